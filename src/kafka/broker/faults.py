@@ -16,12 +16,12 @@ from kafka.broker.api import APIS
 from kafka.errors import BrokerResponseError, KafkaConfigurationError
 
 _FOR_TIMES: Final = frozenset({"count", "hits", "limit", "max", "n", "number"})
-"""Argument names that users try instead of `times`."""
+"""Argument names that users try instead of `times`, for a hint in the error message."""
 _NAMES: Final = {api.key: api.name for api in APIS.values()}
 
 
 class Action(Enum):
-    """What happens to a request, or to a connection."""
+    """The effect of a rule on a request or a connection."""
 
     ERROR = "answer with an error"
     DELAY = "wait"
@@ -36,7 +36,7 @@ CONNECTION_ACTIONS: Final = frozenset({Action.REFUSE_CONNECTION, Action.CUT_CONN
 
 
 class RequestFacts(NamedTuple):
-    """What rules are matched against.
+    """The properties of a request that rules match.
 
     Arguments:
         api: Kafka's name for the request.
@@ -50,39 +50,39 @@ class RequestFacts(NamedTuple):
 
 
 class Times(TypedDict, total=False):
-    """When a rule applies."""
+    """Specifies which of the matching requests (or connections) a rule applies to."""
 
     after: int
-    """Number of matching requests (or connections) that are served normally first."""
+    """Number of matching requests (or connections) to serve normally first."""
     times: int | None
-    """Number of requests (or connections) to which the rule then applies; None for all."""
+    """Number of requests (or connections) to which the rule then applies; None: all."""
 
 
 class Match(Times, total=False):
-    """The requests to which a rule applies: everything specified must match."""
+    """The requests to which a rule applies. All given conditions must match."""
 
     api: str | int | None
-    """Kafka's name for the request ("Produce") or its key (0); by default any request."""
+    """Kafka's name for the request ("Produce") or its key (0); None: any request."""
     topic: str | None
-    """A topic in the request, by name or by id."""
+    """A topic in the request, by name or by id; None: any topic."""
     client_id: str | None
-    """The client's id."""
+    """The client's id; None: any client."""
 
 
 class FaultRule:
-    """One rule. `hits` counts the requests (or connections) to which it was applied.
+    """A fault rule. `hits` counts the requests (or connections) to which it was applied.
 
     Arguments:
-        faults: the faults to which it belongs.
-        action: what happens.
+        faults: the faults to which the rule belongs.
+        action: the effect of the rule.
         api: Kafka's name for the request, or its key; None: any.
         topic: a topic in the request; None: any.
         client_id: the client's id; None: any.
-        after: number of matches that are served normally first.
+        after: number of matches to serve normally first.
         times: number of matches to which the rule then applies; None: all.
         error: the error code of the response.
-        seconds: how long to wait.
-        nbytes: number of bytes sent before the connection is closed.
+        seconds: the delay in seconds.
+        nbytes: number of bytes to send before the connection is closed.
         handled: whether the request is executed.
     """
 
@@ -119,11 +119,11 @@ class FaultRule:
 
     @property
     def hits(self) -> int:
-        """Number of requests (or connections) to which the rule was applied so far."""
+        """Number of requests (or connections) to which the rule has been applied."""
         return self._hits
 
     def wait(self, hits: int = 1, timeout_s: float = 10.0) -> bool:
-        """Wait until the rule has been hit; not in the broker's thread. Returns False on timeout.
+        """Wait until the rule has been hit. Returns False on timeout. Do not call it on the broker's thread.
 
         Arguments:
             hits: number of hits to wait for.
@@ -138,14 +138,14 @@ class FaultRule:
         return True
 
     def remove(self) -> None:
-        """Remove the rule; what it has done is not undone."""
+        """Remove the rule. Its effects so far remain."""
         self._faults._remove(self)
 
     def matches(self, facts: RequestFacts) -> bool:
-        """Whether the rule matches a request.
+        """Return whether the rule matches a request.
 
         Arguments:
-            facts: describes the request.
+            facts: the request's properties.
         """
         return (
             (self.api is None or self.api == facts.api)
@@ -159,7 +159,10 @@ class FaultRule:
         return f"<FaultRule: {self.action.value}{given}; {self._hits} hits>"
 
     def take(self) -> bool:
-        """Count a matching request; return whether the rule applies to it. Called under the lock of `Faults`."""
+        """Count a matching request, and return whether the rule applies to it.
+
+        The caller must hold the lock of `Faults`.
+        """
         if self._to_pass > 0:
             self._to_pass -= 1
             return False
@@ -172,7 +175,7 @@ class FaultRule:
 
 
 class Faults:
-    """The faults of one broker. `Match` and `Times` describe the arguments that the methods share."""
+    """The fault rules of a broker. `Match` and `Times` describe the arguments that the methods share."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -181,52 +184,52 @@ class Faults:
     # -- rules for requests -------------------------------------------------------------------------------------------
 
     def fail(self, error: int | type[BrokerResponseError], **match: Unpack[Match]) -> FaultRule:
-        """Answer with an error (a class of `kafka.errors` or a code) instead of executing the request.
+        """Respond with an error (a class of `kafka.errors` or an error code) instead of executing the request.
 
         Arguments:
             error: the class or the code.
-            match: which requests, see `Match`.
+            match: the affected requests, see `Match`.
 
         With `topic` only the request's entries for this topic fail; the others are served.
         """
         return self._add(Action.ERROR, match, error=_code(error))
 
     def delay(self, seconds: float, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
-        """Execute the request `seconds` later; with `handled` execute it at once and delay only its response.
+        """Execute the request after `seconds`; with `handled`, execute it at once and delay only its response.
 
         Arguments:
             seconds: the delay.
             handled: whether to delay only the response.
-            match: which requests, see `Match`.
+            match: the affected requests, see `Match`.
         """
         return self._add(Action.DELAY, match, seconds=seconds, handled=handled)
 
     def drop_answers(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
-        """Never answer the request or any later one on its connection, which stays open: an unresponsive broker.
+        """Never respond to the request or later ones on its connection, which stays open: an unresponsive broker.
 
         Arguments:
             handled: whether the request is executed.
-            match: which requests, see `Match`.
+            match: the affected requests, see `Match`.
 
-        Without `api` the broker accepts connections and never answers.
+        Without `api` the broker accepts connections but never responds.
         """
         return self._add(Action.SILENCE, match, handled=handled)
 
     def hang_up(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
-        """Close the connection instead of answering; with `handled`, after executing the request.
+        """Close the connection instead of responding; with `handled`, execute the request first.
 
         Arguments:
             handled: whether the request is executed.
-            match: which requests, see `Match`.
+            match: the affected requests, see `Match`.
         """
         return self._add(Action.CLOSE, match, handled=handled)
 
     def cut_answers(self, nbytes: int, **match: Unpack[Match]) -> FaultRule:
-        """Execute the request, send the first `nbytes` bytes of its response (including the size), and close.
+        """Execute the request, send the first `nbytes` bytes of its response, including the size, and close.
 
         Arguments:
-            nbytes: number of bytes sent.
-            match: which requests, see `Match`.
+            nbytes: number of bytes to send.
+            match: the affected requests, see `Match`.
         """
         return self._add(Action.CUT, match, nbytes=nbytes, handled=True)
 
@@ -236,16 +239,16 @@ class Faults:
         """Close new connections as soon as they are accepted.
 
         Arguments:
-            times: which connections, see `Times`.
+            times: the affected connections, see `Times`.
         """
         return self._add(Action.REFUSE_CONNECTION, times)
 
     def cut_connections(self, nbytes: int, **times: Unpack[Times]) -> FaultRule:
-        """Close new connections after sending `nbytes` bytes on them, even within a response.
+        """Close new connections after sending `nbytes` bytes on them, even in the middle of a response.
 
         Arguments:
-            nbytes: number of bytes sent.
-            times: which connections, see `Times`.
+            nbytes: number of bytes to send.
+            times: the affected connections, see `Times`.
         """
         return self._add(Action.CUT_CONNECTION, times, nbytes=nbytes)
 
@@ -253,7 +256,7 @@ class Faults:
 
     @property
     def rules(self) -> tuple[FaultRule, ...]:
-        """The rules in the order in which they are tried."""
+        """The rules, in the order in which they are tried."""
         return self._rules
 
     def clear(self) -> None:
@@ -290,15 +293,15 @@ class Faults:
     # -- what the broker asks -----------------------------------------------------------------------------------------
 
     def for_connection(self) -> FaultRule | None:
-        """Return the rule for a newly accepted connection, or None."""
+        """Return the rule that applies to a newly accepted connection, or None."""
         with self._lock:
             return next((one for one in self._rules if one.action in CONNECTION_ACTIONS and one.take()), None)
 
     def for_request(self, facts: RequestFacts) -> FaultRule | None:
-        """Return the rule for a request, or None.
+        """Return the rule that applies to a request, or None.
 
         Arguments:
-            facts: describes the request.
+            facts: the request's properties.
         """
         with self._lock:
             return next(
@@ -312,7 +315,7 @@ class Faults:
 
 
 def _code(error: object) -> int:
-    """Return the code of an error class, or a code as it is; raises `TypeError` for other values."""
+    """Return the code of an error class, or the given code; raises `TypeError` for other values."""
     code = error.errno if isinstance(error, type) and issubclass(error, BrokerResponseError) else error
     if isinstance(code, int) and not isinstance(code, bool):
         return code

@@ -1,4 +1,4 @@
-"""Fetch sessions (KIP-227): the broker remembers what a client fetches, so that both sides send only changes.
+"""Fetch sessions (KIP-227): the broker remembers the partitions that a client fetches, so both sides send only changes.
 
 Counterpart: Kafka's FetchSession cache.
 """
@@ -16,12 +16,12 @@ INITIAL_EPOCH: Final = 0
 _EPOCHS: Final = 2**31 - 1
 
 PartitionKey: TypeAlias = tuple[str | UUID, int]
-"""A partition as in the request: the topic's name or id, and the partition number."""
+"""A partition in a request: the topic's name or id, and the partition number."""
 
 
 @dataclass(slots=True)
 class FetchedPartition:
-    """What a client fetches from a partition, and the offsets that it was last sent."""
+    """A partition in a session: the position and limits of the fetch, and the offsets in the last response."""
 
     fetch_offset: int
     max_bytes: int
@@ -31,7 +31,7 @@ class FetchedPartition:
 
 
 class FetchSession:
-    """The partitions of one session, in the order of service."""
+    """A fetch session: its partitions, in the order in which they are served."""
 
     __slots__ = ("epoch", "partitions", "session_id")
 
@@ -42,19 +42,19 @@ class FetchSession:
 
 
 class FetchSessions:
-    """All sessions; when there are too many, the least recently used one is removed."""
+    """All fetch sessions. If there are too many, the least recently used one is removed."""
 
     def __init__(self, limit: int, randomness: random.Random) -> None:
         self._limit = limit
         self._sessions: OrderedDict[int, FetchSession] = OrderedDict()
-        # Random ids, so that a client of an earlier run does not find its id in use by another client.
+        # Ids are random, so that a client of an earlier run does not find its id in use by another client.
         self._random = randomness
 
     def __len__(self) -> int:
         return len(self._sessions)
 
     def open(self) -> FetchSession | None:
-        """Open a session; None if sessions are disabled, and clients then always send full requests."""
+        """Open a session. Returns None if sessions are disabled; clients then send only full requests."""
         if self._limit == 0:
             return None
         session_id = self._random.randrange(1, 2**31 - 1)
@@ -66,7 +66,7 @@ class FetchSessions:
         return session
 
     def resume(self, session_id: int, epoch: int) -> FetchSession:
-        """Return the session for an incremental request and increment its epoch; raises `RequestFailed`."""
+        """Return the session for an incremental request, and increment its epoch; raises `RequestFailed`."""
         session = self._sessions.get(session_id)
         if session is None:
             raise RequestFailed(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
@@ -77,7 +77,7 @@ class FetchSessions:
         return session
 
     def partitions(self, session_id: int) -> "list[tuple[PartitionKey, FetchedPartition]]":
-        """Return the partitions of a session; an empty list for an unknown one."""
+        """Return the partitions of a session; empty if the session is unknown."""
         session = self._sessions.get(session_id)
         return [] if session is None else list(session.partitions.items())
 

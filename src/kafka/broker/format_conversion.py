@@ -1,6 +1,6 @@
-"""Converts record formats: from old producers' formats to magic 2, and from magic 2 for old consumers.
+"""Converts record formats: from older formats to magic 2 for the log, and from magic 2 for old consumers.
 
-The log holds magic 2 only. A conversion decodes and encodes every record, so it is slow, as in Kafka.
+The log contains only magic 2. As in Kafka, a conversion is slow, because it decodes and encodes every record.
 """
 
 import struct
@@ -21,7 +21,7 @@ _CODEC_BITS = 0x07
 def to_magic_2(data: Buffer) -> bytearray:
     """Convert a message set of magic 0 or 1 to one batch of magic 2 with the same codec.
 
-    Raises `CorruptRecordException` if the set is damaged.
+    Raises `CorruptRecordException` if the message set is damaged.
     """
     headers = list(batch_headers(data))
     columns = decode_batches(data)
@@ -32,9 +32,9 @@ def to_magic_2(data: Buffer) -> bytearray:
 
 
 def to_old_magic(data: bytes, magic: int) -> bytes:
-    """Convert batches of magic 2 to a message set of magic 0 or 1; record headers are lost.
+    """Convert batches of magic 2 to a message set of magic 0 or 1. Record headers are lost.
 
-    It stops before the first batch whose codec the old format does not support. Raises
+    The conversion stops before the first batch whose codec the old format does not support. Raises
     `UnsupportedCompressionTypeError` if that is the first batch.
     """
     converted = []
@@ -55,7 +55,7 @@ def to_old_magic(data: bytes, magic: int) -> bytes:
 
 
 def recompressed(batch: memoryview, header: BatchHeader, codec: Compression, level: int | None) -> bytearray:
-    """Compress the records of a magic 2 batch with another codec; everything else stays the same.
+    """Recompress the records of a magic 2 batch with another codec, without other changes.
 
     Arguments: the batch and its header, the codec, and the compression level (None: the codec's default).
     """

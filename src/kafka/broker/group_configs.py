@@ -1,4 +1,4 @@
-"""The configs of groups, with Kafka's names, types and checks; `broker.share` and `broker.groups` use some of them.
+"""The configs of groups, with Kafka's names, types and validation. `broker.share` and `broker.groups` use some of them.
 
 A group may have configs before it has members.
 """
@@ -22,14 +22,14 @@ _DURATION: Final = re.compile(
 
 
 def duration_ms(text: str) -> int | None:
-    """Return the milliseconds of an ISO 8601 duration such as PT1H30M; None if the text is not a duration."""
+    """Parse an ISO 8601 duration such as PT1H30M; returns milliseconds, or None if the text is not a duration."""
     found = _DURATION.fullmatch(text)
     given = {name: float(value) for name, value in found.groupdict().items() if value} if found else {}
     return round(timedelta(**given) / timedelta(milliseconds=1)) if given and not text.upper().endswith("T") else None
 
 
 def reset_duration_ms(value: str) -> int | None:
-    """Return how far back ``share.auto.offset.reset=by_duration:...`` starts; None for other values."""
+    """Return the duration in ``share.auto.offset.reset=by_duration:...``, in milliseconds; None for other values."""
     return duration_ms(value.removeprefix(_BY_DURATION)) if value.startswith(_BY_DURATION) else None
 
 
@@ -53,7 +53,7 @@ def _one_of(*names: str) -> Callable[[str], str | None]:
 
 
 def group_options(settings: BrokerSettings) -> dict[str, TopicOption]:
-    """Return the configs that a group may have, by name; defaults and bounds come from the broker's settings."""
+    """Return the configs of groups by name. Defaults and bounds come from the broker's settings."""
     int_, text = ConfigType.INT, ConfigType.STRING
     lock, least, most = (
         settings.share_record_lock_duration_ms,
@@ -130,7 +130,7 @@ def group_options(settings: BrokerSettings) -> dict[str, TopicOption]:
 
 
 class GroupConfigs(NamedConfigs):
-    """The configs of groups, kept in the file `path`."""
+    """The configs of groups, stored in the file `path`."""
 
     def __init__(self, path: Path, settings: BrokerSettings) -> None:
         super().__init__(path, settings.fsync, group_options(settings), "group", ErrorCode.INVALID_CONFIG)

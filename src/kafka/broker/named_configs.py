@@ -1,4 +1,4 @@
-"""Configs of named resources that need not exist yet, such as groups, kept in one small file."""
+"""Configs of named resources, such as groups, in one small file. The resources need not exist."""
 
 import json
 import logging
@@ -57,11 +57,11 @@ class NamedConfigs:
         return self.of(name).get(key) or self.options[key].default
 
     def number(self, name: str, key: str) -> int:
-        """As `value`, as a number."""
+        """Return the effective value of a numeric config."""
         return int(self.value(name, key))
 
     def check(self, key: str, value: str | None) -> str:
-        """Return the value if it is valid for the config `key`; otherwise raises `RequestFailed`."""
+        """Return the value if it is valid for the config `key`; otherwise raise `RequestFailed`."""
         option = self.options.get(key)
         if option is None:
             raise RequestFailed(self._unknown, f"Unknown {self._kind} config name: {key}")
@@ -73,7 +73,7 @@ class NamedConfigs:
         return value
 
     def replace(self, name: str, configs: Mapping[str, str]) -> None:
-        """Set the configs of a resource; if they cannot be written, raises `RequestFailed` and changes nothing."""
+        """Set the configs of a resource. If they cannot be written, nothing changes, and `RequestFailed` is raised."""
         changed = {**self._set, name: dict(configs)}
         if not configs:
             del changed[name]

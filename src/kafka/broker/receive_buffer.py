@@ -1,6 +1,6 @@
-"""A connection's buffer of received bytes, which grows and shrinks with the requests; the pool of large buffers.
+"""A connection's buffer of received bytes, which grows and shrinks with the requests, and the pool of large buffers.
 
-Large buffers are shared by the connections; an idle connection holds none.
+Connections share the large buffers; an idle connection holds none.
 """
 
 import contextlib
@@ -20,16 +20,16 @@ class BufferPool:
 
     @property
     def nbytes(self) -> int:
-        """Total size of the kept buffers."""
+        """Total size of the unused buffers, in bytes."""
         return sum(map(len, self._kept))
 
     def take(self, wanted: int, at_least: int) -> bytearray:
-        """Return a kept buffer of at least `wanted` bytes, or a new one of `at_least` bytes."""
+        """Return an unused buffer of at least `wanted` bytes, or a new one of `at_least` bytes."""
         fits = [number for number, buffer in enumerate(self._kept) if len(buffer) >= wanted]
         return self._kept.pop(fits[0]) if fits else bytearray(at_least)
 
     def give(self, buffer: bytearray) -> None:
-        """Take back an unused buffer; beyond the limit, the smallest ones are dropped."""
+        """Return a buffer to the pool. Beyond the limit, the smallest buffers are dropped."""
         self._kept.append(buffer)
         self._kept.sort(key=len)
         while self.nbytes > self._limit:
@@ -38,16 +38,16 @@ class BufferPool:
 
 
 SIZE: Final = 4
-"""Number of bytes of a frame's size field."""
+"""Size of a frame's size field, in bytes."""
 _FIRST_BUFFER: Final = 4 * 1024
-"""Initial size, small because there may be thousands of idle connections."""
+"""Initial size in bytes; small, as there may be thousands of idle connections."""
 _BUFFER: Final = 64 * 1024
-"""Size after the first larger request from an authenticated client."""
+"""Size in bytes after the first larger request from an authenticated client."""
 _READ: Final = 256 * 1024
 
 
 class ReceiveBuffer:
-    """Received frames in order; buffers for large requests come from the `pool`."""
+    """The received frames of a connection, in order. Buffers for large requests come from the `pool`."""
 
     def __init__(self, pool: BufferPool) -> None:
         self._pool = pool
@@ -56,11 +56,11 @@ class ReceiveBuffer:
         self._end = 0
 
     def room(self) -> memoryview:
-        """Return the memory for received bytes, after those not served yet."""
+        """Return the free memory after the received bytes that are not served yet."""
         return memoryview(self._buffer)[self._end :]
 
     def received(self, nbytes: int) -> None:
-        """Count bytes that were written to the room."""
+        """Record that `nbytes` bytes were written to the free memory."""
         self._end += nbytes
 
     @property
@@ -69,14 +69,14 @@ class ReceiveBuffer:
         return self._end < len(self._buffer)
 
     def next_size(self) -> int | None:
-        """Return the announced size of the next frame; None if it has not arrived yet."""
+        """Return the size of the next frame according to its size field, or None if that has not arrived yet."""
         start = self._start
         if self._end - start < SIZE:
             return None
         return int.from_bytes(self._buffer[start : start + SIZE], "big", signed=True)
 
     def take(self, size: int) -> memoryview | None:
-        """Return the next frame, of `size` bytes, if it is complete."""
+        """Return the next frame, of `size` bytes, or None if it is not complete."""
         start = self._start + SIZE
         if self._end - start < size:
             return None
@@ -84,23 +84,23 @@ class ReceiveBuffer:
         return memoryview(self._buffer)[start : start + size]
 
     def make_room(self, is_admitted: bool) -> None:
-        """Make room for the next request; only authenticated clients get a large buffer at once."""
+        """Make room for the next request. Only authenticated clients get a large buffer at once."""
         waiting = self._end - self._start
         if waiting == 0:
             self.clear()
             return
         needed = SIZE + (self.next_size() or 0)
-        # Move as soon as the request is known not to fit behind the data, so that reads stay large.
+        # Move as soon as the request is known not to fit after the data, so that reads stay large.
         if self._end == len(self._buffer) or self._start + needed > len(self._buffer):
             self._move(waiting, needed, is_admitted)
 
     def _move(self, waiting: int, needed: int, is_admitted: bool) -> None:
-        """Move the unserved bytes to the front, of a larger buffer if the request needs one."""
+        """Move the unserved bytes to the front, into a larger buffer if the request needs one."""
         if self._start == 0 and needed <= waiting:
             return
         view = memoryview(self._buffer)
         held = view[self._start : self._end]
-        # At most doubled: a large announced size gets no more than twice what has really arrived.
+        # At most twice the bytes that have arrived, however large a request claims to be.
         capacity = min(needed, max(2 * waiting, _BUFFER if is_admitted else len(self._small)))
         if capacity <= len(self._buffer):
             view[:waiting] = held
@@ -114,7 +114,7 @@ class ReceiveBuffer:
         self._start, self._end = 0, waiting
 
     def clear(self) -> None:
-        """Drop the content and return a large buffer to the pool."""
+        """Drop the content, and return a large buffer to the pool."""
         self._start = self._end = 0
         self._use(self._small)
 
@@ -124,7 +124,7 @@ class ReceiveBuffer:
         self._buffer = buffer
 
     def append_unread(self, descriptor: int, limit: int) -> None:
-        """Read what the socket of a lost connection still holds, at most `limit` bytes."""
+        """Read the remaining bytes from the socket of a closed connection, at most `limit`."""
         parts: list[bytes | memoryview] = [memoryview(self._buffer)[self._start : self._end]]
         size = 0
         with contextlib.suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as same:

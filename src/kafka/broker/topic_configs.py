@@ -1,7 +1,7 @@
-"""The configs of topics: name, type, default, valid values, and their translation to the log's options.
+"""The configs of topics: name, type, default and valid values, and their conversion to the log's options.
 
-Names, types and defaults are Kafka's. Configs marked as obeyed change what the broker does; the others are only stored
-and described, so that programs that set them run unchanged.
+Names, types and defaults are Kafka's. Configs marked as obeyed affect the broker. The others are only stored and
+described, so that programs that set them run without changes.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,11 +16,11 @@ from kafka.broker.log.log_options import NEVER, LogOptions
 _INT: Final = 2**31 - 1
 _LONG: Final = 2**63 - 1
 NO_LIMIT_MS: Final = _LONG
-"""The default of message.timestamp.before.max.ms."""
+"""The default of ``message.timestamp.before.max.ms``."""
 
 
 class ConfigType(IntEnum):
-    """The type of a config's value, with the numbers of DescribeConfigs."""
+    """The type of a config's value; the numbers are those of DescribeConfigs."""
 
     BOOLEAN = 1
     STRING = 2
@@ -32,7 +32,7 @@ class ConfigType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TopicOption:
-    """One topic config; `check` returns why a value is invalid, or None."""
+    """A topic config. `check` returns why a value is invalid, or None."""
 
     name: str
     type: ConfigType
@@ -54,7 +54,7 @@ def _whole(low: int, high: int) -> Callable[[str], str | None]:
 
 
 def _level_option(codec: Compression, levels: range) -> TopicOption:
-    """Return the option for a codec's level."""
+    """Return the option for the compression level of a codec."""
     lowest, highest, default = levels[0], levels[-1], codec.default_level
     is_whole = _whole(min(lowest, default), highest)
 
@@ -172,7 +172,7 @@ def split_list(value: str) -> list[str]:
 
 
 def check_config(name: str, value: str | None) -> str:
-    """Return the value if it is valid for the topic config `name`; otherwise raises `RequestFailed`."""
+    """Return the value if it is valid for the topic config `name`; otherwise raise `RequestFailed`."""
     option = TOPIC_OPTIONS.get(name)
     if option is None:
         raise RequestFailed(ErrorCode.INVALID_CONFIG, f"Unknown topic config name: {name}")
@@ -186,7 +186,7 @@ def check_config(name: str, value: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TopicSettings:
-    """A topic's parsed configs: those that apply to producing, and the options of the logs."""
+    """The parsed configs of a topic: those for producing, and the options of its logs."""
 
     log: LogOptions
     max_message_bytes: int
@@ -195,7 +195,7 @@ class TopicSettings:
     timestamp_after_max_ms: int
     timestamp_before_max_ms: int
     codec: int | None
-    """The codec that batches are stored with; None: the producer's."""
+    """The codec of stored batches; None: the producer's."""
     codec_level: int | None
     """The compression level; None: the codec's default."""
 

@@ -1,8 +1,8 @@
 """The file that lists the topics, and the folders of their logs.
 
-The file is written in one step and rebuilt from the folders if it is damaged. A folder is renamed before the list is
-written without its topic, and removed afterwards, as Kafka does: after a crash its name tells the next start what to
-delete, so a crash neither leaves folders behind nor brings a deleted topic back.
+The file is written atomically. If it is damaged, it is rebuilt from the folders. As in Kafka, deleting a topic first
+renames its folder, then writes the list without the topic, and finally removes the folder. After a crash the next start
+recognizes such folders by their names, so no folder is left behind, and no deleted topic reappears.
 """
 
 import json
@@ -22,7 +22,7 @@ _DELETED: Final = "-delete"
 
 
 def mark_deleted(folders: Iterable[Path], sync: bool) -> list[Path]:
-    """Rename the folders of topics that are about to be deleted; returns those that existed.
+    """Rename the folders of topics that are about to be deleted, and return those that exist.
 
     With `sync` the new names are durable. If it raises OSError, all folders keep their old names.
     """
@@ -41,7 +41,7 @@ def mark_deleted(folders: Iterable[Path], sync: bool) -> list[Path]:
 
 
 def unmark(folders: Iterable[Path]) -> None:
-    """Restore the names of folders: their topics stay."""
+    """Restore the names of folders whose topics are not deleted after all."""
     for folder in folders:
         try:
             _marked(folder).rename(folder)
@@ -50,16 +50,16 @@ def unmark(folders: Iterable[Path]) -> None:
 
 
 def remove_marked(folders: Iterable[Path]) -> None:
-    """Remove the folders that `mark_deleted` returned; the next start removes what cannot be removed now."""
+    """Remove the folders that `mark_deleted` returned. If one cannot be removed, the next start removes it."""
     for folder in folders:
         shutil.rmtree(_marked(folder), ignore_errors=True)
 
 
 def finish_deleting(logs: Path, kept: Collection[Path]) -> None:
-    """At the start, finish deletions in `logs` that a crash interrupted.
+    """Finish deletions in `logs` that a crash interrupted. Called when the broker starts.
 
-    Folders of deleted topics are removed. Folders that are to be `kept` get their names back: the crash came before
-    the list of topics was written.
+    Folders of deleted topics are removed. The folders in `kept` get their names back: the crash happened before the
+    list of topics was written.
     """
     for marked in logs.glob(f"*{_DELETED}"):
         folder = marked.with_name(marked.name.removesuffix(_DELETED))
@@ -78,7 +78,7 @@ _ID_DIGITS: Final = 32
 
 
 class TopicRow(NamedTuple):
-    """What the file stores of a topic."""
+    """A topic in the file."""
 
     name: str
     topic_id: uuid.UUID
@@ -87,13 +87,16 @@ class TopicRow(NamedTuple):
 
 
 def folder_name(name: str, topic_id: uuid.UUID) -> str:
-    """Return the name of the folder of a topic's logs; the id distinguishes it from a deleted topic of that name."""
+    """Return the name of the folder of a topic's logs.
+
+    The id distinguishes it from deleted topics with the same name.
+    """
     return f"{name[:_NAME_IN_FOLDER]}-{topic_id.hex}"
 
 
 def save(path: Path, rows: Iterable[TopicRow], sync_name: bool) -> None:
-    """Write the rows to `path`; if it raises OSError, the file is unchanged."""
-    # One topic per line: readable, and works with json's fast encoder, which cannot indent.
+    """Write the rows to `path`. If it raises OSError, the file is unchanged."""
+    # One topic per line is readable, and allows json's fast encoder, which cannot indent.
     lines = ",\n".join(
         json.dumps(
             {"name": one.name, "id": one.topic_id.hex, "partitions": one.partitions, "configs": dict(one.configs)}
@@ -104,10 +107,10 @@ def save(path: Path, rows: Iterable[TopicRow], sync_name: bool) -> None:
 
 
 def load(path: Path, logs: Path) -> list[TopicRow]:
-    """Read the rows in `path`; an empty list if the file is missing.
+    """Read the rows in `path`; returns an empty list if the file does not exist.
 
-    A damaged file is renamed, and the topics are restored from the folders below `logs`, without their configs and
-    without partitions that were never written to.
+    If the file is damaged, it is renamed, and the topics are restored from the folders in `logs`, without their configs
+    and without partitions that were never written to.
     """
     try:
         data = path.read_bytes()

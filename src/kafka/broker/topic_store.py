@@ -1,9 +1,9 @@
 """The topics of the broker: names, ids, configs and logs.
 
-A change is written to disk before it takes effect, so that a full disk leaves everything as it was.
+A change is written to disk before it takes effect, so a full disk leaves everything unchanged.
 
-The internal topics exist in name only: this broker keeps offsets and transactions in files of its own and lists the
-topics for clients that look for them. A transaction's partitions name the one that would hold a group's offsets.
+The internal topics exist in name only. The broker stores offsets and transactions in its own files, and lists these
+topics for clients that look for them. A transaction with offsets includes the partition that would store them.
 """
 
 import itertools
@@ -61,13 +61,13 @@ INTERNAL_TOPICS: Final[Mapping[str, InternalTopic]] = {one.name: one for one in 
 
 
 def offsets_partition(group_id: str) -> int:
-    """Return the partition of `CONSUMER_OFFSETS` for a group's offsets, by Java's hash of the group id."""
+    """Return the partition of `CONSUMER_OFFSETS` for a group, from Java's hash code of the group id."""
     code = 0
     units = group_id.encode("utf-16-be", "surrogatepass")
     for high, low in zip(units[::2], units[1::2], strict=True):
         code = (31 * code + (high << 8 | low)) & 0xFFFFFFFF
     signed = code - (1 << 32) if code >= 1 << 31 else code
-    # As `Math.abs`, except 0 for the one number without a positive counterpart.
+    # Like `Math.abs`, but 0 for the one number without a positive counterpart.
     return (0 if signed == -(1 << 31) else abs(signed)) % CONSUMER_OFFSETS.partitions
 
 
@@ -85,7 +85,7 @@ def check_name(name: str) -> None:
 
 
 class Topic:
-    """One topic. Its logs are opened when they are first used."""
+    """A topic. Its logs are opened when they are first used."""
 
     def __init__(
         self, name: str, topic_id: uuid.UUID, partitions: int, configs: dict[str, str], store: "TopicStore"
@@ -104,17 +104,17 @@ class Topic:
 
     @property
     def is_internal(self) -> bool:
-        """Whether it is internal, so that clients ignore it."""
+        """Whether the topic is internal, so that clients ignore it."""
         return self.name in INTERNAL_TOPICS
 
     @property
     def folder(self) -> Path:
-        """The folder of its logs."""
+        """The folder of the topic's logs."""
         return self._store.folder / folder_name(self.name, self.topic_id)
 
     @property
     def row(self) -> TopicRow:
-        """What the topic file stores of it."""
+        """Return the topic's row in the file."""
         return TopicRow(self.name, self.topic_id, self.partitions, self.configs)
 
     def log(self, partition: int) -> "PartitionLog":
@@ -126,7 +126,7 @@ class Topic:
             )
         log = self._logs[partition]
         if log is None:
-            # Imported with the first log, which makes the start quicker.
+            # Imported with the first log, so that the broker starts quickly.
             from kafka.broker.log.partition import PartitionLog
 
             try:
@@ -139,11 +139,11 @@ class Topic:
         return log
 
     def open_logs(self) -> "Iterator[PartitionLog]":
-        """The logs that are open."""
+        """Yield the open logs."""
         return (log for log in self._logs if log is not None)
 
     def written_logs(self) -> "Iterator[PartitionLog]":
-        """The logs that exist on disk, opened now or before the broker's start."""
+        """Yield the logs that exist on disk, whether or not they are open."""
         for partition, log in enumerate(tuple(self._logs)):
             if log is not None:
                 yield log
@@ -151,7 +151,7 @@ class Topic:
                 yield self.log(partition)
 
     def become(self, row: TopicRow) -> None:
-        """Apply new configs and additional partitions together."""
+        """Apply new configs and additional partitions."""
         self._logs += [None] * (row.partitions - len(self._logs))
         self.configs = dict(row.configs)
         self.settings = self._store.parse(self.configs)
@@ -159,14 +159,14 @@ class Topic:
             log.options = self.settings.log
 
     def remove(self) -> None:
-        """Drop its logs, and wake the requests waiting for them."""
+        """Drop the topic's logs, and wake the requests that wait for them."""
         for log in self.open_logs():
             log.wake()
             log.remove()
 
 
 class TopicChanges:
-    """Changes that are applied in one step."""
+    """Changes to topics that are applied in one step."""
 
     __slots__ = ("changed", "created", "deleted", "metric_names")
 
@@ -183,7 +183,7 @@ class TopicChanges:
 
 
 class TopicStore:
-    """All topics, by name and by id; `randomness` generates ids."""
+    """All topics by name and by id. `randomness` generates ids."""
 
     def __init__(self, data_dir: Path, settings: BrokerSettings, randomness: random.Random) -> None:
         self.folder = data_dir / "logs"
@@ -214,18 +214,18 @@ class TopicStore:
         return len(self._topics)
 
     def parse(self, configs: Mapping[str, str]) -> TopicSettings:
-        """Parse a topic's configs with this broker's defaults."""
+        """Parse a topic's configs, with the broker's defaults."""
         return parse_settings(configs, self._settings.topic_defaults, self._settings.fsync) if configs else self._plain
 
     def get(self, name: str) -> Topic:
-        """Return the topic of this name; raises `RequestFailed` (UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
+        """Return the topic with this name; raises `RequestFailed` (UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
         topic = self._topics.get(name)
         if topic is None:
             raise RequestFailed(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}")
         return topic
 
     def by_id(self, topic_id: uuid.UUID) -> Topic:
-        """Return the topic of this id (KIP-516); raises `RequestFailed` (UNKNOWN_TOPIC_ID) if there is none."""
+        """Return the topic with this id (KIP-516); raises `RequestFailed` (UNKNOWN_TOPIC_ID) if there is none."""
         topic = self._by_id.get(topic_id)
         if topic is None:
             raise RequestFailed(ErrorCode.UNKNOWN_TOPIC_ID, f"there is no topic with the id {topic_id}")
@@ -234,7 +234,7 @@ class TopicStore:
     # -- changing -----------------------------------------------------------------------------------------------------
 
     def check_new(self, name: str, changes: TopicChanges | None = None) -> None:
-        """Raise `RequestFailed` if the name is invalid or in use, also by a topic that `changes` creates."""
+        """Raise `RequestFailed` if the name is invalid, or in use by a topic or by one that `changes` creates."""
         check_name(name)
         if name in self._topics:
             raise RequestFailed(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
@@ -246,14 +246,14 @@ class TopicStore:
             )
 
     def add_new(self, changes: TopicChanges, name: str, partitions: int, configs: Mapping[str, str]) -> TopicRow:
-        """Add a topic with a checked name and checked configs to `changes`."""
+        """Add a topic to `changes`. Its name and configs must be valid."""
         row = TopicRow(name, uuid.UUID(int=self._random.getrandbits(128), version=4), partitions, configs)
         changes.created.append(row)
         changes.metric_names[_metric_name(name)] = name
         return row
 
     def create(self, name: str, partitions: int, configs: Mapping[str, str]) -> Topic:
-        """Create one topic with checked configs. Raises `RequestFailed`."""
+        """Create one topic with valid configs; raises `RequestFailed`."""
         changes = TopicChanges()
         self.check_new(name)
         self.add_new(changes, name, partitions, configs)
@@ -261,14 +261,14 @@ class TopicStore:
         return self._topics[name]
 
     def create_internal(self, topic: InternalTopic) -> None:
-        """Create an internal topic if it does not exist, as Kafka does at the first request for a coordinator."""
+        """Create an internal topic if it does not exist, as Kafka does on the first request for a coordinator."""
         if topic.name not in self._topics:
             self.create(topic.name, topic.partitions, topic.configs)
 
     def apply(self, changes: TopicChanges) -> None:
         """Write the changes to disk, then apply them.
 
-        If they cannot be written, raises `RequestFailed` with KAFKA_STORAGE_ERROR and changes nothing.
+        If they cannot be written, nothing changes, and `RequestFailed` with KAFKA_STORAGE_ERROR is raised.
         """
         kept = (changes.changed.get(one.name, one.row) for one in self if one.name not in changes.deleted)
         marked: list[Path] = []
@@ -310,7 +310,7 @@ class TopicStore:
     # -- from time to time --------------------------------------------------------------------------------------------
 
     def apply_retention(self, now_ms: int, producers_since_ms: int) -> Iterator[None]:
-        """Delete old records, one log per step."""
+        """Delete old records and expired producer states, one log per step."""
         for topic in tuple(self):
             for partition in topic.written_logs():
                 if self._topics.get(topic.name) is not topic:
@@ -320,13 +320,13 @@ class TopicStore:
                 yield
 
     def discard_unsynced(self) -> None:
-        """Discard records that a machine failure could lose; do not use the store afterwards."""
+        """Discard records that a machine failure could lose. Do not use the store afterwards."""
         for topic in self:
             for partition in topic.open_logs():
                 partition.discard_unsynced()
 
     def close(self, in_order: bool = True) -> None:
-        """Close the files; unless simulating a crash, leave everything in order on disk."""
+        """Close the files. With `in_order`, write checkpoints first; a simulated crash does not."""
         if in_order:
             for topic in self:
                 for partition in topic.open_logs():
@@ -335,5 +335,8 @@ class TopicStore:
 
 
 def _metric_name(name: str) -> str:
-    """Return the topic's name in Kafka's metrics, where "." and "_" collide; colliding topics are refused."""
+    """Return the topic's name in Kafka's metrics, in which "." and "_" are the same.
+
+    Topics with equal names are rejected.
+    """
     return name.replace(".", "_")

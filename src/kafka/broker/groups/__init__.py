@@ -1,4 +1,4 @@
-"""Consumer groups, classic and of KIP-848 (`consumer_members`): membership, rebalancing, and the offsets they commit.
+"""Consumer groups of both protocols, classic and KIP-848 (`consumer_members`): members, rebalances, committed offsets.
 
-`kafka.broker.api` translates requests, and time comes from a `Clock`, so tests need neither a network nor real time.
+`kafka.broker.api` decodes the requests, and a `Clock` provides the time, so tests need neither a network nor real time.
 """

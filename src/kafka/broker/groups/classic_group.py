@@ -1,6 +1,6 @@
 """A classic group: its members, its state, its generation, and the protocol that the members agreed on.
 
-`rebalance` decides who must rejoin, and when a rebalance ends.
+`classic_rebalance` decides which members must rejoin, and when a rebalance ends.
 """
 
 from collections import Counter
@@ -16,14 +16,14 @@ from kafka.broker.groups.group_offsets import GroupOffsets, Offsets
 
 
 class Protocol(NamedTuple):
-    """An assignor that a member supports, with the member's subscription for it."""
+    """An assignor that a member supports, and the member's subscription for it."""
 
     name: str
     metadata: bytes
 
 
 class JoinedMember(NamedTuple):
-    """A member as sent to the leader."""
+    """A member in the response to the leader."""
 
     member_id: str
     group_instance_id: str | None
@@ -31,7 +31,7 @@ class JoinedMember(NamedTuple):
 
 
 class JoinResult(NamedTuple):
-    """The response to a JoinGroup."""
+    """The response to a JoinGroup request."""
 
     error: ErrorCode
     member_id: str
@@ -44,7 +44,7 @@ class JoinResult(NamedTuple):
 
 
 class SyncResult(NamedTuple):
-    """The response to a SyncGroup."""
+    """The response to a SyncGroup request."""
 
     error: ErrorCode
     protocol_type: str | None = None
@@ -53,7 +53,7 @@ class SyncResult(NamedTuple):
 
 
 class JoinRequest(NamedTuple):
-    """The fields of a JoinGroup; times in milliseconds."""
+    """A JoinGroup request. Times are in milliseconds."""
 
     group_id: str
     member_id: str
@@ -65,14 +65,14 @@ class JoinRequest(NamedTuple):
     protocol_type: str
     protocols: tuple[Protocol, ...]
     requires_known_member_id: bool
-    """From version 4 on a member without an id is assigned one first and then joins with it (KIP-394)."""
+    """From version 4 on a new member first gets its id from the coordinator, then joins with it (KIP-394)."""
     supports_skipping_assignment: bool
-    """From version 9 on a leader can be told to keep the assignment (KIP-814)."""
+    """From version 9 on a leader can be told to skip the assignment (KIP-814)."""
 
 
 @dataclass(slots=True, eq=False)
 class Member:
-    """A member; `deadline` is when its session ends unless it sends a request before."""
+    """A member of a classic group; its session ends at `deadline` unless it sends a request before."""
 
     member_id: str
     group_instance_id: str | None
@@ -89,7 +89,7 @@ class Member:
 
     @classmethod
     def of(cls, request: JoinRequest, member_id: str) -> "Member":
-        """Create the member of a JoinGroup."""
+        """Create a member from its JoinGroup request."""
         return cls(
             member_id,
             request.group_instance_id,
@@ -102,18 +102,18 @@ class Member:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a response is pending: the member is alive and cannot send heartbeats meanwhile."""
+        """Whether a response is pending. Such a member counts as alive, as it cannot send heartbeats."""
         return self.answer_join is not None or self.answer_sync is not None
 
     def metadata(self, protocol_name: str | None) -> bytes:
-        """Return its subscription for a protocol."""
+        """Return the member's subscription for a protocol."""
         for protocol in self.protocols:
             if protocol.name == protocol_name:
                 return protocol.metadata
         return b""
 
     def vote(self, candidates: set[str]) -> str:
-        """Return its preferred protocol among `candidates`, all of which it supports."""
+        """Return the member's preferred protocol among `candidates`, all of which it supports."""
         return next(protocol.name for protocol in self.protocols if protocol.name in candidates)
 
     def finish_join(self, result: JoinResult) -> None:
@@ -141,15 +141,15 @@ class GroupState(Enum):
     """
 
     EMPTY = "Empty"
-    """No members; there may be committed offsets."""
+    """There are no members, but there may be committed offsets."""
     PREPARING_REBALANCE = "PreparingRebalance"
-    """Members are asked to rejoin; the phase ends when all have joined or on timeout."""
+    """Members must rejoin; the phase ends when all have joined, or on timeout."""
     COMPLETING_REBALANCE = "CompletingRebalance"
     """All members have joined; the leader's assignment is pending."""
     STABLE = "Stable"
-    """Each member has its assignment."""
+    """Every member has its assignment."""
     DEAD = "Dead"
-    """Deleted."""
+    """The group was deleted."""
 
 
 _S = GroupState
@@ -163,7 +163,7 @@ FOLLOWERS: Final[Mapping[GroupState, frozenset[GroupState]]] = {
 
 
 class StateMachine:
-    """The one place where a group's state changes."""
+    """Holds a group's state, and allows only the transitions in `FOLLOWERS`."""
 
     __slots__ = ("_state",)
 
@@ -176,16 +176,17 @@ class StateMachine:
         return self._state
 
     def move(self, target: GroupState) -> None:
-        """Change the state; a transition that is not in the table is a bug of the broker, not of a client."""
+        """Change the state. An unlisted transition is a bug in the broker, and raises RuntimeError."""
         if target not in FOLLOWERS[self._state]:
             raise RuntimeError(f"a group in state {self._state.value} cannot become {target.value}")
         self._state = target
 
 
 class Group:
-    """The state of a group. Members are in the order in which they joined, and the first is the leader.
+    """A group: its members, offsets and state.
 
-    A group of the type "consumer" has its members in `consumer`; its offsets are kept as in any other group.
+    The members are in the order in which they joined; the first one is the leader.
+    The members of a group of the type "consumer" are in `consumer`; its offsets are stored like those of other groups.
     """
 
     def __init__(self, group_id: str) -> None:
@@ -211,22 +212,22 @@ class Group:
         return self._machine.state
 
     def move(self, target: GroupState) -> None:
-        """Change the state; the state table must allow it."""
+        """Change the state, if the state machine allows it."""
         self._machine.move(target)
 
     @property
     def type_name(self) -> str:
-        """Kafka's name for its type."""
+        """Kafka's name for the group's type."""
         return "classic" if self.consumer is None else "consumer"
 
     @property
     def state_name(self) -> str:
-        """Kafka's name for its state."""
+        """Kafka's name for the group's state."""
         return self.state.value if self.consumer is None else self.consumer.state.value
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no members and none is about to join."""
+        """Whether the group has no members, and no member is about to join."""
         if self.consumer is not None:
             return not self.consumer.members
         return self.state is GroupState.EMPTY and not self.pending
@@ -247,7 +248,7 @@ class Group:
             self._static[member.group_instance_id] = member.member_id
 
     def remove(self, member: Member) -> None:
-        """Remove a member; if it was the leader, the next one becomes leader."""
+        """Remove a member. If it was the leader, the next member becomes the leader."""
         del self.members[member.member_id]
         if member.group_instance_id is not None and self._static.get(member.group_instance_id) == member.member_id:
             del self._static[member.group_instance_id]
@@ -255,7 +256,7 @@ class Group:
             self.leader = next(iter(self.members), None)
 
     def replace_static(self, old: Member, new_id: str) -> None:
-        """Give the returning static member `old` its new id (KIP-345), keeping its place among the members."""
+        """Give the returning static member `old` a new id (KIP-345); it keeps its place among the members."""
         old_id, old.member_id = old.member_id, new_id
         self.members = {new_id if one == old_id else one: member for one, member in self.members.items()}
         if old.group_instance_id is not None:
@@ -269,7 +270,7 @@ class Group:
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """How long a rebalance waits for members: the largest rebalance timeout of any member."""
+        """Time that a rebalance waits for members: the largest rebalance timeout of all members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     @property
@@ -280,7 +281,7 @@ class Group:
     # -- protocols ----------------------------------------------------------------------------------------------------
 
     def accepts(self, request: JoinRequest) -> bool:
-        """Whether all members, including the joining one, support a common protocol."""
+        """Return whether all members, including the joining one, support a common protocol."""
         if not request.protocol_type or not request.protocols:
             return False
         if self.state is GroupState.EMPTY:
@@ -295,7 +296,7 @@ class Group:
         return set.intersection(*({protocol.name for protocol in member.protocols} for member in self.members.values()))
 
     def next_generation(self) -> None:
-        """End the rebalance: increment the generation and select the protocol that most members prefer."""
+        """End the rebalance: increment the generation, and select the protocol that most members prefer."""
         self.generation_id += 1
         if not self.members:
             self.protocol_name = None
@@ -307,7 +308,7 @@ class Group:
         self.move(GroupState.COMPLETING_REBALANCE)
 
     def joined_members(self) -> list[JoinedMember]:
-        """Return the members with their subscriptions, for the leader."""
+        """Return the members and their subscriptions, for the leader."""
         return [
             JoinedMember(one.member_id, one.group_instance_id, one.metadata(self.protocol_name))
             for one in self.members.values()

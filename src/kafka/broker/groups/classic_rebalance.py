@@ -1,8 +1,8 @@
-"""Rebalances of classic groups: who must rejoin, when a rebalance ends, and when a session expires.
+"""Rebalances of classic groups: which members must rejoin, when a rebalance ends, and when a session expires.
 
 The joining phase (PREPARING_REBALANCE) ends as soon as every member has joined, or on timeout. Members that have not
-joined by then are removed, except static members, whose place is kept until their session expires. Then all are
-answered, and the assignment phase (COMPLETING_REBALANCE) ends with the leader's SyncGroup.
+joined by then are removed, except static members, which keep their place until their session expires. Then all joined
+members get their responses, and the assignment phase (COMPLETING_REBALANCE) ends with the leader's SyncGroup.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ JOIN_TIMEOUT_S: Final = 300.0
 
 
 class ClassicRebalances:
-    """Runs the rebalances of all groups; the first one of an empty group waits at least `initial_delay_ms`."""
+    """Runs the rebalances of all groups. The first one of an empty group waits at least `initial_delay_ms`."""
 
     def __init__(self, clock: Clock, initial_delay_ms: int) -> None:
         self._clock = clock
@@ -35,7 +35,7 @@ class ClassicRebalances:
         self.prepare(group)
 
     def rejoin(self, group: Group, member: Member, request: JoinRequest, answer: AnswerJoin) -> None:
-        """Let a member rejoin with new protocols, which starts a rebalance or is part of one."""
+        """Let a member rejoin with new protocols. Starts a rebalance unless one is running."""
         self.update(member, request)
         member.finish_join(JoinResult(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id))
         member.answer_join = answer
@@ -43,14 +43,14 @@ class ClassicRebalances:
 
     @staticmethod
     def update(member: Member, request: JoinRequest) -> None:
-        """Update a member's protocols."""
+        """Update a member's protocols and timeouts from its request."""
         member.protocols = request.protocols
         member.session_timeout_ms = request.session_timeout_ms
         member.rebalance_timeout_ms = request.rebalance_timeout_ms
         member.client_id, member.client_host = request.client_id, request.client_host
 
     def remove(self, group: Group, member: Member) -> None:
-        """Remove a member and let the others take over its partitions."""
+        """Remove a member, and start a rebalance that reassigns its partitions."""
         if member.timer is not None:
             member.timer.cancel()
         member.finish_join(JoinResult(ErrorCode.UNKNOWN_MEMBER_ID, ""))
@@ -59,7 +59,7 @@ class ClassicRebalances:
         self.prepare(group)
 
     def add_pending(self, group: Group, member_id: str, session_timeout_ms: int) -> None:
-        """Expect a member to join with the id it was assigned."""
+        """Expect a member to join with the id that it was assigned."""
         group.pending[member_id] = self._clock.call_later(
             session_timeout_ms / 1000, lambda: self.remove_pending(group, member_id)
         )
@@ -74,7 +74,7 @@ class ClassicRebalances:
     # -- rebalances ---------------------------------------------------------------------------------------------------
 
     def prepare(self, group: Group) -> None:
-        """Start a rebalance unless one is running; end it at once if all members have joined."""
+        """Start a rebalance unless one is running. If all members have joined, end it at once."""
         if group.state is GroupState.DEAD:
             return
         if group.state is not GroupState.PREPARING_REBALANCE:
@@ -92,7 +92,7 @@ class ClassicRebalances:
         group.rebalance_timer = self._clock.call_later(delay, lambda: self._time_is_up(group))
 
     def stop(self, group: Group) -> None:
-        """Cancel all timers of a group, as the broker ends."""
+        """Cancel all timers of a group when the broker stops."""
         self._cancel_timer(group)
         waiting = [*group.pending.values(), *(member.timer for member in group.members.values())]
         group.pending.clear()
@@ -128,7 +128,7 @@ class ClassicRebalances:
         self._cancel_timer(group)
         joined = [member for member in group.members.values() if member.answer_join is not None]
         if group.members and not joined:
-            # Only static members are left and none has returned yet: keep their places for another rebalance.
+            # Only static members are left, and none has returned yet: keep their places for another rebalance.
             group.rebalance_timer = self._clock.call_later(
                 group.rebalance_timeout_ms / 1000, lambda: self._time_is_up(group)
             )
@@ -157,7 +157,7 @@ class ClassicRebalances:
             )
 
     def _sync_is_late(self, group: Group, generation: int, joined: list[Member]) -> None:
-        """Remove members that have joined but never requested their assignment."""
+        """Remove members that have joined but have not requested their assignment in time."""
         if group.generation_id != generation or group.state is not GroupState.COMPLETING_REBALANCE:
             return
         late = [member for member in joined if member.answer_sync is None]
@@ -172,7 +172,7 @@ class ClassicRebalances:
             group.remove(member)
 
     def assign(self, group: Group, assignments: dict[str, bytes]) -> None:
-        """Distribute the leader's assignment, which ends the rebalance."""
+        """Send the leader's assignment to the members, which ends the rebalance."""
         self._cancel_timer(group)
         group.move(GroupState.STABLE)
         for member in group.members.values():
@@ -190,7 +190,7 @@ class ClassicRebalances:
         member.deadline = self._clock.time() + member.session_timeout_ms / 1000
 
     def _watch(self, group: Group, member: Member, seconds: float) -> None:
-        """Start a member's session timer. A heartbeat only moves the deadline, which the timer checks when it fires."""
+        """Start a member's session timer. A heartbeat moves only the deadline, which the timer checks when it fires."""
         member.deadline = self._clock.time() + seconds
         if member.timer is not None:
             member.timer.cancel()

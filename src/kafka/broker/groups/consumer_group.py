@@ -1,8 +1,8 @@
 """A group of the type "consumer" (KIP-848): its members, their target assignments, and the steps towards them.
 
-A change of members, subscriptions or topics creates a new group epoch with new target assignments. A member revokes
-the partitions that are not in its target, confirms that with a heartbeat, and then gets its new partitions as soon as
-no other member owns them. The assignors, which compute the targets, are functions in `ASSIGNORS`.
+When members, subscriptions or topics change, the group gets a new epoch and new target assignments. A member revokes
+the partitions that are not in its target, confirms that with a heartbeat, and gets its new partitions as soon as no
+other member owns them. The assignors in `ASSIGNORS` compute the targets.
 Counterpart: Kafka's ConsumerGroup, TargetAssignmentBuilder, CurrentAssignmentBuilder, and UniformAssignor and
 RangeAssignor without racks. If several members could keep a partition, "uniform" may choose another one than Kafka.
 """
@@ -20,20 +20,20 @@ from kafka.broker.error_codes import ErrorCode, RequestFailed
 
 LEAVE_EPOCH = -1
 LEAVE_STATIC_EPOCH = -2
-"""Epoch of a static member that will return (KIP-345); its partitions are not reassigned meanwhile."""
+"""Epoch of a static member that will return (KIP-345). Meanwhile it keeps its partitions."""
 
 TopicPartition = tuple[UUID, int]
 Subscriptions = Mapping[str, frozenset[UUID]]
 """The topics that each member subscribes to."""
 Assignments = dict[str, set[TopicPartition]]
 Assignor = Callable[[Subscriptions, Mapping[UUID, int], Mapping[str, set[TopicPartition]]], Assignments]
-"""Called with the subscriptions, the number of partitions of each topic, and the previous assignments."""
+"""Computes assignments from the subscriptions, the number of partitions of each topic, and the previous assignments."""
 
 
 def assign_uniform(
     wanted: Subscriptions, counts: Mapping[UUID, int], before: Mapping[str, set[TopicPartition]]
 ) -> Assignments:
-    """Assign as evenly as the subscriptions allow; members keep their partitions where possible."""
+    """Assign partitions as evenly as the subscriptions allow. Members keep their partitions if possible."""
     held: Assignments = {member: set() for member in wanted}
     free = {(topic, number) for topic, count in counts.items() for number in range(count)}
     for member in sorted(wanted):
@@ -50,7 +50,10 @@ def assign_uniform(
 
 
 def _move_one(wanted: Subscriptions, held: Assignments) -> bool:
-    """Move one partition to a member with at least two fewer, which reduces the sum of squares; False if none can."""
+    """Move one partition to a member that has at least two fewer; return False if there is none.
+
+    Each move reduces the sum of the squared numbers of partitions, so the moves end.
+    """
     for giver in sorted(held, key=lambda member: (-len(held[member]), member)):
         for tp in sorted(held[giver], reverse=True):
             takers = [member for member in held if tp[0] in wanted[member] and len(held[giver]) - len(held[member]) > 1]
@@ -81,7 +84,7 @@ ASSIGNORS: Final[Mapping[str, Assignor]] = {"uniform": assign_uniform, "range": 
 
 
 class ConsumerGroupState(Enum):
-    """A state; the value is Kafka's name for it."""
+    """A state of a consumer group; the value is Kafka's name for it."""
 
     EMPTY = "Empty"
     ASSIGNING = "Assigning"
@@ -91,12 +94,12 @@ class ConsumerGroupState(Enum):
 
 @dataclass(slots=True, eq=False)
 class ConsumerMember:
-    """A member; times in milliseconds.
+    """A member of a consumer group. Times are in milliseconds.
 
     Attributes:
-        epoch: the epoch of the target that it has reached or is moving to.
-        assigned: the partitions that it may own.
-        revoking: the partitions that it must revoke and has not confirmed yet.
+        epoch: the epoch of the target that the member has reached or is moving to.
+        assigned: the partitions that the member may own.
+        revoking: the partitions that the member must revoke and has not confirmed yet.
     """
 
     member_id: str
@@ -113,12 +116,12 @@ class ConsumerMember:
     assigned: set[TopicPartition] = field(default_factory=set)
     revoking: set[TopicPartition] = field(default_factory=set)
     waits: bool = False
-    """Whether other members must still revoke partitions of its target."""
+    """Whether other members must still revoke partitions in this member's target."""
     session: Timer | None = field(default=None, repr=False)
     rebalance: Timer | None = field(default=None, repr=False)
 
     def stop(self) -> None:
-        """Cancel its timers."""
+        """Cancel the member's timers."""
         for timer in (self.session, self.rebalance):
             if timer is not None:
                 timer.cancel()
@@ -126,7 +129,7 @@ class ConsumerMember:
 
     @property
     def is_away(self) -> bool:
-        """Whether it is a static member that left and will return."""
+        """Whether this is a static member that has left and will return."""
         return self.epoch == LEAVE_STATIC_EPOCH
 
 
@@ -139,7 +142,7 @@ class Basis(NamedTuple):
 
 
 class ConsumerGroup:
-    """See the module."""
+    """The state of a group of the type "consumer"."""
 
     def __init__(self) -> None:
         self.epoch = 0
@@ -183,19 +186,19 @@ class ConsumerGroup:
         return member
 
     def remove(self, member: ConsumerMember) -> None:
-        """Remove a member; the others get its partitions."""
+        """Remove a member; its partitions are reassigned with the next target."""
         member.stop()
         del self.members[member.member_id]
         self.targets.pop(member.member_id, None)
 
     def replace(self, old: ConsumerMember, new: ConsumerMember) -> None:
-        """Give a returning static member the place of the one that left."""
+        """Replace a static member that has left by the one that returns."""
         old.stop()
         self.targets[new.member_id] = self.targets.pop(old.member_id, set())
         self.members = {
             (new if one is old else one).member_id: new if one is old else one for one in self.members.values()
         }
-        if self.basis is not None and old.member_id in self.basis.subscriptions:  # a new id does not change the group
+        if self.basis is not None and old.member_id in self.basis.subscriptions:  # only the id is new
             subscriptions = dict(self.basis.subscriptions)
             subscriptions[new.member_id] = subscriptions.pop(old.member_id)
             self.basis = self.basis._replace(subscriptions=subscriptions)
@@ -207,7 +210,7 @@ class ConsumerGroup:
     def assign(self, topics: Mapping[str, tuple[UUID, int]]) -> None:
         """Compute new targets if members, subscriptions or topics have changed.
 
-        `topics` holds the id and the number of partitions of each existing topic.
+        `topics` contains the id and the number of partitions of each existing topic.
         """
         wanted = {name: _matched(member, topics) for name, member in self.members.items()}
         counts = {topics[name][0]: topics[name][1] for each in wanted.values() for name in each}
@@ -229,7 +232,7 @@ class ConsumerGroup:
     # -- reconciling --------------------------------------------------------------------------------------------------
 
     def reconcile(self, member: ConsumerMember, owned: set[TopicPartition] | None) -> None:
-        """Move a member towards its target; `owned` is what it reports to own, or None."""
+        """Move a member towards its target; `owned` are the partitions that it reports as owned, or None."""
         if member.revoking and (owned is None or owned & member.revoking):
             return
         member.revoking = set()

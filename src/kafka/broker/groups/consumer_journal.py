@@ -1,7 +1,7 @@
-"""The file of groups of the type "consumer" (KIP-848): each entry is the whole state of a group, or its removal.
+"""The file of groups of the type "consumer" (KIP-848). Each entry is the whole state of a group, or its removal.
 
-Members, epochs and assignments survive a broker, as in Kafka's topic __consumer_offsets: a member continues where it
-was, and no epoch is used twice.
+As with Kafka's topic __consumer_offsets, members, epochs and assignments survive a restart of the broker: members
+continue without rejoining, and no epoch is used again.
 """
 
 import json
@@ -17,7 +17,7 @@ _SMALLEST_REWRITE: Final = 1024 * 1024
 
 
 class ConsumerGroupJournal:
-    """The journal in `path`; with `sync` each change is synced to disk before it is answered."""
+    """The journal of groups in `path`. With `sync` each change is synced to disk before the response is sent."""
 
     def __init__(self, path: Path, sync: bool) -> None:
         self._file = EntryFile(path, sync, "group")
@@ -25,7 +25,7 @@ class ConsumerGroupJournal:
         """The last written state of each existing group."""
 
     def load(self) -> dict[str, ConsumerGroup]:
-        """Open the file and return its groups; call it once, first."""
+        """Open the file and return its groups. Must be called once, before other methods."""
         kept: dict[str, Any] = {}
         for entry in self._file.load():
             if entry["kept"] is None:
@@ -37,9 +37,9 @@ class ConsumerGroupJournal:
         return {group_id: _group(one) for group_id, one in kept.items()}
 
     def store(self, group_id: str, group: ConsumerGroup | None) -> None:
-        """Write the state of a group if it has changed; None if it is no longer of this type. Raises OSError.
+        """Write the state of a group if it has changed; None if the group is no longer of this type. Raises OSError.
 
-        A state that could not be written is written with the next change.
+        A state that cannot be written now is written with the next change.
         """
         kept = None if group is None else _kept(group)
         text = None if kept is None else json.dumps(kept)
@@ -54,7 +54,7 @@ class ConsumerGroupJournal:
             self._file.rewrite(_entries({name: json.loads(one) for name, one in self._written.items()}))
 
     def discard_unsynced(self) -> None:
-        """Discard what a machine failure could lose; do not use the journal afterwards."""
+        """Discard data that a machine failure could lose. Do not use the journal afterwards."""
         self._file.discard_unsynced()
 
     def close(self) -> None:

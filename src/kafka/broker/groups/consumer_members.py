@@ -25,14 +25,14 @@ log = logging.getLogger(__name__)
 
 _E = ErrorCode
 _COMMITS_SINCE = 9
-"""The first version of OffsetCommit with member epochs."""
+"""First version of OffsetCommit that supports member epochs."""
 
 Topics = Mapping[str, tuple[UUID, int]]
 """The id and the number of partitions of each existing topic."""
 
 
 class Heartbeat(NamedTuple):
-    """The fields of a ConsumerGroupHeartbeat; None means unchanged."""
+    """A ConsumerGroupHeartbeat request. None means unchanged."""
 
     group_id: str
     member_id: str
@@ -49,15 +49,15 @@ class Heartbeat(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it contains all fields, and so requests a full response."""
+        """Whether the request contains all fields, and so asks for a full response."""
         return self.topics is not None and self.owned is not None and self.rebalance_timeout_ms != -1
 
 
 class ConsumerMembers:
-    """The members of all groups of this type.
+    """The members of all groups of the type "consumer".
 
     `session_timeout_ms` returns a group's session timeout, `topics` returns all topics, and `groups` contains groups of
-    all types. Groups in the `journal` exist from the start, and their members have a full session to send a heartbeat.
+    all types. Groups in the `journal` exist from the start; their members have a full session to send a heartbeat.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class ConsumerMembers:
                 self._watch(group_id, consumer, member)
 
     def heartbeat(self, said: Heartbeat) -> tuple[ConsumerMember, bool]:
-        """Add a member or keep it alive; return the member, and whether to send it its assignment.
+        """Add a member or extend its session; return the member, and whether the response must contain its assignment.
 
         Raises `RequestFailed`.
         """
@@ -101,7 +101,7 @@ class ConsumerMembers:
         return member, said.epoch == 0 or said.is_whole or member.assigned != before
 
     def leave(self, said: Heartbeat) -> None:
-        """Let a member leave, for good or (a static one) temporarily; raises `RequestFailed`."""
+        """Let a member leave, either for good or (a static member) temporarily; raises `RequestFailed`."""
         group = self._existing(said.group_id)
         member = group.member(said.member_id, said.instance_id)
         if said.epoch == LEAVE_STATIC_EPOCH:
@@ -115,7 +115,7 @@ class ConsumerMembers:
         self._store(said.group_id, group)
 
     def put_out(self, group_id: str, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:
-        """Remove a member for an administrator, who may name a static one by its instance id alone."""
+        """Remove a member for an administrator, who may identify a static member by its instance id alone."""
         if instance_id is not None and not member_id:
             static = group.static_member(instance_id)
             member_id = "" if static is None else static.member_id
@@ -123,7 +123,7 @@ class ConsumerMembers:
         self._store(group_id, group)
 
     def _store(self, group_id: str, group: ConsumerGroup | None) -> None:
-        """Store the state of a group before it is sent to anyone; raises `RequestFailed`."""
+        """Store the state of a group before it is sent to members; raises `RequestFailed`."""
         try:
             self._journal.store(group_id, group)
         except OSError as error:
@@ -142,7 +142,7 @@ class ConsumerMembers:
         return group.consumer
 
     def _joined(self, said: Heartbeat) -> ConsumerGroup:
-        """Return the group that a member joins: a new one, or one that is empty or of this type."""
+        """Return the group that a member joins: a new group, an empty one, or one of this type."""
         group = self._groups.get(said.group_id)
         if group is None:
             group = self._groups[said.group_id] = Group(said.group_id)
@@ -180,7 +180,7 @@ class ConsumerMembers:
 
     @staticmethod
     def _current(group: ConsumerGroup, said: Heartbeat) -> ConsumerMember:
-        """Return the member at an epoch: the current one, or the previous one if the last response was lost."""
+        """Return the member, whose epoch must be the current one, or the previous one if the last response was lost."""
         member = group.member(said.member_id, said.instance_id)
         is_late = said.epoch == member.previous_epoch and said.owned is not None and said.owned <= member.assigned
         if said.epoch != member.epoch and not is_late:
@@ -238,7 +238,10 @@ class ConsumerMembers:
 
     @staticmethod
     def check_commit(group: ConsumerGroup, member_id: str, instance_id: str | None, epoch: int, version: int) -> None:
-        """Raise `RequestFailed` if an OffsetCommit is not allowed; without a member the group must be empty."""
+        """Raise `RequestFailed` if an OffsetCommit is not allowed.
+
+        A commit without a member requires an empty group.
+        """
         if epoch < 0 and group.state is ConsumerGroupState.EMPTY:
             return
         member = group.member(member_id, instance_id)
@@ -249,7 +252,7 @@ class ConsumerMembers:
 
     @staticmethod
     def check_transactional_commit(group: ConsumerGroup, member_id: str, instance_id: str | None, epoch: int) -> None:
-        """As `check_commit`, for TxnOffsetCommit, which has no member epochs."""
+        """Raise `RequestFailed` if a TxnOffsetCommit, which has no member epochs, is not allowed."""
         if epoch < 0 and not member_id and instance_id is None:
             return
         if epoch != group.member(member_id, instance_id).epoch:
@@ -265,11 +268,11 @@ class ConsumerMembers:
             raise RequestFailed(_E.STALE_MEMBER_EPOCH, f"The member is at epoch {member.epoch}, not {epoch}.")
 
     def discard_unsynced(self) -> None:
-        """Discard what a machine failure could lose."""
+        """Discard data that a machine failure could lose."""
         self._journal.discard_unsynced()
 
     def close(self) -> None:
-        """Cancel all timers, as the broker ends."""
+        """Cancel all timers when the broker stops."""
         for group in self._groups.values():
             for member in group.consumer.members.values() if group.consumer is not None else ():
                 member.stop()

@@ -1,6 +1,7 @@
-"""The group coordinator: checks requests of members against the state of their group; `rebalance` does the rest.
+"""The group coordinator: validates requests of members against the state of their group.
 
-`consumers` holds the members of groups of the type "consumer" and checks their commits.
+`classic_rebalance` runs the rebalances of classic groups. `consumers` contains the members of groups of the type
+"consumer", and validates their commits.
 
 Counterpart: Kafka's classic group coordinator (JoinGroup, SyncGroup, Heartbeat and LeaveGroup of KIP-62, static members
 of KIP-345, member ids assigned by the coordinator of KIP-394).
@@ -23,11 +24,11 @@ from kafka.broker.topic_store import offsets_partition
 _E = ErrorCode
 _S = GroupState
 _GROUP_ERRORS_SINCE = 9
-"""The first version of OffsetCommit that reports unknown groups (KIP-848)."""
+"""First version of OffsetCommit that reports unknown groups (KIP-848)."""
 
 
 class GroupCoordinator:
-    """All groups of the broker."""
+    """All groups of the broker, and the requests of their members."""
 
     def __init__(
         self,
@@ -58,7 +59,7 @@ class GroupCoordinator:
     # -- joining ------------------------------------------------------------------------------------------------------
 
     def join(self, request: JoinRequest, answer: AnswerJoin) -> None:
-        """JoinGroup: calls `answer` once, immediately for an error, otherwise when the rebalance ends."""
+        """Handle a JoinGroup request. Calls `answer` once: at once for an error, otherwise when the rebalance ends."""
         try:
             self._join(request, answer)
         except RequestFailed as error:
@@ -87,7 +88,10 @@ class GroupCoordinator:
             self._join_new(group, request, answer)
 
     def _make_classic(self, group: Group) -> None:
-        """Convert an empty group of the type "consumer" to a classic one; raises `RequestFailed` if it has members."""
+        """Convert an empty group of the type "consumer" to a classic group.
+
+        Raises `RequestFailed` if it has members.
+        """
         if group.consumer is not None:
             if group.consumer.members:
                 raise RequestFailed(_E.INCONSISTENT_GROUP_PROTOCOL)
@@ -121,7 +125,7 @@ class GroupCoordinator:
         if group.state is not _S.STABLE or member.metadata(group.protocol_name) != before:
             self._rebalances.rejoin(group, member, request, answer)
             return
-        # It returned unchanged: it keeps its partitions, and the others are not affected.
+        # The static member returned without changes: it keeps its partitions, and no rebalance is necessary.
         self._rebalances.touch(member)
         leads = group.leader == member_id
         skips = leads and request.supports_skipping_assignment
@@ -153,7 +157,7 @@ class GroupCoordinator:
         if not (unchanged and settled):
             self._rebalances.rejoin(group, member, request, answer)
             return
-        # The response to its first request was lost: send it again.
+        # The response to the member's first request was lost: send it again.
         self._rebalances.touch(member)
         leads = group.leader == member.member_id
         answer(
@@ -205,9 +209,10 @@ class GroupCoordinator:
         assignments: dict[str, bytes],
         answer: Callable[[SyncResult], None],
     ) -> None:
-        """SyncGroup: calls `answer` once, when the assignment is available or for an error.
+        """Handle a SyncGroup request. Calls `answer` once, when the assignment is available or for an error.
 
-        `protocol` is the type and the name of the protocol that the member expects; None if it sends none.
+        `protocol` is the type and the name of the protocol that the member expects; None if the request does not
+        contain them.
         """
         try:
             group, member = self._current_member(group_id, member_id, group_instance_id, generation_id)
@@ -228,13 +233,16 @@ class GroupCoordinator:
             self._rebalances.assign(group, assignments)
 
     def heartbeat(self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
-        """Heartbeat: tell whether the member may continue, must rejoin, or is no longer a member."""
+        """Handle a Heartbeat request.
+
+        The result tells whether the member may continue, must rejoin, or has been removed.
+        """
         group, member = self._current_member(group_id, member_id, group_instance_id, generation_id)
         self._rebalances.touch(member)
         return _E.REBALANCE_IN_PROGRESS if group.state is _S.PREPARING_REBALANCE else _E.NONE
 
     def leave(self, group_id: str, member_id: str, group_instance_id: str | None) -> None:
-        """LeaveGroup for one member; a static one may be named by its instance id alone."""
+        """Handle a LeaveGroup request for one member. A static member may be identified by its instance id alone."""
         group = self.groups.get(group_id)
         if group is None:
             raise RequestFailed(_E.UNKNOWN_MEMBER_ID if group_id else _E.INVALID_GROUP_ID)
@@ -255,8 +263,8 @@ class GroupCoordinator:
     ) -> Group:
         """Return the group to which an OffsetCommit may write.
 
-        Without a member the group must be empty (a consumer that assigns its own partitions); its id may then be empty.
-        A member must be of the current generation.
+        A commit without a member, from a consumer that assigns its own partitions, requires an empty group; its group
+        id may be empty. A member must belong to the current generation.
         """
         group = self.groups.get(group_id)
         if group is None:
@@ -279,8 +287,8 @@ class GroupCoordinator:
     ) -> Group:
         """Return the group to which a TxnOffsetCommit may write (KIP-447).
 
-        If the request names a member, id and generation must be current; requests without one are accepted, as older
-        producers do not send it.
+        If the request identifies a member, its id and generation must be current. Requests without a member are
+        accepted, as older producers do not send one.
         """
         if not group_id:
             raise RequestFailed(_E.INVALID_GROUP_ID)
@@ -298,17 +306,17 @@ class GroupCoordinator:
         return group
 
     def commit(self, group: Group, offsets: Offsets) -> None:
-        """Store offsets durably, then make them visible; raises OSError if they cannot be stored."""
+        """Store offsets durably, then make them visible. Raises OSError if they cannot be stored."""
         self._journal.commit(group.group_id, offsets)
         group.stored.commit(offsets)
 
     def commit_pending(self, group: Group, producer_id: int, offsets: Offsets) -> None:
-        """Store offsets that become visible when the producer's transaction commits; raises OSError."""
+        """Store offsets that become visible when the producer's transaction is committed. Raises OSError."""
         self._journal.commit_pending(group.group_id, producer_id, offsets)
         group.stored.commit_pending(producer_id, offsets)
 
     def end_pending(self, producer_id: int, committed: bool, partitions: Collection[int]) -> None:
-        """End a producer's transaction in the groups of these partitions of __consumer_offsets; raises OSError."""
+        """End a producer's transaction in the groups of the given partitions of __consumer_offsets. Raises OSError."""
         for group in tuple(self.groups.values()):
             if group.stored.has_pending(producer_id) and offsets_partition(group.group_id) in partitions:
                 self._journal.end_pending(group.group_id, producer_id, committed)
@@ -335,7 +343,7 @@ class GroupCoordinator:
     # -- administration -----------------------------------------------------------------------------------------------
 
     def delete_group(self, group_id: str) -> None:
-        """DeleteGroups: delete a group, which must be empty."""
+        """Delete an empty group."""
         group = self.groups.get(group_id)
         if group is None:
             raise RequestFailed(_E.GROUP_ID_NOT_FOUND)
@@ -348,12 +356,12 @@ class GroupCoordinator:
         del self.groups[group_id]
 
     def discard_unsynced(self) -> None:
-        """Discard commits and changes of members that a machine failure could lose."""
+        """Discard commits and membership changes that a machine failure could lose."""
         self._journal.discard_unsynced()
         self.consumers.discard_unsynced()
 
     def close(self) -> None:
-        """Close the journal; members find out with their next request."""
+        """Close the journal. Members notice with their next request."""
         for group in self.groups.values():
             self._rebalances.stop(group)
         self.consumers.close()

@@ -1,7 +1,7 @@
-"""The offsets of a group: committed ones, those of open transactions (KIP-98), and the file that keeps them.
+"""The offsets of a group: committed offsets, those of open transactions (KIP-98), and the file that stores them.
 
-Each entry of the file is something that a group commits, deletes or does within a transaction. The file takes the place
-of Kafka's topic __consumer_offsets and is rewritten when most of it is out of date.
+Each entry of the file is a commit, a deletion, or the end of a transaction. The file takes the place of Kafka's topic
+__consumer_offsets. It is rewritten when most of it is out of date.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from kafka.broker.log.entry_file import EntryFile
 
 PartitionKey: TypeAlias = tuple[str, int]
-"""A topic's name and a partition's number."""
+"""Topic name and partition number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,17 @@ Offsets: TypeAlias = Mapping[PartitionKey, CommittedOffset]
 
 
 class _Written(NamedTuple):
-    """An offset, and its position in the order of all writes."""
+    """An offset, and its place in the order of all writes."""
 
     order: int
     offset: CommittedOffset
 
 
 class GroupOffsets:
-    """A group's offsets. Of two for a partition the last one written counts, even if it was decided first."""
+    """The offsets of a group.
+
+    If a partition has several, the one that was written last counts, even if its transaction ended first.
+    """
 
     def __init__(self) -> None:
         self.committed: dict[PartitionKey, CommittedOffset] = {}
@@ -48,11 +51,11 @@ class GroupOffsets:
         return bool(self.committed) or any(self._pending.values())
 
     def is_pending(self, partition: PartitionKey) -> bool:
-        """Whether an open transaction has an offset for the partition."""
+        """Return whether an open transaction contains an offset for the partition."""
         return any(partition in offsets for offsets in self._pending.values())
 
     def has_pending(self, producer_id: int) -> bool:
-        """Whether the producer has a transaction with offsets."""
+        """Return whether the producer has an open transaction with offsets."""
         return producer_id in self._pending
 
     def commit(self, offsets: Offsets) -> None:
@@ -83,7 +86,7 @@ class GroupOffsets:
                 pending.pop(partition, None)
 
     def partitions(self) -> set[PartitionKey]:
-        """Every partition with an offset, committed or pending."""
+        """Return all partitions that have an offset, committed or pending."""
         return set(self.committed).union(*self._pending.values())
 
     def in_order(self) -> Iterator[tuple[int | None, PartitionKey, CommittedOffset]]:
@@ -105,13 +108,13 @@ _SMALLEST_REWRITE: Final = 4 * 1024 * 1024
 
 
 class OffsetJournal:
-    """The journal in `path`; with `sync` each commit is synced to disk before it is answered."""
+    """The journal of offsets in `path`. With `sync` each commit is synced to disk before the response is sent."""
 
     def __init__(self, path: Path, sync: bool) -> None:
         self._file = EntryFile(path, sync, "group")
 
     def load(self) -> dict[str, GroupOffsets]:
-        """Open the file and return its offsets by group; call it once, first."""
+        """Open the file and return its offsets by group. Must be called once, before other methods."""
         groups: dict[str, GroupOffsets] = {}
         for entry in self._file.load():
             _apply(entry, groups.setdefault(entry["group"], GroupOffsets()))
@@ -122,35 +125,35 @@ class OffsetJournal:
     # -- appending: if these raise OSError, nothing has changed -------------------------------------------------------
 
     def commit(self, group: str, offsets: Offsets) -> None:
-        """Append offsets that a group commits."""
+        """Append a commit of a group."""
         self._file.append({"group": group, "offsets": _rows(offsets)})
 
     def delete(self, group: str, partitions: list[tuple[str, int]]) -> None:
-        """Append that a group's offsets for these partitions are deleted."""
+        """Append the deletion of a group's offsets for some partitions."""
         if partitions:
             self._file.append({"group": group, "offsets": [list(one) for one in partitions]})
 
     def commit_pending(self, group: str, producer_id: int, offsets: Offsets) -> None:
-        """Append offsets that a group commits within a producer's transaction."""
+        """Append a group's commit within a producer's transaction."""
         self._file.append({"group": group, "producer": producer_id, "offsets": _rows(offsets)})
 
     def end_pending(self, group: str, producer_id: int, committed: bool) -> None:
-        """Append that a producer's transaction has ended."""
+        """Append the end of a producer's transaction."""
         self._file.append({"group": group, "producer": producer_id, "committed": committed})
 
     # -- compaction ---------------------------------------------------------------------------------------------------
 
     @property
     def is_wasteful(self) -> bool:
-        """Whether it has grown to a multiple of its size after the last rewrite."""
+        """Whether the file has grown to a multiple of its size after the last rewrite."""
         return self._file.is_wasteful(_SMALLEST_REWRITE)
 
     def rewrite(self, groups: Mapping[str, GroupOffsets]) -> None:
-        """Replace the file with one that holds only these offsets."""
+        """Replace the file with one that contains only these offsets."""
         self._file.rewrite(_of_groups(groups))
 
     def discard_unsynced(self) -> None:
-        """Discard what a machine failure could lose; do not use the journal afterwards."""
+        """Discard data that a machine failure could lose. Do not use the journal afterwards."""
         self._file.discard_unsynced()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""A partition's records on disk: segments with a sparse index, recovery, producers' state, retention.
+"""A partition's records on disk: segments with a sparse index, recovery, producer states, and retention.
 
-It knows nothing about requests and the network. Everything runs on the broker's loop, so there are no locks.
+The package is independent of requests and the network. It runs on the broker's loop, so there are no locks.
 """

@@ -1,6 +1,6 @@
-"""The fixed head of a record batch (magic 2), and the markers that end transactions.
+"""The fixed head of a record batch (magic 2), and transaction markers.
 
-The log reads the head without touching a record. It holds magic 2 only: older formats are converted when they are
+The log reads only the head, not the records. It contains only magic 2; older formats are converted when they are
 produced. A marker is a control batch with one record, written to each partition of a transaction (KIP-98).
 """
 
@@ -12,7 +12,7 @@ from kafka.record import BatchBuilder
 from kafka.record.layout import crc32c
 
 PREFIX_SIZE: Final = 12
-"""Size of base offset and length, which the length field does not include."""
+"""Size of the base offset and the length, which the length field does not include."""
 HEAD_SIZE: Final = 61
 MAGIC: Final = 2
 _HEAD: Final = Struct(">qiiBIhiqqqhii")
@@ -22,7 +22,7 @@ assert _HEAD.size == HEAD_SIZE
 
 
 class BatchHead(NamedTuple):
-    """The fields of a stored batch from which offsets, times and producers' states are computed."""
+    """The fields of a stored batch that determine offsets, timestamps and producer states."""
 
     base_offset: int
     last_offset: int
@@ -43,12 +43,12 @@ class BatchHead(NamedTuple):
 
     @property
     def is_control(self) -> bool:
-        """Whether it holds a transaction marker instead of user records."""
+        """Whether the batch contains a transaction marker instead of user records."""
         return bool(self.attributes & _CONTROL)
 
 
 def read_head(data: Buffer, position: int = 0) -> BatchHead:
-    """Read the head of the batch at `position`; `data` must hold at least `HEAD_SIZE` bytes from there."""
+    """Read the head of the batch at `position`; `data` must contain at least `HEAD_SIZE` bytes from there."""
     base, length, _, magic, _, attributes, delta, _, max_timestamp, producer, epoch, sequence, count = (
         _HEAD.unpack_from(data, position)
     )
@@ -69,7 +69,7 @@ def read_head(data: Buffer, position: int = 0) -> BatchHead:
 _KEY: Final = Struct(">hh")
 _VALUE: Final = Struct(">hi")
 _RECORD: Final = Struct(">5Bhh B hi B")
-"""The encoded record: five one-byte numbers, the last of them the key's size; key; value size; value; headers."""
+"""The encoded record: five one-byte numbers, the last of which is the key's size; key; value size; value; headers."""
 _VERSION: Final = 0
 _ABORT, _COMMIT = 0, 1
 _CRC_AT, _ATTRIBUTES_AT = 17, 21
@@ -83,7 +83,7 @@ class Marker(NamedTuple):
 
 
 def marker_batch(marker: Marker, producer_id: int, producer_epoch: int, now_ms: int) -> memoryview:
-    """Build the control batch with a marker, in writable memory."""
+    """Build the control batch of a marker, in writable memory."""
     builder = BatchBuilder(2)
     key = _KEY.pack(_VERSION, _COMMIT if marker.committed else _ABORT)
     builder.append(now_ms, key, _VALUE.pack(_VERSION, marker.coordinator_epoch), ())
@@ -94,6 +94,6 @@ def marker_batch(marker: Marker, producer_id: int, producer_epoch: int, now_ms: 
 
 
 def read_marker(batch: Buffer) -> Marker:
-    """Read the marker in a control batch. Clients cannot write markers, so all come from `marker_batch`."""
+    """Read the marker in a control batch. All markers come from `marker_batch`, as clients cannot write any."""
     _, _, _, _, _, _, kind, _, _, coordinator_epoch, _ = _RECORD.unpack_from(batch, HEAD_SIZE)
     return Marker(kind == _COMMIT, coordinator_epoch)

@@ -1,6 +1,6 @@
-"""An append-only file of entries in which coordinators keep their state; an entry is a length, a CRC and a JSON object.
+"""An append-only file in which coordinators store their state. An entry is a length, a CRC and a JSON object.
 
-Each entry is one write. A torn entry at the end, left by a killed process, is cut off; damage before whole entries is
+Each entry is one write. A torn entry at the end, left by a killed process, is cut off. Damage before intact entries is
 skipped, and the damaged file is kept.
 """
 
@@ -23,9 +23,9 @@ _WASTEFUL: Final = 4
 
 
 class EntryFile:
-    """The entries in `path`; with `sync` each is synced to disk before `append` returns.
+    """The entries in `path`. With `sync` each one is synced to disk before `append` returns.
 
-    `first_key` must be the first key of every entry: it is used to find the next entry after damage.
+    `first_key` must be the first key of every entry; it serves to find the next entry after damage.
     """
 
     def __init__(self, path: Path, sync: bool, first_key: str) -> None:
@@ -40,7 +40,7 @@ class EntryFile:
         self._damaged = 0
 
     def load(self) -> Iterator[Any]:
-        """Open the file and yield its entries; call it once, first, and exhaust it."""
+        """Open the file and yield its entries. Must be called once, before other methods, and exhausted."""
         data = self._path.read_bytes() if self._path.exists() else b""
         expected = 0
         for start, end, entry in _entries(data, self._mark):
@@ -56,7 +56,7 @@ class EntryFile:
             sync_folder(self._path.parent)
 
     def replace_if_damaged(self, entries: Iterable[Mapping[str, Any]]) -> None:
-        """If `load` skipped damage, rename the damaged file and continue with a new one that holds these entries."""
+        """If `load` has skipped damage, rename the file and continue with a new one that contains these entries."""
         if self._damaged:
             log.error(
                 "%s is damaged: skipped %d bytes before whole entries, whose content is lost. The file is kept as %s",
@@ -67,7 +67,7 @@ class EntryFile:
             self._replace(entries)
 
     def append(self, entry: Mapping[str, Any]) -> None:
-        """Append an entry; if it raises OSError, the file has no such entry."""
+        """Append an entry. If it raises OSError, the file does not contain the entry."""
         if self._failed:
             raise OSError(f"{self._path} failed before; it is not used until the broker is started again")
         data = _pack(entry)
@@ -84,7 +84,7 @@ class EntryFile:
         self._size += len(data)
 
     def _undo(self, error: OSError) -> None:
-        """Undo a failed write. Only after a full disk is it certain what is stored."""
+        """Undo a failed write. Unless the disk is full, it is uncertain which bytes are stored."""
         try:
             os.ftruncate(self._fd, self._size)
         except OSError:
@@ -92,11 +92,11 @@ class EntryFile:
         self._failed |= error.errno not in (errno.ENOSPC, errno.EDQUOT)
 
     def is_wasteful(self, smallest: int) -> bool:
-        """Whether it is larger than `smallest` bytes and has grown to a multiple of its size after the last rewrite."""
+        """Return whether the file exceeds `smallest` bytes and a multiple of its size after the last rewrite."""
         return self._size > max(smallest, _WASTEFUL * self._size_when_rewritten)
 
     def rewrite(self, entries: Iterable[Mapping[str, Any]]) -> None:
-        """Replace the file with one that holds only these entries."""
+        """Replace the file with one that contains only these entries."""
         if not self._failed:
             self._replace(entries)
 
@@ -108,7 +108,7 @@ class EntryFile:
         self._size = self._synced_size = self._size_when_rewritten = len(data)
 
     def discard_unsynced(self) -> None:
-        """Discard what a machine failure could lose; do not use the file afterwards."""
+        """Discard data that a machine failure could lose. Do not use the file afterwards."""
         if self._fd >= 0:
             os.ftruncate(self._fd, min(self._size, self._synced_size))
 
@@ -125,7 +125,7 @@ def _pack(content: object) -> bytes:
 
 
 def _entries(data: bytes, mark: bytes) -> Iterator[tuple[int, int, Any]]:
-    """Yield the whole entries in `data` with their start and end; the bytes between them are damaged."""
+    """Yield the intact entries in `data` with their start and end. The bytes between them are damaged."""
     position = 0
     while position + _HEAD.size <= len(data):
         entry = _entry_at(data, position)
@@ -145,7 +145,7 @@ def _entry_at(data: bytes, position: int) -> tuple[int, Any] | None:
     length, checksum = _HEAD.unpack_from(data, position)
     end = position + _HEAD.size + length
     body = data[position + _HEAD.size : end]
-    # No entry is empty, but a tail of zeros, as file systems leave it, would look like empty ones.
+    # No entry is empty. Zeros, which file systems may leave at the end, would look like empty entries.
     if not body or len(body) < length or zlib.crc32(body) != checksum:
         return None
     return end, json.loads(body)

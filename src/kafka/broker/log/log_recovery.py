@@ -1,7 +1,7 @@
 """Recovery of a partition when it is opened: reads the checkpoints of its segments, and the log after them.
 
-A killed process can leave a half-written batch at the end of the last segment. Acknowledged batches were completely
-written before, so cutting after the last whole batch with a correct checksum loses nothing that was acknowledged.
+A killed process can leave an incomplete batch at the end of the last segment. Acknowledged batches were written
+completely, so it is safe to truncate the segment after the last complete batch with a correct checksum.
 """
 
 import json
@@ -32,12 +32,12 @@ _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 @dataclass(slots=True)
 class Checkpoint:
-    """The state after the first `size` bytes of a segment: its indexes, and the producers' states.
+    """The state after the first `size` bytes of a segment: its indexes, and the producer states.
 
-    It is a file next to the log file. With it, a restart reads only what was appended since. It is written when a
-    segment is full and when the broker stops cleanly. It is used only if its checksum is correct, the log file is at
-    least as long, and the machine has not been restarted since (unsynced pages are lost with the machine, not with the
-    process); otherwise the log is read.
+    It is stored in a file next to the log file, so that a restart reads only the data that was appended since. It is
+    written when a segment is full and when the broker stops cleanly. It is used only if its checksum is correct, the
+    log file is at least as long, and the machine has not been restarted since (unsynced pages survive the process, but
+    not the machine). Otherwise the log is read.
     """
 
     size: int
@@ -50,7 +50,7 @@ class Checkpoint:
 
 
 def boot_id() -> str:
-    """Return the id of the machine's current boot; empty if unknown, and then no checkpoint is used."""
+    """Return the id of the machine's current boot; empty if it is unknown, in which case no checkpoint is used."""
     try:
         return _BOOT_ID.read_text(encoding="ascii").strip()
     except OSError:
@@ -106,7 +106,7 @@ def load_checkpoint(path: Path, log_size: int) -> Checkpoint | None:
 
 
 def recover(folder: Path, files: FilePool, index_interval: int) -> tuple[list[Segment], ProducerStates]:
-    """Open all segments below `folder`; returns them in order with the producers' states at their end."""
+    """Open all segments in `folder`; return them in order, and the producer states at their end."""
     segments: list[Segment] = []
     producers = ProducerStates()
     for path in sorted(folder.glob("*.log")):
@@ -149,7 +149,7 @@ def _recover_segment(segment: Segment, producers: ProducerStates) -> ProducerSta
 
 
 def note_marker(segment: Segment, producers: ProducerStates, head: BatchHead, marker: Marker) -> None:
-    """Process a marker in a segment that already counts it as a batch."""
+    """Apply a transaction marker. The segment must already contain its batch."""
     start = producers.note_marker(head, marker)
     if start is not None and not marker.committed:
         first_open = producers.first_open_offset
@@ -158,7 +158,7 @@ def note_marker(segment: Segment, producers: ProducerStates, head: BatchHead, ma
 
 
 def whole_batches(fd: int, position: int, size: int, next_offset: int) -> Iterator[tuple[BatchHead, memoryview]]:
-    """Yield the batches from `position` on with their heads, up to the first torn, damaged or out-of-order one."""
+    """Yield the batches from `position` on and their heads, up to the first incomplete, damaged or out-of-order one."""
     window, start = memoryview(b""), position
     while position + HEAD_SIZE <= size:
         at = position - start

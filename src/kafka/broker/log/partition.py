@@ -1,7 +1,7 @@
-"""A partition's log: its options, append, read, find by time, and delete, all by offset.
+"""A partition's log: its options, and operations to append, read, search by time, and delete.
 
-There is a single replica, so the high watermark is the log's end. The log is recovered when it is first used, which
-keeps the broker's start quick however much it holds.
+There is a single replica, so the high watermark is the log's end. The log is recovered when it is first used, so the
+broker starts quickly regardless of the amount of data.
 """
 
 import errno
@@ -22,21 +22,21 @@ from kafka.broker.log.segment import NO_TIMESTAMP, AbortedTransaction, Segment, 
 from kafka.record import BatchHeader, batch_headers, decode_batches, set_offsets
 
 LEADER_EPOCH: Final = 0
-"""The only leader epoch: there is one broker, and so no leader election."""
+"""The only leader epoch: with one broker there are no leader elections."""
 
 
 log = logging.getLogger(__name__)
 
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 WAKE: Final = 1 << 62
-"""More bytes than any fetch waits for."""
+"""Number of bytes that wakes every fetch request."""
 
 
 class PartitionLog:
     """The log of one partition in `folder`, below the existing folder `top`.
 
-    After a disk error that leaves it uncertain what is stored, the log has failed: it raises KAFKA_STORAGE_ERROR until
-    a restart of the broker recovers it.
+    After a disk error that leaves it uncertain which data is stored, the log has failed: it raises KAFKA_STORAGE_ERROR
+    until a restart of the broker recovers it.
     """
 
     def __init__(self, folder: Path, options: LogOptions, files: FilePool, top: Path | None = None) -> None:
@@ -88,17 +88,18 @@ class PartitionLog:
         self.wake()
 
     def wake(self) -> None:
-        """Make all requests that wait for records check again."""
+        """Make all requests that wait for records read the log again."""
         for waiter in tuple(self.waiters):
             waiter(WAKE)
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def append(self, batch: memoryview, header: BatchHeader, now_ms: int, log_append_time_ms: int | None = None) -> int:
-        """Append one valid batch of magic 2; returns its base offset when it is written.
+        """Append one valid batch of magic 2, and return its base offset after it is written.
 
-        `batch` must be writable: offsets, leader epoch and, if set, the log append time are stored in it. A batch that
-        an idempotent producer repeats is not written again. `now_ms` is the wall clock. Raises `RequestFailed`.
+        `batch` must be writable: offsets, leader epoch and, if set, the log append time are stored in it. If an
+        idempotent producer repeats a batch, it is not written again. `now_ms` is the wall clock. Raises
+        `RequestFailed`.
         """
         self.check()
         if header.size > self.options.segment_bytes:
@@ -119,7 +120,7 @@ class PartitionLog:
         return head.base_offset
 
     def append_marker(self, producer_id: int, producer_epoch: int, marker: Marker, now_ms: int) -> None:
-        """Append the marker that ends a producer's transaction, even if there is none; raises `RequestFailed`."""
+        """Append the marker that ends a producer's transaction, even if none is open; raises `RequestFailed`."""
         self.check()
         self.producers.check_marker(producer_id, producer_epoch, marker)
         batch = marker_batch(marker, producer_id, producer_epoch, now_ms)
@@ -130,7 +131,7 @@ class PartitionLog:
     def _appended(
         self, batch: memoryview, header: BatchHeader, now_ms: int, log_append_time_ms: int | None = None
     ) -> BatchHead:
-        """Write a batch to the end of the log, and return its head as written."""
+        """Write a batch to the end of the log, and return its final head."""
         set_offsets(batch, header, self.end_offset, LEADER_EPOCH, log_append_time_ms)
         head = read_head(batch)
         try:
@@ -167,7 +168,7 @@ class PartitionLog:
             done += os.pwrite(fd, batch[done:], position + done)
 
     def _undo(self, error: OSError) -> None:
-        """Undo a failed write. Only after a full disk is it certain what is stored."""
+        """Undo a failed write. Unless the disk is full, it is uncertain which bytes are stored."""
         try:
             os.ftruncate(self._active.fd, self._active.size)
         except OSError as worse:
@@ -176,12 +177,12 @@ class PartitionLog:
             self._fail(error)
 
     def _flush(self, size: int) -> None:
-        """Sync the active segment, which has `size` bytes."""
+        """Sync the active segment, whose size is `size` bytes."""
         os.fsync(self._active.fd)
         self._unflushed = 0
         self._active.synced_size = size
         if self._synced_name != self._active.path:
-            # A new file is durable only once its folder is synced too; the same holds for a new folder.
+            # A new file is durable only once its folder is synced, too; the same is true of a new folder.
             sync_folders(self._folder, self._top if self._synced_name is None else self._folder)
             self._synced_name = self._active.path
 
@@ -212,7 +213,7 @@ class PartitionLog:
 
     @property
     def last_stable_offset(self) -> int:
-        """The start of the first open transaction, or the log's end: all records before it are decided."""
+        """The start of the first open transaction, or the log's end. All transactions before it have ended."""
         first = self.producers.first_open_offset
         return self.end_offset if first is None else max(first, self.start_offset)
 
@@ -228,7 +229,10 @@ class PartitionLog:
     def read_committed(
         self, offset: int, max_bytes: int, at_least_one: bool = True
     ) -> tuple[bytes, list[AbortedTransaction]]:
-        """As `read`, but only up to the last stable offset; also returns the aborted transactions in the range."""
+        """Read batches like `read`, but only up to the last stable offset.
+
+        Also return the aborted transactions among them.
+        """
         self._check_offset(offset)
         stable = self.last_stable_offset
         if offset >= stable:
@@ -243,19 +247,19 @@ class PartitionLog:
             )
 
     def offset_of_time(self, timestamp: int) -> tuple[int, int] | None:
-        """Return timestamp and offset of the first record at or after `timestamp` (ms); None if there is none."""
+        """Return the timestamp and offset of the first record at or after `timestamp` (in ms), or None."""
         self.check()
         return offset_of_time(self._segments, self.start_offset, timestamp)
 
     def offset_of_max_timestamp(self) -> tuple[int, int] | None:
-        """Return timestamp and offset of the record with the largest timestamp (KIP-734); None if there is none."""
+        """Return the timestamp and offset of the record with the largest timestamp (KIP-734), or None."""
         self.check()
         return offset_of_max_timestamp(self._segments, self.start_offset)
 
     # -- deleting -----------------------------------------------------------------------------------------------------
 
     def delete_before(self, offset: int) -> None:
-        """Make `offset` the log's start (KIP-107), and remove segments that lie entirely before it."""
+        """Make `offset` the log's start (KIP-107), and remove segments that lie completely before it."""
         if not 0 <= offset <= self.end_offset:
             raise RequestFailed(
                 ErrorCode.OFFSET_OUT_OF_RANGE, f"cannot delete up to {offset}, the log ends at {self.end_offset}"
@@ -267,7 +271,7 @@ class PartitionLog:
             except OSError as error:
                 raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._start_file}: {error}") from error
             self.start_offset = offset
-        # Even if the log already started there: its segments may have been kept, or not removed in time.
+        # Also if the log already starts there, as an earlier removal may have failed.
         while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
             self._segments.pop(0).remove()
 
@@ -289,7 +293,7 @@ class PartitionLog:
     # -- ending -------------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Write checkpoints, which make the next start quick; the pool owns the files themselves."""
+        """Write checkpoints for a quick restart. The pool closes the files."""
         if self._active.size and self._failure is None:
             try:
                 self._save_checkpoint()
@@ -297,7 +301,7 @@ class PartitionLog:
                 log.warning("%s: no checkpoint could be written, the next start reads the log: %s", self._folder, error)
 
     def discard_unsynced(self) -> None:
-        """Discard what a machine failure could lose; do not use the log afterwards."""
+        """Discard data that a machine failure could lose. Do not use the log afterwards."""
         for segment in self._segments:
             if segment.size > segment.synced_size:
                 segment.checkpoint_path.unlink(missing_ok=True)
@@ -323,7 +327,10 @@ def read(segments: Sequence[Segment], offset: int, max_bytes: int, at_least_one:
 def read_until(
     segments: Sequence[Segment], offset: int, stop: int, max_bytes: int, at_least_one: bool
 ) -> tuple[bytes, list[AbortedTransaction]]:
-    """As `read`, but only up to the batch that starts at `stop`; also returns the aborted transactions in the range."""
+    """Read batches like `read`, but only up to the batch that starts at `stop`.
+
+    Also return the aborted transactions.
+    """
     number = _number_of(segments, offset)
     segment = segments[number]
     position = segment.position_of(offset)
@@ -347,7 +354,7 @@ def _base_offset(segment: Segment) -> int:
 
 
 def offset_of_time(segments: Sequence[Segment], start_offset: int, timestamp: int) -> tuple[int, int] | None:
-    """Return timestamp and offset of the first record from `start_offset` on at or after `timestamp` (ms), or None."""
+    """Return the timestamp and offset of the first record at or after `start_offset` and `timestamp` (ms), or None."""
     for segment in segments:
         if segment.max_timestamp < timestamp or segment.next_offset <= start_offset:
             continue
@@ -363,7 +370,7 @@ def offset_of_time(segments: Sequence[Segment], start_offset: int, timestamp: in
 
 
 def offset_of_max_timestamp(segments: Sequence[Segment], start_offset: int) -> tuple[int, int] | None:
-    """Return timestamp and offset of the record with the largest timestamp (KIP-734); None if there is none."""
+    """Return the timestamp and offset of the record with the largest timestamp (KIP-734), or None."""
     newest = max((segment.max_timestamp for segment in segments), default=NO_TIMESTAMP)
     return None if newest == NO_TIMESTAMP else offset_of_time(segments, start_offset, newest)
 

@@ -1,4 +1,4 @@
-"""The producers' states of a partition (KIP-98), which detect repeated batches, gaps and open transactions.
+"""The producer states of a partition (KIP-98), which detect repeated batches, gaps and open transactions.
 
 Counterpart: Kafka's ProducerStateManager.
 """
@@ -11,12 +11,12 @@ from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.batch_head import BatchHead, Marker
 
 REMEMBERED_BATCHES: Final = 5
-"""Number of batches remembered per producer: as many as Kafka lets an idempotent producer have in flight."""
+"""Number of batches remembered per producer: the maximum that Kafka allows an idempotent producer to have in flight."""
 _SEQUENCES: Final = 2**31
 
 
 class WrittenBatch(NamedTuple):
-    """What is remembered of a written batch to recognise its repetition."""
+    """The properties of a written batch that identify a repetition."""
 
     first_sequence: int
     last_sequence: int
@@ -26,7 +26,7 @@ class WrittenBatch(NamedTuple):
 
 
 class _Begun(NamedTuple):
-    """The batches that arrived to begin a transaction."""
+    """The batches that may begin a producer's transaction."""
 
     epoch: int
     lowest_sequence: int
@@ -35,9 +35,9 @@ class _Begun(NamedTuple):
 
 
 class ProducerStateEntry:
-    """One producer's epoch, its latest batches (newest last), and its open transaction.
+    """The state of one producer: its epoch, its latest batches (newest last), and its open transaction.
 
-    There are no batches if only a marker is known of the epoch.
+    There are no batches if the epoch is known only from a marker.
     """
 
     __slots__ = ("batches", "coordinator_epoch", "epoch", "last_timestamp", "transaction_start")
@@ -53,7 +53,7 @@ class ProducerStateEntry:
 
     @property
     def last_sequence(self) -> int:
-        """The sequence number of its last record; -1 if there is none."""
+        """The sequence number of the producer's last record; -1 if there is none."""
         return self.batches[-1].last_sequence if self.batches else -1
 
     def begin_epoch(self, epoch: int) -> None:
@@ -64,7 +64,7 @@ class ProducerStateEntry:
 
 
 def last_sequence(head: BatchHead) -> int:
-    """The sequence number of the batch's last record; after 2^31 - 1 comes 0."""
+    """Return the sequence number of the batch's last record. The number after 2^31 - 1 is 0."""
     return (head.base_sequence + head.last_offset - head.base_offset) % _SEQUENCES
 
 
@@ -92,13 +92,13 @@ class ProducerStates:
         return next(iter(self._open.values()), None)
 
     def has_transaction(self, producer_id: int, epoch: int) -> bool:
-        """Whether the producer with this epoch has an open transaction here."""
+        """Return whether the producer with this epoch has an open transaction in the partition."""
         return producer_id in self._open and self._states[producer_id].epoch == epoch
 
     # -- batches ------------------------------------------------------------------------------------------------------
 
     def begin(self, head: BatchHead, at_zero: bool) -> None:
-        """Note a batch that is about to begin a transaction; `at_zero` if only the first of its epoch may."""
+        """Record a batch that is about to begin a transaction; with `at_zero` only the first batch of its epoch may."""
         begun = self._begun.get(head.producer_id)
         if begun is None or head.producer_epoch > begun.epoch:
             self._begun[head.producer_id] = _Begun(head.producer_epoch, head.base_sequence, at_zero)
@@ -108,12 +108,12 @@ class ProducerStates:
     def repeated(self, head: BatchHead) -> WrittenBatch | None:
         """Return the earlier copy of this batch, or None if the batch is new and may be appended.
 
-        Raises `RequestFailed` with INVALID_PRODUCER_EPOCH for a producer that was replaced by another with its id, and
-        with OUT_OF_ORDER_SEQUENCE_NUMBER if batches before this one are missing.
+        Raises `RequestFailed` with INVALID_PRODUCER_EPOCH if a newer producer has replaced this one, and with
+        OUT_OF_ORDER_SEQUENCE_NUMBER if batches before this one are missing.
         """
         state = self._states.get(head.producer_id)
         if state is None:
-            # All its records may have been deleted, so any sequence number is acceptable.
+            # All of the producer's records may have been deleted, so any sequence number is acceptable.
             self._check_begun(head)
             return None
         _check_epoch(state, head.producer_id, head.producer_epoch)
@@ -140,14 +140,14 @@ class ProducerStates:
             raise _out_of_order(head, 0)
 
     def check_transaction(self, head: BatchHead) -> None:
-        """Raise `RequestFailed` with INVALID_TXN_STATE for a batch outside the open transaction of its producer."""
+        """Raise `RequestFailed` with INVALID_TXN_STATE if a batch is not part of its producer's open transaction."""
         if head.producer_id in self._open and not head.is_transactional:
             raise RequestFailed(
                 ErrorCode.INVALID_TXN_STATE, f"producer {head.producer_id} has an open transaction in the partition"
             )
 
     def note(self, head: BatchHead) -> None:
-        """Remember a batch that was appended, or that recovery found in the log."""
+        """Update the producer's state with a batch that was appended, or that recovery found in the log."""
         state = self._state(head.producer_id, head.producer_epoch)
         state.batches.append(
             WrittenBatch(
@@ -170,7 +170,7 @@ class ProducerStates:
     # -- markers ------------------------------------------------------------------------------------------------------
 
     def check_marker(self, producer_id: int, epoch: int, marker: Marker) -> None:
-        """Raise `RequestFailed` for a marker from a replaced producer or coordinator."""
+        """Raise `RequestFailed` for a marker from a producer or coordinator that has been replaced."""
         state = self._states.get(producer_id)
         if state is None:
             return
@@ -182,7 +182,7 @@ class ProducerStates:
             )
 
     def note_marker(self, head: BatchHead, marker: Marker) -> int | None:
-        """Remember a marker, as `note` does a batch; returns the first offset of the transaction that it ends."""
+        """Update the producer's state with a marker; return the first offset of the transaction that it ends."""
         state = self._state(head.producer_id, head.producer_epoch)
         state.coordinator_epoch = marker.coordinator_epoch
         state.last_timestamp = head.max_timestamp
@@ -192,7 +192,7 @@ class ProducerStates:
     # -- forgetting, keeping ------------------------------------------------------------------------------------------
 
     def forget_before(self, timestamp: int) -> None:
-        """Forget producers whose last batch is older than `timestamp` (``producer.id.expiration.ms``)."""
+        """Remove producers whose last batch is older than `timestamp` (``producer.id.expiration.ms``)."""
         old = [one for one, state in self if state.last_timestamp < timestamp and state.transaction_start is None]
         for producer_id in old:
             del self._states[producer_id]
@@ -214,7 +214,7 @@ class ProducerStates:
 
     @classmethod
     def from_rows(cls, rows: list[list[Any]]) -> "ProducerStates":
-        """The inverse of `to_rows`."""
+        """Create states from the result of `to_rows`."""
         states = cls()
         for producer_id, epoch, coordinator_epoch, last_timestamp, start, batches in rows:
             state = states._states[producer_id] = ProducerStateEntry(epoch)

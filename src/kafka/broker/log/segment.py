@@ -1,7 +1,7 @@
-"""One segment of a partition's log: a file of record batches, its sparse index, and its aborted transactions.
+"""A segment of a partition's log: a file of record batches, its sparse index, and its aborted transactions.
 
-The aborted transactions are for consumers that read committed records only (KIP-98). Kafka's counterpart is the
-transaction index, which is a separate file for each segment.
+Consumers that read only committed records need the aborted transactions (KIP-98). Kafka stores them in a separate file
+per segment, the transaction index.
 """
 
 import os
@@ -18,8 +18,8 @@ from kafka.broker.log.batch_head import HEAD_SIZE, BatchHead, read_head
 class SparseIndex:
     """A sparse index of a segment: about one entry per `interval` bytes, each at the start of a batch.
 
-    An entry holds the batch's base offset, its position, and the largest timestamp of the batches before it. All three
-    never decrease, so each is searched by bisection. The first entry is at position 0.
+    An entry contains the batch's base offset, its position, and the largest timestamp of the batches before it. None of
+    them ever decreases, so each can be searched by bisection. The first entry is at position 0.
     """
 
     __slots__ = ("_next_position", "earlier_timestamps", "interval", "offsets", "positions")
@@ -35,7 +35,10 @@ class SparseIndex:
         return len(self.positions)
 
     def add(self, offset: int, position: int, earlier_timestamp: int) -> None:
-        """Add the batch at `position` if the last entry is far enough back; `earlier_timestamp` as explained above."""
+        """Add the batch at `position` if the last entry is far enough back.
+
+        `earlier_timestamp` is the largest timestamp of the batches before it.
+        """
         if position >= self._next_position:
             self.offsets.append(offset)
             self.positions.append(position)
@@ -43,17 +46,17 @@ class SparseIndex:
             self._next_position = position + self.interval
 
     def position_of(self, offset: int) -> int:
-        """Return a position from which to search for the batch that contains `offset`."""
+        """Return the position at which a search for the batch that contains `offset` can start."""
         entry = bisect_right(self.offsets, offset) - 1
         return self.positions[entry] if entry >= 0 else 0
 
     def position_of_time(self, timestamp: int) -> int:
-        """Return a position from which to search for the first batch with a record at or after `timestamp`."""
+        """Return the position at which a search for the first batch with a record at or after `timestamp` can start."""
         entry = bisect_left(self.earlier_timestamps, timestamp) - 1
         return self.positions[entry] if entry >= 0 else 0
 
     def boundary_before(self, position: int) -> int:
-        """Return the last known start of a batch at or before `position`."""
+        """Return the last indexed start of a batch at or before `position`."""
         entry = bisect_right(self.positions, position) - 1
         return self.positions[entry] if entry >= 0 else 0
 
@@ -64,7 +67,7 @@ class SparseIndex:
 
 
 class AbortedTransaction(NamedTuple):
-    """An aborted transaction in one partition."""
+    """An aborted transaction in a partition."""
 
     producer_id: int
     first_offset: int
@@ -75,16 +78,16 @@ class AbortedTransaction(NamedTuple):
 
 
 def aborted_between(indexes: Iterable[list[AbortedTransaction]], offset: int, end: int) -> Iterator[AbortedTransaction]:
-    """Yield the aborted transactions with records from `offset` on that began before `end`.
+    """Yield the aborted transactions that began before `end` and have records at or after `offset`.
 
-    `indexes` are those of the segments from the one with `offset` on, each in the order of the markers.
+    `indexes` are those of the segments from the one that contains `offset`, each in the order of the markers.
     """
     for index in indexes:
         for one in index[bisect_left(index, offset, key=_last_offset) :]:
             if one.first_offset < end:
                 yield one
             if one.last_stable_offset >= end:
-                # Transactions that end later began at the last stable offset or later.
+                # Transactions that end later have begun at the last stable offset or later.
                 return
 
 
@@ -97,7 +100,7 @@ _WALK_WINDOW: Final = 16 * 1024
 
 
 class Segment:
-    """The batches from `base_offset` up to, but not including, `next_offset`."""
+    """A segment: the batches from `base_offset` up to, but not including, `next_offset`."""
 
     __slots__ = (
         "_files",
@@ -146,7 +149,7 @@ class Segment:
 
     @property
     def first_timestamp(self) -> int:
-        """The largest timestamp in its first batch; -1 if there is none."""
+        """The largest timestamp in the first batch; -1 if there is no batch."""
         if self._first_timestamp is None:
             if not self.size:
                 return NO_TIMESTAMP
@@ -154,7 +157,7 @@ class Segment:
         return self._first_timestamp
 
     def note(self, head: BatchHead, now_ms: int) -> None:
-        """Index a batch that was written to the end of the file."""
+        """Index a batch that was appended to the file."""
         self.index.add(head.base_offset, self.size, self.max_timestamp)
         self.size += head.size
         self.next_offset = head.last_offset + 1
@@ -162,7 +165,7 @@ class Segment:
         self.written_ms = now_ms
 
     def heads(self, position: int) -> Iterator[tuple[int, BatchHead]]:
-        """Yield position and head of each batch from the one at `position` on."""
+        """Yield the position and head of each batch from the one at `position` on."""
         window, start = b"", position
         while position + HEAD_SIZE <= self.size:
             if position - start + HEAD_SIZE > len(window):
@@ -172,18 +175,18 @@ class Segment:
             position += head.size
 
     def position_of(self, offset: int) -> int:
-        """Return the position of the batch that contains `offset`, or of the next one if there is a gap."""
+        """Return the position of the batch that contains `offset`, or of the next batch if there is a gap."""
         for position, head in self.heads(self.index.position_of(offset)):
             if head.last_offset >= offset:
                 return position
         return self.size
 
     def end_of_read(self, position: int, max_bytes: int, at_least_one: bool, size: int | None = None) -> int:
-        """Return the end of a read of whole batches from `position` of at most `max_bytes`.
+        """Return the position at which a read of whole batches from `position`, of at most `max_bytes`, ends.
 
         With `at_least_one` the first batch is included even if it is larger. Long reads end at an index entry, so that
-        the next read needs no search. `size` is the end of the last batch that may be read, by default the segment's
-        size.
+        the next read does not need to search. `size` is the end of the last batch that may be read, by default the
+        segment's size.
         """
         end_of_all = self.size if size is None else size
         limit = position + max_bytes
@@ -200,7 +203,7 @@ class Segment:
         return end
 
     def offset_at(self, position: int) -> int:
-        """Return the base offset of the batch at `position`; at the end, the next offset."""
+        """Return the base offset of the batch at `position`, or the next offset at the segment's end."""
         if position >= self.size:
             return self.next_offset
         return read_head(self.read(position, position + HEAD_SIZE)).base_offset

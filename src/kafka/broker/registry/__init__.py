@@ -1,9 +1,9 @@
-"""The embedded schema registry: Confluent's HTTP API for the embedded broker; for development and tests.
+"""The embedded schema registry: Confluent's HTTP API for the embedded broker, for development and tests.
 
-Top down: `http_server` owns the file and reads requests from a socket of the loopback interface; `routes` maps paths to
-operations in `subjects`, `registering` and `subject_settings`. Those work on the `store`: subjects with their versions,
-schemas by id, settings. `schema_types` holds what differs between the types of schema, `avro` that for Avro.
-`registry_errors` has Confluent's error codes.
+From the top down: `http_server` owns the file, and reads requests from a socket of the loopback interface. `routes`
+maps paths to operations in `subject_queries`, `registering` and `subject_settings`. Those use the `store`: subjects
+with their versions, schemas by id, and settings. `schema_types` contains the code that depends on the type of schema,
+and `registry_errors` Confluent's error codes.
 
-It uses the standard library only: a broker that a test starts should need no more than pip installs anyway.
+It uses only the standard library, so a broker in a test needs no packages beyond those that pip installs anyway.
 """

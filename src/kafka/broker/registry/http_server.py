@@ -1,4 +1,4 @@
-"""The registry's HTTP/1.1 server: requests with JSON in, answers with JSON out, all of bounded size.
+"""The registry's HTTP/1.1 server. Requests and responses contain JSON, and their sizes are limited.
 
 `RegistryServer` is the registry of one broker: its file and its server.
 """
@@ -34,7 +34,7 @@ _REASONS: Final = {200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Fo
 
 
 class _BadRequest(Exception):
-    """An invalid or unsupported request; the connection ends after the response."""
+    """A request is invalid or unsupported; the connection is closed after the response."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(status, message)
@@ -43,7 +43,7 @@ class _BadRequest(Exception):
 
 
 class HttpServer:
-    """Listens, and answers each connection's requests in order.
+    """Listens, and responds to the requests of each connection in order.
 
     Arguments:
         answer: returns the JSON value of a successful response, or raises `Refused`.
@@ -83,7 +83,7 @@ class HttpServer:
         except (OSError, asyncio.IncompleteReadError):
             pass  # the client closed the connection
         except asyncio.CancelledError:
-            writer.transport.abort()  # a client that does not read would block its responses, and so the shutdown
+            writer.transport.abort()  # A client that does not read its responses would block the shutdown.
             if self._server is not None:
                 raise
         finally:
@@ -96,7 +96,7 @@ class HttpServer:
                 writer.transport.abort()
 
     async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Answer one request; return whether another may follow on this connection."""
+        """Respond to one request; return whether another one may follow on this connection."""
         try:
             asked, headers = await _read(reader)
         except _BadRequest as error:
@@ -120,13 +120,13 @@ class HttpServer:
             return 200, self._answer(asked)
         except Refused as error:
             return error.status, {"error_code": error.code, "message": error.message}
-        except Exception as error:  # one request must not stop the broker that a test uses
+        except Exception as error:  # A failed request must not stop the broker.
             log.exception("the schema registry could not answer %s %s", asked.method, asked.path)
             return 500, {"error_code": 50001, "message": f"Error in the embedded schema registry: {error!r}"}
 
 
 async def _read(reader: asyncio.StreamReader) -> tuple[HttpRequest | None, dict[str, str]]:
-    """Read the next request; None if the client has closed the connection."""
+    """Read the next request and its headers; the request is None if the client has closed the connection."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError as error:
@@ -199,7 +199,7 @@ def _write(writer: asyncio.StreamWriter, status: int, value: Any, keep: bool) ->
 
 
 def _refusal(headers: dict[str, str]) -> str | None:
-    """Return why a request is refused: web pages may not send any, not even by DNS rebinding; None if allowed."""
+    """Return the reason to reject a request, or None. Web pages may not send requests, not even by DNS rebinding."""
     host = headers.get("host", "")
     try:
         name, _ = split_address(host)
@@ -213,7 +213,7 @@ def _refusal(headers: dict[str, str]) -> str | None:
 
 
 HOST = "127.0.0.1"
-"""The loopback interface: there are no logins, so only programs on this machine may connect."""
+"""The loopback interface: without logins, only programs on this machine may connect."""
 _FILE = "schema-registry.json"
 
 
@@ -222,7 +222,7 @@ class RegistryPortError(OSError):
 
 
 class RegistryServer:
-    """A schema registry that keeps its data in a broker's folder.
+    """A schema registry that stores its data in a broker's folder.
 
     Arguments:
         folder: the broker's data folder.
@@ -236,21 +236,21 @@ class RegistryServer:
 
     @property
     def port(self) -> int:
-        """The port on which it listens."""
+        """The port on which the registry listens."""
         return self._http.port
 
     @property
     def url(self) -> str:
-        """The registry's URL, for the clients' option of this name."""
+        """The registry's URL, for the client option ``url``."""
         return f"http://{HOST}:{self.port}"
 
     async def start(self) -> None:
-        """Start listening; raises `RegistryPortError` if the port is taken."""
+        """Start listening; raises `RegistryPortError` if the port is in use."""
         try:
             await self._http.start(HOST, self._port)
         except OSError as error:
             raise RegistryPortError(error.errno, f"the schema registry cannot listen on {HOST}:{self._port}") from error
 
     async def stop(self) -> None:
-        """Close the connections; the file is complete at any time."""
+        """Close the connections. The file needs no closing, as each change is written completely."""
         await self._http.stop()

@@ -1,4 +1,4 @@
-"""Registers schemas: resolves references, finds existing versions, and checks compatibility."""
+"""Registration of schemas: resolves references, finds existing versions, and checks compatibility."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Registering:
         return made
 
     def reasons_against(self, subject: Subject, given: Given) -> list[str]:
-        """Return why a schema violates the subject's compatibility level; empty if it does not."""
+        """Return why a schema violates the subject's compatibility level; empty if it is compatible."""
         level = self._settings.level(subject)
         versions = self._of_group(subject, given, self._store.versions(subject))
         if level == "NONE" or not versions:
@@ -126,7 +126,7 @@ class Registering:
     def reasons_against_version(
         self, subject: Subject, given: Given, version: Version, level: str | None = None
     ) -> list[str]:
-        """Return why a schema is incompatible with one version at a level, by default the subject's."""
+        """Return why a schema is incompatible with a version; by default at the subject's compatibility level."""
         level = self._settings.level(subject) if level is None else level
         if level == "NONE":
             return []
@@ -156,7 +156,7 @@ class Registering:
         return parsed(content.kind, content.schema, self._resolved(content.references, 0))
 
     def _same(self, subject: Subject, content: Content, versions: list[Version]) -> Version | None:
-        """Return the newest version with a schema; without metadata and rules only the text is compared."""
+        """Return the newest version with the same schema. Without metadata and rules only the text is compared."""
         for each in reversed(versions):
             kept = self._store.content(subject, each)
             if kept.key == content.key:
@@ -201,7 +201,7 @@ class Registering:
         depth: int,
         known: dict[tuple[str, int], ParsedSchema] | None = None,
     ) -> dict[str, ParsedSchema]:
-        """Parse all direct and indirect references, each once."""
+        """Parse all direct and indirect references, each of them once."""
         if depth > _MAX_DEPTH:
             raise invalid_schema(f"expected references at most {_MAX_DEPTH} levels deep")
         known = {} if known is None else known

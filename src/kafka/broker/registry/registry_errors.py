@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Refused(Exception):
-    """A request is refused.
+    """A request is rejected.
 
     Arguments:
         code: the registry's error code; its first three digits are the HTTP status.
@@ -81,12 +81,12 @@ def incompatible(subject: str, reasons: list[str]) -> Refused:
 
 
 def invalid_schema(why: str) -> Refused:
-    """A text is not a valid schema."""
+    """The text is not a valid schema."""
     return Refused(42201, f"Invalid schema: {why}")
 
 
 def invalid_version(given: str) -> Refused:
-    """A version is neither a valid number nor "latest"."""
+    """The version is neither a valid number nor "latest"."""
     return Refused(
         42202,
         f"The specified version '{given}' is not a valid version id. Allowed values are between [1, 2^31-1] and the "
@@ -114,7 +114,7 @@ def not_permitted(why: str) -> Refused:
 
 
 def reference_exists(subject: str, version: int) -> Refused:
-    """Other schemas refer to the version to be deleted."""
+    """Other schemas refer to the version that is to be deleted."""
     return Refused(
         42206,
         f"One or more references exist to the schema {{magic=1,keytype=SCHEMA,subject={subject},version={version}}}.",
@@ -122,5 +122,5 @@ def reference_exists(subject: str, version: int) -> Refused:
 
 
 def invalid_subject(subject: str) -> Refused:
-    """A text is not a valid subject name."""
+    """The text is not a valid subject name."""
     return Refused(42208, f"The specified subject '{subject}' is not a valid.")

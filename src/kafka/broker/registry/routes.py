@@ -1,4 +1,4 @@
-"""The paths of the HTTP API and their handlers."""
+"""The routes of the HTTP API: paths and their handlers."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class HttpRequest(NamedTuple):
-    """A request.
+    """An HTTP request.
 
     Attributes:
         method: the HTTP method.
-        path: the path as received, still quoted, without the query.
+        path: the raw path, still percent-encoded, without the query.
         query: the parameters, each with its values in order.
         body: the body.
     """
@@ -35,7 +35,7 @@ class HttpRequest(NamedTuple):
     body: bytes
 
     def flag(self, *names: str) -> bool:
-        """Whether a parameter is true, under any of the names that clients use for it."""
+        """Return whether a parameter is true, under any of the names that clients use for it."""
         return any(self.text(name, "").lower() == "true" for name in names)
 
     def text(self, name: str, default: str) -> str:
@@ -51,7 +51,7 @@ class HttpRequest(NamedTuple):
             raise Refused(400, f"Expected {name!r} as a number, got {text[:40]!r}") from None
 
     def json(self) -> dict[str, Any]:
-        """Return the body; raises `Refused` unless it is a JSON object."""
+        """Return the parsed body; raises `Refused` unless it is a JSON object."""
         try:
             value = json.loads(self.body)
         except (ValueError, RecursionError) as error:
@@ -62,7 +62,7 @@ class HttpRequest(NamedTuple):
 
 
 class Routes:
-    """Answers requests.
+    """Handles HTTP requests.
 
     Arguments:
         store: the registry's data.
@@ -255,11 +255,11 @@ class Routes:
         return self._settings.delete_mode(_place(name, context))
 
     def associations(self, asked: HttpRequest, context: str, *where: str) -> Any:
-        """/associations..."""
+        """Any method on /associations..."""
         raise Refused(404, "The embedded schema registry has no associations")
 
     def _subject(self, name: str, context: str) -> Subject:
-        """Return the subject that answers for a name."""
+        """Return the subject that a name refers to, after resolving its alias."""
         return self._settings.answering(subject_of(name, context))
 
     def _shown_version(self, asked: HttpRequest, subject: Subject, version: Version) -> dict[str, Any]:
@@ -282,7 +282,7 @@ class Routes:
 
 
 def _shown(content: Content) -> dict[str, Any]:
-    """Return a schema as in a response; the type is omitted for Avro."""
+    """Return a schema in the format of a response, which omits the type for Avro."""
     shown: dict[str, Any] = {} if content.kind == "AVRO" else {"schemaType": content.kind}
     if content.references:
         shown["references"] = [
@@ -296,7 +296,7 @@ def _shown(content: Content) -> dict[str, Any]:
 
 
 def _in_given_form(shown: dict[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a Protobuf schema in the form it was sent: clients that sent a descriptor expect one back."""
+    """Return a Protobuf schema in the form of the request: a client that sends a descriptor expects a descriptor."""
     return shown | {"schema": body["schema"]} if shown["schemaType"] == "PROTOBUF" else shown
 
 
@@ -306,7 +306,7 @@ def _check_parameters(asked: HttpRequest) -> None:
 
 
 def _raw(content: Content) -> Any:
-    """Return the bare schema: JSON if possible, otherwise text."""
+    """Return the schema itself, as JSON if possible, otherwise as text."""
     try:
         return json.loads(content.schema)
     except ValueError:
@@ -324,7 +324,7 @@ def _id(text: str) -> int:
 
 
 def _place(name: str | None, context: str) -> Subject | None:
-    """Return the subject or context whose settings are requested; None for the whole registry."""
+    """Return the subject or context to which a settings request applies; None for the whole registry."""
     if name is None:
         return None if context == DEFAULT_CONTEXT else Subject(context, "")
     return subject_of(name, context)

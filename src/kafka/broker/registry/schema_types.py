@@ -1,6 +1,6 @@
 """The types of schema that the registry accepts: Avro, JSON Schema and Protobuf.
 
-Each type normalizes schemas and compares two of them; `ParsedSchema` is what the registry needs of a parsed schema.
+Each type normalizes schemas and checks their compatibility. `ParsedSchema` is the interface of all of them.
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ _ORDER = {
     "array": ("type", "items"),
     "map": ("type", "values"),
 }
-"""The order in which the Java library writes a type's properties; other properties follow, aliases come last."""
+"""The order in which the Java library writes the properties of a type. Other properties follow, then aliases."""
 _FIELD_ORDER = ("name", "type", "doc", "default", "order", "aliases")
 
 
 class AvroSchema:
-    """A parsed schema.
+    """A parsed Avro schema.
 
     Attributes:
-        text: as the Java library writes it: without white space, in its order.
-        normalized: the same, with further properties sorted by name.
-        named: the types that it and its references define, for schemas that refer to it.
+        text: the schema as the Java library writes it, without white space and in its order of properties.
+        normalized: the same, with other properties sorted by name.
+        named: the types that the schema and its references define, for schemas that refer to it.
     """
 
     def __init__(self, text: str, references: Mapping[str, AvroSchema]) -> None:
-        """Parse a text.
+        """Parse an Avro schema.
 
         Arguments:
-            text: JSON.
-            references: the schemas it refers to, by its names for them.
+            text: the schema as JSON.
+            references: the schemas to which it refers, by the names that it uses for them.
 
-            Raises:
-                AvroSchemaError: the text is not a schema, or a default does not match its field.
+        Raises:
+            AvroSchemaError: the text is not a schema, or a default does not match its field.
         """
         known: dict[str, Schema] = {}
         for reference in references.values():
@@ -77,7 +77,7 @@ class AvroSchema:
         self.normalized = json.dumps(_ordered(value, "", True), separators=(",", ":"), ensure_ascii=False)
 
     def reasons_not_to_read(self, writer: AvroSchema) -> list[str]:
-        """Return why this schema cannot read values of another one; empty if it can."""
+        """Return why this schema cannot read data written with another one; empty if it can."""
         return [
             f"{{errorType:'{kind}', description:\"{description}\", additionalInfo:'{detail}'}}"
             for kind, _, description, detail in avro_incompatibilities(self._schema, writer._schema)
@@ -104,7 +104,7 @@ def _records(schema: Schema, seen: set[int]) -> Iterator[Record]:
 
 
 def _ordered(value: Any, namespace: str, is_sorted: bool) -> Any:
-    """Order a type's properties as the Java library does; names are relative to a namespace."""
+    """Sort a type's properties in the order of the Java library, with names relative to a namespace."""
     if isinstance(value, str):
         return _relative(value, namespace)
     if isinstance(value, list):
@@ -165,18 +165,18 @@ class ProtobufSchema:
     """A parsed Protobuf schema.
 
     Attributes:
-        text: the text of a .proto file, without comments, identical for equal descriptors.
-        normalized: the same.
+        text: the text of a .proto file without comments, identical for equal descriptors.
+        normalized: the same text.
     """
 
     def __init__(self, text: str, references: Mapping[str, ProtobufSchema]) -> None:
-        """Parse a text.
+        """Parse a Protobuf schema.
 
         Arguments:
             text: the text of a .proto file, or a descriptor in base64.
-                references: the schemas it imports, by its names for them.
+            references: the schemas that it imports, by the names that it uses for them.
 
-            Raises `ProtobufSchemaError` if it is not a schema, or an import is missing.
+        Raises `ProtobufSchemaError` if the text is not a schema, or an import is missing.
         """
         self._files: dict[str, str] = {}
         for name, each in references.items():
@@ -190,7 +190,7 @@ class ProtobufSchema:
         except KafkaConfigurationError as error:
             raise ProtobufSchemaError(str(error)) from error
         if _plain(again) != _plain(self._proto):
-            self.text = text.strip()  # custom options, which are missing in the text made from the descriptor
+            self.text = text.strip()  # Custom options are missing in text that is generated from the descriptor.
         self.normalized = self.text
 
     def serialized(self) -> str:
@@ -198,7 +198,7 @@ class ProtobufSchema:
         return base64.b64encode(self._proto.SerializeToString()).decode()
 
     def reasons_not_to_read(self, writer: ProtobufSchema) -> list[str]:
-        """Return why this schema cannot read values of another one; empty if it can."""
+        """Return why this schema cannot read data written with another one; empty if it can."""
         return [
             f'{{errorType:"{kind}", description:"{_PROTOBUF_SENTENCES[kind].format(path=path)}"}}'
             for kind, path in protobuf_incompatibilities(writer._file, self._file)
@@ -206,7 +206,7 @@ class ProtobufSchema:
 
 
 def _plain(proto: Any) -> Any:
-    """Return a descriptor without irrelevant parts: its name, and default JSON names."""
+    """Return a descriptor without its insignificant parts: its name, and default JSON names."""
     made = type(proto).FromString(proto.SerializeToString())
     made.name, made.syntax = "", made.syntax or "proto2"
     for message in made.message_type:
@@ -247,13 +247,13 @@ class JsonSchema:
     """
 
     def __init__(self, text: str, references: Mapping[str, JsonSchema]) -> None:
-        """Parse a text.
+        """Parse a JSON Schema.
 
         Arguments:
-            text: JSON.
-            references: the schemas it refers to, by its names for them.
+            text: the schema as JSON.
+            references: the schemas to which it refers, by the names that it uses for them.
 
-            Raises `JsonSchemaError` if it is not a schema, or a reference is missing.
+        Raises `JsonSchemaError` if the text is not a schema, or a reference is missing.
         """
         value = parse_json_schema(text)
         self._document: Document = Document(value, {name: each._document for name, each in references.items()})
@@ -261,7 +261,7 @@ class JsonSchema:
         self.normalized = json.dumps(value, separators=(",", ":"), ensure_ascii=False, sort_keys=True)
 
     def reasons_not_to_read(self, writer: JsonSchema) -> list[str]:
-        """Return why values of another schema may not match this one; empty if they all match."""
+        """Return why data that is valid for another schema may be invalid for this one; empty if it is always valid."""
         return [
             f'{{errorType:"{kind}", description:"{_JSON_SENTENCES.get(kind, _OTHERWISE).format(path=path)}"}}'
             for kind, path in json_incompatibilities(writer._document, self._document)
@@ -284,18 +284,18 @@ _JSON_SENTENCES = {
 
 
 class ParsedSchema(Protocol):
-    """A parsed schema."""
+    """A parsed schema of any type."""
 
     @property
     def text(self) -> str:
-        """Its text, without insignificant parts."""
+        """The schema's text without insignificant parts."""
 
     @property
     def normalized(self) -> str:
-        """Its text in a form that makes more equivalent schemas identical."""
+        """The schema's text in a form that is identical for more equivalent schemas."""
 
     def reasons_not_to_read(self, writer: Self) -> list[str]:
-        """Return why this schema cannot read values of another one; empty if it can."""
+        """Return why this schema cannot read data written with another one; empty if it can."""
 
 
 _TYPES: Mapping[str, Any] = {"AVRO": AvroSchema, "JSON": JsonSchema, "PROTOBUF": ProtobufSchema}
@@ -308,7 +308,7 @@ def parsed(kind: str, text: str, references: Mapping[str, ParsedSchema]) -> Pars
     Arguments:
         kind: one of `TYPES`.
         text: the schema.
-        references: the schemas it refers to, by its names for them.
+        references: the schemas to which it refers, by the names that it uses for them.
     """
     if kind not in _TYPES:
         raise Refused(

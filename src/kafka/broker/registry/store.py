@@ -1,9 +1,9 @@
-"""What the registry keeps: schemas by id, versions of subjects, settings. It is read from and written to one file.
+"""The registry's data: schemas by id, versions of subjects, and settings, all stored in one file.
 
-The file is replaced as a whole with each change, so that after a crash it holds the old state or the new one.
+Each change replaces the whole file, so that after a crash it contains either the old or the new state.
 
 A subject may belong to a context: ``:.dev:orders-value`` is the subject orders-value in the context .dev. Each context
-has ids of its own.
+has its own ids.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _RESERVED = ("__GLOBAL", "__EMPTY")
 
 
 class Subject(NamedTuple):
-    """A subject in its context; its name is empty for the context as a whole."""
+    """A subject in its context. The name is empty for the context itself."""
 
     context: str
     name: str
 
     def __str__(self) -> str:
-        """Return text that `subject_of` parses as this subject, whatever its name."""
+        """Return the text that `subject_of` parses as this subject, whatever its name."""
         is_plain = self.context == DEFAULT_CONTEXT and subject_of(self.name) == self
         return self.name if is_plain else f":{self.context}:{self.name}"
 
@@ -49,7 +49,7 @@ def subject_of(text: str, default: str = DEFAULT_CONTEXT) -> Subject:
 
 
 def checked_subject(text: str, default: str = DEFAULT_CONTEXT) -> Subject:
-    """As `subject_of`, for registering a schema; raises `Refused` for an invalid name."""
+    """Parse a subject name under which to register a schema; raises `Refused` if it is invalid."""
     subject = subject_of(text, default)
     if not subject.name or subject.name in _RESERVED or any(ord(each) < 32 for each in str(subject)):
         raise invalid_subject(text)
@@ -57,12 +57,12 @@ def checked_subject(text: str, default: str = DEFAULT_CONTEXT) -> Subject:
 
 
 MAX_NUMBER = (1 << 31) - 1
-"""The largest schema id, as records have four bytes for it, and the largest version."""
+"""The largest version, and the largest schema id, which occupies four bytes in a record."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """A stored schema; the fields after its references come from the request's JSON and are not interpreted."""
+    """A stored schema. The fields after its references come from the request's JSON, and are not interpreted."""
 
     schema: str
     kind: str = "AVRO"
@@ -72,12 +72,12 @@ class Content:
 
     @property
     def key(self) -> str:
-        """Return text that is equal for equal schemas."""
+        """Return a text that is equal for equal schemas."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @property
     def guid(self) -> str:
-        """A UUID that depends only on the schema, so that it is the same in every registry."""
+        """A UUID that depends only on the schema, so it is the same in every registry."""
         return str(uuid.UUID(bytes=hashlib.md5(self.key.encode(), usedforsecurity=False).digest()))
 
 
@@ -92,7 +92,7 @@ class Version:
 
 @dataclass
 class Context:
-    """Schemas by id, and ids by schemas."""
+    """A context: its schemas by id, and the ids of its schemas."""
 
     schemas: dict[int, Content] = field(default_factory=dict)
     ids: dict[str, int] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class Context:
 
 
 class Store:
-    """The registry's data.
+    """All data of the registry.
 
     Arguments:
         path: the file; None: keep everything in memory.
@@ -125,7 +125,7 @@ class Store:
             self._load(path)
 
     def context(self, name: str) -> Context:
-        """Return a context; creates it if necessary."""
+        """Return a context, creating it if necessary."""
         return self.contexts.setdefault(name, Context())
 
     def versions(self, subject: Subject, with_deleted: bool = False) -> list[Version]:
@@ -137,7 +137,7 @@ class Store:
         return self.contexts[subject.context].schemas[version.schema_id]
 
     def users(self, context: str, schema_id: int, with_deleted: bool) -> Iterator[tuple[Subject, Version]]:
-        """Return the versions with a schema."""
+        """Yield the versions that use a schema."""
         for subject, versions in self.subjects.items():
             if subject.context == context:
                 for each in versions:
@@ -145,7 +145,7 @@ class Store:
                         yield subject, each
 
     def remove(self, subject: Subject, gone: list[Version]) -> None:
-        """Permanently remove versions, and schemas that no version uses."""
+        """Permanently remove versions, and the schemas that no other version uses."""
         left = [each for each in self.subjects[subject] if each not in gone]
         if left:
             self.subjects[subject] = left
@@ -161,13 +161,13 @@ class Store:
     # -- the file -----------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write the data. If anything is raised, the file is unchanged, and the data is reloaded from it."""
+        """Write the data. If it raises, the file is unchanged, and the data is reloaded from it."""
         if self._path is None:
             return
         try:
             replace_file(self._path, self._written(), sync=self._sync, sync_name=self._sync)
-        except BaseException:  # such as a full disk, or too deeply nested settings
-            self._clear()  # otherwise later requests would see data that a restart loses
+        except BaseException:  # for example, a full disk, or too deeply nested settings
+            self._clear()  # Otherwise later requests would see data that a restart loses.
             self._load(self._path)
             raise
 

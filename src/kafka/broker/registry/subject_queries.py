@@ -1,4 +1,4 @@
-"""Queries about subjects, versions and schemas by id, and their deletion."""
+"""Queries for subjects, versions and schemas, and the deletion of subjects and versions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ALL_CONTEXTS = ":*:"
 
 
 class Subjects:
-    """Queries about subjects, and their deletion.
+    """Finds and deletes subjects and versions.
 
     Arguments:
         store: the registry's data.
@@ -38,7 +38,7 @@ class Subjects:
     # -- lists --------------------------------------------------------------------------------------------------------
 
     def names(self, prefix: str, with_deleted: bool, only_deleted: bool) -> list[str]:
-        """Return the names of subjects, sorted."""
+        """Return the sorted names of subjects that start with a prefix."""
         found = []
         for subject in self._store.subjects:
             is_deleted = not self._store.versions(subject)
@@ -47,7 +47,7 @@ class Subjects:
         return sorted(found)
 
     def contexts(self) -> list[str]:
-        """Return the names of contexts, the default context first."""
+        """Return the names of all contexts, starting with the default context."""
         return sorted({DEFAULT_CONTEXT, *(subject.context for subject in self._store.subjects)})
 
     def numbers(self, subject: Subject, with_deleted: bool, only_deleted: bool) -> list[int]:
@@ -83,7 +83,7 @@ class Subjects:
         raise version_not_found(number)
 
     def with_metadata(self, subject: Subject, wanted: Mapping[str, str], with_deleted: bool) -> Version:
-        """Return the newest version with given metadata properties."""
+        """Return the newest version with the given metadata properties."""
         versions = self._store.versions(subject, with_deleted)
         if not versions:
             raise subject_not_found(str(subject))
@@ -94,7 +94,7 @@ class Subjects:
         raise schema_not_found()
 
     def referenced_by(self, subject: Subject, version: Version) -> list[int]:
-        """Return the ids of schemas that refer to a version and belong to a version that is not deleted."""
+        """Return the ids of the schemas that refer to a version, except those of deleted versions."""
         target = (str(subject), version.number)
         found = set()
         for other, versions in self._store.subjects.items():
@@ -129,7 +129,7 @@ class Subjects:
     def users(
         self, context: str, schema_id: int, only: str | None, with_deleted: bool
     ) -> list[tuple[Subject, Version]]:
-        """Return the versions with the schema of an id."""
+        """Return the versions that use the schema with an id."""
         self.by_id(context, schema_id)
         found = self._store.users(context, schema_id, with_deleted)
         return sorted(((s, v) for s, v in found if not only or s.name == only), key=lambda each: str(each[0]))
@@ -137,7 +137,7 @@ class Subjects:
     # -- deleting -----------------------------------------------------------------------------------------------------
 
     def delete_subject(self, subject: Subject, permanent: bool) -> list[int]:
-        """Delete all versions of a subject; returns their numbers."""
+        """Delete all versions of a subject, and return their numbers."""
         self._settings.check_writable(subject)
         versions = self._store.versions(subject, with_deleted=True)
         living = self._store.versions(subject)
@@ -157,7 +157,7 @@ class Subjects:
         return [each.number for each in gone]
 
     def delete_version(self, subject: Subject, text: str, permanent: bool) -> int:
-        """Delete one version of a subject; returns its number."""
+        """Delete one version of a subject, and return its number."""
         self._settings.check_writable(subject)
         number = _version_number(text)
         versions = self._store.versions(subject, with_deleted=True)
@@ -192,7 +192,7 @@ class Subjects:
 
 
 def paged(found: list[T], offset: int, limit: int) -> list[T]:
-    """Return the requested part of a list; a negative limit means to the end."""
+    """Return `limit` items of a list from `offset` on; all of them if `limit` is negative."""
     found = found[max(offset, 0) :]
     return found if limit < 0 else found[:limit]
 

@@ -1,4 +1,4 @@
-"""Compatibility levels, other settings and modes of subjects, contexts and the whole registry."""
+"""Settings of subjects, contexts and the whole registry: compatibility levels, modes and others."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ LEVELS = (
 )
 MODES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "FORWARD")
 _TYPES: Mapping[str, type] = {"alias": str, "normalize": bool, "compatibilityGroup": str}
-"""Supported settings besides the compatibility level."""
+"""Supported settings other than the compatibility level."""
 _ALWAYS = {"validateFields": False, "validateRules": False, "validateNewSchemas": True}
-"""Settings with a fixed value."""
+"""Settings that support only one value."""
 _NEVER = (
     "aliasForDeks",
     "compatibilityPolicy",
@@ -44,7 +44,7 @@ _DEFAULT_MODE = "READWRITE"
 
 
 class Settings:
-    """Settings: a subject's take precedence over its context's, and those over the registry's."""
+    """The settings of subjects, contexts and the registry, in this order of precedence."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -52,21 +52,21 @@ class Settings:
     # -- what holds for a subject -------------------------------------------------------------------------------------
 
     def level(self, subject: Subject) -> str:
-        """Return the compatibility level: with which versions a new one must be compatible."""
+        """Return the compatibility level, which determines the versions that a new one must be compatible with."""
         return str(self._config_value(subject, "compatibilityLevel") or _DEFAULT_LEVEL)
 
     def group(self, subject: Subject) -> str | None:
-        """Return the metadata property that versions must share to be compared."""
+        """Return the name of a metadata property; only versions with equal values of it must be compatible."""
         value = self._config_value(subject, "compatibilityGroup")
         return None if value is None else str(value)
 
     def answering(self, subject: Subject) -> Subject:
-        """Return the subject that answers for one: its alias (whose own alias is ignored) or itself."""
+        """Resolve a subject's alias, and return the resulting subject. Aliases of aliases are ignored."""
         alias = self._store.configs.get(subject, {}).get("alias")
         return subject_of(str(alias), subject.context) if alias else subject
 
     def normalizes(self, subject: Subject) -> bool:
-        """Whether schemas are always normalized."""
+        """Return whether schemas of a subject are always normalized."""
         return self._config_value(subject, "normalize") is True
 
     def mode(self, subject: Subject) -> str:
@@ -94,7 +94,7 @@ class Settings:
     # -- requests -----------------------------------------------------------------------------------------------------
 
     def config(self, subject: Subject | None, default_to_global: bool) -> dict[str, Any]:
-        """Return the settings of a subject, or (None) of the registry."""
+        """Return the settings of a subject, or those of the registry (None)."""
         found = self._store.configs.get(subject)
         if subject is not None and found is None:
             if not default_to_global:
@@ -103,7 +103,7 @@ class Settings:
         return {"compatibilityLevel": _DEFAULT_LEVEL} | (found or {})
 
     def set_config(self, subject: Subject | None, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Change settings; returns the changed ones."""
+        """Change settings, and return those that have changed."""
         if subject is not None:
             self.check_writable(subject)
         level = given.get("compatibility")
@@ -131,7 +131,7 @@ class Settings:
         return {"compatibilityLevel": _DEFAULT_LEVEL} | (before or {})
 
     def shown_mode(self, subject: Subject | None, default_to_global: bool) -> dict[str, Any]:
-        """Return the mode of a subject, or (None) of the registry."""
+        """Return the mode of a subject, or that of the registry (None)."""
         if subject is not None and subject not in self._store.modes:
             if not default_to_global:
                 raise no_mode(str(subject))
@@ -166,7 +166,7 @@ class Settings:
 
 
 def _places(subject: Subject) -> tuple[Subject | None, ...]:
-    """Yield where a subject's setting may be defined, highest precedence first."""
+    """Return the places where a subject's setting can be defined, by decreasing precedence."""
     return (subject, Subject(subject.context, ""), None)
 
 

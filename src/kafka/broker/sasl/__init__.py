@@ -1,4 +1,4 @@
-"""SASL logins: who may log in (`credentials`), the mechanisms (`exchanges`), and a connection's login (`login`).
+"""SASL logins: users and passwords (`credentials`), mechanisms (`exchanges`), and the state of a login (`login`).
 
-There is no authorization: a user who has logged in may do everything.
+There is no authorization: every authenticated user may do everything.
 """

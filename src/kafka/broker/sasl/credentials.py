@@ -1,7 +1,7 @@
-"""Who may log in: passwords for PLAIN, and the credentials that SCRAM stores instead of passwords.
+"""The users of the broker: passwords for PLAIN, and the credentials that SCRAM stores instead of passwords.
 
-Credentials that administrators set or delete (KIP-554) are kept in a small file. It holds no password, but passwords
-can be guessed from it, so only its owner may read it.
+Credentials that administrators set or delete (KIP-554) are stored in a small file. It does not contain passwords, but
+as passwords can be guessed from it, only its owner can read it.
 """
 
 import base64
@@ -24,7 +24,10 @@ HASHES: Final[Mapping[str, str]] = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": 
 
 
 class ScramCredential(NamedTuple):
-    """What SCRAM stores instead of a password (RFC 5802); it reveals neither the password nor a way to log in."""
+    """The data that SCRAM stores instead of a password (RFC 5802).
+
+    It reveals neither the password nor a way to log in.
+    """
 
     salt: bytes
     iterations: int
@@ -36,14 +39,14 @@ class ScramCredential(NamedTuple):
 
 
 def from_salted_password(mechanism: str, salt: bytes, iterations: int, salted: bytes) -> ScramCredential:
-    """Compute the credential for a salted and hashed password."""
+    """Compute the credential from a salted and hashed password."""
     name = HASHES[mechanism]
     stored_key = hashlib.new(name, hmac.digest(salted, b"Client Key", name)).digest()
     return ScramCredential(salt, iterations, stored_key, hmac.digest(salted, b"Server Key", name))
 
 
 Changes = Mapping[tuple[str, str], ScramCredential | None]
-"""Credentials by mechanism and user; None deletes one."""
+"""Credentials by mechanism and user; None: the credential is deleted."""
 
 
 class AlteredCredentials:
@@ -73,11 +76,11 @@ class AlteredCredentials:
             return {}
 
     def has(self, mechanism: str, user: str) -> bool:
-        """Whether the credential was set or deleted."""
+        """Return whether the credential was set or deleted."""
         return (mechanism, user) in self._kept
 
     def get(self, mechanism: str, user: str) -> ScramCredential | None:
-        """Return the credential that was set; None if it was deleted or never set."""
+        """Return the credential; None if it was deleted or never set."""
         return self._kept.get((mechanism, user))
 
     def users(self) -> list[str]:
@@ -85,7 +88,7 @@ class AlteredCredentials:
         return [user for _, user in self._kept]
 
     def change(self, changes: Changes) -> None:
-        """Set and delete credentials; if they cannot be written, raises `RequestFailed` and changes nothing."""
+        """Set and delete credentials. If they cannot be written, nothing changes, and `RequestFailed` is raised."""
         changed = {**self._kept, **changes}
         rows: dict[str, dict[str, list[str | int] | None]] = {mechanism: {} for mechanism in HASHES}
         for (mechanism, user), kept in changed.items():
@@ -116,7 +119,7 @@ _SALT_BYTES: Final = 24
 
 
 class Credentials:
-    """The users of a broker.
+    """The users of a broker, and their credentials.
 
     Arguments:
         users: passwords by name.
@@ -133,20 +136,20 @@ class Credentials:
         """Credentials by mechanism and user name."""
 
     def is_password(self, user: bytes, password: bytes) -> bool:
-        """Whether this is the user's password; takes equally long for unknown users."""
+        """Return whether a user's password is correct. It takes the same time for unknown users."""
         known = self._passwords.get(user)
-        # Digests have a fixed length, so the time does not reveal the password's length either.
+        # Digests have a fixed length, so the time does not reveal the password's length, either.
         expected = hmac.digest(self._nobody, b"" if known is None else known, "sha256")
         given = hmac.digest(self._nobody, password, "sha256")
         return hmac.compare_digest(expected, given) and known is not None
 
     def scram(self, mechanism: str, user: str) -> ScramCredential:
-        """Return a user's credential; for an unknown user, one that looks real and fits no password."""
+        """Return a user's credential. For an unknown user, return one that looks real and matches no password."""
         if self.altered.has(mechanism, user):
             return self.altered.get(mechanism, user) or self._unknown(mechanism, user)
         if mechanism not in self._scram:
-            # Computed at the first login by this mechanism, as hashing a password takes milliseconds, and for all users
-            # at once: otherwise the response time of a user's first login would reveal that the user exists.
+            # Computed at the first login with this mechanism, as hashing a password takes milliseconds, and for all
+            # users at once: otherwise the response time of a user's first login would reveal that the user exists.
             self._scram[mechanism] = self._made(mechanism)
         return self._scram[mechanism].get(user.encode()) or self._unknown(mechanism, user)
 
@@ -160,7 +163,7 @@ class Credentials:
         return made
 
     def iterations(self, user: str) -> dict[str, int]:
-        """Return the number of iterations of a user's SCRAM mechanisms; empty if the user has none."""
+        """Return the number of iterations for each SCRAM mechanism of a user; empty if there is none."""
         found = {}
         for mechanism in HASHES:
             if self.altered.has(mechanism, user):
@@ -177,7 +180,10 @@ class Credentials:
         return [name for name in names if self.iterations(name)]
 
     def _unknown(self, mechanism: str, user: str) -> ScramCredential:
-        """Return a fake credential; its salt never changes, or two attempts would reveal that the user is unknown."""
+        """Return a fake credential.
+
+        Its salt never changes, as two attempts would otherwise reveal that the user is unknown.
+        """
         salt = hmac.digest(self._nobody, f"{mechanism},{user}".encode(), "sha256")[:_SALT_BYTES]
         size = hashlib.new(HASHES[mechanism]).digest_size
         return ScramCredential(salt, ITERATIONS, self._random.randbytes(size), self._random.randbytes(size))

@@ -1,7 +1,7 @@
-"""The broker's side of the SASL mechanisms: PLAIN (RFC 4616), SCRAM-SHA-256 and SCRAM-SHA-512.
+"""The broker's side of the SASL mechanisms PLAIN (RFC 4616), SCRAM-SHA-256 and SCRAM-SHA-512.
 
 With SCRAM (RFC 5802, RFC 7677; KIP-84) both sides prove that they know the password. Known gaps: delegation tokens
-(``tokenauth``), and channel binding, which Kafka does not support either.
+(``tokenauth``), and channel binding, which Kafka does not support, either.
 """
 
 import base64
@@ -14,34 +14,34 @@ from typing import Final, Protocol
 from kafka.broker.sasl.credentials import HASHES, Credentials, ScramCredential
 
 REFUSED = "wrong name or password"
-"""The same message for an unknown user and for a wrong password."""
+"""The message is the same for an unknown user and for a wrong password."""
 
 
 class LoginFailed(Exception):
-    """The login failed; the message is sent to the client, and reveals nothing."""
+    """The login failed. The message is sent to the client, so it must not reveal anything."""
 
 
 class Exchange(Protocol):
     """The broker's side of one exchange.
 
-    Attributes: `user`, the authenticated user; None before.
+    Attributes: `user`, the authenticated user; None before the authentication succeeds.
     """
 
     user: str | None
 
     def answer(self, message: bytes) -> bytes:
-        """Return the response to the client's message. Raises `LoginFailed`."""
+        """Return the response to the client's message; raises `LoginFailed`."""
 
 
 class PlainExchange:
-    """A PLAIN exchange. The authorization id must be empty or the user name, as in Kafka."""
+    """A PLAIN exchange. As in Kafka, the authorization id must be empty or equal to the user name."""
 
     def __init__(self, credentials: Credentials) -> None:
         self._credentials = credentials
         self.user: str | None = None
 
     def answer(self, message: bytes) -> bytes:
-        """Check the only message; the response is empty."""
+        """Check the name and password in the client's only message; the response is empty."""
         parts = message.split(b"\0")
         if len(parts) != 3 or not parts[1] or not parts[2]:
             raise LoginFailed("expected a message of PLAIN: authorization id, name and password")
@@ -81,7 +81,7 @@ class ScramExchange:
         self.user: str | None = None
 
     def answer(self, message: bytes) -> bytes:
-        """Answer the first message with salt and iterations, the second one with the broker's proof."""
+        """Respond to the first message with salt and iterations, and to the second one with the broker's proof."""
         try:
             text = message.decode() if len(message) <= _LONGEST else ""
         except UnicodeDecodeError:
@@ -94,7 +94,7 @@ class ScramExchange:
             raise LoginFailed(f"expected the first message of {self._mechanism}, without channel binding")
         header, acting_as, bare, name, nonce, more = match.groups()
         if acting_as not in (None, name) or _TOKEN in more.lower():
-            # Acting as another user and delegation tokens are not supported.
+            # Delegation tokens, and authorization ids other than the user's own name, are not supported.
             raise LoginFailed(REFUSED)
         self._header = header.encode()
         self._name = name.replace("=2C", ",").replace("=3D", "=")

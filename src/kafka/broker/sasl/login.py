@@ -1,8 +1,8 @@
-"""The state of a connection's login (KIP-43, KIP-152, KIP-368), and which requests it may send.
+"""The state of a connection's login (KIP-43, KIP-152, KIP-368), and the requests that are allowed in it.
 
-Before the login a listener with users answers only ApiVersions and SaslHandshake; after the handshake only the
-exchange, in SaslAuthenticate requests or, after a handshake of version 0, in bare frames. A failed login is answered;
-then the connection is closed, as in Kafka.
+Before the login a listener with users accepts only ApiVersions and SaslHandshake. After the handshake it accepts only
+the messages of the exchange: in SaslAuthenticate requests or, after a handshake of version 0, in bare frames. As in
+Kafka, the connection is closed after the response to a failed login.
 """
 
 from enum import Enum
@@ -19,7 +19,7 @@ LARGEST_FRAME: Final = 524_288
 
 
 class LoginState(Enum):
-    """The state of a connection's login."""
+    """A state of a connection's login."""
 
     NEW = "nothing was said"
     EXCHANGE = "a mechanism was agreed on; messages come in SaslAuthenticate"
@@ -47,7 +47,7 @@ class Login:
     """The login of one connection.
 
     Arguments:
-        lifetime_ms: time after which the client must log in again; 0: never.
+        lifetime_ms: time after which the client must log in again, in milliseconds; 0: never.
     """
 
     def __init__(self, credentials: Credentials, clock: Clock, lifetime_ms: int) -> None:
@@ -69,7 +69,7 @@ class Login:
 
     @property
     def is_bare(self) -> bool:
-        """Whether the next frame is a bare message of the mechanism instead of a request."""
+        """Whether the next frame is a bare message of the exchange instead of a request."""
         return self._state in _BARE
 
     @property
@@ -79,11 +79,11 @@ class Login:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the login has failed, so that the connection ends after its last response."""
+        """Whether the login has failed, so that the connection is closed after its last response."""
         return self._state is LoginState.FAILED
 
     def frame_sizes(self, least: int, most: int) -> tuple[int, int]:
-        """Return the minimum and maximum size of a frame; the arguments are those after the login."""
+        """Return the minimum and maximum frame size; the arguments are the limits after the login."""
         return 0 if self.is_bare else least, min(most, LARGEST_FRAME)
 
     def _fail(self, why: str) -> None:
@@ -95,9 +95,9 @@ class Login:
         self._state = state
 
     def admit(self, key: int, name: str) -> bool:
-        """Whether a request is served; if not, it is answered with ILLEGAL_SASL_STATE and the connection ends.
+        """Return whether a request is allowed. If not, respond with ILLEGAL_SASL_STATE and close the connection.
 
-        Raises `ConnectionFault` if the request is not answered at all.
+        Raises `ConnectionFault` if the connection must be closed without a response.
         """
         if self._state is LoginState.DONE:
             if self._lifetime_ms and key != _HANDSHAKE and self._clock.time() >= self._ends_at:
@@ -117,11 +117,14 @@ class Login:
         return False
 
     def may_begin(self) -> bool:
-        """Whether a handshake is allowed: at the start, and later if sessions expire."""
+        """Return whether a handshake is allowed: at the start, and also later if sessions expire."""
         return self._state is LoginState.NEW or (self._state is LoginState.DONE and self._lifetime_ms > 0)
 
     def begin(self, mechanism: str, is_bare: bool) -> bool:
-        """Process a handshake, if `may_begin`; False for an unsupported mechanism, after which the connection ends."""
+        """Process a handshake, which must be allowed (`may_begin`).
+
+        Returns False if the mechanism is not supported; the connection must then be closed.
+        """
         again = self._state is LoginState.DONE
         if mechanism not in MECHANISMS or (again and mechanism != self._mechanism):
             self._fail("a mechanism that is not offered" if mechanism not in MECHANISMS else "another mechanism")
@@ -138,13 +141,13 @@ class Login:
         return True
 
     def is_exchanging(self) -> bool:
-        """Whether messages of the mechanism are expected."""
+        """Return whether messages of the exchange are expected."""
         return self._state in _EXCHANGING
 
     def answer(self, message: bytes) -> tuple[bytes, int]:
-        """Answer a message of the mechanism; also returns the lifetime of the session in ms (0: unlimited).
+        """Process a message of the exchange; return the response, and the lifetime of the session in ms (0: unlimited).
 
-        Raises `LoginFailed`; the connection ends.
+        Raises `LoginFailed` if the connection must be closed.
         """
         assert self._exchange is not None
         try:
@@ -163,7 +166,10 @@ class Login:
         return token, self._lifetime_ms
 
     def answer_bare(self, message: bytes) -> bytes:
-        """As `answer`, for a bare frame; raises `ConnectionFault`, as a bare frame has no error field."""
+        """Process a bare frame like `answer`.
+
+        Raises `ConnectionFault` on failure, as a bare frame has no error field.
+        """
         try:
             return self.answer(message)[0]
         except LoginFailed as failed:

@@ -1,4 +1,4 @@
-"""Share groups (KIP-932): membership, records in flight, share sessions, and their state on disk.
+"""Share groups (KIP-932): members, records in flight, share sessions, and their state on disk.
 
-`kafka.broker.api` translates requests, and time comes from a `Clock`, so tests need neither a network nor real time.
+`kafka.broker.api` decodes the requests, and a `Clock` provides the time, so tests need neither a network nor real time.
 """

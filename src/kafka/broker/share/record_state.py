@@ -5,25 +5,25 @@ from typing import Final
 
 
 class RecordState(IntEnum):
-    """The state of a record in flight, with the numbers of Kafka's share coordinator log."""
+    """The state of a record in flight. The values are those of Kafka's share coordinator log."""
 
     AVAILABLE = 0
-    """Can be delivered (again)."""
+    """The record can be delivered, possibly again."""
     ACQUIRED = 1
-    """Locked by a member until the lock expires."""
+    """A member has locked the record until the lock expires."""
     ACKNOWLEDGED = 2
-    """Processed."""
+    """A member has processed the record."""
     ARCHIVED = 4
-    """Not delivered again: rejected, delivered too often, or not a record."""
+    """The record is not delivered again: it was rejected, delivered too often, or is not a record."""
 
     @property
     def is_final(self) -> bool:
-        """Whether the state cannot change any more."""
+        """Whether the state cannot change anymore."""
         return self in (RecordState.ACKNOWLEDGED, RecordState.ARCHIVED)
 
 
 class AckType(IntEnum):
-    """How a member acknowledges acquired records."""
+    """The type of an acknowledgement."""
 
     GAP = 0
     ACCEPT = 1
@@ -36,11 +36,11 @@ NOBODY: Final = ""
 
 
 class Run:
-    """Consecutive offsets in one state, from `first` to `last`.
+    """A run of consecutive offsets in the same state, from `first` to `last`.
 
     Attributes:
         count: number of deliveries.
-        member: the member that has acquired them.
+        member: the member that has acquired the records.
         deadline: when the lock expires, in the clock's seconds.
     """
 
@@ -60,7 +60,7 @@ class Run:
         return f"<Run {self.first}..{self.last} {self.state.name} x{self.count} {self.member}>"
 
     def split(self, offset: int) -> "Run":
-        """Split the run before `offset`, which lies inside; returns the part from there on."""
+        """Split the run before `offset`, which must be inside; return the second part."""
         rest = Run(offset, self.last, self.state, self.count, self.member, self.deadline)
         self.last = offset - 1
         return rest
@@ -75,7 +75,7 @@ class Run:
         self.state, self.member, self.deadline = state, NOBODY, 0.0
 
     def joins(self, other: "Run") -> bool:
-        """Whether it can be merged with `other`, which follows."""
+        """Return whether the run can be merged with `other`, which follows it."""
         return (
             self.state is other.state
             and self.state is not RecordState.ACQUIRED
@@ -85,7 +85,7 @@ class Run:
 
 
 class Runs:
-    """The records in flight of a share-partition, without gaps from its `start` offset to before `end`."""
+    """The records in flight of a share-partition: runs without gaps, from offset `start` to before `end`."""
 
     __slots__ = ("rows", "start")
 
@@ -99,7 +99,7 @@ class Runs:
         return self.rows[-1].last + 1 if self.rows else self.start
 
     def cut(self, first: int, last: int) -> list[Run]:
-        """Return the runs from `first` to `last`, after splitting those that reach beyond."""
+        """Return the runs from `first` to `last`, splitting those that extend beyond."""
         found = []
         at = 0
         while at < len(self.rows):
@@ -118,7 +118,7 @@ class Runs:
         return found
 
     def advance(self) -> None:
-        """Move the start past final records, and merge runs."""
+        """Move the start past records in a final state, and merge adjacent runs."""
         done = 0
         for run in self.rows:
             if not run.state.is_final:
@@ -135,7 +135,7 @@ class Runs:
         self.rows = joined
 
     def drop_before(self, offset: int) -> None:
-        """Drop everything before `offset`, the log's new start."""
+        """Drop all records before `offset`, the log's new start."""
         if offset <= self.start:
             return
         self.cut(self.start, offset - 1)
@@ -149,10 +149,10 @@ class Runs:
         return other
 
     def kept(self) -> list[tuple[int, int, int, int]]:
-        """Return what is stored: first, last, state and count of each run that differs from an unread one.
+        """Return the rows to store: first, last, state and count of each run that is not in its initial state.
 
-        Acquired records are stored in their earlier state: after a restart no member holds them, and it is
-        unknown whether they were delivered.
+        Acquired records are stored in their earlier state: after a restart no member holds them, and it is unknown
+        whether they were delivered.
         """
         rows = []
         for run in self.rows:
@@ -165,7 +165,7 @@ class Runs:
         return rows
 
     def paint(self, first: int, last: int, state: RecordState, count: int) -> None:
-        """Apply a stored row; offsets between such rows are available and were never delivered."""
+        """Apply a stored row. Offsets between rows are available, and were never delivered."""
         if last < self.start:
             return
         first = max(first, self.start)
@@ -175,5 +175,5 @@ class Runs:
             run.state, run.count = state, count
 
     def first_available(self) -> int | None:
-        """Return the first offset that can be delivered again."""
+        """Return the first offset that is available, or None."""
         return next((run.first for run in self.rows if run.state is RecordState.AVAILABLE), None)

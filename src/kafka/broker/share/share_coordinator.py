@@ -32,7 +32,10 @@ PartitionKey = tuple[UUID, int]
 
 
 class ShareSession:
-    """The partitions that a member fetches, in the order of service. A session ends with its connection."""
+    """A share session: the partitions that a member fetches, in the order in which they are served.
+
+    The session ends with its connection.
+    """
 
     __slots__ = ("connection", "epoch", "group_id", "member_id", "partitions", "used")
 
@@ -54,14 +57,17 @@ class ShareSessions:
         self._sessions: dict[tuple[str, str], ShareSession] = {}
 
     def open(self, group_id: str, member_id: str, connection: object) -> ShareSession:
-        """Open a session; the caller must close an existing one first. Raises `RequestFailed` if there are too many."""
+        """Open a session.
+
+        The caller must close an existing one first. Raises `RequestFailed` if there are too many sessions.
+        """
         if len(self._sessions) >= self._limit:
             raise RequestFailed(ErrorCode.SHARE_SESSION_LIMIT_REACHED)
         session = self._sessions[group_id, member_id] = ShareSession(group_id, member_id, connection)
         return session
 
     def resume(self, group_id: str, member_id: str, epoch: int) -> ShareSession:
-        """Return the session for a request at this epoch, and increment it; raises `RequestFailed`."""
+        """Return the session for a request with this epoch, and increment the epoch; raises `RequestFailed`."""
         session = self.get(group_id, member_id)
         if session.epoch != epoch:
             raise RequestFailed(ErrorCode.INVALID_SHARE_SESSION_EPOCH)
@@ -69,7 +75,7 @@ class ShareSessions:
         return session
 
     def get(self, group_id: str, member_id: str) -> ShareSession:
-        """Return the session, whatever its epoch; raises `RequestFailed`."""
+        """Return a session regardless of its epoch; raises `RequestFailed`."""
         session = self._sessions.get((group_id, member_id))
         if session is None:
             raise RequestFailed(ErrorCode.SHARE_SESSION_NOT_FOUND)
@@ -85,7 +91,7 @@ class ShareSessions:
 
 
 class ShareCoordinator:
-    """All share groups. `is_other_group` tells whether a group of another type uses an id."""
+    """All share groups. `is_other_group` returns whether a group of another type has an id."""
 
     def __init__(
         self,
@@ -120,7 +126,10 @@ class ShareCoordinator:
         return group
 
     def group_or_new(self, group_id: str) -> ShareGroup:
-        """Return a group, creating it if necessary; raises `RequestFailed` if it is of another type, and OSError."""
+        """Return a group, creating it if necessary.
+
+        Raises OSError, and `RequestFailed` if the group is of another type.
+        """
         self.check_type(group_id)
         group = self.groups.get(group_id)
         if group is None:
@@ -134,7 +143,7 @@ class ShareCoordinator:
             raise RequestFailed(_E.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a share group.")
 
     def join(self, group_id: str, member: ShareMember) -> ShareMember:
-        """Add a member, or let it rejoin; raises `RequestFailed` and OSError."""
+        """Add a member, or let it rejoin; raises `RequestFailed` or OSError."""
         group = self.group_or_new(group_id)
         known = group.members.get(member.member_id)
         if known is None:
@@ -145,7 +154,7 @@ class ShareCoordinator:
         return known
 
     def member(self, group_id: str, member_id: str, epoch: int) -> ShareMember:
-        """Return the member at `epoch`; raises `RequestFailed`."""
+        """Return the member with this epoch; raises `RequestFailed`."""
         member = self.group(group_id).members.get(member_id)
         if member is None:
             raise RequestFailed(_E.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {group_id}.")
@@ -154,7 +163,7 @@ class ShareCoordinator:
         return member
 
     def settle(self, group_id: str, member: ShareMember) -> None:
-        """Compute the current assignment, and update the member's epoch; raises OSError."""
+        """Compute the current assignment, and update the member's epoch. Raises OSError."""
         group = self.groups[group_id]
         self._assign(group)
         member.epoch = group.epoch
@@ -166,7 +175,7 @@ class ShareCoordinator:
         member.expire_in(self._clock.call_later(timeout_s, lambda: self.leave(group_id, member)))
 
     def leave(self, group_id: str, member: ShareMember) -> None:
-        """Remove a member; the others get its partitions with their next heartbeats."""
+        """Remove a member. The others get its partitions with their next heartbeats."""
         member.leave()
         group = self.groups.get(group_id)
         if group is not None and group.members.get(member.member_id) is member:
@@ -180,7 +189,7 @@ class ShareCoordinator:
             self._journal.group(group.group_id, group.epoch)
 
     def delete_group(self, group_id: str) -> None:
-        """Delete an empty group; raises `RequestFailed` and OSError."""
+        """Delete an empty group; raises `RequestFailed` or OSError."""
         if self.group(group_id).members:
             raise RequestFailed(_E.NON_EMPTY_GROUP)
         self._journal.delete_group(group_id)
@@ -191,7 +200,10 @@ class ShareCoordinator:
     # -- partitions ---------------------------------------------------------------------------------------------------
 
     def partition(self, group_id: str, topic_id: UUID, number: int) -> SharePartition:
-        """Return a share-partition; a new one starts according to the group's config. Raises `RequestFailed`."""
+        """Return a share-partition; raises `RequestFailed`.
+
+        The start offset of a new one depends on the group's config.
+        """
         key = group_id, topic_id, number
         log = self._topics.by_id(topic_id).log(number)
         found = self._partitions.get(key)
@@ -248,7 +260,7 @@ class ShareCoordinator:
         return None if runs is None else runs.start
 
     def undelivered(self, key: Key, log: PartitionLog) -> int:
-        """Return the number of records of a share-partition that are not processed."""
+        """Return the number of records of a share-partition that are not processed yet."""
         runs = self._runs(key)
         if runs is None:
             return -1
@@ -260,11 +272,14 @@ class ShareCoordinator:
         return partition.runs if partition is not None else self._kept.get(key)
 
     def keys(self, group_id: str) -> Iterator[Key]:
-        """Return the share-partitions of a group."""
+        """Yield the share-partitions of a group."""
         return (key for key in tuple(self._kept) if key[0] == group_id)
 
     def set_start(self, key: Key, start: int | None) -> None:
-        """Move the start offset of an empty group; None deletes the share-partition. Raises OSError."""
+        """Set the start offset of a share-partition of an empty group; None deletes the share-partition.
+
+        Raises OSError.
+        """
         self._journal.reset(key, start)
         self._forget(key)
         if start is not None:
@@ -286,7 +301,7 @@ class ShareCoordinator:
     # -- sessions -----------------------------------------------------------------------------------------------------
 
     def close_session(self, session: ShareSession) -> None:
-        """End a session; the records that its member has acquired become available again."""
+        """End a session, and release the records that its member has acquired."""
         self.sessions.close(session.group_id, session.member_id)
         for topic_id, number in session.used:
             partition = self._partitions.get((session.group_id, topic_id, number))
@@ -310,7 +325,7 @@ class ShareCoordinator:
         self._journal.compact_if_worthwhile({name: group.epoch for name, group in self.groups.items()}, kept)
 
     def discard_unsynced(self) -> None:
-        """Discard what a machine failure could lose; do not use the coordinator afterwards."""
+        """Discard data that a machine failure could lose. Do not use the coordinator afterwards."""
         self._journal.discard_unsynced()
 
     def close(self) -> None:

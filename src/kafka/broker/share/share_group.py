@@ -1,4 +1,4 @@
-"""A share group: its members and their partitions.
+"""A share group: its members, and the partitions assigned to them.
 
 Unlike in other groups, several members may read the same partition. Counterpart: Kafka's ShareGroup and SimpleAssignor.
 """
@@ -14,7 +14,7 @@ Assignment = dict[UUID, list[int]]
 
 
 class ShareGroupState(StrEnum):
-    """The state of a share group, with Kafka's name as value."""
+    """A state of a share group; the value is Kafka's name for it."""
 
     EMPTY = "Empty"
     STABLE = "Stable"
@@ -22,7 +22,7 @@ class ShareGroupState(StrEnum):
 
 
 class ShareMember:
-    """A member; `epoch` is that of the last assignment sent to it."""
+    """A member of a share group; `epoch` is that of the last assignment sent to it."""
 
     __slots__ = ("assignment", "client_host", "client_id", "epoch", "expiry", "member_id", "rack_id", "topics")
 
@@ -37,20 +37,20 @@ class ShareMember:
         self.expiry: Timer | None = None
 
     def expire_in(self, timer: Timer) -> None:
-        """Replace the timer that ends its session."""
+        """Replace the timer that ends the member's session."""
         if self.expiry is not None:
             self.expiry.cancel()
         self.expiry = timer
 
     def leave(self) -> None:
-        """Cancel its timer, as it is no longer a member."""
+        """Cancel the timer of a member that has left."""
         if self.expiry is not None:
             self.expiry.cancel()
             self.expiry = None
 
 
 class ShareGroup:
-    """One share group; its epoch increases with each change of members, subscriptions or partitions."""
+    """A share group. Its epoch increases with each change of members, subscriptions or partitions."""
 
     def __init__(self, group_id: str, epoch: int = 0) -> None:
         self.group_id = group_id
@@ -60,18 +60,18 @@ class ShareGroup:
 
     @property
     def state(self) -> ShareGroupState:
-        """Empty or stable, depending on whether it has members."""
+        """The group's state: stable if it has members, otherwise empty."""
         return ShareGroupState.STABLE if self.members else ShareGroupState.EMPTY
 
     @property
     def topics(self) -> set[str]:
-        """The topics to which its members subscribe."""
+        """The topics to which the members subscribe."""
         return {topic for member in self.members.values() for topic in member.topics}
 
     def assign(self, partitions: Mapping[str, tuple[UUID, int]]) -> None:
-        """Assign the partitions to the members if something has changed.
+        """Reassign the partitions if members, subscriptions or partitions have changed.
 
-        `partitions` holds the id and the number of partitions of each existing topic.
+        `partitions` contains the id and the number of partitions of each existing topic.
         """
         wanted = {topic: partitions[topic] for topic in sorted(self.topics) if topic in partitions}
         basis = (wanted, {name: member.topics for name, member in self.members.items()})
@@ -95,7 +95,7 @@ class ShareGroup:
 
 
 def _deal(names: tuple[str, ...], partitions: Iterable[tuple[UUID, int]], targets: dict[str, Assignment]) -> None:
-    """Assign partitions so that each has a member and each member has one, evenly distributed."""
+    """Distribute partitions evenly, so that each partition has a member and each member has a partition."""
     dealt = list(partitions)
     for turn in range(max(len(names), len(dealt))):
         topic_id, number = dealt[turn % len(dealt)]

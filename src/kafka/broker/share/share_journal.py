@@ -1,6 +1,6 @@
-"""The file of share groups: the start offset of each share-partition, and the states of records after it.
+"""The file of share groups: the start offset of each share-partition, and the states of the records after it.
 
-It takes the place of Kafka's topic __share_group_state. Each entry overrides what earlier ones contain for its offsets.
+It takes the place of Kafka's topic __share_group_state. An entry overrides earlier entries for the same offsets.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,13 +20,16 @@ Row = tuple[int, int, int, int]
 
 
 class ShareJournal:
-    """The journal in `path`; with `sync` each change is synced to disk before it is answered."""
+    """The journal of share groups in `path`. With `sync` each change is synced to disk before the response is sent."""
 
     def __init__(self, path: Path, sync: bool) -> None:
         self._file = EntryFile(path, sync, "group")
 
     def load(self) -> tuple[dict[str, int], dict[Key, Runs]]:
-        """Open the file; returns the groups with their epochs, and the share-partitions. Call it once, first."""
+        """Open the file; return the groups with their epochs, and the share-partitions.
+
+        Must be called once, before other methods.
+        """
         groups: dict[str, int] = {}
         found: dict[Key, Runs] = {}
         for entry in self._file.load():
@@ -37,19 +40,19 @@ class ShareJournal:
     # -- what is appended: each raises OSError, and then nothing has changed ------------------------------------------
 
     def group(self, group_id: str, epoch: int) -> None:
-        """Append a group with its epoch."""
+        """Append a group and its epoch."""
         self._file.append({"group": group_id, "epoch": epoch})
 
     def delete_group(self, group_id: str) -> None:
-        """Append that a group and all its state are deleted."""
+        """Append the deletion of a group and all its state."""
         self._file.append({"group": group_id, "epoch": None})
 
     def change(self, key: Key, start: int, rows: Sequence[Row]) -> None:
-        """Append the start offset of a share-partition and its changed runs."""
+        """Append the start offset and the changed runs of a share-partition."""
         self._file.append(_entry(key, start, rows))
 
     def reset(self, key: Key, start: int | None) -> None:
-        """Append a new start offset without records in flight; None deletes the share-partition."""
+        """Append a new start offset without records in flight, or (None) the deletion of the share-partition."""
         self._file.append({**_entry(key, start, ()), "reset": True})
 
     # -- keeping it short ---------------------------------------------------------------------------------------------
@@ -60,7 +63,7 @@ class ShareJournal:
             self._file.rewrite(_entries(groups, partitions))
 
     def discard_unsynced(self) -> None:
-        """Discard what a machine failure could lose; do not use the journal afterwards."""
+        """Discard data that a machine failure could lose. Do not use the journal afterwards."""
         self._file.discard_unsynced()
 
     def close(self) -> None:

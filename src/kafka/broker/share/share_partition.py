@@ -1,4 +1,4 @@
-"""A share-partition: one partition as read by one share group. Delivers records, and applies acknowledgements.
+"""A share-partition: one partition as read by one share group. It delivers records and applies acknowledgements.
 
 Counterpart: Kafka's SharePartition.
 """
@@ -28,7 +28,7 @@ _SETTLED: Final = {
 
 
 class Limits(NamedTuple):
-    """The limits that a group's configs set on deliveries."""
+    """The limits on deliveries in a group's configs."""
 
     lock_s: float
     deliveries: int
@@ -38,7 +38,7 @@ class Limits(NamedTuple):
 
 
 class AcquireRequest(NamedTuple):
-    """A request of a member: its id, maximum number of records, batch size, and whether the maximum is strict."""
+    """A member's request: its id, the maximum number of records, the batch size, and whether the maximum is strict."""
 
     member: str
     max_records: int
@@ -47,7 +47,7 @@ class AcquireRequest(NamedTuple):
 
 
 class Acknowledged(NamedTuple):
-    """A member's acknowledgement of a range of records: one type for all of them, or one for each."""
+    """A member's acknowledgement of a range of records: one type for all of them, or one type per record."""
 
     first: int
     last: int
@@ -55,7 +55,7 @@ class Acknowledged(NamedTuple):
 
 
 class Acquired(NamedTuple):
-    """Whole batches of the log, and the acquired records in them: first, last, number of deliveries."""
+    """Whole batches of the log, and ranges of acquired records in them: first, last, and number of deliveries."""
 
     records: bytes
     ranges: list[tuple[int, int, int]]
@@ -71,14 +71,14 @@ class SharePartitionListener(Protocol):
         """Return the current limits of a group."""
 
     def store(self, key: Key, start: int, changed: Sequence[tuple[int, int, int, int]]) -> None:
-        """Store the start offset and the changed runs: first, last, state and count of each. Raises OSError."""
+        """Store the start offset, and first, last, state and count of each changed run. Raises OSError."""
 
     def records_available(self) -> None:
-        """Called when records become available again."""
+        """Notify the waiting requests that records are available again."""
 
 
 class SharePartition:
-    """The records in flight of one share-partition."""
+    """A share-partition and its records in flight."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class SharePartition:
         self._timer_at = 0.0
 
     def close(self) -> None:
-        """Stop the timer of the locks."""
+        """Stop the timer for expiring locks."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -134,13 +134,13 @@ class SharePartition:
         return Acquired(_cut(data, batches, ranges), ranges) if ranges else NOTHING
 
     def bytes_at_hand(self, max_bytes: int) -> int:
-        """Return the size of available batches in bytes, up to a limit; raises `RequestFailed`."""
+        """Return the size of the available batches in bytes, up to a limit; raises `RequestFailed`."""
         again = self.runs.first_available()
         position = max(self.runs.end if again is None else again, self.log.start_offset)
         return len(self.log.read(position, max_bytes)) if position < self.log.end_offset else 0
 
     def _take_again(self, wanted: AcquireRequest, last: int) -> list[Run]:
-        """Acquire runs up to `last` that are available again, up to the requested number."""
+        """Acquire previously delivered runs up to `last` that are available again, within the requested number."""
         taken: list[Run] = []
         left = wanted.max_records
         for run in list(self.runs.rows):
@@ -159,7 +159,7 @@ class SharePartition:
     def _take_new(
         self, wanted: AcquireRequest, batches: list[BatchHeader], left: int, aborted: Sequence[AbortedTransaction]
     ) -> list[Run]:
-        """Acquire runs of batches not delivered yet, and only parts of batches if the limit is strict."""
+        """Acquire runs of batches that were not delivered yet. Only a strict limit splits batches."""
         taken: list[Run] = []
         for batch in batches:
             first, last = max(batch.base_offset, self.runs.end), batch.last_offset
@@ -167,7 +167,7 @@ class SharePartition:
                 continue
             if left <= 0:
                 break
-            if first > self.runs.end:  # removed by compaction
+            if first > self.runs.end:  # records removed by compaction
                 self.runs.rows.append(Run(self.runs.end, first - 1, _ARCHIVED))
             if _is_aborted(batch, aborted):
                 self.runs.rows.append(Run(first, last, _ARCHIVED))
@@ -231,7 +231,7 @@ class SharePartition:
                     first = offset + 1
 
     def _acquired(self, member: str, first: int, last: int) -> list[Run]:
-        """Return the runs of these offsets; all that are not final must be acquired by `member`."""
+        """Return the runs of these offsets. Those that are not final must have been acquired by `member`."""
         if last >= self.runs.end:
             raise RequestFailed(ErrorCode.INVALID_REQUEST, f"the record at offset {last} was never handed out")
         first = expected = max(first, self.runs.start)
@@ -256,7 +256,7 @@ class SharePartition:
         run.settle(state)
 
     def release(self, member: str) -> None:
-        """Release the records of a member that has left."""
+        """Release the records that a member holds when it leaves."""
         found = [run for run in self.runs.rows if run.state is _ACQUIRED and run.member == member]
         limits = self._listener.limits(self._key[0])
         for run in found:
@@ -266,7 +266,7 @@ class SharePartition:
     # -- locks --------------------------------------------------------------------------------------------------------
 
     def _watch(self) -> None:
-        """Set a timer for the lock that expires first."""
+        """Set a timer for the lock that expires next."""
         due = min((run.deadline for run in self.runs.rows if run.state is _ACQUIRED), default=None)
         if self._timer is not None and due is not None and self._timer_at <= due:
             return
@@ -284,7 +284,7 @@ class SharePartition:
         self._given_back(late)
 
     def _given_back(self, found: Sequence[Run]) -> None:
-        """Release runs for which no request waits; if they cannot be written, the next change writes them."""
+        """Release runs without a request. If the change cannot be written, the next change writes it."""
         if found:
             self.runs.advance()
             try:
@@ -298,7 +298,7 @@ class SharePartition:
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
-        """Store the changes made by the block; if anything is raised, undo them."""
+        """Store the changes that the block makes. If it raises, undo them."""
         kept = self.runs.copy()
         try:
             yield

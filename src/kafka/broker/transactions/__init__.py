@@ -1,5 +1,5 @@
-"""Transactions (KIP-98): the state of each transactional id, its storage, and how transactions end.
+"""Transactions (KIP-98): the state of each transactional id, its storage, and the end of transactions.
 
-Counterpart: Kafka's transaction coordinator, for a single broker: a transaction ends everywhere before EndTxn is
-answered.
+Counterpart: Kafka's transaction coordinator. As there is a single broker, all markers of a transaction are written
+before the response to EndTxn is sent.
 """

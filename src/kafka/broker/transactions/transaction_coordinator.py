@@ -1,4 +1,4 @@
-"""The transaction coordinator: requests of transactional producers, timeouts, and completion after a restart.
+"""The transaction coordinator: requests of transactional producers, timeouts, and recovery after a restart.
 
 Counterpart: Kafka's TransactionCoordinator (KIP-98, KIP-360, KIP-890). Every change is on disk before it takes effect.
 """
@@ -26,16 +26,16 @@ log = logging.getLogger(__name__)
 
 _E = ErrorCode
 _RETRY_S = 1.0
-"""Time after which a transaction's end that could not be written everywhere is retried."""
+"""Time after which to retry the markers of a transaction that could not be written, in seconds."""
 COORDINATOR_EPOCH = 0
-"""The coordinator never changes."""
+"""The only coordinator epoch, as the coordinator never changes."""
 _OVERTAKEN = frozenset({ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDINATOR_FENCED})
 
 
 class MarkerWriter:
     """Ends decided transactions: writes a marker to each of their partitions, and ends the pending offsets of groups.
 
-    `groups` returns the groups, which are loaded only if a transaction has offsets.
+    `groups` returns the group coordinator, which is loaded only if a transaction contains offsets.
     """
 
     def __init__(self, topics: TopicStore, groups: Callable[[], GroupCoordinator], now_ms: Callable[[], int]) -> None:
@@ -46,9 +46,9 @@ class MarkerWriter:
         """The partitions in which the end of a transaction is still to be written, by transactional id."""
 
     def write(self, metadata: TransactionMetadata) -> None:
-        """Write the end of a prepared transaction wherever it is not written yet.
+        """Write the markers of a prepared transaction to all partitions that do not have them yet.
 
-        Raises OSError or `RequestFailed` if it could not be written everywhere; call it again later.
+        Raises OSError or `RequestFailed` if some could not be written; call it again later.
         """
         left = self._left.setdefault(metadata.transactional_id, set(metadata.partitions))
         offsets = {number for topic, number in left if topic == CONSUMER_OFFSETS.name}
@@ -69,7 +69,7 @@ class MarkerWriter:
 
     def _mark(self, metadata: TransactionMetadata, topic: str, number: int) -> None:
         if topic not in self._topics or number >= self._topics.get(topic).partitions:
-            return  # The topic was deleted together with its part of the transaction; it may have been recreated.
+            return  # The topic was deleted along with its records of the transaction, and may have been recreated.
         marker = Marker(metadata.is_committing, COORDINATOR_EPOCH)
         log = self._topics.get(topic).log(number)
         try:
@@ -80,14 +80,14 @@ class MarkerWriter:
 
 
 class Producer(NamedTuple):
-    """A producer id with an epoch."""
+    """A producer id and an epoch."""
 
     producer_id: int
     epoch: int
 
 
 class TransactionCoordinator:
-    """All transactional ids of the broker. `new_producer_id` allocates producer ids; it may raise OSError."""
+    """All transactional ids of the broker. `new_producer_id` allocates producer ids, and may raise OSError."""
 
     def __init__(
         self,
@@ -115,10 +115,10 @@ class TransactionCoordinator:
     # -- a producer comes ---------------------------------------------------------------------------------------------
 
     def init_producer_id(self, transactional_id: str, timeout_ms: int, expected: Producer | None) -> Producer:
-        """Assign a producer its id and epoch, which fences an earlier producer with the transactional id.
+        """Return a producer's id and epoch. The new epoch fences earlier producers with the same transactional id.
 
-        `expected` is the id and epoch of a recovering producer (KIP-360). Raises `RequestFailed`:
-        CONCURRENT_TRANSACTIONS until an open transaction has ended.
+        `expected` is the id and epoch of a recovering producer (KIP-360). Raises `RequestFailed`, with
+        CONCURRENT_TRANSACTIONS while a transaction is ending.
         """
         if not transactional_id:
             raise RequestFailed(_E.INVALID_REQUEST)
@@ -155,7 +155,7 @@ class TransactionCoordinator:
     def add_partitions(
         self, transactional_id: str, producer: Producer, partitions: Collection[TopicPartition], version: int
     ) -> None:
-        """Add partitions to the producer's transaction, beginning it if necessary; raises `RequestFailed`."""
+        """Add partitions to the producer's transaction, beginning one if necessary; raises `RequestFailed`."""
         known = self._of_producer(transactional_id, producer)
         if known.is_open and known.partitions.issuperset(partitions):
             return
@@ -170,7 +170,7 @@ class TransactionCoordinator:
             raise RequestFailed(_E.TRANSACTION_ABORTABLE, "the partition was not added to the transaction")
 
     def _of_producer(self, transactional_id: str, producer: Producer) -> TransactionMetadata:
-        """Return the state of the id; it must belong to the producer, and no transaction may be ending."""
+        """Return the state of the id. It must belong to the producer, and no transaction may be ending."""
         if not transactional_id:
             raise RequestFailed(_E.INVALID_REQUEST)
         known = self.known.get(transactional_id)
@@ -185,9 +185,9 @@ class TransactionCoordinator:
     # -- ends ---------------------------------------------------------------------------------------------------------
 
     def end(self, transactional_id: str, producer: Producer, committed: bool, version: int) -> Producer:
-        """Commit or abort the producer's transaction; returns the id and epoch for the next one.
+        """Commit or abort the producer's transaction; return the producer id and epoch for the next one.
 
-        A repeated call returns the same. Raises `RequestFailed`.
+        A repeated call returns the same result. Raises `RequestFailed`.
         """
         if not transactional_id:
             raise RequestFailed(_E.INVALID_REQUEST)
@@ -215,7 +215,7 @@ class TransactionCoordinator:
         return Producer(completed.producer_id, completed.producer_epoch)
 
     def _complete(self, prepared: TransactionMetadata) -> None:
-        """End a decided transaction everywhere, or retry later if that cannot be written."""
+        """Write the markers of a decided transaction, or retry later if some cannot be written."""
         self._stop_watching(prepared.transactional_id)
         try:
             self._endings.write(prepared)
@@ -227,7 +227,7 @@ class TransactionCoordinator:
     # -- time ---------------------------------------------------------------------------------------------------------
 
     def _watch(self, metadata: TransactionMetadata) -> None:
-        """Start the timeout of an open transaction."""
+        """Start the timer that aborts an open transaction."""
         left_ms = metadata.started_ms + metadata.timeout_ms - self._clock.wall_ms()
         transactional_id = metadata.transactional_id
         self._stop_watching(transactional_id)
@@ -251,7 +251,7 @@ class TransactionCoordinator:
             )
 
     def forget_unused(self) -> None:
-        """Forget ids that are unused for longer than ``transactional.id.expiration.ms``."""
+        """Remove ids that have not been used for ``transactional.id.expiration.ms``."""
         oldest_ms = self._clock.wall_ms() - self._settings.transactional_id_expiration_ms
         for known in tuple(self.known.values()):
             if not known.is_open and not known.is_prepared and known.updated_ms <= oldest_ms:
@@ -266,7 +266,7 @@ class TransactionCoordinator:
             self._journal.write(changed)
         except OSError as error:
             log.exception("the state of transaction %s could not be stored", changed.transactional_id)
-            # Kafka's code, which makes clients look for the coordinator and retry.
+            # Kafka uses this code, too: clients look up the coordinator and retry.
             raise RequestFailed(_E.NOT_COORDINATOR) from error
         self.known[changed.transactional_id] = changed
         if self._journal.is_wasteful:
@@ -279,18 +279,18 @@ class TransactionCoordinator:
             log.exception("the file of transactions could not be made shorter")
 
     def discard_unsynced(self) -> None:
-        """Discard what a machine failure could lose."""
+        """Discard data that a machine failure could lose."""
         self._journal.discard_unsynced()
 
     def close(self) -> None:
-        """Close the journal; open transactions stay open."""
+        """Close the journal. Open transactions stay open."""
         for transactional_id in tuple(self._timers):
             self._stop_watching(transactional_id)
         self._journal.close()
 
 
 def _may_be(known: TransactionMetadata, expected: Producer) -> bool:
-    """Whether a recovering producer's id can belong to the transactional id; its epoch is checked later."""
+    """Return whether a recovering producer's id can belong to the transactional id. The epoch is checked later."""
     return (
         known.producer_epoch == NOTHING
         or expected.producer_id == known.producer_id

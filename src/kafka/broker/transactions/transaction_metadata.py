@@ -1,4 +1,4 @@
-"""The state of a transactional id, its transitions, which producer may end its transaction, and its journal.
+"""The state of a transactional id, its transitions, the rules for ending its transaction, and its journal.
 
 Counterpart: Kafka's TransactionMetadata.
 """
@@ -13,9 +13,9 @@ from kafka.broker.error_codes import ErrorCode, RequestFailed
 from kafka.broker.log.entry_file import EntryFile
 
 NOTHING: Final = -1
-"""Stands for a missing producer id, epoch or time."""
+"""Represents a missing producer id, epoch or time."""
 LARGEST_EPOCH: Final = 2**15 - 1
-"""Used only to end a fenced producer's transaction; producers get at most the epoch before it."""
+"""Used only to end a fenced producer's transaction. Producers get at most the epoch before it."""
 
 TopicPartition: TypeAlias = tuple[str, int]
 _SMALLEST_REWRITE: Final = 1024 * 1024
@@ -35,17 +35,17 @@ class TransactionState(Enum):
     """
 
     EMPTY = "Empty"
-    """No transaction since a producer has initialized the id."""
+    """There has been no transaction since a producer initialized the id."""
     ONGOING = "Ongoing"
     """A transaction is open."""
     PREPARE_COMMIT = "PrepareCommit"
-    """The decision to commit is on disk; markers are still to be written."""
+    """The decision to commit is on disk, but some markers have not been written yet."""
     PREPARE_ABORT = "PrepareAbort"
-    """The same, for an abort."""
+    """The decision to abort is on disk, but some markers have not been written yet."""
     COMPLETE_COMMIT = "CompleteCommit"
     """The transaction was committed, and all markers are written."""
     COMPLETE_ABORT = "CompleteAbort"
-    """The same, for an abort."""
+    """The transaction was aborted, and all markers are written."""
 
 
 _S = TransactionState
@@ -59,12 +59,12 @@ FOLLOWERS: Final[Mapping[TransactionState, frozenset[TransactionState]]] = {
 }
 PREPARED: Final = frozenset({_S.PREPARE_COMMIT, _S.PREPARE_ABORT})
 OTHER_NAMES: Final = frozenset({"Dead", "PrepareEpochFence"})
-"""Kafka's other states, which this broker never uses."""
+"""States that only Kafka uses."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionMetadata:
-    """The state of one transactional id. Times are in milliseconds of the wall clock."""
+    """The state of a transactional id. Times are in milliseconds of the wall clock."""
 
     transactional_id: str
     producer_id: int
@@ -73,18 +73,18 @@ class TransactionMetadata:
     updated_ms: int
     state: TransactionState = _S.EMPTY
     last_epoch: int = NOTHING
-    """The previous epoch that a producer knows, which identifies it when it repeats a request."""
+    """The producer's previous epoch, which identifies a producer that repeats a request."""
     previous_producer_id: int = NOTHING
     next_producer_id: int = NOTHING
-    """The producer id after the ending transaction, if the epochs of the current one are used up."""
+    """The producer id after the ending transaction, if the current id has no epochs left."""
     started_ms: int = NOTHING
     partitions: frozenset[TopicPartition] = frozenset()
     version: int = 1
-    """Transaction version of the last write or end; version 2 increments the epoch at the end (KIP-890)."""
+    """The transaction version of the last write or end. Version 2 increments the epoch at the end (KIP-890)."""
 
     @property
     def is_prepared(self) -> bool:
-        """Whether its transaction is decided but has not ended everywhere."""
+        """Whether the transaction is decided, but some markers have not been written yet."""
         return self.state in PREPARED
 
     @property
@@ -94,12 +94,12 @@ class TransactionMetadata:
 
     @property
     def is_open(self) -> bool:
-        """Whether it has an open transaction."""
+        """Whether there is an open transaction."""
         return self.state is _S.ONGOING
 
     @property
     def has_no_epochs_left(self) -> bool:
-        """Whether its producer has the last epoch available to producers."""
+        """Whether the producer has the last epoch available to producers."""
         return is_last_epoch(self.producer_epoch)
 
     # -- a producer comes ---------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ class TransactionMetadata:
         epoch, last = self.producer_epoch + 1, NOTHING
         if expected_epoch is not None:
             if expected_epoch == self.last_epoch and expected_epoch != self.producer_epoch:
-                # The response to its first request was lost.
+                # The response to the producer's first request was lost.
                 epoch, last = self.producer_epoch, self.last_epoch
             elif expected_epoch == self.producer_epoch or self.producer_epoch == NOTHING:
                 last = self.producer_epoch
@@ -122,7 +122,7 @@ class TransactionMetadata:
     def with_producer_id(
         self, producer_id: int, timeout_ms: int, expected_epoch: int | None, now_ms: int
     ) -> "TransactionMetadata":
-        """Return the state for a producer that gets a new id because the epochs are used up."""
+        """Return the state for a producer that gets a new id because the current id has no epochs left."""
         last = NOTHING if expected_epoch is None else self.producer_epoch
         return self._initialized(producer_id, 0, last, timeout_ms, now_ms)
 
@@ -159,7 +159,7 @@ class TransactionMetadata:
     def prepared(
         self, committed: bool, version: int, now_ms: int, next_producer_id: int = NOTHING
     ) -> "TransactionMetadata":
-        """Return the state with a decided transaction; version 2 increments the epoch."""
+        """Return the state after the decision to commit or abort. Version 2 increments the epoch."""
         epoch, last = self.producer_epoch, self.last_epoch
         if version >= 2 and epoch < LARGEST_EPOCH:
             epoch, last = epoch + 1, epoch
@@ -169,13 +169,13 @@ class TransactionMetadata:
             producer_epoch=epoch,
             last_epoch=last,
             next_producer_id=next_producer_id,
-            # A transaction that is aborted without having begun begins and ends now.
+            # An empty transaction that is aborted begins and ends now.
             started_ms=self.started_ms if self.is_open else now_ms,
             version=version,
         )
 
     def completed(self, now_ms: int) -> "TransactionMetadata":
-        """Return the state after the transaction has ended everywhere."""
+        """Return the state after all markers have been written."""
         changes: dict[str, Any] = {"partitions": frozenset(), "next_producer_id": NOTHING}
         if self.next_producer_id != NOTHING:
             changes |= {
@@ -186,14 +186,14 @@ class TransactionMetadata:
         return self._moved(_S.COMPLETE_COMMIT if self.is_committing else _S.COMPLETE_ABORT, now_ms, **changes)
 
     def _moved(self, target: TransactionState, now_ms: int, **changes: Any) -> "TransactionMetadata":
-        """Change the state; a transition that is not in the table is a bug of the broker, not of a client."""
+        """Return the metadata in a new state. An unlisted transition is a bug in the broker, and raises RuntimeError."""
         if target not in FOLLOWERS[self.state]:
             raise RuntimeError(f"a transaction in state {self.state.value} cannot become {target.value}")
         return replace(self, state=target, updated_ms=now_ms, **changes)
 
 
 def is_last_epoch(epoch: int) -> bool:
-    """Whether no later epoch is available to producers."""
+    """Return whether no later epoch is available to producers."""
     return epoch >= LARGEST_EPOCH - 1
 
 
@@ -217,7 +217,10 @@ def check_end(known: TransactionMetadata, producer_id: int, epoch: int, committe
 
 
 def _check_version_2(known: TransactionMetadata, producer_id: int, epoch: int, committed: bool) -> bool:
-    """As `check_end` for version 2, where a repeated request is recognised by the epoch or a changed producer id."""
+    """Check the end of a version 2 transaction like `check_end`.
+
+    A repeated request is recognized by its epoch, or by a changed producer id.
+    """
     is_next_id = known.previous_producer_id == producer_id and is_last_epoch(epoch) and known.producer_epoch == 0
     is_repeated = is_next_id or known.producer_epoch == epoch + 1
     if known.producer_id != producer_id and not is_next_id:
@@ -236,7 +239,7 @@ def _check_version_2(known: TransactionMetadata, producer_id: int, epoch: int, c
         return _check_ended(known, committed)
     if committed:
         raise RequestFailed(_E.INVALID_TXN_STATE)
-    # There is nothing to abort; the epoch is incremented anyway.
+    # There is nothing to abort, but the epoch is incremented.
     return True
 
 
@@ -250,17 +253,17 @@ def _check_ended(known: TransactionMetadata, committed: bool) -> bool:
 
 
 class TransactionJournal:
-    """The file of transactions in `path`: each entry is the new state of a transactional id, or its removal.
+    """The journal of transactions in `path`. Each entry is the new state of a transactional id, or its removal.
 
-    With `sync` each change is synced to disk before it takes effect. The file is rewritten when most of it is out of
-    date, and takes the place of Kafka's topic __transaction_state.
+    With `sync` each change is synced to disk before it takes effect. The file takes the place of Kafka's topic
+    __transaction_state. It is rewritten when most of it is out of date.
     """
 
     def __init__(self, path: Path, sync: bool) -> None:
         self._file = EntryFile(path, sync, "transactional_id")
 
     def load(self) -> dict[str, TransactionMetadata]:
-        """Open the file and return the state of each id; call it once, first."""
+        """Open the file and return the state of each id. Must be called once, before other methods."""
         found: dict[str, TransactionMetadata] = {}
         for entry in self._file.load():
             if len(entry) == 1:
@@ -271,24 +274,24 @@ class TransactionJournal:
         return found
 
     def write(self, metadata: TransactionMetadata) -> None:
-        """Append the new state of an id; if it raises OSError, the old state stays."""
+        """Append the new state of an id. If it raises OSError, the old state is kept."""
         self._file.append(_entry(metadata))
 
     def forget(self, transactional_id: str) -> None:
-        """Append that an id is removed."""
+        """Append the removal of an id."""
         self._file.append({"transactional_id": transactional_id})
 
     @property
     def is_wasteful(self) -> bool:
-        """Whether it has grown to a multiple of its size after the last rewrite."""
+        """Whether the file has grown to a multiple of its size after the last rewrite."""
         return self._file.is_wasteful(_SMALLEST_REWRITE)
 
     def rewrite(self, known: Iterable[TransactionMetadata]) -> None:
-        """Replace the file with one that holds only these ids."""
+        """Replace the file with one that contains only these ids."""
         self._file.rewrite(map(_entry, known))
 
     def discard_unsynced(self) -> None:
-        """Discard what a machine failure could lose; do not use the journal afterwards."""
+        """Discard data that a machine failure could lose. Do not use the journal afterwards."""
         self._file.discard_unsynced()
 
     def close(self) -> None:
