@@ -88,9 +88,9 @@ class Broker:
         self.topics = TopicStore(data_dir, settings, self._random)
         self.sessions = FetchSessions(settings.max_fetch_sessions, self._random)
         self.is_killed = False
-        """The broker ends like a killed process: nothing is written to disk from now on."""
+        """Whether the broker simulates a killed process, so that it writes nothing more to disk."""
         self.software: dict[object, tuple[str, str]] = {}
-        """Name and version of the clients' software, by the connection that reported it."""
+        """Names and versions of client software, by connection."""
         self._data_dir = data_dir
         self._groups: "GroupCoordinator | None" = None
         self._shares: "ShareCoordinator | None" = None

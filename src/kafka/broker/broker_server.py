@@ -78,7 +78,7 @@ class BrokerServer:
         self._pool = BufferPool()
         self._descriptors = DescriptorReserve()
         self._connections: dict[ClientConnection, None] = {}
-        """In the order of creation, so that simulations are repeatable."""
+        """The connections, in the order of creation, so that simulations are repeatable."""
         self._listener: Listener | None = None
         self._broker: Broker | None = None
         self._cleaning: Timer | None = None
@@ -183,7 +183,7 @@ class BrokerServer:
             ) from error
         return self._data_dir
 
-    # -- from time to time --------------------------------------------------------------------------------------------
+    # -- periodic cleanup ---------------------------------------------------------------------------------------------
 
     def _clean_later(self, clock: Clock) -> None:
         interval_s = self._settings.retention_check_interval_ms / 1000
@@ -206,7 +206,7 @@ class BrokerServer:
         else:
             self._cleaning = clock.call_later(0, lambda: self._clean_on(clock, steps))
 
-    # -- ending -------------------------------------------------------------------------------------------------------
+    # -- shutdown -----------------------------------------------------------------------------------------------------
 
     async def stop(self) -> None:
         """Close the connections and files cleanly; does nothing if the broker is not running."""

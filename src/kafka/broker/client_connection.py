@@ -116,13 +116,13 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._on_close = on_close
         self._descriptors = descriptors
         self._sent_until_cut: int | None = None
-        """Number of bytes still sent before a fault cuts the connection."""
+        """Number of bytes that may still be sent before a fault cuts the connection; None: no such fault."""
         self._transport: asyncio.Transport | None = None
         self._peer, self._peer_port = "unknown", 0
         self._received = ReceiveBuffer(pool)
         self._waiting: asyncio.Future[Message] | asyncio.Future[Message | None] | None = None
         self._goes_on = False
-        """Whether the next iteration of the loop serves more requests from the buffer."""
+        """Whether the next iteration of the loop will serve more requests from the buffer."""
         self._reading = True
         self._writable = True
         self._sends_more = True
@@ -133,7 +133,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._login = broker.new_login()
         self._login_deadline: Timer | None = None
 
-    # -- what the transport calls -------------------------------------------------------------------------------------
+    # -- callbacks of the transport -----------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Store the peer's address, and apply connection faults.

@@ -105,7 +105,7 @@ class EmbeddedBroker:
             raise IllegalStateError("the embedded broker is running already")
         return BrokerServer(self._data_dir, self._host, self._port, self._settings, faults=self.faults)
 
-    # -- on a thread of its own ---------------------------------------------------------------------------------------
+    # -- on a separate thread -----------------------------------------------------------------------------------------
 
     def start(self) -> "EmbeddedBroker":
         """Start the broker on its own thread; return when it accepts connections.

@@ -78,7 +78,7 @@ def has_error(struct: Any) -> bool:
     return any(one.name in ERRORS or (one.struct is not None and has_error(one.struct)) for one in struct.FIELDS)
 
 
-# -- a part of a request ----------------------------------------------------------------------------------------------
+# -- splitting requests and merging responses -------------------------------------------------------------------------
 
 
 def topic_entries(request: Message, version: int) -> Iterator[tuple[str, list[Any]]]:

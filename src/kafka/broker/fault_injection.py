@@ -57,7 +57,7 @@ def serve_with_fault(rule: FaultRule, serve: Serve, broker: Broker, request: Any
     return NoAnswer(loop=asyncio.get_running_loop())
 
 
-# -- late answers -----------------------------------------------------------------------------------------------------
+# -- delayed responses ------------------------------------------------------------------------------------------------
 
 
 def _delayed(rule: FaultRule, serve: Serve, broker: Broker, request: Message) -> Answer:

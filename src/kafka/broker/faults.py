@@ -252,7 +252,7 @@ class Faults:
         """
         return self._add(Action.CUT_CONNECTION, times, nbytes=nbytes)
 
-    # -- keeping them -------------------------------------------------------------------------------------------------
+    # -- the list of rules --------------------------------------------------------------------------------------------
 
     @property
     def rules(self) -> tuple[FaultRule, ...]:
@@ -290,7 +290,7 @@ class Faults:
         with self._lock:
             self._rules = tuple(one for one in self._rules if one is not rule)
 
-    # -- what the broker asks -----------------------------------------------------------------------------------------
+    # -- for the broker -----------------------------------------------------------------------------------------------
 
     def for_connection(self) -> FaultRule | None:
         """Return the rule that applies to a newly accepted connection, or None."""

@@ -28,7 +28,7 @@ class NamedConfigs:
         self._unknown = unknown
         self.options = options
         self.altered_as = options
-        """The options as IncrementalAlterConfigs sees them; it can append to lists."""
+        """The options for IncrementalAlterConfigs, which can append to those of the type list."""
         self._set: dict[str, dict[str, str]] = self._load()
 
     def _load(self) -> dict[str, dict[str, str]]:

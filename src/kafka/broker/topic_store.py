@@ -176,7 +176,7 @@ class TopicChanges:
         """Topics with new configs or additional partitions, by name."""
         self.deleted: dict[str, Topic] = {}
         self.metric_names: dict[str, str] = {}
-        """Names of the topics to be created, by their names in metrics."""
+        """Names of the topics to create, by their names in metrics."""
 
     def __bool__(self) -> bool:
         return bool(self.created or self.changed or self.deleted)
@@ -231,7 +231,7 @@ class TopicStore:
             raise RequestFailed(ErrorCode.UNKNOWN_TOPIC_ID, f"there is no topic with the id {topic_id}")
         return topic
 
-    # -- changing -----------------------------------------------------------------------------------------------------
+    # -- changes ------------------------------------------------------------------------------------------------------
 
     def check_new(self, name: str, changes: TopicChanges | None = None) -> None:
         """Raise `RequestFailed` if the name is invalid, or in use by a topic or by one that `changes` creates."""
@@ -307,7 +307,7 @@ class TopicStore:
                 topic.name,
             )
 
-    # -- from time to time --------------------------------------------------------------------------------------------
+    # -- retention and shutdown ---------------------------------------------------------------------------------------
 
     def apply_retention(self, now_ms: int, producers_since_ms: int) -> Iterator[None]:
         """Delete old records and expired producer states, one log per step."""
@@ -335,8 +335,5 @@ class TopicStore:
 
 
 def _metric_name(name: str) -> str:
-    """Return the topic's name in Kafka's metrics, in which "." and "_" are the same.
-
-    Topics with equal names are rejected.
-    """
+    """Return the topic's name in Kafka's metrics, where "." and "_" collide; colliding topics are rejected."""
     return name.replace(".", "_")

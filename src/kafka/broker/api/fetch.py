@@ -108,7 +108,7 @@ class Fetching:
         self._missing = 0
         self._logs: list[PartitionLog] = []
         self._stable: list[int] = []
-        """The last stable offsets of the partitions at the last read."""
+        """The last stable offsets of the partitions when they were last read."""
 
     def read(self) -> tuple[list[Found], int]:
         """Read each partition; return the results and the total size of the records."""

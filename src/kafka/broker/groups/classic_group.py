@@ -197,12 +197,12 @@ class Group:
         self.leader: str | None = None
         self.members: dict[str, Member] = {}
         self.pending: dict[str, Timer] = {}
-        """Member ids that were assigned but have not joined yet, with the timers that expire them."""
+        """Ids of members that have not joined with them yet, and the timers that expire them."""
         self.stored = GroupOffsets()
         self.consumer: ConsumerGroup | None = None
         self.rebalance_timer: Timer | None = None
         self.initial_join = False
-        """Whether the rebalance started with an empty group and its initial delay has not passed yet."""
+        """Whether the rebalance started with an empty group, and its initial delay has not passed yet."""
         self._static: dict[str, str] = {}
         self._machine = StateMachine()
 

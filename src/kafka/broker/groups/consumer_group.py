@@ -229,7 +229,7 @@ class ConsumerGroup:
         votes = Counter(one.server_assignor for one in self.members.values() if one.server_assignor is not None)
         return votes.most_common(1)[0][0] if votes else next(iter(ASSIGNORS))
 
-    # -- reconciling --------------------------------------------------------------------------------------------------
+    # -- reconciliation -----------------------------------------------------------------------------------------------
 
     def reconcile(self, member: ConsumerMember, owned: set[TopicPartition] | None) -> None:
         """Move a member towards its target; `owned` are the partitions that it reports as owned, or None."""

@@ -205,7 +205,7 @@ class ConsumerMembers:
         if said.server_assignor is not None:
             member.server_assignor = said.server_assignor
 
-    # -- time ---------------------------------------------------------------------------------------------------------
+    # -- timers -------------------------------------------------------------------------------------------------------
 
     def _watch(self, group_id: str, group: ConsumerGroup, member: ConsumerMember) -> None:
         """Restart a member's session timer, and its rebalance timer if it must revoke partitions."""

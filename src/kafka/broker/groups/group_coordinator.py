@@ -197,7 +197,7 @@ class GroupCoordinator:
             raise RequestFailed(_E.ILLEGAL_GENERATION)
         return group, member
 
-    # -- being a member -----------------------------------------------------------------------------------------------
+    # -- members ------------------------------------------------------------------------------------------------------
 
     def sync(
         self,

@@ -122,7 +122,7 @@ class OffsetJournal:
         self._file.replace_if_damaged(_of_groups(groups))
         return groups
 
-    # -- appending: if these raise OSError, nothing has changed -------------------------------------------------------
+    # -- appending: if one of these raises OSError, nothing has changed -----------------------------------------------
 
     def commit(self, group: str, offsets: Offsets) -> None:
         """Append a commit of a group."""

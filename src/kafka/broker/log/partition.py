@@ -42,7 +42,7 @@ class PartitionLog:
     def __init__(self, folder: Path, options: LogOptions, files: FilePool, top: Path | None = None) -> None:
         self.options = options
         self.waiters: dict[Callable[[int], None], None] = {}
-        """Called with the number of bytes after each append, longest waiting first; a callable may remove itself."""
+        """Called after each append with its number of bytes, in the order of arrival. A callable may remove itself."""
         self._folder = folder
         self._top = folder if top is None else top
         self._files = files
@@ -75,7 +75,7 @@ class PartitionLog:
             log.warning("%s is damaged: deleted records may reappear", self._start_file)
             return 0
 
-    # -- failing ------------------------------------------------------------------------------------------------------
+    # -- failures -----------------------------------------------------------------------------------------------------
 
     def check(self) -> None:
         """Raise `RequestFailed` with KAFKA_STORAGE_ERROR if the log has failed."""
@@ -92,7 +92,7 @@ class PartitionLog:
         for waiter in tuple(self.waiters):
             waiter(WAKE)
 
-    # -- writing ------------------------------------------------------------------------------------------------------
+    # -- writes -------------------------------------------------------------------------------------------------------
 
     def append(self, batch: memoryview, header: BatchHeader, now_ms: int, log_append_time_ms: int | None = None) -> int:
         """Append one valid batch of magic 2, and return its base offset after it is written.
@@ -209,7 +209,7 @@ class PartitionLog:
         )
         save_checkpoint(active.checkpoint_path, known)
 
-    # -- reading ------------------------------------------------------------------------------------------------------
+    # -- reads --------------------------------------------------------------------------------------------------------
 
     @property
     def last_stable_offset(self) -> int:
@@ -256,7 +256,7 @@ class PartitionLog:
         self.check()
         return offset_of_max_timestamp(self._segments, self.start_offset)
 
-    # -- deleting -----------------------------------------------------------------------------------------------------
+    # -- deletion -----------------------------------------------------------------------------------------------------
 
     def delete_before(self, offset: int) -> None:
         """Make `offset` the log's start (KIP-107), and remove segments that lie completely before it."""
@@ -290,7 +290,7 @@ class PartitionLog:
             while len(self._segments) > 1 and self.size - self._segments[0].size >= options.retention_bytes:
                 self.delete_before(self._segments[1].base_offset)
 
-    # -- ending -------------------------------------------------------------------------------------------------------
+    # -- shutdown -----------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Write checkpoints for a quick restart. The pool closes the files."""

@@ -45,10 +45,10 @@ class ProducerStateEntry:
     def __init__(self, epoch: int) -> None:
         self.epoch = epoch
         self.coordinator_epoch = -1
-        """The coordinator epoch of its latest marker; -1 without one."""
+        """The coordinator epoch of the latest marker; -1 if there is none."""
         self.last_timestamp = -1
         self.transaction_start: int | None = None
-        """The first offset of its open transaction."""
+        """The first offset of the open transaction; None if there is none."""
         self.batches: deque[WrittenBatch] = deque(maxlen=REMEMBERED_BATCHES)
 
     @property
@@ -76,9 +76,7 @@ class ProducerStates:
         self._open: dict[int, int] = {}
         """The first offsets of open transactions by producer id, in ascending order."""
         self._begun: dict[int, _Begun] = {}
-        """Batches that arrived to begin a transaction, by producer id, so that no batch after a refused one begins it
-        (KIP-890).
-        """
+        """By producer id: the batches that may begin its transaction. A batch after a rejected one must not (KIP-890)."""
 
     def __len__(self) -> int:
         return len(self._states)
@@ -189,7 +187,7 @@ class ProducerStates:
         state.transaction_start = None
         return self._open.pop(head.producer_id, None)
 
-    # -- forgetting, keeping ------------------------------------------------------------------------------------------
+    # -- expiry and storage -------------------------------------------------------------------------------------------
 
     def forget_before(self, timestamp: int) -> None:
         """Remove producers whose last batch is older than `timestamp` (``producer.id.expiration.ms``)."""

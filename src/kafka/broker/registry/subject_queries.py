@@ -104,7 +104,7 @@ class Subjects:
                     found.add(each.schema_id)
         return sorted(found)
 
-    # -- by id --------------------------------------------------------------------------------------------------------
+    # -- schemas by id ------------------------------------------------------------------------------------------------
 
     def by_id(self, context: str, schema_id: int) -> Content:
         """Return the schema with an id."""
@@ -134,7 +134,7 @@ class Subjects:
         found = self._store.users(context, schema_id, with_deleted)
         return sorted(((s, v) for s, v in found if not only or s.name == only), key=lambda each: str(each[0]))
 
-    # -- deleting -----------------------------------------------------------------------------------------------------
+    # -- deletion -----------------------------------------------------------------------------------------------------
 
     def delete_subject(self, subject: Subject, permanent: bool) -> list[int]:
         """Delete all versions of a subject, and return their numbers."""

@@ -49,7 +49,7 @@ class Settings:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    # -- what holds for a subject -------------------------------------------------------------------------------------
+    # -- effective settings of a subject ------------------------------------------------------------------------------
 
     def level(self, subject: Subject) -> str:
         """Return the compatibility level, which determines the versions that a new one must be compatible with."""

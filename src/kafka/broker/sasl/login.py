@@ -59,7 +59,7 @@ class Login:
         self._mechanism = ""
         self._user: str | None = None
         self.why = ""
-        """Why it failed, for the log."""
+        """Why the login failed, for the log."""
         self._ends_at = 0.0
 
     @property

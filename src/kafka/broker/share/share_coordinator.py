@@ -46,7 +46,7 @@ class ShareSession:
         self.epoch = 1
         self.partitions: OrderedDict[PartitionKey, None] = OrderedDict()
         self.used: dict[PartitionKey, None] = {}
-        """All partitions it ever fetched: it may still hold records of partitions that it no longer fetches."""
+        """All partitions that were ever fetched. The member may still hold records of those it no longer fetches."""
 
 
 class ShareSessions:
@@ -105,7 +105,7 @@ class ShareCoordinator:
         self.configs = configs
         self.sessions = ShareSessions(settings.max_share_sessions)
         self.waiters: dict[Callable[[], None], None] = {}
-        """Called when records become available again, longest waiting first; a callable may remove itself."""
+        """Called when records become available again, in the order of arrival. A callable may remove itself."""
         self._clock = clock
         self._settings = settings
         self._topics = topics
@@ -315,7 +315,7 @@ class ShareCoordinator:
         for session in self.sessions.of_connection(connection):
             self.close_session(session)
 
-    # -- ending -------------------------------------------------------------------------------------------------------
+    # -- storage and shutdown -----------------------------------------------------------------------------------------
 
     def compact_if_worthwhile(self) -> None:
         """Rewrite the journal when most of it is out of date."""

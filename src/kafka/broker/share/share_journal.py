@@ -37,7 +37,7 @@ class ShareJournal:
         self._file.replace_if_damaged(_entries(groups, found))
         return groups, found
 
-    # -- what is appended: each raises OSError, and then nothing has changed ------------------------------------------
+    # -- appending: if one of these raises OSError, nothing has changed -----------------------------------------------
 
     def group(self, group_id: str, epoch: int) -> None:
         """Append a group and its epoch."""
@@ -55,7 +55,7 @@ class ShareJournal:
         """Append a new start offset without records in flight, or (None) the deletion of the share-partition."""
         self._file.append({**_entry(key, start, ()), "reset": True})
 
-    # -- keeping it short ---------------------------------------------------------------------------------------------
+    # -- compaction ---------------------------------------------------------------------------------------------------
 
     def compact_if_worthwhile(self, groups: Mapping[str, int], partitions: Mapping[Key, Runs]) -> None:
         """Rewrite the file when most of it is out of date."""

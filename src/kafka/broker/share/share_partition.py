@@ -103,7 +103,7 @@ class SharePartition:
             self._timer.cancel()
             self._timer = None
 
-    # -- handing out --------------------------------------------------------------------------------------------------
+    # -- acquiring records --------------------------------------------------------------------------------------------
 
     def acquire(self, wanted: AcquireRequest, max_bytes: int, at_least_one: bool = True) -> Acquired:
         """Acquire records for a member, starting at the first available one; raises `RequestFailed` and OSError."""
@@ -184,7 +184,7 @@ class SharePartition:
                 taken.append(run)
         return taken
 
-    # -- acknowledging ------------------------------------------------------------------------------------------------
+    # -- acknowledgements ---------------------------------------------------------------------------------------------
 
     def acknowledge(self, member: str, batches: Sequence[Acknowledged]) -> None:
         """Apply acknowledgements of a member: all, or none if `RequestFailed` or OSError is raised."""
@@ -294,7 +294,7 @@ class SharePartition:
             self._listener.records_available()
         self._watch()
 
-    # -- keeping ------------------------------------------------------------------------------------------------------
+    # -- storage ------------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:

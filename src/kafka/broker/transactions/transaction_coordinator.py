@@ -43,7 +43,7 @@ class MarkerWriter:
         self._groups = groups
         self._now_ms = now_ms
         self._left: dict[str, set[TopicPartition]] = {}
-        """The partitions in which the end of a transaction is still to be written, by transactional id."""
+        """By transactional id: the partitions whose markers have not been written yet."""
 
     def write(self, metadata: TransactionMetadata) -> None:
         """Write the markers of a prepared transaction to all partitions that do not have them yet.
@@ -103,7 +103,7 @@ class TransactionCoordinator:
         self._endings = endings
         self._new_producer_id = new_producer_id
         self._timers: dict[str, Timer] = {}
-        """For open transactions the timeout, for prepared ones the next retry of their end."""
+        """The timeouts of open transactions, and the next retries of prepared ones, by transactional id."""
         self.known = journal.load()
         """The current state of all transactional ids."""
         for metadata in tuple(self.known.values()):
@@ -112,7 +112,7 @@ class TransactionCoordinator:
             elif metadata.is_open:
                 self._watch(metadata)
 
-    # -- a producer comes ---------------------------------------------------------------------------------------------
+    # -- initialization of producers ----------------------------------------------------------------------------------
 
     def init_producer_id(self, transactional_id: str, timeout_ms: int, expected: Producer | None) -> Producer:
         """Return a producer's id and epoch. The new epoch fences earlier producers with the same transactional id.
@@ -150,7 +150,7 @@ class TransactionCoordinator:
             log.exception("no producer id could be reserved")
             raise RequestFailed(_E.NOT_COORDINATOR) from error
 
-    # -- what it does -------------------------------------------------------------------------------------------------
+    # -- adding partitions --------------------------------------------------------------------------------------------
 
     def add_partitions(
         self, transactional_id: str, producer: Producer, partitions: Collection[TopicPartition], version: int
@@ -182,7 +182,7 @@ class TransactionCoordinator:
             raise RequestFailed(_E.CONCURRENT_TRANSACTIONS)
         return known
 
-    # -- ends ---------------------------------------------------------------------------------------------------------
+    # -- the end of transactions --------------------------------------------------------------------------------------
 
     def end(self, transactional_id: str, producer: Producer, committed: bool, version: int) -> Producer:
         """Commit or abort the producer's transaction; return the producer id and epoch for the next one.
@@ -224,7 +224,7 @@ class TransactionCoordinator:
             log.warning("the end of transaction %s is to be written again: %s", prepared.transactional_id, error)
             self._timers[prepared.transactional_id] = self._clock.call_later(_RETRY_S, lambda: self._complete(prepared))
 
-    # -- time ---------------------------------------------------------------------------------------------------------
+    # -- timeouts and expiry ------------------------------------------------------------------------------------------
 
     def _watch(self, metadata: TransactionMetadata) -> None:
         """Start the timer that aborts an open transaction."""
@@ -258,7 +258,7 @@ class TransactionCoordinator:
                 self._journal.forget(known.transactional_id)
                 del self.known[known.transactional_id]
 
-    # -- on disk ------------------------------------------------------------------------------------------------------
+    # -- storage ------------------------------------------------------------------------------------------------------
 
     def _write(self, changed: TransactionMetadata) -> None:
         """Store the new state of an id, then apply it."""

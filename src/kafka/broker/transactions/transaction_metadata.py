@@ -102,7 +102,7 @@ class TransactionMetadata:
         """Whether the producer has the last epoch available to producers."""
         return is_last_epoch(self.producer_epoch)
 
-    # -- a producer comes ---------------------------------------------------------------------------------------------
+    # -- initialization of producers ----------------------------------------------------------------------------------
 
     def with_next_epoch(self, timeout_ms: int, expected_epoch: int | None, now_ms: int) -> "TransactionMetadata":
         """Return the state for a new producer (None), or for one that recovers with its epoch (KIP-360)."""
@@ -141,7 +141,7 @@ class TransactionMetadata:
             version=1,
         )
 
-    # -- a transaction ------------------------------------------------------------------------------------------------
+    # -- transitions of a transaction ---------------------------------------------------------------------------------
 
     def with_partitions(
         self, partitions: Collection[TopicPartition], version: int, now_ms: int
