@@ -35,21 +35,21 @@ class Address(NamedTuple):
 
 
 _VERSIONS = "catalogue.names_of"
-_SUBJECTS = "subjects.subjects_of"
+_MESSAGES_OF_3 = "kafka_python_3.names_of_3"
 _OF_2 = Address(
     "kafka-python's import path of requests and responses by version; they are made from `kafka.wire`.",
     made_by=(_VERSIONS,),
 )
 _OF_3 = Address(
     "kafka-python 3's import path of messages with a version; they are made from `kafka.wire`.",
-    made_by=(_SUBJECTS,),
+    made_by=(_MESSAGES_OF_3,),
 )
 _OF_BOTH = Address(
     """kafka-python's import path of requests and responses by version, made from `kafka.wire`.
 
 What 2.x had is as in 2.x, and gives a message of kafka-python 3 where it is called with a version.
 """,
-    made_by=(_SUBJECTS, _VERSIONS),
+    made_by=(_MESSAGES_OF_3, _VERSIONS),
 )
 
 ADDRESSES: dict[str, Address] = {
@@ -184,8 +184,8 @@ ADDRESSES: dict[str, Address] = {
         names="""
             kafka.consumer.subscription.subscription_state AsyncConsumerRebalanceListener ConsumerRebalanceListener
             kafka.consumer.subscription.subscription_state SubscriptionType
-            kafka.legacy.subscription.topic_partition_state TopicPartitionState
-            kafka.legacy.subscription.state SubscriptionState
+            kafka.legacy.subscription_state TopicPartitionState
+            kafka.legacy.subscription_state SubscriptionState
         """,
     ),
     "kafka.context": Address(
@@ -216,19 +216,20 @@ ADDRESSES: dict[str, Address] = {
     "kafka.coordinator.protocol": Address(
         "kafka-python's import path of `ConsumerProtocol`, from 1.0 to 2.x.",
         names="""
-            kafka.legacy.coordinator.protocol_structs ConsumerProtocol ConsumerProtocol_v0
-            kafka.legacy.coordinator.protocol_structs ConsumerProtocolMemberAssignment
-            kafka.legacy.coordinator.protocol_structs ConsumerProtocolMemberAssignment_v0
-            kafka.legacy.coordinator.protocol_structs ConsumerProtocolMemberMetadata ConsumerProtocolMemberMetadata_v0
+            kafka.legacy.coordinator.consumer_coordinator ConsumerProtocol ConsumerProtocol_v0
+            kafka.legacy.coordinator.consumer_coordinator ConsumerProtocolMemberAssignment
+            kafka.legacy.coordinator.consumer_coordinator ConsumerProtocolMemberAssignment_v0
+            kafka.legacy.coordinator.consumer_coordinator ConsumerProtocolMemberMetadata
+            kafka.legacy.coordinator.consumer_coordinator ConsumerProtocolMemberMetadata_v0
         """,
     ),
     "kafka.coordinator.subscription": Address(
         "kafka-python's import path of `Subscription`, in 2.x.",
-        names="kafka.legacy.coordinator.protocol_structs Subscription",
+        names="kafka.legacy.coordinator.consumer_coordinator Subscription",
     ),
     "kafka.future": Address(
         "kafka-python's import path of `Future`, from 1.0 on.",
-        names="kafka.legacy.future Future",
+        names="kafka.legacy.kafka_future Future",
     ),
     "kafka.metrics.compound_stat": Address(
         "kafka-python's import path of `AbstractCompoundStat` and `NamedMeasurable`.",
@@ -428,7 +429,7 @@ ADDRESSES: dict[str, Address] = {
     ),
     "kafka.protocol.abstract": Address(
         "kafka-python's import path of `AbstractType`.",
-        names="kafka.legacy.protocol.types AbstractType",
+        names="kafka.legacy.protocol.schema_types AbstractType",
     ),
     "kafka.protocol.add_offsets_to_txn": _OF_2,
     "kafka.protocol.add_partitions_to_txn": _OF_2,
@@ -583,16 +584,16 @@ ADDRESSES: dict[str, Address] = {
     "kafka.protocol.sasl_handshake": _OF_2,
     "kafka.protocol.struct": Address(
         "kafka-python's import path of `Struct`.",
-        names="kafka.legacy.protocol.struct Struct",
+        names="kafka.legacy.protocol.schema_types Struct",
     ),
     "kafka.protocol.txn_offset_commit": _OF_2,
     "kafka.protocol.types": Address(
         "kafka-python's import path of the types of schemas.",
         names="""
-            kafka.legacy.protocol.types CompactArray CompactBytes CompactString TaggedFields UnsignedVarInt32 VarInt32
-            kafka.legacy.protocol.types VarInt64
-            kafka.legacy.protocol.types AbstractType Array BitField Boolean Bytes Float64 Int8 Int16 Int32 Int64 Schema
-            kafka.legacy.protocol.types String _pack _unpack
+            kafka.legacy.protocol.schema_types CompactArray CompactBytes CompactString TaggedFields
+            kafka.legacy.protocol.schema_types UnsignedVarInt32 VarInt32 VarInt64
+            kafka.legacy.protocol.schema_types AbstractType Array BitField Boolean Bytes Float64 Int8 Int16 Int32 Int64
+            kafka.legacy.protocol.schema_types Schema String _pack _unpack
         """,
     ),
     "kafka.record.default_records": Address(
@@ -600,16 +601,16 @@ ADDRESSES: dict[str, Address] = {
         names="""
             kafka.legacy.record.default_record DefaultRecordBase
             kafka.legacy.record.default_batch DefaultRecordBatch
-            kafka.legacy.record.default_builder DefaultRecordBatchBuilder
+            kafka.legacy.record.default_batch DefaultRecordBatchBuilder
             kafka.legacy.record.default_record ControlRecord DefaultRecord DefaultRecordMetadata
         """,
     ),
     "kafka.record.legacy_records": Address(
         "kafka-python's import path of messages of magic 0 and 1.",
         names="""
-            kafka.legacy.record.legacy_builder LegacyRecordBase
+            kafka.legacy.record.legacy_batch LegacyRecordBase
             kafka.legacy.record.legacy_batch LegacyRecord LegacyRecordBatch
-            kafka.legacy.record.legacy_builder LegacyRecordBatchBuilder LegacyRecordMetadata
+            kafka.legacy.record.legacy_batch LegacyRecordBatchBuilder LegacyRecordMetadata
         """,
     ),
     "kafka.record.memory_records": Address(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kafka.producer.future import FutureRecordMetadata
 
 
-_HOMES = {"Future": "kafka.legacy.future"}
+_HOMES = {"Future": "kafka.legacy.kafka_future"}
 
 
 @with_options("producer")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-    from kafka.record.arrow import Array
+    from kafka.record.arrow_batches import Array
 
     Bad = Mapping[str, Mapping[int, BadValue]]
     """Why rows have no key or no value, by "key" and "value" and row."""

@@ -17,7 +17,7 @@ from kafka.errors import (
     TopicAuthorizationFailedError,
     for_code,
 )
-from kafka.legacy.future import Future
+from kafka.legacy.kafka_future import Future
 from kafka.structs import BrokerMetadata, PartitionMetadata, TopicPartition
 
 log = logging.getLogger("kafka.cluster")

@@ -27,7 +27,7 @@ from kafka.legacy.client_async.cluster_metadata import ClusterMetadata
 from kafka.legacy.client_async.node_connections import Completions, NodeConnections, NodeId, NodeStates
 from kafka.legacy.connection.link import traffic_in
 from kafka.legacy.deprecation import warn_deprecated
-from kafka.legacy.future import Future
+from kafka.legacy.kafka_future import Future
 from kafka.legacy.simple.simple_client import SimpleClient
 from kafka.net import ApiVersions, LoopThread
 from kafka.net.versions import release_of

@@ -13,7 +13,7 @@ from kafka.cluster import Backoff, ClusterClient
 from kafka.config import ConnectionOptions
 from kafka.errors import IllegalStateError, IncompatibleBrokerVersion, KafkaConnectionError, KafkaError
 from kafka.legacy.client_async.cluster_metadata import ClusterMetadata
-from kafka.legacy.future import Future
+from kafka.legacy.kafka_future import Future
 from kafka.legacy.protocol.translation import translate
 from kafka.net import LoopThread
 from kafka.wire import Request

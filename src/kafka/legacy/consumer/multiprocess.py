@@ -25,7 +25,7 @@ from kafka.legacy.consumer.consumer_base import (
 )
 from kafka.legacy.consumer.simple import SimpleConsumer
 from kafka.legacy.payloads import OffsetAndMessage
-from kafka.legacy.simple.messages import message_of
+from kafka.legacy.simple.apis import message_of
 
 log = logging.getLogger("kafka.consumer")
 

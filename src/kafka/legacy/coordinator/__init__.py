@@ -11,7 +11,7 @@ Who owns what:
   only the protocol "consumer", and its assignors run on the loop, while the hooks of a derived class belong to the
   thread that calls `ensure_active_group`, where they may poll the client themselves;
 - committed offsets: today's `GroupOffsets`, on the loop; `offset_commits` waits for them, and has the `AutoCommitTask`;
-- what is subscribed, assigned and read: the program's `SubscriptionState` (`kafka.legacy.subscription`).
+- what is subscribed, assigned and read: the program's `SubscriptionState` (`kafka.legacy.subscription_state`).
 
 Requests are those of `kafka.wire`, in the newest version that the broker supports.
 """

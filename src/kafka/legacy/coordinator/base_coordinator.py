@@ -29,7 +29,7 @@ from kafka.legacy.coordinator.group_member import Generation, Member, MemberStat
 from kafka.legacy.coordinator.heartbeat_times import Heartbeat
 from kafka.legacy.coordinator.joining import Joining, members_of
 from kafka.legacy.coordinator.status import MemberStatus
-from kafka.legacy.future import Future
+from kafka.legacy.kafka_future import Future
 from kafka.legacy.kafka_util import Timer
 
 log = logging.getLogger("kafka.coordinator")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from kafka.errors import KafkaError
 from kafka.legacy.client_async.kafka_client import KafkaClient
-from kafka.legacy.future import Future
+from kafka.legacy.kafka_future import Future
 
 _CHANNEL = "coordinator"
 

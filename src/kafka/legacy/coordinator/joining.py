@@ -21,7 +21,7 @@ from kafka.errors import (
 from kafka.legacy.coordinator.coordinator_link import CoordinatorLink
 from kafka.legacy.coordinator.coordinator_metrics import GroupCoordinatorMetrics
 from kafka.legacy.coordinator.group_member import Generation, GroupMember, Member, UnjoinedGroupException
-from kafka.legacy.future import Future
+from kafka.legacy.kafka_future import Future
 from kafka.wire.api.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from kafka.wire.api.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 

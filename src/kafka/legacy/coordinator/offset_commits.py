@@ -21,10 +21,9 @@ from kafka.legacy.client_async.kafka_client import KafkaClient
 from kafka.legacy.coordinator.base_coordinator import BaseCoordinator
 from kafka.legacy.coordinator.coordinator_metrics import ConsumerCoordinatorMetrics
 from kafka.legacy.coordinator.group_member import Generation
-from kafka.legacy.future import Future
+from kafka.legacy.kafka_future import Future
 from kafka.legacy.kafka_util import Timer
-from kafka.legacy.subscription.state import SubscriptionState
-from kafka.legacy.subscription.topic_partition_state import Position
+from kafka.legacy.subscription_state import Position, SubscriptionState
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 log = logging.getLogger("kafka.coordinator.consumer")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from kafka.legacy.protocol.struct import Struct
-from kafka.legacy.protocol.types import Array, Int16, Int32, Schema, String, TaggedFields
+from kafka.legacy.protocol.schema_types import Array, Int16, Int32, Schema, String, Struct, TaggedFields
 
 
 class RequestHeader(Struct):

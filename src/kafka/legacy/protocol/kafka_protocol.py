@@ -16,7 +16,7 @@ from kafka.legacy.protocol import payload_conversion as convert
 from kafka.legacy.protocol.api import RequestHeader
 from kafka.legacy.protocol.catalogue import versions
 from kafka.legacy.protocol.message_sets import encode_message_set, message_objects, message_tuples
-from kafka.legacy.protocol.types import Bytes, Int32
+from kafka.legacy.protocol.schema_types import Bytes, Int32
 
 
 def _frame(client_id: Any, correlation_id: int, request: Any) -> bytes:

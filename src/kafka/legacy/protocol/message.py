@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 from kafka.legacy.protocol.parser import KafkaBytes
-from kafka.legacy.protocol.struct import Struct
-from kafka.legacy.protocol.types import AbstractType, Bytes, Int8, Int32, Int64, Schema
+from kafka.legacy.protocol.schema_types import AbstractType, Bytes, Int8, Int32, Int64, Schema, Struct
 from kafka.record.batch_types import Compression
 from kafka.record.codecs import decompress
 from kafka.record.legacy_messages import encode_message

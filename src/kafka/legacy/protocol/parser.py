@@ -7,7 +7,7 @@ from collections import deque
 from typing import Any
 
 from kafka.errors import CorrelationIdError, InvalidReceiveError, KafkaProtocolError
-from kafka.legacy.protocol.types import Int32
+from kafka.legacy.protocol.schema_types import Int32
 from kafka.version import __version__
 
 log = logging.getLogger("kafka.protocol.parser")

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from kafka.errors import CorruptRecordError, IllegalStateError, UnsupportedVersionError
-from kafka.legacy.record.default_batch import DefaultRecordBatch
-from kafka.legacy.record.default_builder import DefaultRecordBatchBuilder, Headers
+from kafka.legacy.record.default_batch import DefaultRecordBatch, DefaultRecordBatchBuilder, Headers
 from kafka.legacy.record.default_record import DefaultRecordMetadata
-from kafka.legacy.record.legacy_batch import LegacyRecordBatch
-from kafka.legacy.record.legacy_builder import LegacyRecordBatchBuilder, LegacyRecordMetadata
+from kafka.legacy.record.legacy_batch import LegacyRecordBatch, LegacyRecordBatchBuilder, LegacyRecordMetadata
 from kafka.record import layout
 from kafka.record.abc import ABCRecords
 from kafka.record.batch_types import Buffer

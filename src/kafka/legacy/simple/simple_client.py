@@ -24,8 +24,8 @@ from kafka.legacy.deprecation import warn_deprecated
 from kafka.legacy.payloads import BrokerMetadata, ConsumerMetadataResponse, ProduceResponsePayload
 from kafka.legacy.simple import payload_requests
 from kafka.legacy.simple.apis import OFFSETS_WITH_TIMES, Api, fetch, offset_commit, offset_fetch, produce, text
+from kafka.legacy.simple.client_metadata import KnownMetadata, metadata_response
 from kafka.legacy.simple.connections import BrokerConnections, Connections, SendsOwnRequests
-from kafka.legacy.simple.metadata import KnownMetadata, metadata_response
 from kafka.legacy.simple.payload_requests import offsets_before
 from kafka.structs import TopicPartition
 

@@ -424,7 +424,7 @@ def test_no_answer_to_where_to_go_on(broker: EmbeddedBroker, make: MakeConsumer)
 
 
 def test_control_records_are_passed(client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kafka.legacy.simple.messages import Messages
+    from kafka.legacy.simple.apis import Messages
 
     control = Messages()
     control.next_offset = 4

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka.legacy.protocol.subjects import APIS
+from kafka.legacy.protocol.kafka_python_3 import APIS
 from kafka.protocol.api_message import ApiMessage
 from kafka.protocol.consumer import ConsumerProtocolSubscription
 from kafka.protocol.metadata import MetadataRequest as EitherRequest

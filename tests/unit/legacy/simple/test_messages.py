@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kafka.errors import ProtocolError
-from kafka.legacy.simple.messages import messages_of, record_batch
+from kafka.legacy.simple.apis import messages_of, record_batch
 from kafka.protocol import CODEC_GZIP, CODEC_SNAPPY, create_gzip_message, create_message, create_snappy_message
 from kafka.protocol.message import Message, MessageSet
 from kafka.record import Compression, batch_headers, decode_batches

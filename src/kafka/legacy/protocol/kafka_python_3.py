@@ -1,4 +1,4 @@
-"""Which messages and other values each module of kafka-python 3's `kafka.protocol` had."""
+"""The contents of each module in kafka-python 3's `kafka.protocol`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka.admin import (
     ResourceType,
 )
 from kafka.legacy.protocol.api_message import api_message
-from kafka.legacy.protocol.values import (
+from kafka.legacy.protocol.catalogue import (
     DEFAULT_GENERATION_ID,
     UNKNOWN_MEMBER_ID,
     UNKNOWN_OFFSET,
@@ -84,7 +84,7 @@ _BESIDE: dict[str, dict[str, Any]] = {
 _DATA = {"consumer.metadata": ("ConsumerProtocolSubscription", "ConsumerProtocolAssignment")}
 
 
-def subjects_of(path: str) -> dict[str, Any]:
+def names_of_3(path: str) -> dict[str, Any]:
     """Return all that a module of kafka-python 3 offered, or a package of such modules, by name."""
     subject = path.removeprefix("kafka.protocol.")
     found: dict[str, Any] = {}
