@@ -330,6 +330,29 @@ class TopicRecreatedError(KafkaError):
         return type(self), (self.topics, *self.args), {"positions": self.positions}
 
 
+class _Attribute:
+    """An attribute in the error's `__dict__` that hides other base classes', such as `SyntaxError.offset`."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, error: KafkaError | None, cls: type) -> Any:
+        if error is None:
+            return self
+        try:
+            return error.__dict__[self._name]
+        except KeyError:
+            raise AttributeError(self._name) from None
+
+    def __set__(self, error: KafkaError, value: Any) -> None:
+        error.__dict__[self._name] = value
+
+
+def _attribute() -> Any:
+    """Return an `_Attribute` that may be annotated with the type of its value."""
+    return _Attribute()
+
+
 class RecordDeserializationError(KafkaError):
     """A deserializer raised, and what it raised is the ``__cause__``. Java: ``RecordDeserializationException``.
 
@@ -366,12 +389,12 @@ class RecordDeserializationError(KafkaError):
     invalid_metadata: ClassVar[bool] = False
     __str__ = KafkaError.__str__
 
-    topic_partition: Any
-    offset: int
-    part: str
-    record: Any
-    schema_id: int | None
-    field: str | None
+    topic_partition: Any = _attribute()
+    offset: int = _attribute()
+    part: str = _attribute()
+    record: Any = _attribute()
+    schema_id: int | None = _attribute()
+    field: str | None = _attribute()
 
     def __init__(
         self,
@@ -400,31 +423,9 @@ class RecordDeserializationError(KafkaError):
         """Leave the type and the attributes of the cause behind: its class exists only where the error was raised."""
         if "of_cause" not in vars(type(self)):
             return _record_error, (type(self), *self.args), vars(self).copy()
-        state = {name: vars(self)[name] for name in (*_ATTRIBUTES, "__notes__") if name in vars(self)}
+        kept = {name for name, value in vars(RecordDeserializationError).items() if isinstance(value, _Attribute)}
+        state = {name: value for name, value in vars(self).items() if name in kept or name == "__notes__"}
         return _record_error, (RecordDeserializationError, *self.args), state
-
-
-class _Attribute:
-    """An attribute in the error's `__dict__` that none of a base class hides, as `SyntaxError` has an `offset`."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, error: RecordDeserializationError | None, cls: type) -> Any:
-        if error is None:
-            return self
-        try:
-            return error.__dict__[self._name]
-        except KeyError:
-            raise AttributeError(self._name) from None
-
-    def __set__(self, error: RecordDeserializationError, value: Any) -> None:
-        error.__dict__[self._name] = value
-
-
-_ATTRIBUTES = ("topic_partition", "offset", "part", "record", "schema_id", "field")
-for _each in _ATTRIBUTES:
-    setattr(RecordDeserializationError, _each, _Attribute(_each))
 
 
 def _record_error(cls: type[RecordDeserializationError], *args: object) -> RecordDeserializationError:
