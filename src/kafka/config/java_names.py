@@ -307,13 +307,13 @@ _CONVERSIONS: dict[str, Any] = {
     "StringSerializer": _to_bytes,
     "StringDeserializer": _to_text,
 }
-_ASSIGNORS = {
+JAVA_ASSIGNORS = {
     "RangeAssignor": "range",
     "RoundRobinAssignor": "roundrobin",
     "StickyAssignor": "sticky",
     "CooperativeStickyAssignor": "cooperative-sticky",
 }
-"""By Java class, the names of the assignors whose `java_name` it is; they are in a higher layer."""
+"""Maps each Java assignor to the name of the one in `kafka.coordinator.assignors` that assigns alike."""
 _CALLABLE = "a Python function or object as the keyword argument"
 
 
@@ -324,7 +324,9 @@ def conversion(name: str, value: str) -> Any:
 
 def assignors(name: str, value: str) -> tuple[str, ...]:
     """Return the names of the assignors of these Java classes."""
-    return tuple(_ASSIGNORS[_known(name, each, _ASSIGNORS, _CALLABLE)] for each in value.split(",") if each.strip())
+    return tuple(
+        JAVA_ASSIGNORS[_known(name, each, JAVA_ASSIGNORS, _CALLABLE)] for each in value.split(",") if each.strip()
+    )
 
 
 def allow(name: str, value: str, allowed: Collection[str], instead: str) -> None:

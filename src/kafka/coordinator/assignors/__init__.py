@@ -1,8 +1,8 @@
 """Assignors: ways to distribute partitions over the members of a group. The leader of a group runs one of them.
 
-To add an assignor: a subclass of `AbstractPartitionAssignor` in a module here, which declares its `java_name`, whether
-it is quick enough to run `on_loop`, and whether consumers offer it `by_default`; and its place in `ASSIGNORS`. If Java
-has it, its name is also listed in `kafka.config.java_names`, because options are parsed without this package.
+To add an assignor: a subclass of `AbstractPartitionAssignor` in a module here, which declares whether it is fast enough
+to run `on_loop` and whether consumers offer it `by_default`; and its place in `ASSIGNORS`. If Java has it too, also add
+the name of Java's class to `JAVA_ASSIGNORS` in `kafka.config.java_names`.
 """
 
 from typing import Any

@@ -62,11 +62,9 @@ class AbstractPartitionAssignor(abc.ABC):
     ``partition_assignment_strategy``. A user's methods run in a separate thread and may block.
 
     An assignor of this package is a module here, and listed in `kafka.coordinator.assignors.ASSIGNORS`. It declares
-    `java_name`, `on_loop` and `by_default`; other assignors do not.
+    `on_loop` and `by_default`; other assignors do not.
     """
 
-    java_name: ClassVar[str | None] = None
-    """Simple name of the Java class that assigns alike, for properties of Java clients."""
     on_loop: ClassVar[bool] = False
     """Whether this class itself, but no subclass, runs on the client's loop, as it processes its input in one pass."""
     by_default: ClassVar[bool] = False

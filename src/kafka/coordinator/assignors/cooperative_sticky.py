@@ -34,7 +34,6 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
 
     name = "cooperative-sticky"
     version = 1
-    java_name = "CooperativeStickyAssignor"
 
     @classmethod
     def assign(

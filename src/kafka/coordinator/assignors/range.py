@@ -23,7 +23,6 @@ class RangePartitionAssignor(AbstractPartitionAssignor):
 
     name = "range"
     version = 0
-    java_name = "RangeAssignor"
     on_loop = True
     by_default = True
 

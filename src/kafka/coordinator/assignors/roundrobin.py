@@ -23,7 +23,6 @@ class RoundRobinPartitionAssignor(AbstractPartitionAssignor):
 
     name = "roundrobin"
     version = 0
-    java_name = "RoundRobinAssignor"
     on_loop = True
     by_default = True
 

@@ -10,6 +10,9 @@ from typing import Any, ClassVar
 import pytest
 
 from kafka.cluster import ClusterMetadata
+from kafka.config import from_java_names
+from kafka.config.java_names import JAVA_ASSIGNORS
+from kafka.coordinator.assignors import ASSIGNORS
 from kafka.coordinator.assignors.abstract import RebalanceProtocol, Subscription
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.coordinator.assignors.range import RangePartitionAssignor
@@ -54,6 +57,12 @@ class NamesOnly:
 class AssignsOnly:
     def assign(self) -> None:
         """Has no name."""
+
+
+def test_consumers_can_be_configured_with_the_names_of_java_classes() -> None:
+    for java_class, name in JAVA_ASSIGNORS.items():
+        configs = from_java_names({"partition.assignment.strategy": f"org.apache.kafka.clients.consumer.{java_class}"})
+        assert type(Assignors(configs["partition_assignment_strategy"]).choose(name)) in ASSIGNORS
 
 
 @pytest.mark.parametrize("configured", [object(), NamesOnly, AssignsOnly()])

@@ -51,7 +51,6 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
     DEFAULT_GENERATION_ID: ClassVar[int] = -1
     name = "sticky"
     version = 0
-    java_name = "StickyAssignor"
     member_assignment: list[TopicPartition] | None = None
     generation: int = DEFAULT_GENERATION_ID
 
