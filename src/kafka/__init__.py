@@ -1,7 +1,7 @@
-"""kafka-columnar: Apache Kafka for Python, columnar inside.
+"""kafka-columnar: a columnar client for Apache Kafka.
 
-The names below are loaded when they are first used, so that `import kafka` is quick. May import nothing but `_variant`
-and `version` at the top; the rest of the package imports downwards along the layers of docs/DESIGN.md.
+The names below are loaded on first use, so that `import kafka` is fast. At the top, only `_variant` and `version` may
+be imported; the rest of the package follows the layers of docs/DESIGN.md.
 """
 
 from __future__ import annotations
@@ -93,7 +93,9 @@ __all__ = [
     "read",
     "read_async",
 ]
-"""The names of all generations. What only old ones had is loaded by `from kafka import *`, not by `import kafka`."""
+"""The names of all generations. `from kafka import *` also loads names that only old generations had; `import kafka`
+does not.
+"""
 
 _HOMES = {
     "AcknowledgeType": "kafka.consumer.share.piece",
@@ -166,16 +168,16 @@ _SUBMODULES = (
     "util",
     "vendor",
 )
-"""What `import kafka` alone gave in some generation, as `kafka.NAME`."""
+"""Submodules that `import kafka` alone made available as `kafka.NAME` in some generation."""
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name from its home, or a submodule, when it is first asked for (PEP 562)."""
+    """Load a public name or a submodule on first use (PEP 562)."""
     if name in _SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
     return _old_names.of_a_package(__name__, name, _HOMES)
 
 
 def __dir__() -> list[str]:
-    """List the public names whether they are loaded or not."""
+    """List all public names, including those not loaded yet."""
     return sorted({*globals(), *__all__, *_SUBMODULES})

@@ -1,6 +1,7 @@
-"""Addresses of brokers as text: an IPv6 address before a port stands in brackets, as in ``[::1]:9092``.
+"""Parses and formats broker addresses. An IPv6 address before a port is in brackets, as in ``[::1]:9092``.
 
-Below all layers: the clients, the embedded broker and the commands read and write addresses by these functions alone.
+This module is below all layers: the clients, the embedded broker and the commands all use it to read and write
+addresses.
 """
 
 import socket
@@ -11,25 +12,25 @@ _HIGHEST_PORT: Final = 65535
 
 
 class AddressError(ValueError):
-    """A text that is no address; its own text says what was expected."""
+    """Raised for an invalid address; its message describes the expected format."""
 
 
 def format_address(host: str, port: int) -> str:
-    """``host:port``, or ``[host]:port`` for an IPv6 address."""
+    """Return ``host:port``, or ``[host]:port`` for an IPv6 address."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def bare_host(host: str) -> str:
-    """A host without the brackets that an IPv6 address may have."""
+    """Return a host without brackets, which may enclose an IPv6 address."""
     return host[1:-1] if host.startswith("[") and host.endswith("]") else host
 
 
 def split_address(text: str) -> tuple[str, int | None]:
-    """Return the host and the port of an address; the port is None if it is not given.
+    """Return the host and the port of an address; the port is None if the address has none.
 
-    An IPv6 address is returned without its brackets. A text without brackets that is a valid IPv6 address as a whole
-    has no port. In any other text the port follows the last colon, as in ``::1:33159``. A name may be in brackets too:
-    kafka-python accepts that. Raises `AddressError`.
+    An IPv6 address is returned without its brackets. Text that is an IPv6 address as a whole, without brackets, has no
+    port. In any other text the port follows the last colon, as in ``::1:33159``. As in kafka-python, brackets may also
+    enclose a host name. Raises `AddressError`.
     """
     if text.startswith("["):
         host, bracket, rest = text[1:].partition("]")
@@ -57,7 +58,7 @@ def _is_name(text: str) -> bool:
 
 
 def _is_ipv6(text: str) -> bool:
-    """Whether it is an IPv6 address, maybe with a zone, as in ``fe80::1%eth0``."""
+    """Return whether the text is an IPv6 address, with or without a zone, as in ``fe80::1%eth0``."""
     try:
         socket.inet_pton(socket.AF_INET6, text.partition("%")[0])
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The codecs of record batches by number and name. Below all layers: options, commands and the broker name them.
+"""The codecs of record batches by number and name, below all layers: options, commands and the broker refer to them.
 
 To add a codec: a member here, a module in `kafka.record.codecs` with its `Codec`, and its row in `CODECS` there; then
 run ``python scripts/options.py``. The fuzz tests decompress with other libraries: `decompressed` in
@@ -11,10 +11,10 @@ from enum import IntEnum
 
 
 class Compression(IntEnum):
-    """How the records of a batch are compressed: the value of the three lowest bits of its attributes.
+    """Compression codec of a batch: the value of the three lowest bits of its attributes.
 
     Attributes:
-        levels: the levels of the topic option ``compression.NAME.level``; None: the codec has no levels.
+        levels: the valid levels of the topic option ``compression.NAME.level``; None: the codec has no levels.
         default_level: the topic option's default, as in Java's broker.
     """
 
@@ -22,7 +22,7 @@ class Compression(IntEnum):
     default_level: int
 
     def __new__(cls, number: int, levels: range | None = None, default_level: int = 0) -> Compression:
-        """Make a member from its number and its levels."""
+        """Create a member from its number and its levels."""
         member = int.__new__(cls, number)
         member._value_ = number
         member.levels = levels
@@ -37,5 +37,5 @@ class Compression(IntEnum):
 
     @property
     def option(self) -> str:
-        """The value of the option ``compression.type``."""
+        """The codec's name as a value of the option ``compression.type``."""
         return self.name.lower()

@@ -1,8 +1,8 @@
-"""A stand-in for the `cython` module, for the plain variant where Cython is not installed.
+"""Replaces the `cython` module in the plain variant if Cython is not installed.
 
-Has the names that the hot modules use, with the meaning they have in uncompiled Python: decorators give back what they
-decorate, types are Python's own, `declare` gives back the value, and `cast` too, but for whole numbers and floats.
-Nothing wraps around or is cut to a width, so a hot module masks explicitly where C would overflow.
+Provides the names that the hot modules use, with their meaning in uncompiled Python: decorators return the decorated
+object, types are Python's own, and `declare` returns the value. So does `cast`, except for integers and floats. Numbers
+neither wrap around nor are truncated to a width, so hot modules mask explicitly where C would overflow.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ compiled: bool = False
 
 
 class _Nothing:
-    """A decorator, a decorator factory and a context manager at once, each without effect."""
+    """A decorator, a decorator factory and a context manager in one, all without effect."""
 
     @overload
     def __call__(self, decorated: D, /) -> D: ...
     @overload
     def __call__(self, *args: Any, **kwargs: Any) -> Self: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the decorated object, or a decorator without effect when called with settings."""
+        """Return the decorated object; called with settings, return a decorator without effect."""
         if len(args) == 1 and not kwargs and (callable(args[0]) or isinstance(args[0], (staticmethod, classmethod))):
             return args[0]
         return self
@@ -38,7 +38,7 @@ class _Nothing:
 
 
 def _settings(*args: Any, **kwargs: Any) -> Callable[[T], T]:
-    """Return a decorator without effect, whatever the settings (`returns(int)`, `exceptval(-1)`, `locals(i=int)`)."""
+    """Return a decorator without effect for any settings (`returns(int)`, `exceptval(-1)`, `locals(i=int)`)."""
     return _same
 
 
@@ -55,14 +55,14 @@ embedsignature = binding = always_allow_keywords = profile = linetrace = auto_pi
 
 
 class _Type(type):
-    """The class of a C type's stand-in: `p_uchar[4]` and `int[:]` are types too."""
+    """Metaclass of the C types' replacements; `p_uchar[4]` and `int[:]` are types too."""
 
     def __getitem__(cls, item: Any) -> Any:
         return cls
 
 
 class _Pointer(metaclass=_Type):
-    """A pointer; the plain variant never makes one."""
+    """A pointer. The plain variant never creates one."""
 
 
 char = schar = uchar = short = ushort = uint = long = ulong = longlong = ulonglong = builtins.int
@@ -78,17 +78,17 @@ _NUMBERS = (builtins.int, builtins.float)
 
 
 def cast(kind: Any, value: Any, **options: Any) -> Any:
-    """Convert a number to an int or a float, to match the type. Other values, widths and signs stay as they are."""
+    """Convert a number if the type is an integer or a float, ignoring width and sign; return other values unchanged."""
     return kind(value) if kind in (builtins.int, builtins.float) and type(value) in _NUMBERS else value
 
 
 def declare(kind: Any = None, value: Any = None, **names: Any) -> Any:
-    """Return the first value of a declared variable (None where none is given)."""
+    """Return the first value of a declared variable, or None if there is none."""
     return value
 
 
 def pointer(kind: Any) -> Any:
-    """Return the stand-in for a pointer type."""
+    """Return the replacement for a pointer type."""
     return _Pointer
 
 

@@ -1,6 +1,7 @@
-"""What modules of kafka-python had only because they imported it, from where programs import it all the same.
+"""Names that modules of kafka-python had only because they imported them, but that programs import from there.
 
-By module: lines of a home and the names that are there. Below all layers; read when such a name is asked for.
+The table lists by module where these names are defined: a module and its names on each line. This module is below all
+layers, and is loaded only when such a name is requested.
 """
 
 from __future__ import annotations
@@ -238,11 +239,11 @@ _IMPORTED = {
 
 
 def home_of(module: str, name: str) -> str | None:
-    """The module that has a name which another one had by importing it; None: that one had no such name.
+    """Return the module that defines a name which another module only imported; None if it did not import this name.
 
     Arguments:
-        module: the one that is asked.
-        name: the attribute asked for.
+        module: the module from which the name is requested.
+        name: the requested attribute.
     """
     for line in _IMPORTED.get(module, "").splitlines():
         home, *names = line.split() or [""]

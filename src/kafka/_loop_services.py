@@ -1,9 +1,9 @@
-"""What clients and brokers take from their event loop besides I/O and timers: random numbers, the wall clock, a start.
+"""Services that an event loop may override: random numbers, the wall clock, and how a new loop is run.
 
-An event loop may bring its own (attributes `random`, a `random.Random`, and `wall_clock_ns`): the simulated one of
-`kafka.testing` does, so that a seed repeats a run. Every other loop gets the process's.
+An event loop may have its own attributes `random` (a `random.Random`) and `wall_clock_ns`. The simulated loop of
+`kafka.testing` has them, so that a seed makes a run repeatable. All other loops use those of the process.
 
-Imports nothing of the package.
+Imports nothing from the package.
 """
 
 import asyncio
@@ -18,31 +18,31 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _process_random = random.Random()
-"""Apart from the functions of `random`: a program that seeds those wants its own numbers repeated, not our jitter."""
+"""Separate from the global generator of `random`: a program that seeds it expects its own sequence to be unaffected."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_process_random.seed)
 
 
 def loop_random(loop: asyncio.AbstractEventLoop | None = None) -> random.Random:
-    """The source of random numbers of ``loop``; None: of the running one, or of the process where none runs."""
+    """Return the random numbers of ``loop`` (None: of the running loop, or else of the process)."""
     found = getattr(loop or _running(), "random", None)
     return found if isinstance(found, random.Random) else _process_random
 
 
 def wall_clock_ns(loop: asyncio.AbstractEventLoop | None = None) -> Callable[[], int]:
-    """A function that gives nanoseconds since 1970: `time.time_ns`, or that of ``loop`` (None: of the running one)."""
+    """Return the clock of ``loop`` (None: of the running loop) in nanoseconds since 1970, such as `time.time_ns`."""
     clock: Callable[[], int] = getattr(loop or _running(), "wall_clock_ns", time.time_ns)
     return clock
 
 
 def new_uuid(loop: asyncio.AbstractEventLoop | None = None) -> uuid.UUID:
-    """A random UUID (version 4)."""
+    """Return a random UUID (version 4)."""
     return uuid.UUID(int=loop_random(loop).getrandbits(128), version=4)
 
 
 def run_on_new_loop(coroutine: Coroutine[Any, Any, T]) -> T:
-    """`asyncio.run`; an interrupt before it has begun leaves no warning that the coroutine was never awaited."""
+    """Call `asyncio.run`, without the warning about an unawaited coroutine if it is interrupted before it starts."""
     try:
         return asyncio.run(coroutine)
     finally:

@@ -1,7 +1,7 @@
-"""Names and import paths of old generations of kafka-python: found where they are now, when they are asked for.
+"""Serves names and import paths of old generations of kafka-python on first use.
 
-Stands below all layers. A package gives `of_a_package` a table of texts, so that its present modules load without the
-old ones. `OldPaths` serves the import paths that `kafka.legacy.addresses` lists.
+This module is below all layers. A package passes `of_a_package` a table of text, so that it loads without the modules
+of old generations. `OldPaths` serves the import paths in `kafka.legacy.addresses`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 
 
 class OldPaths(SourceFileLoader):
-    """Finds and loads the old import paths where they are no files, as in a source tree.
+    """Finds and loads old import paths that do not exist as files, as in a source tree.
 
-    It stands last on `sys.meta_path`, so it reads the table only for a module of `kafka` that no other finder knows.
+    It is last on `sys.meta_path`, so it reads the table only for modules of `kafka` that no other finder knows.
     """
 
     @classmethod
@@ -28,7 +28,7 @@ class OldPaths(SourceFileLoader):
             return None
         from importlib.util import spec_from_file_location
 
-        from kafka.legacy.addresses import ADDRESSES, file_of  # a large table, which most programs do not need
+        from kafka.legacy.addresses import ADDRESSES, file_of  # a large table that most programs do not need
 
         if name not in ADDRESSES:
             return None
@@ -36,34 +36,34 @@ class OldPaths(SourceFileLoader):
         return spec_from_file_location(name, file, loader=cls(name, file))
 
     def get_data(self, path: str) -> bytes:
-        """Return the text of the module, whose file does not exist."""
+        """Return the generated source of the module."""
         from kafka.legacy.addresses import source_of
 
         return source_of(self.name).encode() if path == self.path else super().get_data(path)
 
     def path_stats(self, path: str) -> Mapping[str, Any]:
-        """Say that there is no file, and so none of its bytecode."""
+        """Raise `FileNotFoundError`: there is neither a file nor cached bytecode."""
         raise FileNotFoundError(path)
 
 
 def install_old_paths() -> None:
-    """Put `OldPaths` after all other finders, once."""
+    """Append `OldPaths` to the finders, once."""
     if OldPaths not in sys.meta_path:
         sys.meta_path.append(OldPaths)
 
 
 def of_a_package(package: str, name: str, homes: Mapping[str, str]) -> Any:
-    """Load an attribute that a package (or module) does not have itself, and keep it there (PEP 562).
+    """Load an attribute that a package or module does not define itself, and store it there (PEP 562).
+
+    Also finds names that the module had in kafka-python only because it imported them, and submodules of subpackages,
+    which ``import kafka`` loads there.
 
     Arguments:
-        package: name of the package.
-        name: the attribute asked for.
-        homes: by name, the module that has it.
+        package: name of the package or module.
+        name: the requested attribute.
+        homes: maps names to the modules that define them.
 
-    A name that the module had in kafka-python because it imported it is found too, and a submodule of a subpackage is
-    loaded: there ``import kafka`` loads them all.
-
-    Raises `AttributeError` for a name that is nowhere.
+    Raises `AttributeError` if nothing has this name.
     """
     home = homes.get(name) or _home_of_imported(package, name)
     if home is None:
@@ -74,13 +74,13 @@ def of_a_package(package: str, name: str, homes: Mapping[str, str]) -> Any:
 
 
 def _home_of_imported(module: str, name: str) -> str | None:
-    from kafka._imported_names import home_of  # a large table, which most programs do not need
+    from kafka._imported_names import home_of  # a large table that most programs do not need
 
     return None if name.startswith("_") else home_of(module, name)
 
 
 def _submodule(package: str, name: str) -> ModuleType:
-    from importlib.util import find_spec  # when it is needed: `import kafka` is to be quick
+    from importlib.util import find_spec  # imported on use, to keep `import kafka` fast
 
     path = f"{package}.{name}"
     is_package = "__path__" in vars(sys.modules[package])

@@ -1,12 +1,12 @@
-"""Which modules are compiled, and how the plain variant is forced.
+"""Lists the modules that are compiled, and selects the plain variant on request.
 
 The hot modules are ordinary Python files in Cython's pure Python mode. `setup.py` compiles those listed here into
 extension modules next to the `.py` files, and the import system prefers extension modules. With `KAFKA_PURE=1` in the
-environment the `.py` files are loaded instead: they do the same, but more slowly.
+environment, the `.py` files are loaded instead; they behave the same, but are slower.
 
-To add a hot module: its row in `HOT_MODULES`, and a `.pxd` file next to it if other hot modules use it from C.
+To add a hot module: add its row to `HOT_MODULES`, and a `.pxd` file next to it if other hot modules use it from C.
 
-Imports nothing of the package: `setup.py` reads this file before anything is built.
+This module imports nothing from the package, because `setup.py` reads it before anything is built.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 PLAIN_BUILD = "_plain_build"
-"""The file that a build with `KAFKA_PURE=1` leaves in the package."""
+"""Marker file that a build with `KAFKA_PURE=1` writes into the package."""
 
 HOT_MODULES: tuple[str, ...] = (
     "kafka.formats.avro.arrow_nested",
@@ -76,17 +76,17 @@ HOT_MODULES: tuple[str, ...] = (
     "kafka.wire.decoder",
     "kafka.wire.encoder",
 )
-"""Dotted names of the modules that are compiled, one a line, sorted."""
+"""Dotted names of the compiled modules, one per line, sorted."""
 
 
 class PlainFinder:
-    """A meta path finder that loads the `.py` of each hot module, even if there is an extension module next to it."""
+    """Meta path finder that loads the `.py` files of hot modules, even those with an extension module next to them."""
 
     @staticmethod
     def find_spec(
         name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Return a spec for the source file of the hot module `name`; None leaves other modules to other finders."""
+        """Return a spec for the source file of a hot module; None for any other module."""
         if name not in HOT_MODULES or path is None:
             return None
         for folder in path:
@@ -98,12 +98,12 @@ class PlainFinder:
 
 
 def plain_is_forced() -> bool:
-    """Whether the environment asks for the plain variant (`KAFKA_PURE` set, and neither empty nor 0)."""
+    """Return whether the environment asks for the plain variant (`KAFKA_PURE` is set, and is neither empty nor 0)."""
     return os.environ.get("KAFKA_PURE", "") not in ("", "0")
 
 
 def plain_is_built() -> bool:
-    """Whether this installation was built with `KAFKA_PURE=1`, which the build notes in a file."""
+    """Return whether this installation was built with `KAFKA_PURE=1`, according to the marker file."""
     return os.path.exists(os.path.join(os.path.dirname(__file__), PLAIN_BUILD))
 
 
@@ -114,9 +114,9 @@ def install_plain_finder() -> None:
 
 
 def compiled_modules() -> dict[str, bool]:
-    """Tell for each hot module whether an import of it gives (or gave) the compiled variant.
+    """Return, for each hot module, whether importing it gives the compiled variant.
 
-    A module that is not loaded yet is looked for, not loaded. A module whose file does not exist is left out.
+    Modules that are not loaded yet are located, but not loaded. Modules whose file does not exist are omitted.
     """
     found: dict[str, bool] = {}
     for name in HOT_MODULES:
@@ -131,9 +131,9 @@ _checked = False
 
 
 def warn_if_plain() -> None:
-    """Log, once per process, that hot modules are not compiled, unless the user or the build chose that.
+    """Log once per process that hot modules are not compiled, unless the user or the build chose that.
 
-    It checks only modules that are already loaded, as the caller's are, so it costs next to nothing.
+    Checks only modules that are already loaded, which takes almost no time.
     """
     global _checked
     if _checked:
@@ -150,7 +150,7 @@ def warn_if_plain() -> None:
 
 
 def _spec_of(name: str) -> importlib.machinery.ModuleSpec | None:
-    """Find a module without loading it (its parent packages are loaded)."""
+    """Find a module without loading it. Its parent packages are loaded."""
     try:
         return importlib.util.find_spec(name)
     except ModuleNotFoundError:

@@ -1,10 +1,9 @@
-"""Every error of the clients, in one tree whose classes carry their meaning as data.
+"""All errors of the clients, in one tree. Their classes state their meaning as attributes.
 
-``errno`` is Kafka's error code, ``message`` its name, ``description`` what it says; ``retriable`` tells whether the
-same request may succeed later, ``invalid_metadata`` whether the client's picture of the cluster has to be refreshed
-first. Names are those of kafka-python, from its oldest generation to its newest. What a peer did wrong
-(`KafkaProtocolError`, `BrokerResponseError`) and what the caller did wrong (`KafkaConfigurationError`,
-`IllegalStateError`, `IllegalArgumentError`) are different types.
+``errno`` is Kafka's error code, ``message`` its name and ``description`` its meaning. ``retriable`` tells whether the
+same request may succeed later, ``invalid_metadata`` whether the client has to refresh its metadata first. Names are
+those of all generations of kafka-python. Faults of a peer (`KafkaProtocolError`, `BrokerResponseError`) and faults of
+the caller (`KafkaConfigurationError`, `IllegalStateError`, `IllegalArgumentError`) have different types.
 
 To add an error: a class here with its `remedy` and, if brokers return it, its code, name and description; then run
 ``python -m scripts.reference``, which writes docs/ERRORS.md. Its base classes say whether to retry. A code that the
@@ -22,12 +21,12 @@ class KafkaError(RuntimeError):
     retriable: ClassVar[bool] = False
     invalid_metadata: ClassVar[bool] = False
     about_record: ClassVar[bool] = True
-    """Whether the record is to blame if a deserializer raises it; ``on_deserialization_error`` applies only then."""
+    """Whether the record is at fault if a deserializer raises this; ``on_deserialization_error`` applies only then."""
     remedy: ClassVar[str] = "Read the message: it says what was expected, and what was found."
-    """What to do about the error, in a sentence or two."""
+    """How to resolve the error, in a sentence or two."""
 
     def __str__(self) -> str:
-        return BaseException.__str__(self) or type(self).__name__  # not KeyError's, which some are as well
+        return BaseException.__str__(self) or type(self).__name__  # KeyError.__str__ would add quotes
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, KafkaError):
@@ -65,7 +64,7 @@ class Cancelled(RetriableError):
 
 
 class CommitFailedError(KafkaError):
-    """An offset commit came too late: the group has rebalanced and given the partitions to another member."""
+    """An offset commit came too late: the group has rebalanced and assigned the partitions to another member."""
 
     remedy = (
         "Poll more often: use a lower `max_poll_records`, or a higher `max_poll_interval_ms`. The "
@@ -82,8 +81,10 @@ class CommitFailedError(KafkaError):
 
 
 class RetriableCommitFailedError(RetriableError):
-    """An offset commit failed for a cause that passes, and was not tried again, as that might undo a newer one: commit
-    the present positions. Java: ``RetriableCommitFailedException``."""
+    """An offset commit failed temporarily. It was not retried, because that could overwrite a newer commit.
+
+    Java: ``RetriableCommitFailedException``.
+    """
 
     remedy = "Commit again, with the consumer's current positions."
 
@@ -101,7 +102,7 @@ class IllegalArgumentTypeError(IllegalArgumentError, TypeError):
 
 
 class UnknownNameError(IllegalArgumentError, KeyError):
-    """A name is unknown, such as that of a resource type; also a `KeyError`, as in kafka-python."""
+    """A name is unknown, for example of a resource type; also a `KeyError`, as in kafka-python."""
 
     remedy = "Use one of the names that the message lists."
 
@@ -122,19 +123,19 @@ class WakeupError(KafkaError):
 
 
 class AssertedArgumentError(IllegalArgumentError, AssertionError):
-    """An argument is invalid in a way that kafka-python checks with an assertion; also an `AssertionError`."""
+    """An argument is invalid; also an `AssertionError`, because kafka-python checks it with an assertion."""
 
 
 class AssertedStateError(IllegalStateError, AssertionError):
-    """The state is invalid in a way that kafka-python checks with an assertion; also an `AssertionError`."""
+    """The state is invalid; also an `AssertionError`, because kafka-python checks it with an assertion."""
 
 
 class AssertedTypeError(TypeError, AssertionError):
-    """A type fails an assertion of kafka-python 2; a `TypeError` (as in 3) and an `AssertionError`."""
+    """An argument has the wrong type: a `TypeError`, as in kafka-python 3, and an `AssertionError`, as in 2."""
 
 
 class NothingSubscribedError(AssertedStateError, ValueError):
-    """`subscribe()` got neither topics nor a pattern: an `AssertionError` (kafka-python 2) and `ValueError` (3)."""
+    """`subscribe()` got neither topics nor a pattern: an `AssertionError` (kafka-python 2) and a `ValueError` (3)."""
 
     remedy = "Pass topics or a pattern to `subscribe()`."
 
@@ -142,7 +143,8 @@ class NothingSubscribedError(AssertedStateError, ValueError):
 class PartitionNotAssignedError(AssertedStateError, KeyError, ValueError):
     """The partition is not assigned to this consumer.
 
-    kafka-python has an `AssertionError`, `KeyError` or `ValueError` here, by call and version; this is all of them.
+    kafka-python raises `AssertionError`, `KeyError` or `ValueError`, depending on the call and the version; this class
+    inherits from all of them.
     """
 
     remedy = "Call `assign()`, or `poll()` until the partition is in `assignment()`."
@@ -161,7 +163,7 @@ class KafkaConfigurationError(KafkaError, ValueError):
 
 
 class KafkaConnectionError(InvalidMetadataError):
-    """No connection to a broker, or the connection was lost."""
+    """The client has no connection to a broker, or lost it."""
 
     remedy = (
         "Clients retry this automatically until the call's timeout. If it persists, check the address and"
@@ -170,7 +172,7 @@ class KafkaConnectionError(InvalidMetadataError):
 
 
 class KafkaProtocolError(KafkaError):
-    """The peer did not follow Kafka's protocol."""
+    """The peer violated Kafka's protocol."""
 
     remedy = "Check that the port belongs to a broker, and uses this security protocol."
 
@@ -184,7 +186,7 @@ class CorrelationIdError(RetriableError, KafkaProtocolError):
 
 
 class InvalidReceiveError(KafkaProtocolError):
-    """The size of a frame is invalid."""
+    """A received frame has an invalid size."""
 
     remedy = (
         "Check that the port belongs to a broker, and whether it uses TLS, which a client without TLS "
@@ -254,7 +256,7 @@ class NoOffsetForPartitionError(KafkaError):
     Its argument is the list of partitions, as in kafka-python.
 
     Attributes:
-        group_id: the group that has committed none; None: there is no group.
+        group_id: the group without a committed offset; None: there is no group.
     """
 
     remedy = "Call `seek()`, commit an offset, or set `auto_offset_reset` to something other than 'none'."
@@ -282,9 +284,9 @@ class LogTruncationError(KafkaError):
     """The log was truncated below the consumer's position after a leader failed (KIP-320).
 
     Attributes:
-        divergent_offsets: by partition, the `OffsetAndMetadata` to seek back to; None where the broker knows none.
-        positions: by partition, the `OffsetAndMetadata` that it had been read up to, with the leader epoch before
-            that; empty where it is not known.
+        divergent_offsets: by partition, the `OffsetAndMetadata` to seek back to; None if the broker does not know it.
+        positions: by partition, the `OffsetAndMetadata` of the position before the truncation, with its leader epoch;
+            empty if unknown.
     """
 
     remedy = (
@@ -301,14 +303,14 @@ class LogTruncationError(KafkaError):
 
 
 class TopicRecreatedError(KafkaError):
-    """Topics were deleted and recreated while they were read, and ``on_topic_recreated`` is 'raise'.
+    """Topics were deleted and recreated while they were consumed, and ``on_topic_recreated`` is 'raise'.
 
-    `poll()` raises it once for each time that this happens. The next one reads the new topics from their beginning,
-    unless the program seeks.
+    `poll()` raises it once each time this happens. The next `poll()` reads the new topics from their beginning, unless
+    the program seeks.
 
     Attributes:
         topics: the names of the topics.
-        positions: by partition, the offset up to which the deleted topic had been read.
+        positions: by partition, the position in the deleted topic.
     """
 
     remedy = (
@@ -331,7 +333,7 @@ class TopicRecreatedError(KafkaError):
 
 
 class _Attribute:
-    """An attribute in the error's `__dict__` that hides other base classes', such as `SyntaxError.offset`."""
+    """An attribute stored in the error's `__dict__`, which hides those of base classes (`SyntaxError.offset`)."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -349,42 +351,40 @@ class _Attribute:
 
 
 def _attribute() -> Any:
-    """Return an `_Attribute` that may be annotated with the type of its value."""
+    """Return an `_Attribute`, typed so that it can be annotated with the type of its value."""
     return _Attribute()
 
 
 class RecordDeserializationError(KafkaError):
-    """A deserializer raised, and what it raised is the ``__cause__``. Java: ``RecordDeserializationException``.
+    """A deserializer raised an error, which is the ``__cause__``. Java: ``RecordDeserializationException``.
 
-    It is of the type of the cause as well, where that is possible, as kafka-python raises the cause itself.
+    If possible, the error is also an instance of the cause's type, because kafka-python raises the cause itself.
 
-    The position stays at the record, so the next `poll()` raises again;
-    ``seek(error.topic_partition, error.offset + 1)`` skips it. With the option
-    ``on_deserialization_error`` the consumer continues past it automatically. docs/DELIVERY.md has a recipe for dead
-    letters.
+    The position stays at the record, so the next `poll()` raises the error again. To skip the record, call
+    ``seek(error.topic_partition, error.offset + 1)``, or set the option ``on_deserialization_error`` to skip such
+    records automatically. docs/DELIVERY.md has a recipe for dead letters. A share consumer releases the record and
+    continues with the next one.
 
-    It is not raised while a schema registry does not answer: that is a `SchemaRegistryConnectionError`, and the record
-    comes again.
+    If a schema registry does not respond, `SchemaRegistryConnectionError` is raised instead, and the record is read
+    again.
 
     Arguments:
-        topic_partition: where the record is, a `TopicPartition`.
-        offset: its offset.
+        topic_partition: the `TopicPartition` of the record.
+        offset: the offset of the record.
         part: "key" or "value".
-        why: what the deserializer had to say.
+        why: the deserializer's description of the problem.
         record: the record as it was fetched: key and value are bytes or None (KIP-1036).
-        advice: what can be done, for the text; None: seek past it.
-        schema_id: of the schema that the value names; None where it names none.
-        field: the path of the field that is to blame, such as ``items[3].price``; None: the value as a whole.
-
-    A share consumer releases the record, and goes on behind it.
+        advice: how to proceed, for the message; None: seek past the record.
+        schema_id: the id of the schema that the value refers to; None if it refers to none.
+        field: the path of the invalid field, such as ``items[3].price``; None: the value as a whole.
     """
 
     remedy = (
         "`seek()` past the record, or set `on_deserialization_error`. Its `record` has the raw bytes; for"
-        " dead letters, see DELIVERY.md#records-that-cannot-be-read. An unavailable schema registry does "
-        "not cause it, but a `SchemaRegistryConnectionError`, after which the record is read again."
+        " dead letters, see DELIVERY.md#records-that-cannot-be-read. If the schema registry is unavailable, "
+        "`SchemaRegistryConnectionError` is raised instead, and the record is read again."
     )
-    # Repeated here, because a class of the cause that is a base class, too, has its own.
+    # Repeated here, because the cause's class may be another base class that defines them differently.
     retriable: ClassVar[bool] = False
     invalid_metadata: ClassVar[bool] = False
     __str__ = KafkaError.__str__
@@ -420,7 +420,7 @@ class RecordDeserializationError(KafkaError):
         self.field = field
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Leave the type and the attributes of the cause behind: its class exists only where the error was raised."""
+        """Omit the cause's type and attributes: the combined class exists only in the process that raised the error."""
         if "of_cause" not in vars(type(self)):
             return _record_error, (type(self), *self.args), vars(self).copy()
         kept = {name for name, value in vars(RecordDeserializationError).items() if isinstance(value, _Attribute)}
@@ -429,15 +429,15 @@ class RecordDeserializationError(KafkaError):
 
 
 def _record_error(cls: type[RecordDeserializationError], *args: object) -> RecordDeserializationError:
-    """Recreate the error for `RecordDeserializationError.__reduce__`; its attributes are set afterwards."""
+    """Recreate a `RecordDeserializationError` for pickle, which sets its attributes afterwards."""
     return cls.__new__(cls, *args)
 
 
 class TransactionFatalError(KafkaError):
     """A transactional producer cannot continue: close it and create a new one.
 
-    `TransactionAbortableError` says that the transaction has to be aborted, after which the producer goes on;
-    `ProducerFencedError`, which is one of these, that another producer with the same `transactional_id` has taken over.
+    Of its subclasses, `ProducerFencedError` means that another producer uses the same `transactional_id`. In contrast,
+    after a `TransactionAbortableError` the producer can continue once the transaction is aborted.
     """
 
     remedy = "Close the producer, and create a new one with the same `transactional_id`."
@@ -451,14 +451,14 @@ class TransactionAbortedError(KafkaError):
 
 
 class RecordPurgedError(KafkaError):
-    """The record was dropped by `purge()` of its producer before it was acknowledged. librdkafka: ``_PURGE_QUEUE``."""
+    """The producer's `purge()` dropped the record before it was acknowledged. librdkafka: ``_PURGE_QUEUE``."""
 
     message: ClassVar[str] = "The record was dropped by purge()."
     remedy = "Nothing, if you called `purge()`. The message says whether the record may have been written."
 
 
 class BufferUnderflowError(WireFormatError):
-    """A message ends before a required value."""
+    """A message ends before a required field."""
 
 
 class ConsumerFetchSizeTooSmall(KafkaError):
@@ -474,11 +474,11 @@ class ConsumerTimeout(KafkaError):
 
 
 class IterationTimeout(ConsumerTimeout, StopIteration):
-    """No record arrived in time for `KafkaConsumer.next()`; combines what 0.9 and later generations raised."""
+    """No record arrived in time for `KafkaConsumer.next()`; combines the exceptions of all generations."""
 
 
 class FailedPayloadsError(KafkaError):
-    """A payload could not be sent, or was not answered (kafka-python 0.9 and 1.x).
+    """A payload could not be sent or was not acknowledged (kafka-python 0.9 and 1.x).
 
     Attributes:
         payload: the payload.
@@ -496,7 +496,7 @@ class AsyncProducerQueueFull(KafkaError):
     """The queue of a producer that sends in its own thread is full (kafka-python 0.9 and 1.x).
 
     Attributes:
-        failed_msgs: the messages that found no room.
+        failed_msgs: the messages that did not fit.
     """
 
     def __init__(self, failed_msgs: object, *args: object) -> None:
@@ -514,7 +514,10 @@ class ForkedClientError(IllegalStateError):
 
 
 class BrokerResponseError(KafkaError):
-    """A broker returned an error code; only classes for a specific code have the three attributes."""
+    """A broker returned an error code.
+
+    Only classes for a specific code have the attributes ``errno``, ``message`` and ``description``.
+    """
 
     errno: ClassVar[int] = None  # type: ignore[assignment]
     message: ClassVar[str] = None  # type: ignore[assignment]
@@ -541,7 +544,7 @@ class UnknownError(BrokerResponseError):
 
 
 def _named(places: Iterable[str]) -> str:
-    """A few of them, and how many more there are."""
+    """List the first five, and the number of the others."""
     listed = list(places)
     more = f" and {len(listed) - 5:,} more" if len(listed) > 5 else ""
     return ", ".join(listed[:5]) + more
@@ -562,10 +565,10 @@ class NoError(BrokerResponseError):
 
 
 class OffsetOutOfRangeError(BrokerResponseError):
-    """Where a consumer raises it, its argument is a dict from partition to offset, as in kafka-python.
+    """If a consumer raises it, its argument is a dict from partition to offset, as in kafka-python.
 
     Attributes:
-        ranges: by partition, the first offset that there is and the one after the last; empty where it is not known.
+        ranges: by partition, the log's first offset and the offset after its last record; empty if unknown.
     """
 
     errno = 1
@@ -610,10 +613,10 @@ class DecompressionLimitError(CorruptRecordError):
     """A batch is larger after decompression than the client allows: corruption, an attack, or a low limit.
 
     Attributes:
-        topic: where the batch is.
-        partition: likewise.
-        offset: the first one of the batch.
-        limit: how many bytes the records of a batch may have.
+        topic: the topic of the batch.
+        partition: the partition of the batch.
+        offset: the batch's first offset.
+        limit: the maximum size of a batch's records in bytes.
     """
 
     remedy = "Raise `max_decompressed_batch_bytes` if you trust the batch."
@@ -1483,7 +1486,7 @@ class ShareSessionLimitReachedError(RetriableError, BrokerResponseError):
     description = "The broker has reached its maximum number of share sessions."
 
 
-# Other names of the same errors, from other generations.
+# Aliases from other generations.
 CorruptRecordException = CorruptRecordError
 InvalidMessageError = CorruptRecordError
 ChecksumError = CorruptRecordError
@@ -1499,7 +1502,7 @@ GroupCoordinatorNotAvailableError = CoordinatorNotAvailableError
 NotCoordinatorForGroupError = NotCoordinatorError
 UnsupportedCompressionType = UnsupportedCompressionTypeError
 
-# What clients of kafka-python 0.9 and 1.x tried again: after a pause, after new metadata, or both.
+# The errors after which clients of kafka-python 0.9 and 1.x retried: after a pause, after a metadata refresh, or both.
 RETRY_BACKOFF_ERROR_TYPES = (KafkaUnavailableError, LeaderNotAvailableError, ConnectionError, FailedPayloadsError)
 RETRY_REFRESH_ERROR_TYPES = (
     NotLeaderForPartitionError,
@@ -1525,7 +1528,7 @@ kafka_errors: dict[int, type[BrokerResponseError]] = _with_errno()
 
 
 def for_code(error_code: int) -> type[BrokerResponseError]:
-    """The class of an error code; an unknown code gives a class of its own below `UnknownError`."""
+    """Return the class for an error code; for an unknown code, create a subclass of `UnknownError`."""
     known = kafka_errors.get(error_code)
     if known is not None:
         return known
@@ -1534,7 +1537,7 @@ def for_code(error_code: int) -> type[BrokerResponseError]:
 
 
 def error_text(error: BaseException) -> str:
-    """An error as people read it who do not write Python: Kafka's name of it in parentheses at the end, no number."""
+    """Format an error for people who do not write Python: with Kafka's error name in parentheses, without the code."""
     if not isinstance(error, BrokerResponseError):
         return str(error)
     name = type(error).__name__
@@ -1545,12 +1548,12 @@ def error_text(error: BaseException) -> str:
 
 
 def check_error(response: Any, context: str = "") -> None:
-    """Raise the error that there is, if any.
+    """Raise the error that a response contains; return if it contains none.
 
     Arguments:
-        response: an error code; or an exception, which is raised; or a response whose ``error`` is its code, as
-            kafka-python 0.9 and 1.x had them.
-        context: what was asked of whom, for the message.
+        response: an error code; an exception, which is raised; or a response of kafka-python 0.9 or 1.x, whose
+            ``error`` is the code.
+        context: the operation and its target, for the message.
     """
     if isinstance(response, BaseException):
         raise response

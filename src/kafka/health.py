@@ -1,4 +1,4 @@
-"""How a client is, as seen from outside: what `health()` gives."""
+"""The state of a client as an application sees it: the result of `health()`."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from kafka.structs import TopicPartition
 
 
 class HealthState(enum.Enum):
-    """How a client is."""
+    """Summary of a client's state."""
 
     STARTING = "starting"
-    """It has not found the cluster yet, or was not started."""
+    """The client has not reached the cluster yet, or was not started."""
     HEALTHY = "healthy"
-    """Nothing fails, and what it waits for arrives."""
+    """Nothing fails, and the client makes progress."""
     DEGRADED = "degraded"
-    """Something keeps failing or does not arrive; the client keeps trying."""
+    """Requests keep failing or expected data does not arrive; the client keeps trying."""
     FAILED = "failed"
-    """It cannot recover: create a new client, or do what the error says."""
+    """The client cannot recover: create a new one, or follow the error's advice."""
     CLOSED = "closed"
-    """It is closed, or being closed."""
+    """The client is closed or is closing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Something that went wrong.
+    """A failed operation.
 
     Arguments:
-        what: what the client tried; "" where that is not known.
+        what: the operation that failed; "" if unknown.
         error: the name of the error's class.
-        text: what the error says.
-        seconds_ago: when it happened the last time.
-        in_a_row: how often it has failed since it last worked.
+        text: the error message.
+        seconds_ago: seconds since it last failed.
+        in_a_row: number of failures since it last succeeded.
     """
 
     what: str
@@ -45,10 +45,10 @@ class Failure:
 
 
 def meanwhile(failing: Sequence[Failure]) -> str:
-    """The newest of what fails at present, as the end of a sentence: likely the reason for a silence.
+    """Describe the newest current failure, to be appended to a message as its probable cause.
 
     Arguments:
-        failing: see `Health`; "" is returned where nothing fails.
+        failing: see `Health`; if it is empty, the result is "".
     """
     if not failing:
         return ""
@@ -58,21 +58,21 @@ def meanwhile(failing: Sequence[Failure]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a client is at one moment. True where `state` is HEALTHY.
+    """The state of a client at one moment. True if `state` is HEALTHY.
 
     Arguments:
-        state: all in one word.
+        state: summary of the other fields.
         client_id: the client's name.
-        seconds_since_progress: how long what is waited for has not come: of a consumer the oldest unanswered wish for
-            records, of a producer the last acknowledgement or, if that is later, the oldest unacknowledged batch; None
-            where nothing is waited for.
-        waits_for: what the client waits for, in words.
-        failing: what fails at present, and is tried again.
-        last_error: the newest error of all, also one that has passed.
-        connected_brokers: the ids of the brokers that a connection is open to.
-        membership: where a member of a group stands, such as ``STABLE``; None without a group.
-        lag: how many records are behind the position of a partition, where both that and the end are known from what
-            was fetched. Nothing is asked for this.
+        seconds_since_progress: for a consumer, the age of the oldest unanswered fetch; for a producer, the time since
+            the last acknowledgement or, if shorter, the age of the oldest unacknowledged batch; None if the client is
+            not waiting for anything.
+        waits_for: descriptions of what the client is waiting for.
+        failing: operations that currently fail and are being retried.
+        last_error: the most recent error, even if it has been resolved.
+        connected_brokers: ids of the brokers to which a connection is open.
+        membership: state of the group membership, such as ``STABLE``; None without a group.
+        lag: by partition, the number of records after the position. Contains only partitions whose position and end
+            offset are known from fetch responses; no requests are sent for it.
     """
 
     state: HealthState
@@ -87,14 +87,14 @@ class Health:
 
     @property
     def total_lag(self) -> int | None:
-        """The sum of what is known of the lag; None where nothing is."""
+        """Sum of the known lags; None if none is known."""
         return sum(self.lag.values()) if self.lag else None
 
     def __bool__(self) -> bool:
         return self.state is HealthState.HEALTHY
 
     def to_dict(self) -> dict[str, Any]:
-        """The same for `json.dumps`; partitions are named ``topic-partition``."""
+        """Return the fields as a dict for `json.dumps`; partitions are named ``topic-partition``."""
         return {
             "state": self.state.value,
             "client_id": self.client_id,
