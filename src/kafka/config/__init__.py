@@ -1,4 +1,4 @@
-"""The one table of client options, and the typed objects that a client's keyword arguments become.
+"""The table of client options, and the typed objects that are made from a client's keyword arguments.
 
 Layer 0. A face calls `parse_consumer`, `parse_producer` or `parse_admin` once; what stands below it gets only its
 slice. To add an option: see `kafka.config.option`.

@@ -1,4 +1,4 @@
-"""A dict of settings in the place of keyword arguments, as librdkafka has it: refused, with what to write."""
+"""Rejects a dict of settings, as confluent-kafka's clients accept, with advice on what to write instead."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,11 +9,11 @@ from kafka.config.table import option_table
 
 
 def refuse_positions(given: tuple[Any, ...], face: str, client: str) -> None:
-    """Raise `TypeError` where a client was given something without a name.
+    """Raise `TypeError` if a client was given a positional argument.
 
     Arguments:
-        given: what stands in no keyword.
-        face: the class that is made.
+        given: the positional arguments.
+        face: name of the client's class.
         client: "producer" or "admin".
     """
     if given:
@@ -21,11 +21,11 @@ def refuse_positions(given: tuple[Any, ...], face: str, client: str) -> None:
 
 
 def refuse_settings(topics: tuple[Any, ...], face: str, client: str) -> None:
-    """Raise `TypeError` where settings stand in the place of a topic.
+    """Raise `TypeError` if one of the topics is a dict of settings.
 
     Arguments:
-        topics: what was given as topics.
-        face: the class that is made.
+        topics: the arguments given as topics.
+        face: name of the client's class.
         client: "consumer" or "share consumer".
     """
     for each in topics:
@@ -38,7 +38,7 @@ def _is_setting(name: str) -> bool:
 
 
 def _kind(given: Any) -> str:
-    """The type alone, as settings have secrets."""
+    """Describe only the type of the value, because settings contain secrets."""
     return f"an object of type {type(given).__name__}"
 
 

@@ -1,4 +1,4 @@
-"""Options of the connections: which brokers, how long to wait."""
+"""Options of the connections to brokers: addresses, timeouts and metrics."""
 
 import dataclasses
 import operator
@@ -31,7 +31,7 @@ def _host_and_port(name: str, entry: object) -> tuple[str, int]:
     entry = entry.strip()
     _, sign, rest = entry.partition("://")
     address = rest if sign else entry
-    if "@" in address:  # there may be a password before it
+    if "@" in address:  # may contain a password
         raise KafkaConfigurationError(f"option {name!r} expects 'host:port' without a user; the value is not shown")
     try:
         host, given_port = split_address(address)
@@ -41,7 +41,7 @@ def _host_and_port(name: str, entry: object) -> tuple[str, int]:
 
 
 def parse_servers(name: str, value: Any) -> tuple[tuple[str, int], ...]:
-    """'host:port,host:port', or a sequence of such, to pairs of host and port. A comma too many does not matter."""
+    """Convert 'host:port,host:port', or a sequence of addresses, to pairs of host and port, ignoring extra commas."""
     entries: Sequence[object] = value
     if isinstance(value, str):
         entries = [each for each in value.split(",") if each.strip()]
@@ -53,7 +53,7 @@ def parse_servers(name: str, value: Any) -> tuple[tuple[str, int], ...]:
 
 
 def parse_api_version(name: str, value: Any) -> tuple[int, ...] | None:
-    """A broker version such as (0, 10, 2), '0.10.2' or None: ask the broker."""
+    """Parse a broker version such as (0, 10, 2) or '0.10.2'; None: ask the broker."""
     if value is None or value == "auto":
         return None
     given = value
@@ -65,7 +65,7 @@ def parse_api_version(name: str, value: Any) -> tuple[int, ...] | None:
 
 
 def parse_reporters(name: str, value: Any) -> tuple[Any, ...]:
-    """A sequence of classes or objects with the methods of `AbstractMetricsReporter`."""
+    """Check a sequence of classes or objects with the methods of `AbstractMetricsReporter`."""
     needed = ("init", "metric_change", "metric_removal", "close")
     found = tuple(value) if isinstance(value, list | tuple) else (value,)
     for reporter in found:
@@ -76,7 +76,7 @@ def parse_reporters(name: str, value: Any) -> tuple[Any, ...]:
 
 @accepting("int | None")
 def parse_buffer_size(name: str, value: Any) -> int | None:
-    """Bytes; None, or -1 as in Java, is the system's own choice."""
+    """Parse a size in bytes; None, or -1 as in Java, leaves the choice to the operating system."""
     if value == -1:
         return None
     parsed: int | None = integer(1, none=True)(name, value)
@@ -84,12 +84,12 @@ def parse_buffer_size(name: str, value: Any) -> int | None:
 
 
 DEFAULT_CLIENT_ID = f"kafka-python-{__version__}"
-"""As kafka-python has it: quotas and dashboards that go by it stay true when a program moves here."""
+"""Same as in kafka-python, so that quotas and dashboards for this client id still apply when a program migrates."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ConnectionOptions:
-    """How brokers are found and talked to; all clients have these."""
+    """How all clients find brokers and communicate with them."""
 
     bootstrap_servers: tuple[tuple[str, int], ...] = option(
         "localhost:9092",
@@ -97,7 +97,7 @@ class ConnectionOptions:
         "Bootstrap brokers, as 'host:port' or a list of them.",
         "bootstrap.servers",
         accepts="str | Collection[str] | Sequence[tuple[str, int]] | tuple[str, int]",
-        optional=False,  # a missing setting must not lead to the brokers of localhost
+        optional=False,  # a missing setting must not connect to brokers on localhost
     )
     client_id: str | None = option(
         DEFAULT_CLIENT_ID, text(none=True), "Name of this client in broker logs and quotas.", "client.id"

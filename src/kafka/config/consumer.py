@@ -1,4 +1,4 @@
-"""Options of the consumer: fetching, the group, what it returns, and durations in ISO 8601."""
+"""Options of the consumer: fetching, group membership, results; and ISO 8601 durations."""
 
 import dataclasses
 import math
@@ -12,7 +12,7 @@ from kafka.errors import KafkaConfigurationError
 
 
 def parse_assignors(name: str, value: Any) -> tuple[Any, ...] | None:
-    """A sequence of assignor classes or instances; None: range, then round robin."""
+    """Check a sequence of assignor classes or instances; None: range, then round robin."""
     if value is None:
         return None
     found = tuple(value) if isinstance(value, list | tuple) else (value,)
@@ -23,7 +23,7 @@ def parse_assignors(name: str, value: Any) -> tuple[Any, ...] | None:
 
 @accepting("str")
 def parse_group_protocol(name: str, value: Any) -> str:
-    """The group protocol, in any case of letters, as in Java."""
+    """Parse the group protocol, ignoring case, as Java does."""
     known = value.lower() if isinstance(value, str) else value
     if known not in ("classic", "consumer"):
         raise invalid(name, "'classic' or 'consumer'", value)
@@ -31,7 +31,7 @@ def parse_group_protocol(name: str, value: Any) -> str:
 
 
 BY_DURATION = "by_duration:"
-"""What a reset policy begins with that says how far before now to start."""
+"""Prefix of a reset policy that starts a given duration before the present."""
 
 _RESETS = choice(
     {"latest": "latest", "earliest": "earliest", "none": "none", "largest": "latest", "smallest": "earliest"}
@@ -40,7 +40,7 @@ _RESETS = choice(
 
 @accepting("str | None")
 def parse_offset_reset(name: str, value: Any) -> str:
-    """A reset policy; one of a duration stays as it was written. None is 'none', as in every kafka-python."""
+    """Parse a reset policy. A duration is kept as text. None is 'none', as in every kafka-python."""
     if value is None:
         return "none"
     if not isinstance(value, str) or not value.lower().startswith(BY_DURATION):
@@ -59,13 +59,13 @@ def parse_offset_reset(name: str, value: Any) -> str:
 
 @accepting("str | None")
 def parse_new_partitions_reset(name: str, value: Any) -> str | None:
-    """A reset policy for new partitions; None: the one for all partitions."""
+    """Parse a reset policy for new partitions; None: use the policy for all partitions."""
     return None if value is None else parse_offset_reset(name, value)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FetchOptions:
-    """How much is fetched at a time, and from where."""
+    """How much to fetch at a time, and where to start."""
 
     fetch_min_bytes: int = option(
         1, integer(0), "Minimum amount of data that a broker collects before it answers a fetch.", "fetch.min.bytes"
@@ -126,14 +126,14 @@ class FetchOptions:
 
     @property
     def recreated_topics(self) -> str:
-        """`on_topic_recreated`, or what None stands for."""
+        """`on_topic_recreated`, with None replaced by the default."""
         if self.on_topic_recreated is not None:
             return self.on_topic_recreated
         return "raise" if self.auto_offset_reset == "none" else "reset"
 
     @property
     def max_decompressed_bytes(self) -> int:
-        """`max_decompressed_batch_bytes`, or the limit that None means."""
+        """`max_decompressed_batch_bytes`, with None replaced by the default."""
         if self.max_decompressed_batch_bytes is not None:
             return self.max_decompressed_batch_bytes
         return max(64 << 20, 16 * self.max_partition_fetch_bytes)
@@ -192,14 +192,14 @@ class GroupOptions:
 
 
 def parse_on_deserialization_error(name: str, value: Any) -> Any:
-    """The name of a policy, or a function."""
+    """Check the name of a policy, or a function."""
     if callable(value) or value in ("raise", "skip"):
         return value
     raise invalid(name, "'raise', 'skip' or a function", value)
 
 
 def parse_consumer_timeout(name: str, value: Any) -> float:
-    """Milliseconds; infinity, or -1 from older programs, means without limit."""
+    """Parse a time in milliseconds; infinity, or -1 as in older programs, means no limit."""
     if value == -1:
         return math.inf
     parsed: float = number(0)(name, value)
@@ -208,7 +208,7 @@ def parse_consumer_timeout(name: str, value: Any) -> float:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ConsumerOptions:
-    """What poll() and iteration hand out."""
+    """What poll() and iteration return."""
 
     key_deserializer: Any = option(None, anything, "Converts the bytes of a key to an object.", "key.deserializer")
     value_deserializer: Any = option(
@@ -249,9 +249,9 @@ _NS_DIGITS = 9
 
 
 def milliseconds(text: str) -> int | None:
-    """The milliseconds of an ISO 8601 duration of days, hours, minutes and seconds, such as ``PT1H30M``, rounded down.
+    """Parse an ISO 8601 duration of days, hours, minutes and seconds, such as ``PT1H30M``,, to milliseconds.
 
-    None if the text is not such a duration. Java: ``Duration.parse``.
+    Fractions are rounded down. Returns None if the text is not such a duration. Java: ``Duration.parse``.
     """
     found = _PARTS.fullmatch(text)
     if found is None:

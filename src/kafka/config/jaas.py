@@ -1,4 +1,4 @@
-"""The property sasl.jaas.config of Kafka's Java clients: its grammar, and what it says about how to log in."""
+"""Parses the property sasl.jaas.config of Kafka's Java clients, and converts it to options."""
 
 import dataclasses
 import re
@@ -36,9 +36,9 @@ class JaasEntry:
 
 
 def parse_jaas(text: str) -> JaasEntry:
-    """The one entry of a ``sasl.jaas.config``.
+    """Parse the single entry of a ``sasl.jaas.config``.
 
-    Raises `KafkaConfigurationError`, which never shows a value: there are passwords among them.
+    Raises `KafkaConfigurationError`, whose message never contains a value, because values may be passwords.
     """
     tokens = _tokens(text)
     if not tokens:
@@ -83,7 +83,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _harmless(name: tuple[str, str]) -> str:
-    """Return a name for an error message. Quoted text, or text unlike a name, may be a misplaced secret: hide it."""
+    """Return a name for an error message, but hide quoted text or text unlike a name: it may be a misplaced secret."""
     return repr(name[1]) if name[0] == "word" and re.fullmatch(r"[A-Za-z][\w.]{0,40}", name[1]) else "(not shown)"
 
 
@@ -91,7 +91,7 @@ def _wrong(why: str) -> KafkaConfigurationError:
     return KafkaConfigurationError(f"cannot parse 'sasl.jaas.config': {why}. Expected: {_WORKS}")
 
 
-# What the login modules say
+# Options of the login modules
 
 _Take = Callable[[dict[str, str]], dict[str, Any]]
 
@@ -130,7 +130,7 @@ def _oauth(options: dict[str, str]) -> dict[str, Any]:
 
 
 def _claim(kind: str, name: str, text: str) -> Any:
-    if kind == "List":  # its first character is what stands between the values
+    if kind == "List":  # the first character is the separator
         return tuple(text[1:].split(text[0])) if text else ()
     if kind == "String":
         return text
@@ -173,16 +173,17 @@ _MODULES: dict[str, _Take] = {
     "Krb5LoginModule": _kerberos,
     "IAMLoginModule": lambda options: _named(options, _IAM),
 }
-"""By login module, what makes keyword arguments of its options, which it takes out."""
+"""Maps each login module to a function that removes its options from a dict and returns keyword arguments."""
 
 
 def options_of_jaas(text: str, mechanism: str) -> tuple[dict[str, Any], list[str]]:
-    """Keyword arguments that say what ``sasl.jaas.config`` says, and the names in it that have no meaning here.
+    """Convert ``sasl.jaas.config`` to keyword arguments; also return the names in it that have no meaning here.
 
     Arguments:
         mechanism: the property ``sasl.mechanism``.
 
-    Raises `KafkaConfigurationError` for what cannot be read, an unknown login module, and one for other mechanisms.
+    Raises `KafkaConfigurationError` for a syntax error, an unknown login module, and a login module of another
+    mechanism.
     """
     entry = parse_jaas(text)
     if entry.module not in _MODULES:

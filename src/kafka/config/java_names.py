@@ -1,6 +1,6 @@
-"""Properties of Kafka's Java clients, and librdkafka's where they have their own names, as keyword arguments.
+"""Converts properties of Kafka's Java clients, and librdkafka's names for them, to keyword arguments.
 
-The end of the module has the counterparts of Java classes that properties name.
+The end of the module lists the equivalents of Java classes that properties refer to.
 """
 
 import enum
@@ -32,7 +32,7 @@ _ALIASES = {
     "ssl.key.location": "ssl_keyfile",
     "ssl.crl.location": "ssl_crlfile",
 }
-"""librdkafka's names, where they differ from Java's."""
+"""librdkafka's names that differ from Java's."""
 
 _WITHOUT_MEANING = frozenset(
     {
@@ -69,7 +69,7 @@ _WITHOUT_MEANING = frozenset(
         "ssl.trustmanager.algorithm",
     }
 )
-"""What concerns Java's own machinery, brokers, or what our clients do otherwise."""
+"""Properties that concern Java's internals or brokers, or that do not apply to how these clients work."""
 
 _ONLY: dict[str, tuple[tuple[str, ...], str]] = {
     "config.providers": ((), "the values themselves; ${...} is not expanded here"),
@@ -88,16 +88,16 @@ _ONLY: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "ssl.engine.factory.class": (("DefaultSslEngineFactory",), "a configured context as 'ssl_context'"),
 }
-"""Java classes that these properties may name, as it is done like that anyway; and what to give instead of others."""
+"""Properties that name classes: the accepted ones, whose behaviour is built in, and the alternative to others."""
 
 _REFUSED = {
     "bootstrap.controllers": "clients connect only to brokers here: use 'bootstrap.servers'",
     "transaction.two.phase.commit.enable": "two-phase commit works differently here; see docs/TRANSACTIONS.md",
 }
-"""What cannot be left out without another result, unless it is "false"."""
+"""Properties that cannot be ignored without changing the result, except if the value is "false"."""
 
 _BLANK = "".join(map(chr, range(0x21)))
-"""What `String.trim` of Java takes away."""
+"""The characters that Java's `String.trim` removes."""
 _LEVELS = {f"compression.{codec.option}.level": codec.option for codec in Compression if codec.levels}
 """Maps each property to the codec whose compression level it sets."""
 
@@ -109,7 +109,7 @@ def _check_hostname(name: str, value: str) -> dict[str, Any]:
 
 
 def _ciphers(name: str, value: str) -> dict[str, Any]:
-    """Translate Java's cipher names to OpenSSL's. TLS 1.3 ciphers are all offered: `ssl` cannot select them."""
+    """Translate Java's cipher names to OpenSSL's. All TLS 1.3 ciphers are offered, because `ssl` cannot select them."""
     found = []
     for each in value.split(","):
         java = each.strip().removeprefix("TLS_")
@@ -132,7 +132,7 @@ _SPECIAL: dict[str, Callable[[str, str], dict[str, Any]]] = {
         for kind in ("serializer", "deserializer")
     },
 }
-"""Properties whose text has a different meaning here."""
+"""Properties whose text has to be converted to another form."""
 
 
 def java_names(client: str | None = None) -> dict[str, Option]:
@@ -143,16 +143,16 @@ def java_names(client: str | None = None) -> dict[str, Option]:
 
 
 def from_java_names(properties: Mapping[str, Any], client: str | None = None) -> dict[str, Any]:
-    """Turn properties of Kafka's Java clients into keyword arguments.
+    """Convert properties of Kafka's Java clients to keyword arguments.
 
     Arguments:
-        properties: names such as ``"fetch.min.bytes"`` and their values. Text is converted to numbers and booleans,
-            without blanks at its ends. ``sasl.jaas.config`` is converted to the credentials that it contains.
+        properties: names such as ``"fetch.min.bytes"`` and their values. Text is stripped, and converted to numbers and
+            booleans. ``sasl.jaas.config`` is converted to the credentials that it contains.
         client: "consumer", "producer", "admin" or "share consumer"; None: accept the names of all of them.
 
-    Properties that have no meaning here, or that belong to another client, are omitted with one warning. Raises
-    `KafkaConfigurationError` for an unknown name, with the nearest known one; for a Java class without an equivalent;
-    and for text that does not fit its option's type.
+    Properties that have no meaning here, or that belong to another client, are omitted, and one warning lists them.
+    Raises `KafkaConfigurationError` for an unknown name, suggesting the nearest known one; for a Java class without an
+    equivalent; and for text that does not fit its option's type.
     """
     configs, idle = read_java_names(trimmed(properties), client)
     if idle:
@@ -161,12 +161,12 @@ def from_java_names(properties: Mapping[str, Any], client: str | None = None) ->
 
 
 def trimmed(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return properties as Java's clients read them: text, even a password, without blanks at its ends."""
+    """Return properties as Java's clients read them: with all text stripped, even passwords."""
     return {name: value.strip(_BLANK) if isinstance(value, str) else value for name, value in properties.items()}
 
 
 def read_java_names(properties: Mapping[str, Any], client: str | None = None) -> tuple[dict[str, Any], list[str]]:
-    """Return the keyword arguments of `from_java_names`, and the properties without effect, with no warning."""
+    """Return the keyword arguments of `from_java_names`, and the properties without effect, without a warning."""
     configs: dict[str, Any] = {}
     idle: list[str] = []
     rows, everyones = java_names(client), java_names()
@@ -195,16 +195,16 @@ class Support(enum.Enum):
 
     WORKS = enum.auto()
     CLASSES = enum.auto()
-    """It works for Java classes whose function is built in; others are refused."""
+    """The property works for Java classes with built-in equivalents; others are refused."""
     IDLE = enum.auto()
-    """It has no meaning here."""
+    """The property has no meaning here."""
     OTHERS = enum.auto()
-    """It belongs to another client."""
+    """The property belongs to another client."""
     REFUSED = enum.auto()
 
 
 def support_of(name: str, client: str) -> tuple[Support, str] | None:
-    """How a client treats a property, and for `CLASSES` and `REFUSED` the alternatives; None: it is unknown."""
+    """Return how a client treats a property, and the alternatives for `CLASSES` and `REFUSED`; None: it is unknown."""
     if name in _ONLY:
         classes, instead = _ONLY[name]
         return Support.CLASSES if classes else Support.REFUSED, ", ".join(classes) or instead
@@ -221,12 +221,12 @@ def support_of(name: str, client: str) -> tuple[Support, str] | None:
 
 
 def all_java_names() -> set[str]:
-    """Every property of the Java clients or librdkafka that `from_java_names` knows."""
+    """Return every property of the Java clients or librdkafka that `from_java_names` knows."""
     return {*java_names(), *_WITHOUT_MEANING, *_ONLY, *_REFUSED, *_SPECIAL, *_LEVELS, "sasl.jaas.config"}
 
 
 def _log_in(properties: Mapping[str, Any], configs: dict[str, Any], idle: list[str]) -> None:
-    """Add the options in ``sasl.jaas.config``; a property for the same option takes precedence, as in Java."""
+    """Add the options in ``sasl.jaas.config``. Properties for the same options take precedence, as in Java."""
     if str(configs.get("security_protocol", "")).upper().startswith("SASL"):
         configs.setdefault("sasl_mechanism", "GSSAPI")  # Java's default
     text = properties.get("sasl.jaas.config")
@@ -234,7 +234,7 @@ def _log_in(properties: Mapping[str, Any], configs: dict[str, Any], idle: list[s
         return
     if not isinstance(text, str):
         raise KafkaConfigurationError(f"option 'sasl.jaas.config' expects text, not {shown('sasl.jaas.config', text)}")
-    from kafka.config.jaas import options_of_jaas  # whose patterns take long to compile
+    from kafka.config.jaas import options_of_jaas  # compiles its regular expressions, which is slow
 
     found, unused = options_of_jaas(text, str(configs.get("sasl_mechanism", "GSSAPI")).upper())
     idle += unused
@@ -245,7 +245,7 @@ def _log_in(properties: Mapping[str, Any], configs: dict[str, Any], idle: list[s
 def _is_level(
     name: str, value: Any, properties: Mapping[str, Any], client: str | None, configs: dict[str, Any]
 ) -> bool:
-    """Whether it is a codec's level; that of the codec that is used is the option ``compression_level``."""
+    """Return whether the property is a codec's level. The level of the codec in use sets ``compression_level``."""
     if name not in _LEVELS or client not in (None, "producer"):
         return False
     if str(properties.get("compression.type")).lower() == _LEVELS[name]:
@@ -254,7 +254,7 @@ def _is_level(
 
 
 def _is_off(name: str, value: Any) -> bool:
-    """Whether a property that is not supported says that it is not wanted."""
+    """Return whether an unsupported property is switched off."""
     if name not in _REFUSED:
         return False
     if str(value).strip().lower() not in ("", "false"):
@@ -263,7 +263,7 @@ def _is_off(name: str, value: Any) -> bool:
 
 
 def from_text(name: str, row: Option, value: str) -> Any:
-    """A property's text as the type that the option has."""
+    """Convert a property's text to the option's type."""
     kinds = {type(row.default).__name__} if row.accepts == "Any" else set(row.accepts.split(" | "))
     if "str" in kinds or not kinds & {"bool", "int", "float"}:
         return value
@@ -290,7 +290,7 @@ def _number(name: str, value: str) -> int:
         ) from None
 
 
-# Java classes that properties name, and their counterparts here
+# Equivalents of Java classes that properties refer to
 
 
 def _to_text(data: bytes | None) -> str | None:
@@ -313,24 +313,24 @@ JAVA_ASSIGNORS = {
     "StickyAssignor": "sticky",
     "CooperativeStickyAssignor": "cooperative-sticky",
 }
-"""Maps each Java assignor to the name of the one in `kafka.coordinator.assignors` that assigns alike."""
+"""Maps each Java assignor to the name of the equivalent one in `kafka.coordinator.assignors`."""
 _CALLABLE = "a Python function or object as the keyword argument"
 
 
 def conversion(name: str, value: str) -> Any:
-    """Return the equivalent of a serializer or deserializer: a function, or None for bytes as they are."""
+    """Return the equivalent of a serializer or deserializer: a function, or None for unchanged bytes."""
     return _CONVERSIONS[_known(name, value, _CONVERSIONS, _CALLABLE)]
 
 
 def assignors(name: str, value: str) -> tuple[str, ...]:
-    """Return the names of the assignors of these Java classes."""
+    """Return the names of the assignors that are equivalent to these Java classes."""
     return tuple(
         JAVA_ASSIGNORS[_known(name, each, JAVA_ASSIGNORS, _CALLABLE)] for each in value.split(",") if each.strip()
     )
 
 
 def allow(name: str, value: str, allowed: Collection[str], instead: str) -> None:
-    """Raise `KafkaConfigurationError` for any class but the allowed ones, whose function is built in."""
+    """Raise `KafkaConfigurationError` for any class but the allowed ones, whose behaviour is built in."""
     for each in value.split(","):
         if each.strip():
             _known(name, each, allowed, instead)
@@ -342,11 +342,11 @@ _INSTEAD = {
         "base64-encoded key as 'sasl_plain_password', or 'sasl_oauth_token_provider'"
     ),
 }
-"""What stands for classes of cloud providers that are not built in."""
+"""Alternatives to classes of cloud providers that are not built in."""
 
 
 def _known(name: str, value: str, known: Collection[str], instead: str) -> str:
-    """The class's name without its package, which shaded copies of the Java client rename."""
+    """Return the class's name without its package, because shaded copies of the Java client rename packages."""
     found = value.strip().rpartition(".")[2]
     if found not in known:
         there = f" (known: {', '.join(sorted(known))})" if known else ""

@@ -1,4 +1,4 @@
-"""Settings of librdkafka, as confluent-kafka takes them, as keyword arguments."""
+"""Converts settings of librdkafka, as used by confluent-kafka, to keyword arguments."""
 
 import logging
 import math
@@ -21,19 +21,19 @@ _RESETS = {"beginning": "earliest", "smallest": "earliest", "end": "latest", "la
 
 
 def from_librdkafka_names(settings: Mapping[str, Any], client: str | None = None) -> dict[str, Any]:
-    """Turn settings of librdkafka, the dict of a confluent-kafka client, into keyword arguments.
+    """Convert settings of librdkafka, such as the dict of a confluent-kafka client, to keyword arguments.
 
     ``KafkaProducer(**from_librdkafka_names({"bootstrap.servers": "kafka:9092", "message.timeout.ms": 60_000}))``
 
     Arguments:
         settings: librdkafka's names and their values, as numbers, booleans or text. Names that librdkafka shares with
-            Kafka's Java clients have the meaning that they have in Java.
+            Kafka's Java clients have their meaning in Java.
         client: "consumer", "producer", "admin" or "share consumer"; None: accept the names of all of them.
 
-    Only the given settings are translated. Where defaults differ, such as that of ``isolation.level``, this package's
-    apply (a table is in docs/SIDE_BY_SIDE.md). Settings without meaning here, or that belong to another client, are
-    omitted, and one warning in the log of `kafka.config` names them. Raises `KafkaConfigurationError` for an unknown
-    name; for a setting or a value that this client has no equivalent for, with the alternative; and for text that does
+    Only the given settings are converted. Where defaults differ, for example for ``isolation.level``, this package's
+    defaults apply; docs/SIDE_BY_SIDE.md has a table. Settings that have no meaning here, or that belong to another
+    client, are omitted, and one warning in the log of `kafka.config` lists them. Raises `KafkaConfigurationError` for
+    an unknown name; for a setting or a value without an equivalent, suggesting the alternative; and for text that does
     not fit its option's type.
     """
     java, ours, idle = _translated({**settings.get("default.topic.config", {}), **settings}, client)
@@ -63,7 +63,7 @@ def _translated(settings: dict[str, Any], client: str | None) -> tuple[dict[str,
             raise KafkaConfigurationError(f"unknown setting {shown_name(name)}{nearest(name, {*OWN, *known})}")
         elif name not in CONVERTED:
             java[name] = _truth(name, value) if name in booleans else value
-    for name in CONVERTED:  # behind the others, as some of them go before what is renamed
+    for name in CONVERTED:  # last, because some take precedence over renamed settings
         if name in settings and name not in idle:
             made: dict[str, Any] = {}
             _CONVERT[name](name, settings[name], java, made)
@@ -75,7 +75,7 @@ def _translated(settings: dict[str, Any], client: str | None) -> tuple[dict[str,
 
 
 def _booleans() -> set[str]:
-    """The names of settings that are true or false."""
+    """Return the names of boolean settings."""
     return {name for name, row in java_names().items() if "bool" in row.accepts.split(" | ")}
 
 
@@ -92,7 +92,7 @@ def _refuse_others(name: str, value: Any) -> None:
 
 
 Convert = Callable[[str, Any, dict[str, Any], dict[str, Any]], None]
-"""A setting, its value, and where to put Java's property or the keyword argument."""
+"""Converts a setting and its value, and adds the result to Java's properties or to the keyword arguments."""
 
 
 def _whole(name: str, value: Any) -> int:
@@ -105,7 +105,7 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _truth(name: str, value: Any) -> bool:
-    """In any of librdkafka's words."""
+    """Parse a boolean in any of librdkafka's spellings."""
     found = _TRUTHS.get(str(value).strip().lower())
     if found is None:
         raise KafkaConfigurationError(f"setting {name!r} expects true or false, not {shown_number(name, value)}")
@@ -113,17 +113,17 @@ def _truth(name: str, value: Any) -> bool:
 
 
 def _timeout(name: str, value: Any, _: dict[str, Any], ours: dict[str, Any]) -> None:
-    """0 is without end."""
+    """Convert a timeout, where 0 means no limit."""
     ours["delivery_timeout_ms"] = _whole(name, value) or math.inf
 
 
 def _idle_time(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
-    """0 keeps connections."""
+    """Convert the idle time, where 0 keeps connections open."""
     java[name] = _whole(name, value) or -1
 
 
 def _commit_interval(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
-    """0 is never, but where partitions are given up and at the end."""
+    """Convert the commit interval, where 0 means committing only when partitions are revoked and on close."""
     java[name] = _whole(name, value) or _LONGEST_MS
 
 
@@ -132,19 +132,19 @@ def _kilobytes(name: str, value: Any, _: dict[str, Any], ours: dict[str, Any]) -
 
 
 def _level(name: str, value: Any, _: dict[str, Any], ours: dict[str, Any]) -> None:
-    """-1 is the codec's default."""
+    """Convert the compression level, where -1 is the codec's default."""
     level = _whole(name, value)
     ours["compression_level"] = None if level == -1 else level
 
 
 def _buffer(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
-    """0 is the system's default."""
+    """Convert a buffer size, where 0 is the operating system's default."""
     if _whole(name, value):
         java[name.removeprefix("socket.")] = _whole(name, value)
 
 
 def _refresh(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
-    """Takes precedence over ``metadata.max.age.ms``, after which librdkafka drops metadata that was not refreshed."""
+    """Override ``metadata.max.age.ms``, after which librdkafka drops metadata that was not refreshed."""
     age = _whole(name, value)
     if age < 0:
         raise KafkaConfigurationError(
@@ -173,32 +173,32 @@ def _same(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> Non
 
 
 def _request_timeout(_: str, value: Any, java: dict[str, Any], __: dict[str, Any]) -> None:
-    """Takes precedence over ``request.timeout.ms``, which limits how long a broker waits for its replicas."""
+    """Override ``request.timeout.ms``, which limits how long a broker waits for its replicas."""
     java["request.timeout.ms"] = value
 
 
 def _authorities(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
-    """ "probe" is the system's."""
+    """Convert the certificate authorities, where "probe" means those of the operating system."""
     if value != "probe":
         java[name] = value
 
 
 def _ciphers(_: str, value: Any, __: dict[str, Any], ours: dict[str, Any]) -> None:
-    """OpenSSL's notation, which Java's property has not."""
+    """Pass ciphers in OpenSSL's notation, which Java's property does not accept."""
     ours["ssl_ciphers"] = value
 
 
 def _assignors(_: str, value: Any, __: dict[str, Any], ours: dict[str, Any]) -> None:
-    """Names, where Java's property has classes."""
+    """Convert names of assignors; Java's property contains classes."""
     ours["partition_assignment_strategy"] = [each.strip() for each in str(value).split(",") if each.strip()]
 
 
 def _elsewhere(*_: Any) -> None:
-    """`_set_socket_options` does it."""
+    """Do nothing: `_set_socket_options` converts these settings."""
 
 
 def _serde(name: str, value: Any, java: dict[str, Any], ours: dict[str, Any]) -> None:
-    """Take a serializer or deserializer as it is: the clients give it a context if it takes one."""
+    """Pass a serializer or deserializer unchanged; clients call it with a context if it accepts one."""
     ours[name.replace(".", "_")] = value
 
 
@@ -229,7 +229,7 @@ _CONVERT: dict[str, Convert] = {
 
 
 _SOCKET = {"socket.nagle.disable": True, "socket.keepalive.enable": False}
-"""Two settings that make one option, and their defaults."""
+"""Two settings that are combined into one option, and their defaults."""
 
 
 def _set_socket_options(settings: Mapping[str, Any], ours: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What becomes of each setting of librdkafka that Kafka's Java clients have not, or have in another meaning."""
+"""How each setting of librdkafka is treated that Kafka's Java clients lack or define differently."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ RENAMED: Final = {
     "ssl.certificate.pem": "ssl.keystore.certificate.chain",
     "ssl.key.pem": "ssl.keystore.key",
 }
-"""The same in Java under another name."""
+"""Settings with another name in Java."""
 
 CONVERTED: Final = (
     "auto.commit.interval.ms",
@@ -44,7 +44,7 @@ CONVERTED: Final = (
     "value.deserializer",
     "value.serializer",
 )
-"""What has another unit, other words or another meaning; `kafka.config.librdkafka` knows how."""
+"""Settings with another unit, other values or another meaning in Java; `kafka.config.librdkafka` converts them."""
 
 IDLE: Final = frozenset(
     {
@@ -96,7 +96,7 @@ IDLE: Final = frozenset(
         "topic.metadata.refresh.sparse",
     }
 )
-"""How librdkafka works inside, or logs; there is nothing of the kind here."""
+"""Settings of librdkafka's internals or its logging, which have no equivalent here."""
 
 _IN_A_CONTEXT = "create an ssl.SSLContext and pass it as 'ssl_context'"
 
@@ -151,10 +151,12 @@ REFUSED: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "throttle_cb": ((), "metrics() shows how long brokers throttle"),
     "topic.blacklist": ((), "subscribe() to a pattern that excludes those topics"),
 }
-"""What cannot be left out without another result: the values that are done here anyway, and what to do instead."""
+"""Settings that cannot be ignored without changing the result: the values that match this client's behaviour, and the
+alternative to others.
+"""
 
 OWN: Final = frozenset({*RENAMED, *CONVERTED, *IDLE, *REFUSED, "default.topic.config"})
-"""Every setting that is not simply Java's."""
+"""Every setting that is not the same in Java."""
 
 _IN_JAVA: Final = {
     **RENAMED,
@@ -168,7 +170,7 @@ _IN_JAVA: Final = {
 
 
 def whose(name: str) -> str:
-    """A hint for a name that Java's clients do not know but librdkafka does, or ""."""
+    """Return a hint for a name that librdkafka knows but Java's clients do not, or ""."""
     if name not in OWN:
         return ""
     java = f" (in Java {_IN_JAVA[name]!r})" if name in _IN_JAVA else ""

@@ -1,4 +1,4 @@
-"""What an option is: its row in the option table, and the checks that rows share.
+"""The rows of the option table, and the checks that they share.
 
 To add an option: a field made by `option` in the dataclass of the options that it belongs to
 (`kafka.config.connection`, `security`, `sasl`, `tls`, `consumer` or `producer`); then run ``python
@@ -20,7 +20,7 @@ from kafka.config.secrecy import holds_text, kind_of, shown, shown_number
 from kafka.errors import KafkaConfigurationError
 
 Parse = Callable[[str, Any], Any]
-"""Takes an option's name and the value given; returns the value to use, or raises `KafkaConfigurationError`."""
+"""Takes an option's name and the given value. Returns the value to use, or raises `KafkaConfigurationError`."""
 
 _IDENTITY = "'ssl_keystore_key' with 'ssl_keystore_certificate_chain'"
 _AUTHORITIES = "'ssl_truststore_certificates'"
@@ -31,28 +31,28 @@ _AS_TEXT = {
     "ssl_truststore_location": _AUTHORITIES,
     "ssl_keystore_location": _IDENTITY,
 }
-"""The options that take the content of a file which another one names."""
+"""Maps options for files to the options for their content as text."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Parser:
-    """A check that knows, for type checkers and documents, what it accepts.
+    """A check that also declares the accepted type, for type checkers and documents.
 
     Arguments:
-        parse: the check itself.
-        accepts: the type of what may be given, as an annotation.
+        parse: the check.
+        accepts: the accepted type, as an annotation.
     """
 
     parse: Parse
     accepts: str
 
     def __call__(self, name: str, value: Any) -> Any:
-        """See `Parse`."""
+        """Check a value; see `Parse`."""
         return self.parse(name, value)
 
 
 def accepting(accepts: str) -> Callable[[Parse], Parser]:
-    """Make a function a `Parser`."""
+    """Return a decorator that makes a function a `Parser`."""
     return lambda parse: Parser(parse, accepts)
 
 
@@ -61,15 +61,15 @@ class Option:
     """A row of the option table.
 
     Arguments:
-        name: the keyword argument; a name that ends in ``_ms`` is in milliseconds, in ``_bytes`` in bytes.
-        default: the value where none is given, as the caller would write it.
-        parse: checks a value and brings it into the form used inside.
-        doc: what it does, in a sentence.
-        java: the name in Kafka's Java clients, "" where they have none.
-        clients: which clients have it, of "consumer", "producer", "admin", "share consumer".
-        inert: accepted for the sake of older programs, without effect.
-        accepts: the type of what may be given, as an annotation.
-        optional: whether None means that the option is not given, unless ``accepts`` says that None is a value.
+        name: the keyword argument. Names that end in ``_ms`` are in milliseconds, in ``_bytes`` in bytes.
+        default: the default, as a caller would write it.
+        parse: checks a value and converts it to its internal form.
+        doc: description of the option in a sentence.
+        java: the name in Kafka's Java clients; "": they do not have it.
+        clients: the clients that have it: "consumer", "producer", "admin", "share consumer".
+        inert: whether it is only accepted for compatibility with older programs, and has no effect.
+        accepts: the accepted type, as an annotation.
+        optional: whether None selects the default, unless ``accepts`` includes None.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Option:
 
     @property
     def takes_none_as_not_given(self) -> bool:
-        """Whether None stands for the default, as programs pass on what they were not told."""
+        """Whether None selects the default, because programs may pass on options that were not set."""
         return self.optional and self.default is not None and "None" not in self.accepts.split(" | ")
 
     @property
@@ -109,7 +109,7 @@ def option(
     accepts: str = "",
     optional: bool = True,
 ) -> Any:
-    """Declare a field of an option slice; the slice says which clients have it. Arguments as of `Option`."""
+    """Declare a field of an options dataclass, which determines its clients. For the arguments, see `Option`."""
     accepts = accepts or (parse.accepts if isinstance(parse, Parser) else "Any")
     return dataclasses.field(
         default_factory=lambda: default if parse is anything else parse("default", default),
@@ -126,12 +126,12 @@ def option(
 
 
 def invalid(name: str, expected: str, value: object, advice: str = "") -> KafkaConfigurationError:
-    """The error of a value that an option cannot take; a secret is not shown."""
+    """Return the error for an invalid value; secrets are not shown."""
     return KafkaConfigurationError(f"option {name!r} expects {expected}, not {shown(name, value)}{advice}")
 
 
 def no_object(name: str, expected: str, value: object) -> KafkaConfigurationError:
-    """The error of a value that stands where an object of some kind is expected."""
+    """Return the error for a value of the wrong kind where an object is expected."""
     return KafkaConfigurationError(f"option {name!r} expects {expected}, not {kind_of(value)}")
 
 
@@ -140,15 +140,15 @@ def _no_number(name: str, expected: str, value: object) -> KafkaConfigurationErr
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint for a misspelt name, or ""."""
-    import difflib  # an error alone needs it
+    """Return a hint for a misspelt name, or ""."""
+    import difflib  # only used for errors
 
     found = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.6)
     return f"; did you mean {found[0]!r}?" if found else ""
 
 
 def whole_number(value: Any) -> int | None:
-    """Return a whole number of any type, including numpy's, as an int; None for any other value, and for bools."""
+    """Convert a whole number of any type, including numpy's, to an int; return None for bools and any other value."""
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
         return None
     return value if isinstance(value, int) else operator.index(value)
@@ -156,15 +156,15 @@ def whole_number(value: Any) -> int | None:
 
 @accepting("Any")
 def anything(name: str, value: Any) -> Any:
-    """Any value."""
+    """Accept any value."""
     return value
 
 
 def integer(low: int, high: int = 2**31 - 1, none: bool = False) -> Parse:
-    """A whole number from ``low`` to ``high``; None too where ``none`` says so.
+    """Return a check for whole numbers from ``low`` to ``high``, and None if ``none`` is true.
 
-    Milliseconds may have a fraction, as what a program has in seconds times 1000 has; they are rounded up. An infinite
-    number of them is as many as there can be.
+    Milliseconds may have a fraction, for example after a conversion from seconds; they are rounded up. Infinity becomes
+    ``high``.
     """
     expected = f"a whole number from {low} to {high}" + (" or None" if none else "")
 
@@ -183,7 +183,7 @@ def integer(low: int, high: int = 2**31 - 1, none: bool = False) -> Parse:
 
 
 def number(low: float, none: bool = False) -> Parse:
-    """A number, infinity included, of at least ``low``."""
+    """Return a check for numbers of at least ``low``, including infinity, and None if ``none`` is true."""
 
     def parse(name: str, value: Any) -> float | None:
         if value is None and none:
@@ -198,14 +198,14 @@ def number(low: float, none: bool = False) -> Parse:
 
 @accepting("bool | None")
 def boolean(name: str, value: Any) -> bool:
-    """True or False; also 1, 0 and None, which is false. kafka-python takes the truth of anything, even of "false"."""
+    """Check a bool, 1, 0 or None, which is false. kafka-python accepts any object, and considers "false" true."""
     if value is not None and (not isinstance(value, int) or value not in (0, 1)):
         raise _no_number(name, "True or False", value)
     return bool(value)
 
 
 def text(none: bool = False, empty: bool = True) -> Parse:
-    """A string that can be sent: one without half a surrogate pair."""
+    """Return a check for strings that can be encoded, which excludes lone surrogates."""
 
     def parse(name: str, value: Any) -> str | None:
         if value is None and none:
@@ -214,7 +214,7 @@ def text(none: bool = False, empty: bool = True) -> Parse:
             raise invalid(name, "a string" + ("" if empty else " that is not empty") + (" or None" * none), value)
         try:
             value.encode()
-        except UnicodeEncodeError:  # it has the text inside, which may be a secret
+        except UnicodeEncodeError:  # contains the text, which may be a secret
             raise invalid(name, "text that can be written as UTF-8", value) from None
         return value
 
@@ -223,7 +223,7 @@ def text(none: bool = False, empty: bool = True) -> Parse:
 
 @accepting("str | os.PathLike[str] | None")
 def path(name: str, value: Any) -> str | None:
-    """The path of a file, or None."""
+    """Check the path of a file, or None."""
     import os
 
     if value is None:
@@ -237,14 +237,14 @@ def path(name: str, value: Any) -> str | None:
 
 
 def _as_documented(choice: tuple[Any, Any]) -> Any:
-    """A choice as documents write it: what it means, where that differs from it in the case of letters alone."""
+    """Return a choice for documents: its value, if the two differ only in case."""
     written, meaning = choice
     alike = isinstance(written, str) and isinstance(meaning, str) and written == meaning.lower()
     return meaning if alike else written
 
 
 def choice(choices: dict[Any, Any]) -> Parse:
-    """One of a few values; the dictionary maps what may be written to what it means."""
+    """Return a check for one of a few values; the dictionary maps accepted values to their internal form."""
 
     def parse(name: str, value: Any) -> Any:
         whole = whole_number(value)
@@ -262,7 +262,7 @@ def choice(choices: dict[Any, Any]) -> Parse:
 
 @accepting("Callable[..., Any] | None")
 def function(name: str, value: Any) -> Any:
-    """Something that can be called, or None."""
+    """Check that a value is callable, or None."""
     if value is not None and not callable(value):
         raise no_object(name, "a callable or None", value)
     return value

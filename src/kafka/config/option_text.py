@@ -1,4 +1,4 @@
-"""The option table as text: in `help()` of the clients, and wherever an option is explained."""
+"""Formats the option table as text, for `help()` of the clients and explanations of options."""
 
 import sys
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from kafka.config.table import option_table
 C = TypeVar("C", bound=type)
 
 _MARGIN = "" if sys.version_info >= (3, 13) else "    "
-"""The indentation of a class's docstring: Python takes it away since 3.13."""
+"""The indentation of a class's docstring, which Python 3.13 and later remove."""
 
 
 def described(row: Option) -> str:
-    """What an option does, its unit, its default and Java's name, on one line."""
+    """Describe an option on one line, with its unit, default and Java name."""
     what = row.doc or "Accepted for compatibility with older programs."
     if row.inert:
         what += " It has no effect yet." if row.doc else " It has no effect."
@@ -29,7 +29,7 @@ def described(row: Option) -> str:
 
 
 def default_text(default: object) -> str:
-    """A default as text without addresses in memory."""
+    """Format a default without memory addresses."""
     text = repr(default)
     if not text.startswith("<"):
         return text
@@ -37,16 +37,16 @@ def default_text(default: object) -> str:
 
 
 def option_lines(client: str) -> list[str]:
-    """Every option of a client, in the order of the table: name, type and `described`."""
+    """Format every option of a client, in the order of the table: name, type and description."""
     rows = [row for row in option_table().values() if client in row.clients]
     return [f"{row.name}: {row.accepts}\n    {described(row)}" for row in rows]
 
 
 def with_options(client: str) -> Callable[[C], C]:
-    """Decorate a client's class: its documentation ends with all its options."""
+    """Return a decorator that appends all options to the docstring of a client's class."""
 
     def decorate(cls: C) -> C:
-        if cls.__doc__ is not None:  # python -OO leaves docstrings out
+        if cls.__doc__ is not None:  # python -OO removes docstrings
             lines = ["Options:", "", *"\n".join(option_lines(client)).split("\n")]
             cls.__doc__ = f"{cls.__doc__.rstrip()}\n\n" + "".join(f"{_MARGIN}{line}".rstrip() + "\n" for line in lines)
         return cls

@@ -1,4 +1,4 @@
-"""Options of the producer, and what it needs to number its batches (KIP-98)."""
+"""Options of the producer, and the requirements of idempotence (KIP-98)."""
 
 import dataclasses
 import math
@@ -17,7 +17,7 @@ _LEVELS = ", ".join(
 
 
 def parse_retries(name: str, value: Any) -> float:
-    """A whole number of attempts, or infinity."""
+    """Parse a whole number of attempts, or infinity."""
     if value == math.inf:
         return math.inf
     parsed: int = integer(0)(name, value)
@@ -25,7 +25,7 @@ def parse_retries(name: str, value: Any) -> float:
 
 
 def parse_compression(name: str, value: Any) -> str | None:
-    """The name of a codec, or None."""
+    """Parse the name of a codec, or None."""
     if value is None or value == Compression.NONE.option:
         return None
     if not isinstance(value, str) or value.lower() not in _CODECS:
@@ -34,7 +34,7 @@ def parse_compression(name: str, value: Any) -> str | None:
 
 
 def parse_partitioner(name: str, value: Any) -> Any:
-    """A callable, an object with a method `partition`, or None."""
+    """Check a callable, an object with a method `partition`, or None."""
     is_object = callable(value) or (callable(getattr(value, "partition", None)) and not isinstance(value, str | bytes))
     if value is not None and not is_object:
         raise no_object(name, "a callable, an object with partition(), or None", value)
@@ -43,7 +43,7 @@ def parse_partitioner(name: str, value: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ProducerOptions:
-    """How records are gathered, sent and acknowledged."""
+    """How records are batched, sent and acknowledged."""
 
     key_serializer: Any = option(None, anything, "Converts a key to bytes.", "key.serializer")
     value_serializer: Any = option(None, anything, "Converts a value to bytes.", "value.serializer")
@@ -130,13 +130,13 @@ class ProducerOptions:
 
 
 MOST_IN_FLIGHT = 5
-"""Batches of a producer that a broker remembers of a partition."""
+"""Number of batches per producer and partition that brokers remember to detect duplicates."""
 FIRST_WITH_IDEMPOTENCE = (0, 11)
-"""The release of brokers."""
+"""The first broker release that supports idempotence."""
 
 
 def check_compression_level(producer: ProducerOptions) -> None:
-    """Raise `KafkaConfigurationError` for a level that the codec does not have; one without levels ignores it."""
+    """Raise `KafkaConfigurationError` for an invalid compression level. Codecs without levels ignore it."""
     level, codec = producer.compression_level, Compression[(producer.compression_type or "none").upper()]
     if level is None or codec.levels is None or level in codec.levels or level in (0, codec.default_level):
         return
@@ -148,10 +148,10 @@ def check_compression_level(producer: ProducerOptions) -> None:
 
 
 def check_idempotence(connection: ConnectionOptions, producer: ProducerOptions) -> None:
-    """Raise `KafkaConfigurationError` with all options at once that a program must not set as it does.
+    """Raise `KafkaConfigurationError`, naming all options that prevent idempotence.
 
-    Only what was asked for counts: ``enable_idempotence=True`` or a ``transactional_id``. With neither, a producer goes
-    without idempotence where the other options do not allow it.
+    This applies only if the program set ``enable_idempotence=True`` or a ``transactional_id``. Otherwise, such options
+    make the producer work without idempotence.
     """
     if producer.transactional_id is not None:
         what = "a 'transactional_id'"

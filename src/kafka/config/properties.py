@@ -1,4 +1,4 @@
-"""Files of properties as Java writes and reads them (java.util.Properties)."""
+"""Reads properties files in Java's format (java.util.Properties)."""
 
 import os
 import re
@@ -18,7 +18,7 @@ _PAIR = re.compile(r"((?:[^\\=: \t\f]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTAL
 def load_properties(path: "str | os.PathLike[str]", client: str | None = None) -> dict[str, Any]:
     """Return the keyword arguments for a properties file of Kafka's Java clients.
 
-    ``KafkaConsumer("topic", **load_properties("client.properties"))`` works with an unchanged file. Text that is not
+    ``KafkaConsumer("topic", **load_properties("client.properties"))`` works with an unmodified file. Text that is not
     UTF-8 is read as ISO 8859-1, as in Java.
 
     Arguments:
@@ -40,14 +40,14 @@ def load_properties(path: "str | os.PathLike[str]", client: str | None = None) -
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Return the names and values of a properties file; of several values for a name, the last one counts.
+    """Return the names and values of a properties file; if a name occurs more than once, its last value counts.
 
     Raises `KafkaConfigurationError` for an invalid escape, with its line number.
     """
     found = {}
     for number, line in _logical_lines(text):
         match = _PAIR.fullmatch(line)
-        assert match is not None  # it matches everything
+        assert match is not None  # matches any line
         try:
             found[_unescaped(match[1])] = _unescaped(match[2])
         except ValueError as error:
@@ -56,11 +56,11 @@ def parse_properties(text: str) -> dict[str, str]:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield lines without comments, joining continued ones, each with the number of its first line."""
+    """Yield logical lines, joined at continuations and without comments, each with the number of its first line."""
     whole, first = "", 0
     for number, line in enumerate(_LINE_END.split(text), 1):
         line = line.lstrip(_SPACE)
-        if not whole:  # also behind a line of a backslash alone, which begins nothing yet
+        if not whole:  # also after a line that contains only a backslash
             if not line or line[0] in "#!":
                 continue
             first = number
@@ -84,5 +84,5 @@ def _unescaped(text: str) -> str:
             raise ValueError("\\u without four hexadecimal digits")
         return chr(int(what[1:], 16)) if len(what) == 5 else _NAMED.get(what, what)
 
-    # What is beyond the first 65,536 characters is written as two escapes.
+    # Characters beyond U+FFFF are written as two escapes.
     return _ESCAPE.sub(character, text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")

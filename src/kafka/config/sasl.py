@@ -1,4 +1,4 @@
-"""Options of SASL: which mechanism, and the credentials of each."""
+"""Options of SASL: the mechanism, and the credentials of each."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ _TOKEN_CLAIMS = "Claims of unsigned tokens, for test brokers; if 'exp' is missin
 
 
 def _mechanism(name: str, value: Any) -> str | None:
-    """Spell the name of a mechanism, given in any case of letters, as it was registered.
+    """Return the registered spelling of a mechanism's name, which is matched without regard to case.
 
-    An unknown name is kept: it is an error only where SASL is used.
+    An unknown name is kept: it is an error only if SASL is used.
     """
     found: str | None = text(none=True)(name, value)
     row = find_mechanism(found)
@@ -21,7 +21,7 @@ def _mechanism(name: str, value: Any) -> str | None:
 
 
 def _parse_pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
-    """A mapping, pairs, or 'name=value,name=value'; the values are text, numbers or tuples of text."""
+    """Parse a mapping, pairs, or 'name=value,name=value'; the values are text, numbers or tuples of text."""
     if isinstance(value, str):
         value = [each.partition("=")[::2] for each in value.split(",") if each.strip()]
     pairs = list(value.items()) if isinstance(value, Mapping) else value
@@ -40,7 +40,7 @@ _PAIRS = Parser(_parse_pairs, "Mapping[str, Any] | Sequence[tuple[str, Any]] | s
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class SaslOptions:
-    """SASL in general; user name and password; Kerberos; Amazon's IAM."""
+    """SASL in general, and the credentials for passwords, Kerberos and Amazon's IAM."""
 
     sasl_mechanism: str | None = option(
         None,
@@ -101,7 +101,7 @@ class SaslOptions:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class OAuthBearerOptions:
-    """OAUTHBEARER: the program's own provider, or tokens from an OAuth or OIDC server (KIP-768, KIP-1139, KIP-1258)."""
+    """OAUTHBEARER: a custom token provider, or tokens from an OAuth or OIDC server (KIP-768, KIP-1139, KIP-1258)."""
 
     sasl_oauth_token_provider: Any = option(
         None,

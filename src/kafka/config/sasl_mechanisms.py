@@ -1,4 +1,4 @@
-"""The SASL mechanisms by name: a row for each.
+"""The SASL mechanisms by name.
 
 To add a mechanism: a row here, and a subclass of `kafka.net.sasl.Mechanism` in a module of that package. Its options,
 if it needs new ones, go into `kafka.config.sasl` (see `kafka.config.option`), and the settings of its Java login module
@@ -24,9 +24,10 @@ class MechanismRow:
     Attributes:
         name: the value of ``sasl_mechanism``.
         implementation: the class with the client's side of the exchange, or its import path, ``module:name``.
-        needs: the options that have to be given.
-        login_modules: names of the Java login modules whose ``sasl.jaas.config`` may be for it, without packages.
-        sends_in_clear: what it sends unencrypted if the connection does not use TLS, such as "password"; None: nothing.
+        needs: the required options.
+        login_modules: names, without packages, of the Java login modules for this mechanism in ``sasl.jaas.config``.
+        sends_in_clear: the secret that it sends unencrypted unless the connection uses TLS, such as "password"; None:
+            none.
     """
 
     name: str
@@ -36,7 +37,7 @@ class MechanismRow:
     sends_in_clear: str | None = None
 
     def load(self) -> Any:
-        """Import the class."""
+        """Return the class, importing it if necessary."""
         if not isinstance(self.implementation, str):
             return self.implementation
         module, _, name = self.implementation.partition(":")
@@ -53,11 +54,11 @@ _BUILT_IN = (
 )
 BUILT_IN_NAMES = tuple(row.name for row in _BUILT_IN)
 _rows = {row.name: row for row in _BUILT_IN}
-"""By name in capitals."""
+"""By name in upper case."""
 
 
 def mechanism_names() -> tuple[str, ...]:
-    """List the mechanisms that can be used, the registered ones last."""
+    """List the available mechanisms, with registered ones last."""
     return tuple(row.name for row in _rows.values())
 
 
@@ -77,20 +78,20 @@ def mechanism(name: str | None) -> MechanismRow:
 
 
 def mechanisms_of_login_module(module: str) -> list[str]:
-    """List the mechanisms that a Java login module is for."""
+    """List the mechanisms that a Java login module supports."""
     return [row.name for row in _rows.values() if module in row.login_modules]
 
 
 def register_mechanism(name: str, implementation: type[Any], overwrite: bool = False) -> None:
-    """Add a mechanism to those of this process.
+    """Register a mechanism in this process.
 
     Arguments:
-        name: its name. Two names that differ only in the case of letters are the same.
+        name: the mechanism's name. Case is ignored.
         implementation: the class with the client's side of the exchange.
-        overwrite: replace the class of a mechanism of the same name. Its other fields stay as they are, and so does the
-            name of a built-in one.
+        overwrite: replace the class of an existing mechanism. Its other fields are kept, and so is the spelling of a
+            built-in mechanism's name.
 
-    Raises `ValueError` if there is one of this name already.
+    Raises `ValueError` if the mechanism already exists and ``overwrite`` is false.
     """
     known = find_mechanism(name)
     if known is None:
@@ -104,7 +105,7 @@ def register_mechanism(name: str, implementation: type[Any], overwrite: bool = F
 
 
 def unregister_mechanism(name: str) -> None:
-    """Remove a registered mechanism, or restore the built-in one of this name."""
+    """Remove a registered mechanism, or restore the built-in one with this name."""
     built_in = {row.name: row for row in _BUILT_IN}
     key = name.upper()
     if key in built_in:

@@ -1,15 +1,15 @@
-"""What may be shown of the values of options: in errors, and in the text form of a client's ``config``."""
+"""Hides secrets in error messages and in the text form of a client's ``config``."""
 
 import os
 import re
 from typing import Any
 
 _SECRETS = ("password", "passphrase", "token", "secret", "jaas", "proxy", "keystore_key", "keystore.key", "key.pem")
-"""Parts of option names; the values of such options are never shown."""
+"""Parts of option names. Values of options with such names are never shown."""
 _LONGEST = 100
 _LONGEST_PATH = 4_096
 _NEVER = re.compile(r"[\r\n]|-----|://[^/]*@")
-"""Text of more lines, PEM, and URLs with a user: what no option but a secret one holds."""
+"""Several lines, PEM, or a URL with a user: such text is always hidden, because it may be a misplaced secret."""
 _NAME = re.compile(r"[a-z]+([._-][a-z]+)+(?![\w.-])")
 _ANY_NAME = re.compile(r"[A-Za-z]+\d*([._ -]+[A-Za-z0-9]+)*[._ -]*")
 _NUMBER = re.compile(r"\s*[+-]?[\d.,_]*\d[\d.,_]*(e[+-]?\d+)?\s*[A-Za-z%]{0,3}\s*", re.ASCII)
@@ -17,17 +17,17 @@ _WORDS = ("", "true", "false", "yes", "no", "on", "off", "none", "null", "auto",
 
 
 def is_secret(name: str) -> bool:
-    """Whether the value of an option is never shown."""
+    """Return whether the value of an option is never shown."""
     return any(part in name.lower() for part in _SECRETS)
 
 
 def shown(name: str, value: object) -> str:
-    """A value for an error text; a type alone where it is, or may have inside, a secret."""
+    """Format a value for an error message; show only its type if it is or may contain a secret."""
     return kind_of(value) if is_secret(name) or not _is_harmless(value) else repr(value)
 
 
 def shown_number(name: str, value: object) -> str:
-    """As `shown`, for an option that takes a number or a truth value: other text may be a secret out of place."""
+    """Like `shown`, for an option that expects a number or a bool: hide other text, which may be a misplaced secret."""
     if isinstance(value, str) and not _is_number_or_word(value):
         return "other text (which is not shown, as it may be a secret)"
     return shown(name, value)
@@ -38,12 +38,12 @@ def _is_number_or_word(text: str) -> bool:
 
 
 def holds_text(path: "str | os.PathLike[str]") -> bool:
-    """Whether a value given as a path is the content of a file instead: PEM text, or other lines."""
+    """Return whether a value given as a path is the content of a file: PEM, or more than one line."""
     return _NEVER.search(os.fsdecode(path)) is not None or len(os.fsdecode(path)) > _LONGEST_PATH
 
 
 def shown_name(name: object) -> str:
-    """The name of an unknown option, for an error; a line of a key in its place is not shown."""
+    """Format the name of an unknown option for an error message; hide it if it could be part of a key."""
     if isinstance(name, str) and len(name) <= _LONGEST and _ANY_NAME.fullmatch(name):
         return repr(name)
     return (
@@ -52,7 +52,7 @@ def shown_name(name: object) -> str:
 
 
 def shown_setting(text: str) -> str:
-    """What is wrong with text that is not NAME=VALUE: its name, if it begins with one, but never the value."""
+    """Describe text that is not NAME=VALUE: show the name, if it begins with one, but never the value."""
     found = _NAME.match(text)
     if found is None:
         return "text without '=' (which is not shown)"
@@ -61,12 +61,12 @@ def shown_setting(text: str) -> str:
 
 
 def kind_of(value: object) -> str:
-    """What is said of a value that is not shown."""
+    """Describe a value that is not shown."""
     return f"a value of type {type(value).__name__} (which is not shown)"
 
 
 def _is_harmless(value: object) -> bool:
-    """Whether a value has no secret inside: not so a dictionary of settings, or a partial with one."""
+    """Return whether a value cannot contain a secret, unlike a dictionary of settings, or a partial with one."""
     if isinstance(value, bytes | bytearray):
         value = bytes(value).decode("latin-1")
     if isinstance(value, str):

@@ -15,10 +15,10 @@ _EXPECTED = "'socks5://host:port', 'socks5h://host:port' or 'http://host:port', 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ProxyAddress:
-    """A proxy.
+    """The address of a proxy.
 
     Arguments:
-        scheme: "socks5", "socks5h" (the proxy looks up the brokers' names) or "http".
+        scheme: "socks5", "socks5h" (the proxy resolves the brokers' names) or "http".
     """
 
     scheme: str
@@ -29,7 +29,7 @@ class ProxyAddress:
 
 
 def proxy_address(name: str, url: str) -> ProxyAddress:
-    """What a URL says; raises `KafkaConfigurationError`, which does not show it: there may be a password in it."""
+    """Parse a URL; raise `KafkaConfigurationError`, which hides the URL, because it may contain a password."""
     try:
         parts = urllib.parse.urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -61,7 +61,7 @@ _URL = Parser(_parse, "str | None")
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class ProxyOptions:
-    """The proxy through which brokers are connected."""
+    """The proxy for connections to brokers."""
 
     socks5_proxy: str | None = option(
         None,
@@ -72,13 +72,13 @@ class ProxyOptions:
 
     @property
     def proxy(self) -> ProxyAddress | None:
-        """The proxy to go through; None: brokers are connected directly."""
+        """The proxy to use; None: connect to brokers directly."""
         url = self.proxy_url if self.proxy_url is not None else self.socks5_proxy
         return None if url is None else proxy_address("proxy_url", url)
 
 
 def check_proxy(options: ProxyOptions) -> None:
-    """Raise `KafkaConfigurationError` for two proxies, and for one that is not what its option says."""
+    """Raise `KafkaConfigurationError` if there are two proxies, or if one has the wrong scheme for its option."""
     if options.proxy_url is not None and options.socks5_proxy not in (None, options.proxy_url):
         raise KafkaConfigurationError("'proxy_url' and 'socks5_proxy' name different proxies: use only one of them")
     if options.socks5_proxy is not None and proxy_address("socks5_proxy", options.socks5_proxy).scheme == "http":
@@ -87,7 +87,7 @@ def check_proxy(options: ProxyOptions) -> None:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class SecurityOptions(TlsOptions, SaslOptions, OAuthBearerOptions, ProxyOptions):
-    """Protocol, TLS, SASL and proxy; all clients have these. Full of secrets, so its text form has none of it."""
+    """Protocol, TLS, SASL and proxy, for all clients. Its text form is empty, because many options are secrets."""
 
     security_protocol: str = option(
         "PLAINTEXT",
@@ -103,7 +103,7 @@ class SecurityOptions(TlsOptions, SaslOptions, OAuthBearerOptions, ProxyOptions)
 
     @property
     def uses_sasl(self) -> bool:
-        """Whether the client logs in by SASL."""
+        """Whether the client authenticates with SASL."""
         return self.security_protocol in ("SASL_PLAINTEXT", "SASL_SSL")
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Options of the share consumer (KIP-932). What it has in common with the consumer is declared there."""
+"""Options of the share consumer (KIP-932). Options shared with the consumer are declared there."""
 
 import dataclasses
 from typing import Any
@@ -8,14 +8,14 @@ from kafka.config.option import choice, option
 
 
 def _as_in(cls: type[Any], name: str) -> Any:
-    """The same option as a slice of the consumer has."""
+    """Return the same option as in a dataclass of the consumer."""
     field = next(field for field in dataclasses.fields(cls) if field.name == name)
     return dataclasses.field(default_factory=field.default_factory, metadata=field.metadata)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ShareOptions:
-    """How records are acquired, acknowledged and handed out."""
+    """How records are acquired, acknowledged and returned."""
 
     group_id: str | None = _as_in(GroupOptions, "group_id")
     fetch_min_bytes: int = _as_in(FetchOptions, "fetch_min_bytes")
@@ -48,7 +48,7 @@ class ShareOptions:
 
     @property
     def max_decompressed_bytes(self) -> int:
-        """`max_decompressed_batch_bytes`, or the limit that None means."""
+        """`max_decompressed_batch_bytes`, with None replaced by the default."""
         return self.max_decompressed_batch_bytes or 64 << 20
 
 
@@ -70,4 +70,4 @@ NOT_FOR_SHARES: dict[str, str] = {
     "max_partition_fetch_bytes": "fetch_max_bytes limits a response",
     "enable_incremental_fetch_sessions": "share fetches always use a session",
 }
-"""Options of the consumer that a share consumer does not have, and why."""
+"""Options of the consumer that share consumers do not have, with the reason."""

@@ -37,7 +37,7 @@ Slice = TypeVar("Slice")
 
 @functools.cache
 def option_table() -> dict[str, Option]:
-    """Every option by its name."""
+    """Return every option by name."""
     table: dict[str, Option] = {}
     for cls, clients in _SLICES.items():
         for field in dataclasses.fields(cls):
@@ -47,10 +47,10 @@ def option_table() -> dict[str, Option]:
 
 
 def is_given(name: str, value: object) -> bool:
-    """Whether an option is given; None means that it is not, unless it is one of the option's own values.
+    """Return whether an option is set. None means that it is not, unless None is a valid value of the option.
 
     Arguments:
-        name: of the option; unknown names count as given, so that they are refused.
+        name: the option's name. Unknown names count as set, so that they are rejected.
         value: the keyword argument.
     """
     row = option_table().get(name)
@@ -58,16 +58,16 @@ def is_given(name: str, value: object) -> bool:
 
 
 def given_options(configs: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are given, see `is_given`."""
+    """Return the options that are set; see `is_given`."""
     return {name: value for name, value in configs.items() if is_given(name, value)}
 
 
 def with_defaults(defaults: Mapping[str, Any], configs: Mapping[str, Any]) -> dict[str, Any]:
-    """Each option of ``defaults`` as it is given, or else its default, as the clients of old generations have them.
+    """Return each option of ``defaults`` with its given value or its default, as clients of old generations do.
 
     Arguments:
-        defaults: by name, also of options that the table does not have: None always stands for the default of these.
-        configs: keyword arguments; names that are not in ``defaults`` are left out.
+        defaults: by name. For options that the table does not contain, None always selects the default.
+        configs: keyword arguments; names that are not in ``defaults`` are omitted.
     """
     table = option_table()
     given = {name: value for name, value in given_options(configs).items() if value is not None or name in table}
@@ -96,7 +96,7 @@ def _check_names(configs: Mapping[str, Any], client: str) -> None:
 
 
 def _is(value: object, default: object) -> bool:
-    """Whether an option was given as it is anyway, as in ``KafkaConsumer(**KafkaConsumer.DEFAULT_CONFIG)``."""
+    """Return whether an option was set to its default, as in ``KafkaConsumer(**KafkaConsumer.DEFAULT_CONFIG)``."""
     return value is default or (type(value) is type(default) and value == default)
 
 
@@ -109,7 +109,7 @@ def _slice(cls: type[Slice], configs: Mapping[str, Any]) -> Slice:
 
 
 def with_class_defaults(defaults: Mapping[str, Any], configs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a client's keyword arguments and the defaults that its class changes, as subclasses and programs may do.
+    """Return a client's keyword arguments, and the defaults that subclasses or programs changed in its class.
 
     Arguments:
         defaults: the ``DEFAULT_CONFIG`` of the class; names that are not options are ignored.
@@ -124,7 +124,7 @@ def with_class_defaults(defaults: Mapping[str, Any], configs: Mapping[str, Any])
 
 
 def values_of(*slices: Any) -> dict[str, Any]:
-    """The options in these slices by name."""
+    """Return the options in these dataclasses by name."""
     return {field.name: getattr(each, field.name) for each in slices for field in dataclasses.fields(each)}
 
 
@@ -134,7 +134,7 @@ class AdminConfig:
 
     Arguments:
         connection: how brokers are reached.
-        security: TLS and SASL.
+        security: TLS, SASL and the proxy.
     """
 
     connection: ConnectionOptions
@@ -147,7 +147,7 @@ class ProducerConfig:
 
     Arguments:
         connection: how brokers are reached.
-        security: TLS and SASL.
+        security: TLS, SASL and the proxy.
         producer: batches, retries, transactions.
     """
 
@@ -162,11 +162,11 @@ class ConsumerConfig:
 
     Arguments:
         connection: how brokers are reached.
-        security: TLS and SASL.
-        fetch: what is asked of the brokers.
+        security: TLS, SASL and the proxy.
+        fetch: how records are fetched.
         group: membership and commits.
-        consumer: what is handed out.
-        look_up_timeout_ms: how long offsets are looked up.
+        consumer: what poll() and iteration return.
+        look_up_timeout_ms: time limit for offset lookups.
     """
 
     connection: ConnectionOptions
@@ -183,8 +183,8 @@ class ShareConfig:
 
     Arguments:
         connection: how brokers are reached.
-        security: TLS and SASL.
-        share: how records are acquired, acknowledged and handed out.
+        security: TLS, SASL and the proxy.
+        share: how records are acquired, acknowledged and returned.
     """
 
     connection: ConnectionOptions
@@ -214,7 +214,7 @@ def _security(configs: Mapping[str, Any]) -> SecurityOptions:
 
 
 def _warn_of_unused(configs: Mapping[str, Any], security: SecurityOptions) -> None:
-    """Name the options of TLS and SASL that are given although the protocol has no use for them."""
+    """Warn about options of TLS and SASL that are set, although the security protocol does not use them."""
     table = option_table()
     given = [name for name in configs if name in table and not _is(configs[name], table[name].default)]
     for prefix, in_use, want in (
@@ -232,10 +232,10 @@ def _warn_of_unused(configs: Mapping[str, Any], security: SecurityOptions) -> No
 
 
 def parse_admin(configs: Mapping[str, Any]) -> AdminConfig:
-    """Check the keyword arguments of an admin client; raises `KafkaConfigurationError`.
+    """Check the keyword arguments of an admin client; raise `KafkaConfigurationError` if they are invalid.
 
     Arguments:
-        configs: the keyword arguments of the client, options of the table by name.
+        configs: the keyword arguments of the client.
     """
     _check_names(configs, "admin")
     configs = given_options(configs)
@@ -243,10 +243,10 @@ def parse_admin(configs: Mapping[str, Any]) -> AdminConfig:
 
 
 def parse_producer(configs: Mapping[str, Any]) -> ProducerConfig:
-    """Check the keyword arguments of a producer; raises `KafkaConfigurationError`.
+    """Check the keyword arguments of a producer; raise `KafkaConfigurationError` if they are invalid.
 
     Arguments:
-        configs: the keyword arguments of the client, options of the table by name.
+        configs: the keyword arguments of the client.
     """
     _check_names(configs, "producer")
     configs = given_options(configs)
@@ -257,10 +257,10 @@ def parse_producer(configs: Mapping[str, Any]) -> ProducerConfig:
 
 
 def parse_consumer(configs: Mapping[str, Any]) -> ConsumerConfig:
-    """Check the keyword arguments of a consumer; raises `KafkaConfigurationError`.
+    """Check the keyword arguments of a consumer; raise `KafkaConfigurationError` if they are invalid.
 
     Arguments:
-        configs: the keyword arguments of the client, options of the table by name.
+        configs: the keyword arguments of the client.
     """
     _check_names(configs, "consumer")
     configs = given_options(configs)
@@ -287,7 +287,7 @@ _OF_CLASSIC_GROUPS = ("partition_assignment_strategy", "session_timeout_ms", "he
 
 
 def _check_group_protocol(configs: Mapping[str, Any], group: GroupOptions) -> None:
-    """Refuse what only the other group protocol knows, as Java does, where it is given."""
+    """Reject options that only the other group protocol supports, as Java does."""
     if group.group_protocol == "classic":
         if group.group_remote_assignor is not None:
             raise KafkaConfigurationError(
@@ -306,10 +306,10 @@ def _check_group_protocol(configs: Mapping[str, Any], group: GroupOptions) -> No
 
 
 def parse_share(configs: Mapping[str, Any]) -> ShareConfig:
-    """Check the keyword arguments of a share consumer; raises `KafkaConfigurationError`.
+    """Check the keyword arguments of a share consumer; raise `KafkaConfigurationError` if they are invalid.
 
     Arguments:
-        configs: the keyword arguments of the client, options of the table by name.
+        configs: the keyword arguments of the client.
     """
     _check_names(configs, "share consumer")
     configs = given_options(configs)

@@ -25,7 +25,7 @@ def _parse_protocols(name: str, value: Any) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class TlsOptions:
-    """TLS. Stores as of Java, or files of PEM text as of Python; the two are not to be mixed for one purpose."""
+    """TLS. Certificates and keys come from stores, as in Java, or from PEM files, as in Python, but not from both."""
 
     ssl_context: ssl.SSLContext | None = option(
         None,
@@ -37,7 +37,7 @@ class TlsOptions:
         True,
         boolean,
         "Whether the broker's certificate must match its host name.",
-        accepts="bool",  # None must not turn the check off
+        accepts="bool",  # None must not disable the check
     )
     ssl_cafile: str | None = option(
         None,
