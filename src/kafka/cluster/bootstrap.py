@@ -20,8 +20,8 @@ from kafka.errors import (
     NoBrokersAvailable,
 )
 from kafka.net import Connection, open_connection
-from kafka.net.listener import wrong_listener
 from kafka.net.open_stream import DialError, HungUpOn, in_brief
+from kafka.net.peer_probes import wrong_listener
 from kafka.net.statistics import NetworkTraffic
 
 log = logging.getLogger(__name__)

@@ -11,9 +11,9 @@ from kafka.cluster.retry import RetryPolicy, as_kafka_error, nothing
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import IllegalStateError, KafkaConnectionError, KafkaError, StaleMetadata
 from kafka.net import ApiVersions, Connection, open_connection
+from kafka.net.broker_versions import release_of
 from kafka.net.statistics import NetworkTraffic
-from kafka.net.tls import TlsRefusedError
-from kafka.net.versions import release_of
+from kafka.net.tls_context import TlsRefusedError
 
 log = logging.getLogger(__name__)
 

@@ -4,13 +4,13 @@ Layer 3. Imports `kafka.wire` and layer 0 only. Sockets are opened, threads are 
 above this package.
 """
 
+from kafka.net.broker_versions import ApiVersions
 from kafka.net.buffers import BufferPool, FrameBuffer
 from kafka.net.connect import open_connection
 from kafka.net.connection import Connection
-from kafka.net.inflight import Answered, Reply
 from kafka.net.loop_call import LoopCall
 from kafka.net.loop_thread import LoopThread
-from kafka.net.versions import ApiVersions
+from kafka.net.pending_requests import Answered, Reply
 
 __all__ = [
     "Answered",

@@ -4,7 +4,7 @@ The first request is ApiVersions (KIP-35, KIP-511) in version 3, which every bro
 the name of the client software. Version 4 brings nothing that is needed here, and some brokers that are not Apache
 Kafka hang up on it. A broker before 2.4 refuses version 3 with error 35 and names the version that it has, or hangs
 up. It is asked again in that version, or in version 0; an address that hung up is asked in version 0 from then on.
-Brokers before 0.10 have no such request; how they are recognized is in `kafka.net.pre_0_10`; one that asks
+Brokers before 0.10 have no such request; how they are recognized is in `kafka.net.peer_probes`; one that asks
 for a login first is not.
 """
 
@@ -15,15 +15,14 @@ from collections.abc import Callable
 from kafka._addresses import format_address
 from kafka.config import ConnectionOptions, SecurityOptions
 from kafka.errors import KafkaConnectionError, KafkaError, UnsupportedVersionError, check_error
+from kafka.net.broker_versions import CAN_BE_ASKED_SINCE, ApiVersions
 from kafka.net.connection import Connection
 from kafka.net.helper_threads import run_blocking
-from kafka.net.open_stream import HungUpOn, in_brief
-from kafka.net.pre_0_10 import OldBrokerError, look_whether_foreign, look_whether_old, unless_old
-from kafka.net.proxy import check_proxy_library
+from kafka.net.open_stream import HungUpOn, check_proxy_library, in_brief
+from kafka.net.peer_probes import OldBrokerError, look_whether_foreign, look_whether_old, unless_old
 from kafka.net.sasl import SaslSession, check_mechanism
 from kafka.net.statistics import NodeTraffic
-from kafka.net.tls import TlsRefusedError
-from kafka.net.versions import CAN_BE_ASKED_SINCE, ApiVersions
+from kafka.net.tls_context import TlsRefusedError
 from kafka.version import DISTRIBUTION_VERSION
 from kafka.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
 

@@ -17,16 +17,14 @@ from kafka.errors import (
     KafkaConnectionError,
     KafkaError,
 )
-from kafka.net.deadlines import Deadlines
+from kafka.net.broker_versions import ApiVersions
 from kafka.net.fork import close_in_children
-from kafka.net.inflight import Answered, InFlight, InFlightTable
+from kafka.net.frame_stream import Stream
 from kafka.net.open_stream import describe_failure, open_stream
+from kafka.net.pending_requests import Answered, Deadlines, InFlight, InFlightTable, Outgoing, SendQueue
 from kafka.net.receiver import Receiver
-from kafka.net.send_queue import Outgoing, SendQueue
 from kafka.net.statistics import NetworkTraffic, NodeTraffic
-from kafka.net.stream import Stream
-from kafka.net.tls import TlsRefusedError, is_alert, tls_context
-from kafka.net.versions import ApiVersions
+from kafka.net.tls_context import TlsRefusedError, is_alert, tls_context
 from kafka.wire.framing import encode_request
 
 if TYPE_CHECKING:

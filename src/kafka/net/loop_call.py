@@ -131,7 +131,7 @@ class LoopCall(LoopResult[T]):
 class LoopExchange(LoopResult[T]):
     """One request, without a task: for a thread that waits for each answer in turn, a task would be most of the work.
 
-    The connection passes the answer to this object, see `kafka.net.inflight.Answered`.
+    The connection passes the answer to this object, see `kafka.net.pending_requests.Answered`.
 
     Arguments:
         start: called on the loop with this object; sends the request.

@@ -23,8 +23,7 @@ from kafka.errors import (
 from kafka.net.buffers import FrameBuffer
 from kafka.net.fork import after_fork
 from kafka.net.helper_threads import run_blocking
-from kafka.net.inflight import InFlight, InFlightTable, Reply
-from kafka.net.send_queue import SendQueue
+from kafka.net.pending_requests import InFlight, InFlightTable, Reply, SendQueue
 from kafka.net.statistics import NodeTraffic
 from kafka.wire.framing import correlation_id, decode_response
 
@@ -260,7 +259,7 @@ class Receiver:
         self.raw: asyncio.Future[bytes] | None = None
 
     def take(self, view: memoryview, buffer: FrameBuffer | None) -> bool:
-        """Take a frame, see `kafka.net.stream.FrameSink`; False if it made the connection close."""
+        """Take a frame, see `kafka.net.frame_stream.FrameSink`; False if it made the connection close."""
         if self.raw is not None:
             if not self.raw.done():
                 self.raw.set_result(bytes(view))

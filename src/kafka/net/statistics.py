@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from kafka.metrics.client_metrics import ClientMetrics, Metric, largest_of, mean_of, rate_of
 from kafka.metrics.windows import Window, WindowOptions, Windows, largest, rate, total
-from kafka.net.loop_selector import LOOP_METRICS
+from kafka.net.loop_thread import LOOP_METRICS
 
 
 class _Exchanged(Window):

@@ -12,7 +12,7 @@ import pytest
 from integration.consumer_support import PATIENCE_S, read
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.errors import NoError
-from kafka.net import send_queue
+from kafka.net import pending_requests
 
 if TYPE_CHECKING:
     from harness.releases import Kafka
@@ -49,7 +49,7 @@ class Watched:
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
     seen = Watched()
-    made, throttle = send_queue.SendQueue.__init__, send_queue.SendQueue.throttle
+    made, throttle = pending_requests.SendQueue.__init__, pending_requests.SendQueue.throttle
 
     def init(queue: Any, loop: Any, transmit: Any, *others: Any) -> None:
         def sending(outgoing: Any) -> None:
@@ -63,8 +63,8 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
         seen.pauses.append(Pause(queue, now, now + seconds))
         throttle(queue, seconds)
 
-    monkeypatch.setattr(send_queue.SendQueue, "__init__", init)
-    monkeypatch.setattr(send_queue.SendQueue, "throttle", throttled)
+    monkeypatch.setattr(pending_requests.SendQueue, "__init__", init)
+    monkeypatch.setattr(pending_requests.SendQueue, "throttle", throttled)
     return seen
 
 

@@ -355,7 +355,7 @@ class _OldBroker(socketserver.StreamRequestHandler):
 
 @pytest.mark.parametrize("is_silent", [False, True], ids=["0.8", "0.9"])
 def test_a_broker_of_its_time_gets_the_request_as_it_is(is_silent: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kafka.net.pre_0_10._SILENCE_S", 0.1)
+    monkeypatch.setattr("kafka.net.peer_probes._SILENCE_S", 0.1)
     seen: list[tuple[int, int]] = []
     handler = type("Handler", (_OldBroker,), {"seen": seen, "is_silent": is_silent})
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as server:

@@ -19,7 +19,7 @@ import kafka
 import kafka.aio
 from kafka.broker import EmbeddedBroker
 from kafka.errors import KafkaConnectionError, NoBrokersAvailable
-from kafka.net import pre_0_10
+from kafka.net import peer_probes
 from unit.net.certificates import Issued, authority, issued
 
 pytestmark = pytest.mark.once
@@ -273,7 +273,7 @@ def test_a_listener_that_asks_for_a_login_is_told_at_once_with_its_mechanisms() 
 @pytest.mark.parametrize("protocol", ["PLAINTEXT", "SASL_PLAINTEXT"])
 def test_an_http_server_that_is_silent_is_told(protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_SILENCE_S", "_LONG_SILENCE_S"):
-        monkeypatch.setattr(pre_0_10, name, 0.01)
+        monkeypatch.setattr(peer_probes, name, 0.01)
     options = SCRAM if protocol != "PLAINTEXT" else {}
     with listening(http_that_waits_for_a_line) as server:
         text = told(server, security_protocol=protocol, socket_connection_setup_timeout_ms=NEVER_MS, **options)

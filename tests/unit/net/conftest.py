@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka.net import connect, pre_0_10
+from kafka.net import connect, peer_probes
 from kafka.wire.api.heartbeat import HeartbeatResponse
 from unit.net.scripted import ScriptedBroker
 
@@ -16,8 +16,8 @@ async def broker():
 
 @pytest.fixture(autouse=True)
 def _forget_greetings():
-    for known in (connect._greetings, pre_0_10._known):
+    for known in (connect._greetings, peer_probes._known):
         known.clear()
     yield
-    for known in (connect._greetings, pre_0_10._known):
+    for known in (connect._greetings, peer_probes._known):
         known.clear()

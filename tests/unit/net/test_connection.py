@@ -13,8 +13,8 @@ from kafka.errors import (
 )
 from kafka.metrics.client_metrics import ClientMetrics
 from kafka.net import Reply, open_connection
+from kafka.net.frame_stream import SHARED_BYTES
 from kafka.net.statistics import NetworkTraffic
-from kafka.net.stream import SHARED_BYTES
 from kafka.wire.api.fetch import FetchRequest
 from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka.wire.api.metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic

@@ -14,7 +14,7 @@ from kafka.errors import (
     WireFormatError,
 )
 from kafka.net import BufferPool
-from kafka.net.stream import SHARED_BYTES, Stream
+from kafka.net.frame_stream import SHARED_BYTES, Stream
 from kafka.wire.api.fetch import FetchRequest
 from kafka.wire.api.heartbeat import HeartbeatResponse
 from unit.net.connections import connect, fetched, heartbeat

@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError
-from kafka.net.deadlines import Deadlines
-from kafka.net.inflight import InFlight, InFlightTable
+from kafka.net.pending_requests import Deadlines, InFlight, InFlightTable
 from kafka.wire.api.heartbeat import HeartbeatRequest
 from unit.virtual_loop import simulate
 

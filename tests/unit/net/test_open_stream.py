@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from kafka.net import open_stream as module
-from kafka.net.stream import Stream
+from kafka.net.frame_stream import Stream
 
 ADDRESSES = [(2, ("10.0.0.1", 9092)), (2, ("10.0.0.2", 9092))]
 

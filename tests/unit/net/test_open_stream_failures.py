@@ -12,8 +12,8 @@ import pytest
 
 from kafka.config import parse_admin
 from kafka.net import open_stream as module
+from kafka.net.frame_stream import Stream
 from kafka.net.open_stream import DialError, HungUpOn, describe_failure, open_stream
-from kafka.net.stream import Stream
 from unit.virtual_loop import simulate
 
 IPV4 = (socket.AF_INET, socket.SOCK_STREAM, 6, "")

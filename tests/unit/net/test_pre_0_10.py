@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError
-from kafka.net.pre_0_10 import _SECOND_SILENCE_S, _SILENCE_S
-from kafka.net.versions import release_of
+from kafka.net.broker_versions import release_of
+from kafka.net.peer_probes import _SECOND_SILENCE_S, _SILENCE_S
 from kafka.wire.api.metadata import MetadataResponse
 from unit.net.connections import connect, heartbeat
 from unit.net.scripted import HANG_UP, SILENCE

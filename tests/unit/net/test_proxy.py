@@ -12,7 +12,7 @@ from kafka import AsyncKafkaConsumer, AsyncKafkaProducer, KafkaAdminClient, Kafk
 from kafka.broker import EmbeddedBroker
 from kafka.config import parse_admin
 from kafka.errors import KafkaConfigurationError, NoBrokersAvailable
-from kafka.net.proxy import ProxyRefusedError, connect_through
+from kafka.net.open_stream import ProxyRefusedError, connect_through
 
 pytestmark = pytest.mark.once
 HIDDEN = "kafka.hidden.test"

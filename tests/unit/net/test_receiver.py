@@ -8,7 +8,7 @@ import pytest
 from kafka.errors import Cancelled
 from kafka.net import receiver
 from kafka.net.buffers import BufferPool
-from kafka.net.inflight import InFlight
+from kafka.net.pending_requests import InFlight
 from kafka.net.receiver import AnswerReader
 from kafka.wire.api.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 from kafka.wire.framing import encode_response

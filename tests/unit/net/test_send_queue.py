@@ -5,9 +5,7 @@ import math
 
 import pytest
 
-from kafka.net.deadlines import CheckTimer
-from kafka.net.inflight import InFlight, InFlightTable, Reply
-from kafka.net.send_queue import Outgoing, SendQueue
+from kafka.net.pending_requests import CheckTimer, InFlight, InFlightTable, Outgoing, Reply, SendQueue
 from kafka.wire.api.heartbeat import HeartbeatRequest
 from unit.virtual_loop import simulate
 

@@ -9,8 +9,8 @@ import pytest
 
 from kafka.config import parse_admin
 from kafka.metrics.client_metrics import ClientMetrics
-from kafka.net import loop_selector
-from kafka.net.loop_selector import LOOP_METRICS, TimedSelector
+from kafka.net import loop_thread
+from kafka.net.loop_thread import LOOP_METRICS, TimedSelector
 from kafka.net.statistics import NetworkTraffic
 
 
@@ -62,7 +62,7 @@ def test_connections_are_counted() -> None:
 
 def test_the_loop_tells_how_it_spends_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr(loop_selector, "_now", lambda: now[0])
+    monkeypatch.setattr(loop_thread, "_now", lambda: now[0])
 
     def wait(self: object, timeout: float | None = None) -> list[object]:
         now[0] += 0.25

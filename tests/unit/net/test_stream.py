@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kafka.net.buffers import FrameBuffer
-from kafka.net.stream import Stream
+from kafka.net.frame_stream import Stream
 
 
 class Ends:

@@ -4,7 +4,7 @@ import pytest
 
 from kafka.errors import InvalidReceiveError
 from kafka.net.buffers import BufferPool
-from kafka.net.stream import SHARED_BYTES, FrameCutter
+from kafka.net.frame_stream import SHARED_BYTES, FrameCutter
 
 pytestmark = pytest.mark.once
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka.net.stream import Stream
+from kafka.net.frame_stream import Stream
 from unit.virtual_loop import simulate
 
 LARGE = 16 * 1024

@@ -11,8 +11,7 @@ import pytest
 
 from kafka.config import from_librdkafka_names, parse_admin
 from kafka.errors import KafkaConfigurationError
-from kafka.net import tls
-from kafka.net.tls import tls_context
+from kafka.net.tls_context import _contexts, tls_context
 from unit.net.certificates import (
     KEY_PASSWORD,
     STORE_PASSWORD,
@@ -29,10 +28,10 @@ pytestmark = pytest.mark.once
 
 
 @pytest.fixture(autouse=True)
-def _contexts():
-    tls._contexts.clear()
+def _no_cached_contexts():
+    _contexts.clear()
     yield
-    tls._contexts.clear()
+    _contexts.clear()
 
 
 def security(**options):

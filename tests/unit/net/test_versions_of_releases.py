@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka.net import ApiVersions
-from kafka.net.versions import release_of
+from kafka.net.broker_versions import release_of
 from kafka.wire import message_class
 
 FIRSTS = [

@@ -20,7 +20,7 @@ from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaR
 from kafka.formats.registry.options import RegistryOptions, RegistryUrl, parse
 from kafka.formats.registry.responses import ACCEPTED, body_of
 from kafka.net.peer_text import shown_text
-from kafka.net.tls import tls_context
+from kafka.net.tls_context import tls_context
 from kafka.version import __version__
 
 log = logging.getLogger(__name__)

@@ -30,7 +30,7 @@ from kafka.legacy.deprecation import warn_deprecated
 from kafka.legacy.kafka_future import Future
 from kafka.legacy.simple.simple_client import SimpleClient
 from kafka.net import ApiVersions, LoopThread
-from kafka.net.versions import release_of
+from kafka.net.broker_versions import release_of
 
 _NEVER_S = 9999999999
 

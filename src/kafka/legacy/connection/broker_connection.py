@@ -24,7 +24,7 @@ from kafka.errors import (
 from kafka.legacy.connection.link import Link, traffic_in
 from kafka.legacy.kafka_future import Future
 from kafka.legacy.protocol.translation import Translated, translate
-from kafka.net.versions import release_of
+from kafka.net.broker_versions import release_of
 from kafka.version import __version__
 
 

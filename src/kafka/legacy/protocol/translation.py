@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from kafka.errors import UnsupportedVersionError
 from kafka.legacy.protocol.message import Message, MessageSet
 from kafka.legacy.protocol.message_sets import message_objects
-from kafka.net.versions import ApiVersions
+from kafka.net.broker_versions import ApiVersions
 from kafka.record import BatchBuilder, Compression, decode_batches
 from kafka.record.batch_types import Buffer
 from kafka.record.layout import MAGIC_AT

@@ -10,7 +10,7 @@ import pytest
 from kafka.conn import collect_hosts, dns_lookup, get_ip_port_afi, is_inet_4_or_6
 from kafka.errors import UnsupportedVersionError
 from kafka.legacy.protocol.translation import to_batch, to_message_set, translate
-from kafka.net.versions import ApiVersions
+from kafka.net.broker_versions import ApiVersions
 from kafka.protocol import KafkaProtocol, create_gzip_message, create_message, create_snappy_message
 from kafka.protocol.fetch import FetchRequest
 from kafka.protocol.group import JoinGroupRequest

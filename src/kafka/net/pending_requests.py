@@ -1,0 +1,357 @@
+"""The requests of one connection that are queued or wait for their answers, and their deadlines.
+
+Requests are sent in order. They are queued while the connection reauthenticates (`SendQueue.hold`), while the broker
+throttles this client (KIP-219), and while ``max_in_flight_requests_per_connection`` requests wait for their answers.
+
+A connection is closed when an answer is late, or when it has been idle for too long. One timer serves all the deadlines
+of a connection, so requests need no timers of their own.
+"""
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from kafka.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError
+from kafka.net.frame_stream import Part
+
+if TYPE_CHECKING:
+    from kafka.wire import Request
+
+R = TypeVar("R")
+R_contra = TypeVar("R_contra", contravariant=True)
+
+
+class Answered(Protocol[R_contra]):
+    """Receives the answer to a request: an asyncio future, or a `Reply`."""
+
+    def done(self) -> bool:
+        """Whether it no longer needs an answer."""
+
+    def set_result(self, result: R_contra, /) -> None:
+        """Take the response."""
+
+    def set_exception(self, exception: Any, /) -> None:
+        """Take the error: there will be no response."""
+
+
+class Reply(Generic[R]):
+    """Takes an answer as soon as it is decoded; awaiting a future would cost an iteration of the loop and more.
+
+    Arguments:
+        take: called once, with the response and None, or with None and the error. It runs inside the connection, so it
+            must not raise; it may use the connection, and close it.
+    """
+
+    __slots__ = ("_take",)
+
+    def __init__(self, take: Callable[[R | None, Exception | None], object]) -> None:
+        self._take: Callable[[R | None, Exception | None], object] | None = take
+
+    def done(self) -> bool:
+        """Whether it has its answer, or was cancelled."""
+        return self._take is None
+
+    def set_result(self, result: R, /) -> None:
+        """Take the response."""
+        take, self._take = self._take, None
+        if take is not None:
+            take(result, None)
+
+    def set_exception(self, exception: Exception, /) -> None:
+        """Take the error: there will be no response."""
+        take, self._take = self._take, None
+        if take is not None:
+            take(None, exception)
+
+    def cancel(self) -> bool:
+        """Ignore the answer."""
+        self._take = None
+        return True
+
+
+class InFlight:
+    """One such request, the future of its answer and, once it is sent, its time and deadline (seconds of the loop).
+
+    Arguments:
+        digest: converts the response, in the thread that decodes it, to the result of ``future``; None: the response
+            itself.
+    """
+
+    __slots__ = ("deadline", "digest", "future", "request", "sent_at", "timeout_s", "version")
+
+    def __init__(
+        self,
+        request: "type[Request[Any]]",
+        version: int,
+        future: Answered[Any],
+        timeout_s: float,
+        digest: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self.request = request
+        self.digest = digest
+        self.version = version
+        self.future = future
+        self.deadline = math.inf
+        self.sent_at = 0.0
+        self.timeout_s = timeout_s
+
+
+class InFlightTable(dict[int, InFlight]):
+    """The requests by correlation id. Brokers answer in order, but nothing here relies on that.
+
+    A dict, so that adding, removing and counting do not call Python functions.
+    """
+
+    __slots__ = ("_last_id",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last_id = 0
+
+    def next_id(self) -> int:
+        """Return a correlation id that is not in use."""
+        self._last_id = (self._last_id + 1) & 0x7FFFFFFF
+        return self._last_id
+
+    def remove(self, entry: InFlight) -> None:
+        """Stop waiting for the answer to a request."""
+        for number in [number for number, each in self.items() if each is entry]:
+            del self[number]
+
+    def extend(self, quiet_until: float) -> None:
+        """No answer can arrive before ``quiet_until``: restart the timeouts of all requests at that time."""
+        for entry in self.values():
+            entry.deadline = max(entry.deadline, quiet_until + entry.timeout_s)
+
+    def earliest_deadline(self) -> float | None:
+        """Return the earliest deadline of all requests; None if there are none."""
+        return min((entry.deadline for entry in self.values()), default=None)
+
+    def expired(self, now: float) -> InFlight | None:
+        """Return the oldest request whose deadline has passed, or None."""
+        return next((entry for entry in self.values() if entry.deadline <= now), None)
+
+    def drain(self) -> list[InFlight]:
+        """Remove and return all requests, oldest first."""
+        entries = list(self.values())
+        self.clear()
+        return entries
+
+
+class Outgoing:
+    """An encoded request. ``entry`` is None if it gets no answer (acks=0)."""
+
+    __slots__ = ("entry", "number", "parts", "reply", "written")
+
+    def __init__(
+        self,
+        number: int,
+        parts: Sequence[Part],
+        reply: Answered[Any],
+        entry: InFlight | None,
+        written: Callable[[], object] | None,
+    ) -> None:
+        self.number = number
+        self.parts = parts
+        self.reply = reply
+        self.entry = entry
+        self.written = written
+
+
+class SendQueue:
+    """Sends the requests of one connection as soon as they may be sent.
+
+    Arguments:
+        transmit: writes a request to the stream, and starts its timeout.
+        in_flight: returns the number of requests that wait for their answers.
+        limit: maximum number of requests that may wait for their answers.
+
+    Attributes:
+        waiting: the queued requests.
+    """
+
+    __slots__ = (
+        "_held",
+        "_in_flight",
+        "_limit",
+        "_loop",
+        "_throttle_timer",
+        "_throttled_until",
+        "_transmit",
+        "waiting",
+    )
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        transmit: Callable[[Outgoing], None],
+        in_flight: Callable[[], int],
+        limit: int,
+    ) -> None:
+        self._loop = loop
+        self._transmit = transmit
+        self._in_flight = in_flight
+        self._limit = limit
+        self.waiting: deque[Outgoing] = deque()
+        self._held = False
+        self._throttled_until = 0.0
+        self._throttle_timer: asyncio.TimerHandle | None = None
+
+    def __len__(self) -> int:
+        return len(self.waiting)
+
+    def put(self, outgoing: Outgoing) -> None:
+        """Send a request, now or after those queued before it."""
+        if not self.waiting and not self._held and self._throttle_timer is None and self._in_flight() < self._limit:
+            self._transmit(outgoing)
+        else:
+            self.waiting.append(outgoing)
+
+    def flush(self) -> None:
+        """Send the requests that may be sent now, after an answer."""
+        while self.waiting and not self._held and self._throttle_timer is None and self._in_flight() < self._limit:
+            outgoing = self.waiting.popleft()
+            if not outgoing.reply.done():  # else the caller gave up before it was sent
+                self._transmit(outgoing)
+
+    def hold(self) -> None:
+        """Queue everything until `unhold`."""
+        self._held = True
+
+    def unhold(self) -> None:
+        """Send the requests queued since `hold`."""
+        self._held = False
+        self.flush()
+
+    def throttle(self, seconds: float) -> None:
+        """Queue everything for this time: the broker does not read from this connection meanwhile (KIP-219)."""
+        until = self._loop.time() + seconds
+        if until <= self._throttled_until:
+            return
+        self._throttled_until = until
+        if self._throttle_timer is not None:
+            self._throttle_timer.cancel()
+        self._throttle_timer = self._loop.call_at(until, self._throttle_over)
+
+    def _throttle_over(self) -> None:
+        self._throttle_timer = None
+        self.flush()
+
+    def close(self) -> list[Answered[Any]]:
+        """Stop sending; return the waiters of unsent requests."""
+        if self._throttle_timer is not None:
+            self._throttle_timer.cancel()
+            self._throttle_timer = None
+        left = [outgoing.reply for outgoing in self.waiting]
+        self.waiting.clear()
+        return left
+
+
+class CheckTimer:
+    """Calls ``check`` at the earliest of the requested times, and then forgets all of them.
+
+    Arguments:
+        check: requests the times that still matter again.
+    """
+
+    __slots__ = ("_at", "_check", "_loop", "_timer")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, check: Callable[[], None]) -> None:
+        self._loop = loop
+        self._check = check
+        self._timer: asyncio.TimerHandle | None = None
+        self._at = 0.0
+
+    def at(self, when: float) -> None:
+        """Check at ``when`` (the loop's time in seconds) at the latest."""
+        if self._timer is not None:
+            if self._at <= when:
+                return
+            self._timer.cancel()
+        self._at = when
+        self._timer = self._loop.call_at(when, self._fire)
+
+    def cancel(self) -> None:
+        """Stop checking."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _fire(self) -> None:
+        self._timer = None
+        self._check()
+
+
+class TimedConnection(Protocol):
+    """The part of a connection that its deadlines use."""
+
+    ended_here: bool
+
+    @property
+    def described_as(self) -> str: ...
+    def abort(self, error: KafkaError) -> None: ...
+
+
+class Deadlines:
+    """Closes a connection whose time is up.
+
+    Arguments:
+        table: the requests that wait for answers, with their deadlines.
+        send_queue: the queued requests; while there are any, the connection is in use.
+        max_idle_ms: ``connections_max_idle_ms``, see `watch_use`; negative for no limit.
+
+    Attributes:
+        timer: must be notified of each new deadline.
+        last_used: when the last request was sent, in the loop's seconds.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        connection: TimedConnection,
+        table: InFlightTable,
+        send_queue: SendQueue,
+        max_idle_ms: float,
+    ) -> None:
+        self._loop = loop
+        self._connection = connection
+        self._table = table
+        self._send_queue = send_queue
+        self._max_idle_ms = max_idle_ms
+        self.timer = CheckTimer(loop, self.check)
+        self.last_used = loop.time()
+
+    def watch_use(self) -> None:
+        """From now on, close the connection when it is idle for ``connections_max_idle_ms``."""
+        if self._max_idle_ms >= 0:
+            self.timer.at(self.last_used + self._max_idle_ms / 1000)
+
+    def check(self) -> None:
+        """Close the connection if a deadline has passed; otherwise check again at the next one."""
+        now = self._loop.time()
+        late = self._table.expired(now)
+        if late is not None:
+            self._time_out(late)
+            return
+        due = self._table.earliest_deadline()
+        if due is None and self._max_idle_ms >= 0:
+            since = now if self._send_queue else self.last_used
+            due = since + self._max_idle_ms / 1000
+            if due <= now:
+                broker = self._connection
+                broker.ended_here = True
+                broker.abort(KafkaConnectionError(f"closed the unused connection to {broker.described_as}"))
+                return
+        if due is not None:
+            self.timer.at(due)
+
+    def _time_out(self, late: InFlight) -> None:
+        broker = self._connection
+        request = f"{late.request.NAME} version {late.version}"
+        what = f"{request} got no answer from {broker.described_as} in {late.timeout_s:g} s"
+        self._table.remove(late)  # it gets its own error, once nothing can be sent here any more
+        broker.abort(KafkaConnectionError(f"the connection was closed, because {what}"))
+        if not late.future.done():
+            late.future.set_exception(KafkaTimeoutError(f"{what}; the connection was closed"))
