@@ -41,24 +41,24 @@ else:
 
         def reader(self, schema: Any) -> Any:
             """The batch source."""
-            from kafka.spark.batch import KafkaBatchReader
+            from kafka.spark.batch_reader import KafkaBatchReader
 
             return KafkaBatchReader(self.options, schema, self._schemas)
 
         def streamReader(self, schema: Any) -> Any:  # noqa: N802  # Spark's name
             """The streaming source."""
-            from kafka.spark.stream import KafkaStreamReader
+            from kafka.spark.stream_reader import KafkaStreamReader
 
             return KafkaStreamReader(self.options, schema, self._schemas)
 
         def writer(self, schema: Any, overwrite: bool) -> Any:
             """The batch sink."""
-            from kafka.spark.sink import KafkaBatchWriter
+            from kafka.spark.writers import KafkaBatchWriter
 
             return KafkaBatchWriter(self.options, schema, overwrite)
 
         def streamWriter(self, schema: Any, overwrite: bool) -> Any:  # noqa: N802  # Spark's name
             """The streaming sink. Output mode complete arrives as ``overwrite``: each result is appended."""
-            from kafka.spark.sink import KafkaStreamWriter
+            from kafka.spark.writers import KafkaStreamWriter
 
             return KafkaStreamWriter(self.options, schema)

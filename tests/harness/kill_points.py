@@ -63,7 +63,7 @@ def stopping_source(folder: str) -> type:
     from pyspark import cloudpickle
     from pyspark.sql.datasource import DataSource, DataSourceArrowWriter
 
-    from kafka.spark.versions import DataSourceStreamArrowWriter
+    from kafka.spark.pyspark_versions import DataSourceStreamArrowWriter
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -98,12 +98,12 @@ def stopping_source(folder: str) -> type:
             return "stopping_kafka_columnar"
 
         def writer(self, schema: Any, overwrite: bool) -> Any:
-            from kafka.spark.sink import KafkaBatchWriter
+            from kafka.spark.writers import KafkaBatchWriter
 
             return BatchWriter(KafkaBatchWriter(self.options, schema, overwrite))
 
         def streamWriter(self, schema: Any, overwrite: bool) -> Any:  # noqa: N802  # Spark's name
-            from kafka.spark.sink import KafkaStreamWriter
+            from kafka.spark.writers import KafkaStreamWriter
 
             return StreamWriter(KafkaStreamWriter(self.options, schema))
 
@@ -162,7 +162,7 @@ def install(folder: str) -> None:
     """Have the sink of this process stop at the points of a folder, which may be another than before."""
     import importlib
 
-    driver: Any = importlib.import_module("kafka.spark.exactly_once.driver")
+    driver: Any = importlib.import_module("kafka.spark.exactly_once.driver_steps")
     task: Any = importlib.import_module("kafka.spark.exactly_once.task")
     prefix_access: Any = importlib.import_module("kafka.spark.exactly_once.prefix_access")
     prefix_access.LIMIT_MS = LONGEST_S * 1_000  # the time that it stops is not the brokers'

@@ -8,10 +8,10 @@ processes would have to import them.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka.spark.calls import begin_call, without_traceback
-from kafka.spark.options.columns import COLUMNS, ddl
 from kafka.spark.options.parsing import ReadOptions, check_names, check_read, read_columns
+from kafka.spark.options.row_schema import COLUMNS, ddl
 from kafka.spark.requirements import check_pyspark
+from kafka.spark.spark_calls import begin_call, without_traceback
 
 if TYPE_CHECKING:
     from kafka.spark.typed.decoding import TypedRead

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.spark.options.field_options import FieldOptions, TypedOptions
-from kafka.spark.options.values import Topics
+from kafka.spark.options.value_parsers import Topics
 from kafka.spark.requirements import INSTALL, SparkRequirementError
 from kafka.spark.typed.decoding import Decode, decoder_of
 from kafka.spark.typed.encoding import Encoder

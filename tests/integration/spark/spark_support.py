@@ -26,7 +26,7 @@ from harness.tools import JVM
 from harness.topics import Wire, await_topic
 from kafka import KafkaConsumer, KafkaProducer
 from kafka.spark import session
-from kafka.spark.versions import TELLS_TRIGGER
+from kafka.spark.pyspark_versions import TELLS_TRIGGER
 from kafka.structs import TopicPartition
 from kafka.wire import message_class
 

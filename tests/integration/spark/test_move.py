@@ -11,7 +11,7 @@ import pytest
 from conftest import missing
 from harness.fetch import FetchError
 from harness.java import JavaError
-from kafka.spark.versions import TELLS_TRIGGER
+from kafka.spark.pyspark_versions import TELLS_TRIGGER
 
 from .spark_support import (
     FORMAT,

@@ -27,7 +27,7 @@ from kafka.admin import (
 )
 from kafka.errors import KafkaError
 from kafka.spark.client_cache import CONSUMERS, PRODUCERS
-from kafka.spark.exactly_once import driver
+from kafka.spark.exactly_once import driver_steps
 from kafka.spark.exactly_once.decision import BATCH_WRITE
 from kafka.spark.exactly_once.prefix_access import admin_configs, ask_brokers
 from kafka.spark.exactly_once.replay_check import Write
@@ -136,8 +136,8 @@ def reads(alice: Alice, topic: str) -> None:
 def streams(alice: Alice, topic: str, **more: str) -> Any:
     from pyspark.sql.types import BinaryType, StructType
 
-    from kafka.spark.stream import KafkaStreamReader
-    from kafka.spark.versions import ReadAllAvailable
+    from kafka.spark.pyspark_versions import ReadAllAvailable
+    from kafka.spark.stream_reader import KafkaStreamReader
 
     given = {**alice.options, "subscribe": topic, "startingoffsets": "earliest", **more}
     reader = KafkaStreamReader(given, StructType().add("value", BinaryType()))
@@ -172,10 +172,10 @@ def writes_exactly_once(alice: Alice, topic: str) -> None:
     configs = admin_configs(options.configs)
     producers = TransactionalProducers()
     try:
-        plan = ask_brokers(configs, prefix, lambda access: driver.plan(access, options, ""))
+        plan = ask_brokers(configs, prefix, lambda access: driver_steps.plan(access, options, ""))
         write = Write(prefix, BATCH_WRITE, plan.run, 0, "")
         result = write_in_transaction(options, ("value",), iter(ROWS.to_batches()), plan, write, producers)
-        ask_brokers(configs, prefix, lambda access: driver.commit(access, options, [result]))
+        ask_brokers(configs, prefix, lambda access: driver_steps.commit(access, options, [result]))
     finally:
         producers.close()
 

@@ -19,7 +19,7 @@ from kafka.broker import EmbeddedBroker
 from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.producer.transactions import end_transactions
 from kafka.spark import transactions
-from kafka.spark.exactly_once import driver
+from kafka.spark.exactly_once import driver_steps
 from kafka.spark.exactly_once.decision import BATCH_WRITE
 from kafka.spark.exactly_once.prefix_access import PrefixAccess, ask_brokers
 from kafka.spark.exactly_once.replay_check import (
@@ -129,11 +129,11 @@ class Query:
     def ask(self, steps: Callable[[Any], Any]) -> Any:
         return ask_brokers(self.configs, self.prefix, lambda access: steps(Crashing(access, self.dice)))
 
-    def plan(self) -> driver.Plan:
-        plan: driver.Plan = self.ask(lambda access: driver.plan(access, self.options, self.checkpoint))
+    def plan(self) -> driver_steps.Plan:
+        plan: driver_steps.Plan = self.ask(lambda access: driver_steps.plan(access, self.options, self.checkpoint))
         return plan
 
-    def task(self, plan: driver.Plan, batch: int, rows: list[tuple[str, str]]) -> driver.TaskResult:
+    def task(self, plan: driver_steps.Plan, batch: int, rows: list[tuple[str, str]]) -> driver_steps.TaskResult:
         run = self.run if self.query != BATCH_WRITE else plan.run
         write = Write(self.prefix, self.query, run, batch, self.checkpoint)
         number = self.dice.random.randrange(len(self.processes))
@@ -150,27 +150,29 @@ class Query:
             raise
         return result
 
-    def tasks(self, plan: driver.Plan, batch: int, rows: list[tuple[str, str]], count: int) -> list[driver.TaskResult]:
+    def tasks(
+        self, plan: driver_steps.Plan, batch: int, rows: list[tuple[str, str]], count: int
+    ) -> list[driver_steps.TaskResult]:
         split: list[list[tuple[str, str]]] = [[] for _ in range(count)]
         for key, value in rows:
             split[zlib.crc32(key.encode()) % count].append((key, value))
         return [self.attempts(plan, batch, some) for some in split]
 
-    def attempts(self, plan: driver.Plan, batch: int, rows: list[tuple[str, str]]) -> driver.TaskResult:
+    def attempts(self, plan: driver_steps.Plan, batch: int, rows: list[tuple[str, str]]) -> driver_steps.TaskResult:
         while True:
             try:
                 return self.task(plan, batch, rows)
             except CrashError:
                 continue
 
-    def commit(self, results: list[driver.TaskResult]) -> None:
-        self.ask(lambda access: driver.commit(access, self.options, results))
+    def commit(self, results: list[driver_steps.TaskResult]) -> None:
+        self.ask(lambda access: driver_steps.commit(access, self.options, results))
 
-    def abort(self, results: list[driver.TaskResult]) -> None:
-        self.ask(lambda access: driver.abort(access, results))
+    def abort(self, results: list[driver_steps.TaskResult]) -> None:
+        self.ask(lambda access: driver_steps.abort(access, results))
 
     def write(self, batch: int, rows: list[tuple[str, str]], count: int = 2) -> None:
-        results: list[driver.TaskResult] = []
+        results: list[driver_steps.TaskResult] = []
         plan = self.plan()
         results = self.tasks(plan, batch, rows, count)
         try:
@@ -292,16 +294,16 @@ def stop_before_aborting(steps: Callable[[], Any]) -> Callable[[PrefixAccess], A
     return lambda access: access.abort_ids(found[0])
 
 
-def commit_while(query: Query, results: list[driver.TaskResult], wakes: Callable[[Any], Any]) -> None:
+def commit_while(query: Query, results: list[driver_steps.TaskResult], wakes: Callable[[Any], Any]) -> None:
     """Commit, and let a driver that was stopped go on once it is decided, but not committed yet."""
-    finish = driver._finish
+    finish = driver_steps._finish
 
     async def finish_late(access: Any, decided: Any) -> None:
         await wakes(access)
         await finish(access, decided)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver, "_finish", finish_late)
+        patch.setattr(driver_steps, "_finish", finish_late)
         query.commit(results)
 
 

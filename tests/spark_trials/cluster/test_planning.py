@@ -12,8 +12,8 @@ from pyspark.sql.types import BinaryType, StructField, StructType
 from harness.apache import ApacheKafka
 from harness.topics import create_topic
 from kafka import KafkaProducer
-from kafka.spark.batch import KafkaBatchReader
-from kafka.spark.stream import KafkaStreamReader
+from kafka.spark.batch_reader import KafkaBatchReader
+from kafka.spark.stream_reader import KafkaStreamReader
 
 PARTITIONS = 1_000
 RECORDS_EACH = 20

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kafka.spark import available, run_available, versions
-from kafka.spark.available import Goal
+from kafka.spark import pyspark_versions, queries, run_available
+from kafka.spark.queries import Goal
 
 pytestmark = pytest.mark.once
 
@@ -128,10 +128,10 @@ class Writer:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(available, "start", lambda writer: writer.left.pop(0))
+    monkeypatch.setattr(queries, "start", lambda writer: writer.left.pop(0))
 
     def run(writer: Writer, *, told: bool) -> Any:
-        monkeypatch.setattr(versions, "TELLS_TRIGGER", told)
+        monkeypatch.setattr(pyspark_versions, "TELLS_TRIGGER", told)
         return run_available(writer)  # type: ignore[arg-type]  # a fake
 
     return run
@@ -145,7 +145,7 @@ def test_queries_run_one_after_the_other_to_the_end(run: Any) -> None:
 
 
 def test_the_log_has_what_each_query_did(run: Any, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "kafka.spark.available")
+    caplog.set_level(logging.INFO, "kafka.spark.queries")
     numbers = [{"batchId": 7, "numInputRows": 5}, {"batchId": 8, "numInputRows": 7}]
     run(
         Writer(

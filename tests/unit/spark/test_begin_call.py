@@ -10,7 +10,7 @@ pytestmark = pytest.mark.once
 
 CODE = """
 import gc
-from kafka.spark.calls import begin_call
+from kafka.spark.spark_calls import begin_call
 
 before = gc.get_freeze_count()  # some Pythons freeze what they begin with
 

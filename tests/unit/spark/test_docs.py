@@ -10,7 +10,7 @@ import pyspark
 import pytest
 
 from kafka.spark import SESSION_SETTINGS, UNCHECKED_ARROW_SETTINGS
-from kafka.spark.options.columns import COLUMNS
+from kafka.spark.options.row_schema import COLUMNS
 from spark_trials.comparison.programs import PROGRAMS
 
 pytestmark = pytest.mark.once

@@ -9,10 +9,10 @@ from pyspark import cloudpickle
 from pyspark.sql.types import BinaryType, StructField, StructType
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.batch import KafkaBatchReader
-from kafka.spark.calls import rows_without_traceback, without_traceback
-from kafka.spark.sink import KafkaBatchWriter, KafkaStreamWriter
-from kafka.spark.stream import KafkaStreamReader
+from kafka.spark.batch_reader import KafkaBatchReader
+from kafka.spark.spark_calls import rows_without_traceback, without_traceback
+from kafka.spark.stream_reader import KafkaStreamReader
+from kafka.spark.writers import KafkaBatchWriter, KafkaStreamWriter
 from kafka.version import DISTRIBUTION_VERSION
 
 pytestmark = pytest.mark.once
@@ -68,7 +68,7 @@ def test_a_task_without_a_package_that_this_one_needs_names_that():
 
 @pytest.mark.slow
 def test_a_task_with_another_version_of_the_package_names_both(monkeypatch):
-    monkeypatch.setattr("kafka.spark.calls.DISTRIBUTION_VERSION", "0.0.9")
+    monkeypatch.setattr("kafka.spark.spark_calls.DISTRIBUTION_VERSION", "0.0.9")
     said = unpickled_without(KafkaBatchReader(READ, SCHEMA))
     assert said.startswith(f"kafka-columnar is {DISTRIBUTION_VERSION} in the Python of this Spark process, ")
     assert "and 0.0.9 in the process that sent the work: install one version in both" in said

@@ -9,7 +9,7 @@ import pytest
 
 from kafka.errors import IllegalArgumentError
 from kafka.spark import start
-from kafka.spark.available import GAVE_UP
+from kafka.spark.queries import GAVE_UP
 
 pytestmark = pytest.mark.once
 

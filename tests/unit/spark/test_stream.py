@@ -7,8 +7,8 @@ from pyspark import cloudpickle
 from pyspark.sql.types import BinaryType, StructField, StructType
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.stream import KafkaStreamReader
-from kafka.spark.versions import ReadAllAvailable, ReadMaxRows
+from kafka.spark.pyspark_versions import ReadAllAvailable, ReadMaxRows
+from kafka.spark.stream_reader import KafkaStreamReader
 
 SCHEMA = StructType([StructField("value", BinaryType())])
 BASE = {"kafka.bootstrap.servers": "h:1", "subscribe": "t"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kafka.spark.monitoring.progress import PartitionProgress, QueryProgress, SourceProgress, to_json
+from kafka.spark.monitoring.progress_reports import PartitionProgress, QueryProgress, SourceProgress, to_json
 from kafka.structs import TopicPartition
 from kafka.ui import spark_log
 from kafka.ui.spark_log import SparkLog

@@ -7,9 +7,8 @@ from kafka.admin.transactions import TransactionDescription
 from kafka.config import parse_admin
 from kafka.spark.client_cache import Configs
 from kafka.spark.exactly_once.decision import Decision
-from kafka.spark.exactly_once.driver import LONGEST_TIMEOUT_MS
+from kafka.spark.exactly_once.driver_steps import LONGEST_TIMEOUT_MS, recover
 from kafka.spark.exactly_once.prefix_access import PrefixAccess, ask_brokers
-from kafka.spark.exactly_once.recovery import recover
 from kafka.structs import TopicPartition
 
 

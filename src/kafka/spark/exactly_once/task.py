@@ -20,9 +20,9 @@ from pyspark.sql.datasource import WriterCommitMessage
 
 from kafka.errors import InvalidTransactionTimeoutError, KafkaConfigurationError, KafkaError
 from kafka.spark.client_cache import Configs
-from kafka.spark.exactly_once import driver
+from kafka.spark.exactly_once import driver_steps
 from kafka.spark.exactly_once.decision import BATCH_WRITE, Written, task_id
-from kafka.spark.exactly_once.driver import Plan, TaskResult
+from kafka.spark.exactly_once.driver_steps import Plan, TaskResult
 from kafka.spark.exactly_once.prefix_access import admin_configs, ask_brokers
 from kafka.spark.exactly_once.replay_check import ExactlyOnceError, Write, is_done
 from kafka.spark.options.parsing import WriteOptions
@@ -263,7 +263,7 @@ PRODUCERS = TransactionalProducers()
 class Prepared(WriterCommitMessage):  # type: ignore[misc]  # PySpark's classes are untyped here
     """A task's message to the driver."""
 
-    result: driver.TaskResult
+    result: driver_steps.TaskResult
 
 
 class TransactionalWriter:
@@ -286,12 +286,12 @@ class TransactionalWriter:
         self._streaming = streaming
         self._checkpoint = checkpoint
         self._prefix = options.exactly_once.prefix
-        self._plan: driver.Plan | None = None
+        self._plan: driver_steps.Plan | None = None
 
     def plan(self) -> None:
         """Plan the write, once."""
         if self._plan is None:
-            self._plan = self._ask(lambda access: driver.plan(access, self._options, self._checkpoint))
+            self._plan = self._ask(lambda access: driver_steps.plan(access, self._options, self._checkpoint))
 
     def write(self, batches: Iterator["pyarrow.RecordBatch"]) -> Prepared:
         """Write the rows of one task."""
@@ -308,13 +308,13 @@ class TransactionalWriter:
         """Decide the write, and commit it."""
         results = [message.result for message in messages if message is not None]
         if results:
-            self._ask(lambda access: driver.commit(access, self._options, results))
+            self._ask(lambda access: driver_steps.commit(access, self._options, results))
 
     def abort(self, messages: Sequence[Prepared | None]) -> None:
         """Abort what is not decided. Does not raise, because Spark already reports an error."""
         results = [None if message is None else message.result for message in messages]
         try:
-            self._ask(lambda access: driver.abort(access, results))
+            self._ask(lambda access: driver_steps.abort(access, results))
         except KafkaError as error:
             log.warning(
                 "rows already written could not be aborted yet; the next attempt aborts them, or Kafka when their "

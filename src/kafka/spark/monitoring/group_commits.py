@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from kafka.errors import BrokerResponseError, KafkaError
 from kafka.spark.client_cache import admin_configs
 from kafka.spark.options.parsing import ReadOptions
-from kafka.spark.planning.checkpoint import Offsets
+from kafka.spark.planning.checkpoint_layout import Offsets
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Callable, Sequence
 
 from kafka.display.figures import Figure
-from kafka.spark.monitoring.progress import QueryProgress
+from kafka.spark.monitoring.progress_reports import QueryProgress
 
 LARGEST_DRAWN = 10
 """Number of partitions with their own line: those with the largest lag."""

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Iterator, Sequence
 
-from kafka.spark.monitoring.progress import QueryProgress
+from kafka.spark.monitoring.progress_reports import QueryProgress
 from kafka.structs import TopicPartition
 
 Sample = tuple[dict[str, str], float]

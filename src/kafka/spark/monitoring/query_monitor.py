@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka.display import check_matplotlib
-from kafka.spark.monitoring.progress import QueryProgress, progress_frame, query_progress, to_json
+from kafka.spark.monitoring.progress_reports import QueryProgress, progress_frame, query_progress, to_json
 from kafka.spark.monitoring.prometheus_text import QueryState, prometheus_text
 from kafka.spark.requirements import check_pyspark
 

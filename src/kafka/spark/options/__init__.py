@@ -1,6 +1,6 @@
-"""The options of the source and sink, from Spark's text to frozen objects. Pure.
+"""The options of the source and sink, parsed from Spark's text into frozen objects. Pure.
 
-`option_table` has a row for each option; `parsing` makes `ReadOptions` and `WriteOptions` of them with the parsers in
-`values`. `client_options` are the options of the clients (`kafka.*`), `field_options` those of typed keys and values.
-`columns` are the columns of a read or a write.
+`option_table` has a row for each option. `parsing` turns them into `ReadOptions` and `WriteOptions` with the parsers in
+`value_parsers`. `client_options` contains the options of the clients (`kafka.*`), and `field_options` those of typed
+keys and values. `row_schema` describes the columns of reads and writes.
 """

@@ -15,8 +15,7 @@ from kafka.config import parse_consumer, parse_producer
 from kafka.config.java_names import Support, all_java_names, read_java_names, support_of, trimmed
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.options.option_table import KAFKA_PREFIX
-from kafka.spark.options.token_provider import named_token_provider
-from kafka.spark.options.values import positive
+from kafka.spark.options.value_parsers import named_token_provider, positive
 
 _BINARY = "use valueFormat and keyFormat to decode values and keys; without them, they are read as binary"
 _STRINGS = "use valueFormat and keyFormat to encode values and keys; without them, they are written unchanged"

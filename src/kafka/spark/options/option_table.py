@@ -13,8 +13,8 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from kafka.spark.options import values
-from kafka.spark.options.token_provider import named_token_provider
+from kafka.spark.options import value_parsers
+from kafka.spark.options.value_parsers import named_token_provider
 
 
 class Use(enum.Flag):
@@ -78,12 +78,12 @@ _NO_END = "a stream has no end"
 _STREAM_ONLY = "it limits the batches of a stream"
 
 OPTIONS: tuple[SparkOption, ...] = (
-    SparkOption("kafka.bootstrap.servers", "", Use.ALL, values.text, "Bootstrap brokers: host:port,host:port."),
+    SparkOption("kafka.bootstrap.servers", "", Use.ALL, value_parsers.text, "Bootstrap brokers: host:port,host:port."),
     SparkOption(
         "kafka.bootstrap.timeout.ms",
         "30000",
         Use.ALL,
-        values.positive,
+        value_parsers.positive,
         "Maximum time to find the first broker before the query fails.",
     ),
     SparkOption(
@@ -94,21 +94,25 @@ OPTIONS: tuple[SparkOption, ...] = (
         "With OAUTHBEARER: module:attribute of a class or object whose token() returns a token; must be importable "
         "in every task.",
     ),
-    SparkOption("subscribe", "", Use.READ, values.topics, "Topics to read, separated by commas.", field="selection"),
+    SparkOption(
+        "subscribe", "", Use.READ, value_parsers.topics, "Topics to read, separated by commas.", field="selection"
+    ),
     SparkOption(
         "subscribePattern",
         "",
         Use.READ,
-        values.matching,
+        value_parsers.matching,
         "Regular expression in Java's syntax that may match anywhere in a topic's name. Internal topics are excluded.",
         field="selection",
     ),
-    SparkOption("assign", "", Use.READ, values.assigned, 'Partitions to read: {"topic":[0,1]}.', field="selection"),
+    SparkOption(
+        "assign", "", Use.READ, value_parsers.assigned, 'Partitions to read: {"topic":[0,1]}.', field="selection"
+    ),
     SparkOption(
         "startingTimestamp",
         "",
         Use.READ,
-        values.time_ms,
+        value_parsers.time_ms,
         "Timestamp at which a new query starts, in ms since 1970 UTC or as 2026-11-01T00:00:00 (UTC, or with an "
         "offset); takes precedence over startingOffsetsByTimestamp and startingOffsets.",
         field="start",
@@ -117,7 +121,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "startingOffsetsByTimestamp",
         "",
         Use.READ,
-        values.times_ms,
+        value_parsers.times_ms,
         'Timestamp at which a new query starts, for each partition: {"topic":{"0":1735689600000,"1":-2}}; takes '
         "precedence over startingOffsets.",
         field="start",
@@ -126,7 +130,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "startingOffsets",
         "latest",
         Use.READ,
-        values.offsets,
+        value_parsers.offsets,
         'Where a new query starts: earliest, latest or {"topic":{"0":42},"another":"earliest"}, with -2 for earliest '
         "and -1 for latest.",
         field="start",
@@ -136,7 +140,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "startingOffsetsByTimestampStrategy",
         "error",
         Use.READ,
-        values.latest_on_request,
+        value_parsers.latest_on_request,
         "If no record has the timestamp or a later one: error, or latest to start at the end.",
         field="latest_if_no_match",
     ),
@@ -144,7 +148,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "endingTimestamp",
         "",
         Use.BATCH,
-        values.time_ms,
+        value_parsers.time_ms,
         "Timestamp at which a batch ends, as in startingTimestamp; takes precedence over endingOffsetsByTimestamp "
         "and endingOffsets.",
         refusal=_NO_END,
@@ -154,7 +158,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "endingOffsetsByTimestamp",
         "",
         Use.BATCH,
-        values.times_ms,
+        value_parsers.times_ms,
         "Timestamp at which a batch ends, for each partition; takes precedence over endingOffsets.",
         refusal=_NO_END,
         field="end",
@@ -163,7 +167,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "endingOffsets",
         "latest",
         Use.BATCH,
-        values.offsets,
+        value_parsers.offsets,
         'Where a batch ends (exclusive): latest or {"topic":{"0":42}} with -1 for latest.',
         refusal=_NO_END,
         field="end",
@@ -172,7 +176,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "maxOffsetsPerTrigger",
         "",
         Use.STREAM,
-        values.positive,
+        value_parsers.positive,
         "Maximum number of offsets in a micro-batch, divided among the partitions in proportion to their backlog.",
         tolerated=Use.BATCH,
         refusal=_STREAM_ONLY,
@@ -182,7 +186,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "minOffsetsPerTrigger",
         "",
         Use.STREAM,
-        values.positive,
+        value_parsers.positive,
         "Minimum number of offsets that starts a micro-batch, unless maxTriggerDelay has passed.",
         tolerated=Use.BATCH,
         refusal=_STREAM_ONLY,
@@ -192,7 +196,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "maxTriggerDelay",
         "15m",
         Use.STREAM,
-        values.delay_ms,
+        value_parsers.delay_ms,
         "Maximum time that minOffsetsPerTrigger may delay a micro-batch.",
         tolerated=Use.BATCH,
         refusal=_STREAM_ONLY,
@@ -202,7 +206,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "minPartitions",
         "",
         Use.READ,
-        values.positive,
+        value_parsers.positive,
         "Approximate minimum number of Spark tasks per read: large ranges are split, small ones no longer share a "
         "task.",
         field="min_partitions",
@@ -211,7 +215,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "maxRecordsPerPartition",
         "",
         Use.READ,
-        values.positive,
+        value_parsers.positive,
         "Maximum number of offsets per Spark task; larger ranges are split.",
         field="max_records",
     ),
@@ -219,7 +223,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "failOnDataLoss",
         "true",
         Use.READ,
-        values.boolean,
+        value_parsers.boolean,
         "Whether missing topics and offsets are an error or only a warning.",
         field="fail_on_data_loss",
     ),
@@ -227,21 +231,21 @@ OPTIONS: tuple[SparkOption, ...] = (
         "includeHeaders",
         "false",
         Use.ALL,
-        values.boolean,
+        value_parsers.boolean,
         "Whether a read includes the column headers; a write uses the column if it exists.",
     ),
     SparkOption(
         "columns",
         "all",
         Use.READ,
-        values.names,
+        value_parsers.names,
         "Columns to read, separated by commas. A user schema does the same.",
     ),
     SparkOption(
         "kafkaConsumer.pollTimeoutMs",
         "120000",
         Use.READ,
-        values.positive,
+        value_parsers.positive,
         "Maximum time a task waits for records in its planned range.",
         field="poll_timeout_ms",
     ),
@@ -249,7 +253,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "fetchOffset.numRetries",
         "3",
         Use.READ,
-        values.whole,
+        value_parsers.whole,
         "Number of retries when looking up offsets.",
         field="retries",
     ),
@@ -257,7 +261,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "fetchOffset.retryIntervalMs",
         "1000",
         Use.READ,
-        values.whole,
+        value_parsers.whole,
         "Time between these retries.",
         field="retry_interval_ms",
     ),
@@ -265,14 +269,14 @@ OPTIONS: tuple[SparkOption, ...] = (
         "groupIdPrefix",
         "",
         Use.READ,
-        values.text,
+        value_parsers.text,
         "Accepted without effect: reading does not use a consumer group, so it needs no permissions for one.",
     ),
     SparkOption(
         "commitGroup",
         "",
         Use.STREAM,
-        values.text,
+        value_parsers.text,
         "Group to which the offsets of finished micro-batches are committed, for tools that monitor lag.",
         refusal="a batch read has no lag once it is done",
         field="commit_group",
@@ -281,7 +285,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "reportLogBytes",
         "false",
         Use.STREAM,
-        values.boolean,
+        value_parsers.boolean,
         "Whether progress reports include the sizes of logs, which are requested once a minute in the background.",
         refusal="a batch read has no progress reports",
         field="report_log_bytes",
@@ -290,7 +294,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "invalidTimestamp",
         "fail",
         Use.READ,
-        values.null_on_request,
+        value_parsers.null_on_request,
         "What to do with a timestamp that Spark cannot represent or that exceeds maxTimestampAhead: fail, or read "
         "null with a warning.",
         field="invalid_time_as_null",
@@ -299,7 +303,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "maxTimestampAhead",
         "",
         Use.READ,
-        values.delay_ms,
+        value_parsers.delay_ms,
         "How far a record's timestamp may be in the future, such as 1h; by default, as far as Spark can represent.",
         field="max_time_ahead_ms",
     ),
@@ -307,7 +311,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "includeTimestamp",
         "false",
         Use.SINK,
-        values.boolean,
+        value_parsers.boolean,
         "Whether a column `timestamp` of that type sets the records' timestamps. If false, it is ignored, as in "
         "Spark's connector.",
         field="timestamps",
@@ -316,7 +320,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "valueFormat",
         "bytes",
         Use.ALL,
-        values.format_of_field,
+        value_parsers.format_of_field,
         "Format of values: avro, json, json-schema, protobuf, string, short, int, long, float or double. The column "
         "`value` then has the corresponding type. See Typed keys and values.",
         field="format",
@@ -325,7 +329,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "keyFormat",
         "bytes",
         Use.ALL,
-        values.format_of_field,
+        value_parsers.format_of_field,
         "Format of keys, as for values; the options below exist for keys too.",
         field="format",
     ),
@@ -333,20 +337,20 @@ OPTIONS: tuple[SparkOption, ...] = (
         "schemaRegistryUrl",
         "",
         Use.ALL,
-        values.text,
+        value_parsers.text,
         "URLs of the schema registry, separated by commas; avro, json-schema and protobuf values then start with a "
         "schema id.",
     ),
-    SparkOption("schemaRegistryUser", "", Use.ALL, values.text, "User name for the registry."),
-    SparkOption("schemaRegistryPassword", "", Use.ALL, values.text, "Password for the registry."),
+    SparkOption("schemaRegistryUser", "", Use.ALL, value_parsers.text, "User name for the registry."),
+    SparkOption("schemaRegistryPassword", "", Use.ALL, value_parsers.text, "Password for the registry."),
     SparkOption(
-        "schemaRegistryToken", "", Use.ALL, values.text, "Bearer token for the registry, instead of a user name."
+        "schemaRegistryToken", "", Use.ALL, value_parsers.text, "Bearer token for the registry, instead of a user name."
     ),
     SparkOption(
         "schemaRegistryWait",
         "10m",
         Use.ALL,
-        values.delay_ms,
+        value_parsers.delay_ms,
         "Maximum time that a task, or the planning of a write, waits for a registry that does not answer; it logs "
         "warnings. Known schema ids are cached and need no registry.",
         field="registry_wait_ms",
@@ -359,7 +363,7 @@ OPTIONS: tuple[SparkOption, ...] = (
                 f"{field}Schema",
                 "",
                 Use.ALL,
-                values.text,
+                value_parsers.text,
                 "The schema: Avro, JSON Schema, the text of a .proto file, or, for json, columns in Spark's DDL or "
                 "the JSON form of a Spark type.",
                 field="schema",
@@ -368,7 +372,7 @@ OPTIONS: tuple[SparkOption, ...] = (
                 f"{field}SchemaFile",
                 "",
                 Use.ALL,
-                values.text,
+                value_parsers.text,
                 "File that contains the schema, read where the query is planned; for Protobuf, a descriptor set "
                 "works too.",
                 field="schema_file",
@@ -377,7 +381,7 @@ OPTIONS: tuple[SparkOption, ...] = (
                 f"{field}Subject",
                 "",
                 Use.ALL,
-                values.text,
+                value_parsers.text,
                 f"Subject of the schema; by default TOPIC-{field}.",
                 field="subject",
             ),
@@ -385,7 +389,7 @@ OPTIONS: tuple[SparkOption, ...] = (
                 f"{field}Message",
                 "",
                 Use.ALL,
-                values.text,
+                value_parsers.text,
                 "Protobuf message within the schema; by default the first one.",
                 field="message",
             ),
@@ -393,7 +397,7 @@ OPTIONS: tuple[SparkOption, ...] = (
                 f"{field}Version",
                 "latest",
                 Use.ALL,
-                values.version,
+                value_parsers.version,
                 "Version number within the subject.",
                 field="version",
             ),
@@ -401,7 +405,7 @@ OPTIONS: tuple[SparkOption, ...] = (
                 f"{field}Errors",
                 "fail",
                 Use.READ,
-                values.errors_of_field,
+                value_parsers.errors_of_field,
                 f"What to do with a {field} that cannot be decoded: fail; null, with a warning; or column: null, with "
                 f"cause and bytes in a column {field}_error.",
                 field="errors",
@@ -412,25 +416,30 @@ OPTIONS: tuple[SparkOption, ...] = (
         "autoRegister",
         "true",
         Use.SINK,
-        values.boolean,
+        value_parsers.boolean,
         "Whether a write registers its schema; if false, it only looks it up.",
         field="register",
     ),
     SparkOption(
-        "topic", "", Use.SINK, values.text, "Topic to write to; takes precedence over a column `topic`.", field="topic"
+        "topic",
+        "",
+        Use.SINK,
+        value_parsers.text,
+        "Topic to write to; takes precedence over a column `topic`.",
+        field="topic",
     ),
     SparkOption(
         "exactlyOnce",
         "false",
         Use.SINK,
-        values.boolean,
+        value_parsers.boolean,
         "Whether to deliver each row exactly once, in transactions; if false, at least once.",
     ),
     SparkOption(
         "transactionalIdPrefix",
         "",
         Use.SINK,
-        values.text,
+        value_parsers.text,
         "With exactlyOnce: prefix for this query's transactional ids and decisions in Kafka; must be unique for each "
         "query.",
         field="prefix",
@@ -439,7 +448,7 @@ OPTIONS: tuple[SparkOption, ...] = (
         "transactionalBatchId",
         "",
         Use.SINK,
-        values.text,
+        value_parsers.text,
         "With exactlyOnce, in a batch write: id of the write; a write already committed under this id is not "
         "repeated. No effect in foreachBatch, where micro-batches are numbered.",
         field="batch_id",

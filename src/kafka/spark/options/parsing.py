@@ -10,7 +10,6 @@ from kafka.config import parse_producer
 from kafka.config.option import nearest
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.options.client_options import client_configs, idle_warnings
-from kafka.spark.options.columns import COLUMNS, HEADERS, TIMESTAMP, check_columns, check_user_schema
 from kafka.spark.options.field_options import REGISTRY_PREFIX, UNTYPED, TypedOptions, parse_typed
 from kafka.spark.options.option_table import (
     BY_KEY,
@@ -22,7 +21,8 @@ from kafka.spark.options.option_table import (
     SparkOption,
     Use,
 )
-from kafka.spark.options.values import (
+from kafka.spark.options.row_schema import COLUMNS, HEADERS, TIMESTAMP, check_columns, check_user_schema
+from kafka.spark.options.value_parsers import (
     EARLIEST,
     LATEST,
     AtOffsets,

@@ -1,7 +1,7 @@
 """Plans reads: which offsets a batch or a micro-batch covers, and which tasks read them.
 
-`batch_plan` and `stream_plan` are the planners. They know neither PySpark nor a client: they ask an `OffsetLookup`
-(`lookup`), which is `cluster_lookup` outside of tests. `checkpoint` is the layout of offsets in Spark's checkpoint,
-`first_batch` and `backlog` say what else it has to keep; `ranges` divides offsets among tasks, `log_sizes` says how
-large they are; `data_loss` is the option `failOnDataLoss`.
+`batch_plan` and `stream_plan` are the planners. They use neither PySpark nor a client: they query an `OffsetLookup`
+(`lookup`), which is implemented by `cluster_lookup` outside of tests. `checkpoint_layout` defines how offsets and other
+data are stored in Spark's checkpoint. `ranges` divides offsets among tasks, and `log_sizes` estimates how large they
+are. `data_loss` implements the option `failOnDataLoss`.
 """

@@ -17,7 +17,7 @@ from kafka.errors import (
 )
 from kafka.spark.client_cache import admin_configs, make_consumer
 from kafka.spark.options.parsing import ReadOptions
-from kafka.spark.planning.checkpoint import Epochs, Offsets
+from kafka.spark.planning.checkpoint_layout import Epochs, Offsets
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:

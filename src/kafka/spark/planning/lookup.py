@@ -7,7 +7,7 @@ from typing import Protocol
 from kafka.config.option import nearest
 from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.spark.options.parsing import ReadOptions
-from kafka.spark.options.values import (
+from kafka.spark.options.value_parsers import (
     EARLIEST,
     LATEST,
     AtOffsets,
@@ -19,7 +19,7 @@ from kafka.spark.options.values import (
     Partitions,
     Topics,
 )
-from kafka.spark.planning.checkpoint import Epochs, Offsets
+from kafka.spark.planning.checkpoint_layout import Epochs, Offsets
 from kafka.spark.planning.data_loss import DataLoss
 from kafka.structs import TopicPartition
 

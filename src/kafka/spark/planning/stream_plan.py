@@ -1,4 +1,12 @@
-"""The end of each micro-batch of a stream. Pure, except for the lookup and the clock that it is given.
+"""The start and the end of each micro-batch of a stream. Pure, except for the lookup and the clock that it is given.
+
+A new query looks up its first offsets, and Spark does not store them: after a crash in the first batch, it asks again,
+and the result may be different. So the end of that batch, which Spark does store, must suffice (`first_end`):
+
+- A partition that starts at the end of a log (``latest``) has an empty first batch: a later result can only be higher.
+- A partition that starts at the beginning of a log (``earliest``) usually starts at 0.
+- Offsets given by the user do not change.
+- In all other cases, the end also contains the start, under keys that are not topics.
 
 `LogEnds` finds logs that lost their end since the query read it, however long they are now (KIP-320): a leader that was
 not in sync when it was elected may lack records that were read, and have others under their offsets.
@@ -9,13 +17,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from kafka.spark.options.parsing import ReadOptions
-from kafka.spark.planning.backlog import Backlog
-from kafka.spark.planning.checkpoint import (
+from kafka.spark.options.value_parsers import EARLIEST, LATEST, AtOffsets, Boundary, Everywhere
+from kafka.spark.planning.checkpoint_layout import (
+    Backlog,
     Epochs,
     Layout,
     Offsets,
     for_report,
     from_layout,
+    initial_layout,
     is_initial,
     leader_epochs,
     mark_initial,
@@ -28,11 +38,62 @@ from kafka.spark.planning.checkpoint import (
     with_truncations,
 )
 from kafka.spark.planning.data_loss import DataLoss
-from kafka.spark.planning.first_batch import batch_start, first_end, first_limits
 from kafka.spark.planning.log_sizes import LogSizes, Sizes, average_sizes, may_share
 from kafka.spark.planning.lookup import OffsetLookup, find_partitions, name_partitions, resolve_start
 from kafka.spark.planning.ranges import OffsetRange, Task, plan_tasks, ranges_between
 from kafka.structs import TopicPartition
+
+_GIVEN = 0
+_BY_TIME = -3
+
+
+def _kind(start: Boundary, partition: TopicPartition) -> int:
+    """How the first offset of a partition is determined: `EARLIEST`, `LATEST`, `_GIVEN` or `_BY_TIME`."""
+    if isinstance(start, Everywhere):
+        return start.where
+    if isinstance(start, AtOffsets):
+        where = start.at(partition)
+        return EARLIEST if where is None else min(where, _GIVEN)
+    return _BY_TIME
+
+
+def first_limits(start: Boundary, begin: Offsets, end: Mapping[TopicPartition, int]) -> Offsets:
+    """The limits of a first batch: partitions that start at the end of their log are not read.
+
+    Partitions without a first offset are left to the next batch.
+    """
+    return {
+        each: begin[each] if _kind(start, each) == LATEST else offset for each, offset in end.items() if each in begin
+    }
+
+
+def first_end(start: Boundary, begin: Offsets, end: Offsets) -> Layout:
+    """The end of the first batch for the checkpoint, including its start if necessary."""
+    kinds = {each: _kind(start, each) for each in end}
+    carried = any(kind == _BY_TIME or (kind == EARLIEST and begin[each] != 0) for each, kind in kinds.items())
+    return {**to_layout(end), **(initial_layout(begin) if carried else {})}
+
+
+def batch_start(boundary: Boundary, start: Mapping[str, Any], end: Mapping[str, Any]) -> Offsets:
+    """The start of the batch between two offsets of a checkpoint, including the first batch.
+
+    Arguments:
+        boundary: the boundary at which the query started.
+        start: Spark's start of the batch; for a first batch, it may have been looked up again.
+        end: the end in the checkpoint.
+    """
+    begin = from_layout(start)
+    if not is_initial(start):
+        return begin
+    carried = from_layout(end, initial=True)
+    if carried:
+        return carried
+    stops = from_layout(end)
+    return {
+        each: 0 if _kind(boundary, each) == EARLIEST else min(begin.get(each, stop), stop)
+        for each, stop in stops.items()
+    }
+
 
 log = logging.getLogger(__name__)
 

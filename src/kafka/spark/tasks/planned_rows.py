@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kafka.spark.options.columns import HEADERS
 from kafka.spark.options.parsing import ReadOptions
+from kafka.spark.options.row_schema import HEADERS
 from kafka.spark.planning.ranges import OffsetRange, Task
 from kafka.spark.tasks.read_task import read_task
 

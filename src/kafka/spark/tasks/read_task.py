@@ -16,7 +16,7 @@ from kafka.spark.planning.data_loss import DataLoss
 from kafka.spark.planning.lookup import OffsetLookup
 from kafka.spark.planning.ranges import OffsetRange, describe
 from kafka.spark.tasks.channel import coalesced, prefetched
-from kafka.spark.tasks.timestamps import RecordTimes
+from kafka.spark.tasks.timestamp_checks import RecordTimes
 from kafka.structs import TopicPartition, is_another_topic
 
 if TYPE_CHECKING:

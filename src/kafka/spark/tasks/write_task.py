@@ -13,7 +13,7 @@ from kafka.spark.client_cache import PRODUCERS, Configs, admin_configs
 from kafka.spark.options.parsing import WriteOptions
 from kafka.spark.planning.lookup import MissingTopicError
 from kafka.spark.tasks.channel import Channel, coalesced
-from kafka.spark.tasks.timestamps import RowTimeError, RowTimes, retention_ms
+from kafka.spark.tasks.timestamp_checks import RowTimeError, RowTimes, retention_ms
 
 if TYPE_CHECKING:
     import pyarrow

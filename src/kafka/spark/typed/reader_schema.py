@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.registry._sync.named_schemas import referenced_texts
 from kafka.spark.options.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
-from kafka.spark.options.values import Partitions, Selection, Topics
+from kafka.spark.options.value_parsers import Partitions, Selection, Topics
 from kafka.spark.typed.registry import client_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 from kafka.admin.transactions import TransactionDescription, TransactionState
 from kafka.errors import InvalidProducerEpochError, KafkaTimeoutError, ProducerFencedError
 from kafka.producer.transactions import TransactionIdentity
-from kafka.spark.exactly_once import driver
+from kafka.spark.exactly_once import driver_steps
 from kafka.spark.exactly_once.decision import BATCH_WRITE, Decision, Written, task_id
 from kafka.spark.exactly_once.prefix_access import LastDriver
 from kafka.spark.exactly_once.replay_check import (
@@ -35,7 +35,7 @@ NOW_MS = 1_700_000_000_000
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """The wall clock stands still."""
-    monkeypatch.setattr(driver, "wall_clock_ns", lambda: lambda: NOW_MS * 1_000_000)
+    monkeypatch.setattr(driver_steps, "wall_clock_ns", lambda: lambda: NOW_MS * 1_000_000)
 
 
 def written(number: int, topic: str = "out") -> Written:
@@ -144,20 +144,20 @@ class Brokers:
 
 def result(
     *slots: Written, rows: int = 10, by: TransactionIdentity | None = DRIVER, **given: Any
-) -> list[driver.TaskResult]:
+) -> list[driver_steps.TaskResult]:
     write = dataclasses.replace(Write("p", "query", "run", 8, "/checkpoint"), **given)
     return [
-        driver.TaskResult(write, by, OLDER, 60_000, rows if number == 0 else 0, each)
+        driver_steps.TaskResult(write, by, OLDER, 60_000, rows if number == 0 else 0, each)
         for number, each in enumerate(slots)
     ]
 
 
-async def plan(brokers: Any, checkpoint: str = "/checkpoint", batch_id: str | None = None) -> driver.Plan:
-    return await driver.plan(brokers, options(batch_id), checkpoint)
+async def plan(brokers: Any, checkpoint: str = "/checkpoint", batch_id: str | None = None) -> driver_steps.Plan:
+    return await driver_steps.plan(brokers, options(batch_id), checkpoint)
 
 
-async def commit(brokers: Any, results: list[driver.TaskResult], **given: Any) -> None:
-    await driver.commit(brokers, options(**given), results)
+async def commit(brokers: Any, results: list[driver_steps.TaskResult], **given: Any) -> None:
+    await driver_steps.commit(brokers, options(**given), results)
 
 
 async def test_a_first_decision_that_is_not_shown_yet_is_waited_for() -> None:
@@ -455,7 +455,7 @@ async def test_what_may_still_be_committed_is_not_called_lost(failure: Exception
 
 async def test_an_abort_ends_the_decision_first_and_then_what_was_written() -> None:
     brokers = Brokers(decision())
-    await driver.abort(brokers, [None, *result(written(1))])  # type: ignore[arg-type]  # a fake
+    await driver_steps.abort(brokers, [None, *result(written(1))])  # type: ignore[arg-type]  # a fake
     assert brokers.asked("abort", "read") == [
         ("abort", "p-driver"),
         ("read", True),
@@ -465,19 +465,19 @@ async def test_an_abort_ends_the_decision_first_and_then_what_was_written() -> N
 
 async def test_nothing_of_what_was_decided_is_aborted(caplog: Any) -> None:
     brokers = Brokers(decision(written(1)))
-    await driver.abort(brokers, result(written(1), written(2)))  # type: ignore[arg-type]  # a fake
+    await driver_steps.abort(brokers, result(written(1), written(2)))  # type: ignore[arg-type]  # a fake
     assert brokers.asked("abort") == [("abort", "p-driver")]
     assert "will be committed when it is replayed" in caplog.text
 
 
 async def test_an_abort_of_nothing_asks_nothing() -> None:
     brokers = Brokers(None)
-    await driver.abort(brokers, [None, *result(None)])  # type: ignore[arg-type]  # a fake, and nothing was written
+    await driver_steps.abort(brokers, [None, *result(None)])  # type: ignore[arg-type]  # a fake, and nothing was written
     assert brokers.calls == []
 
 
 async def test_what_was_not_aborted_is_told(caplog: Any) -> None:
     brokers = Brokers(None)
     brokers.failures[written(1).transaction.transactional_id] = KafkaTimeoutError("late")
-    await driver.abort(brokers, result(written(1)))  # type: ignore[arg-type]  # a fake
+    await driver_steps.abort(brokers, result(written(1)))  # type: ignore[arg-type]  # a fake
     assert "late" in caplog.text

@@ -10,7 +10,7 @@ from kafka.errors import InvalidTransactionTimeoutError, KafkaConfigurationError
 from kafka.producer.transactions import TransactionIdentity
 from kafka.spark.exactly_once import task
 from kafka.spark.exactly_once.decision import slot_of
-from kafka.spark.exactly_once.driver import Plan
+from kafka.spark.exactly_once.driver_steps import Plan
 from kafka.spark.exactly_once.task import TransactionalProducers
 
 pytestmark = pytest.mark.once

@@ -8,7 +8,7 @@ import pytest
 import kafka
 from kafka.broker import EmbeddedBroker
 from kafka.producer.transactions.transaction_requests import TransactionRequests
-from kafka.spark.exactly_once import driver, prefix_access
+from kafka.spark.exactly_once import driver_steps, prefix_access
 from kafka.spark.exactly_once.decision import BATCH_WRITE
 from kafka.spark.exactly_once.prefix_access import PrefixAccess, admin_configs, ask_brokers
 from kafka.spark.exactly_once.replay_check import Write
@@ -36,21 +36,21 @@ class Writes:
     def ask(self, steps):
         return ask_brokers(admin_configs(self.options.configs), "p", steps)
 
-    def plan(self) -> driver.Plan:
-        return self.ask(lambda access: driver.plan(access, self.options, ""))
+    def plan(self) -> driver_steps.Plan:
+        return self.ask(lambda access: driver_steps.plan(access, self.options, ""))
 
-    def task(self, plan: driver.Plan, write: Write, *values: str) -> driver.TaskResult:
+    def task(self, plan: driver_steps.Plan, write: Write, *values: str) -> driver_steps.TaskResult:
         rows = iter([pa.record_batch({"value": list(values)})])
         return write_in_transaction(self.options, ("value",), rows, plan, write, self.producers)
 
-    def commit(self, *results: driver.TaskResult) -> None:
-        self.ask(lambda access: driver.commit(access, self.options, results))
+    def commit(self, *results: driver_steps.TaskResult) -> None:
+        self.ask(lambda access: driver_steps.commit(access, self.options, results))
 
     def micro_batch(self, number: int, *values: str, run: str = "run") -> None:
         """As a foreachBatch function writes it."""
         self.commit(self.task(self.plan(), Write("p", "query", run, number, ""), *values))
 
-    def batch_task(self, *values: str) -> driver.TaskResult:
+    def batch_task(self, *values: str) -> driver_steps.TaskResult:
         plan = self.plan()
         return self.task(plan, Write("p", BATCH_WRITE, plan.run, 0, ""), *values)
 
@@ -105,7 +105,7 @@ def test_a_batch_write_that_was_committed_is_not_called_lost_after_another_one_h
     second.producers = first.producers
     first.batch("a")
     failed = second.batch_task("b")
-    second.ask(lambda access: driver.abort(access, [failed]))
+    second.ask(lambda access: driver_steps.abort(access, [failed]))
     first.batch("a")
     assert first.committed() == ["a"]
 
@@ -118,7 +118,7 @@ def test_it_is_not_called_lost_either_where_it_was_not_noted_as_committed(broker
         with pytest.raises(ConnectionError):
             first.batch("a")
     failed = second.batch_task("b")
-    second.ask(lambda access: driver.abort(access, [failed]))
+    second.ask(lambda access: driver_steps.abort(access, [failed]))
     first.batch("a")
     assert first.committed() == ["a"]
 
@@ -149,7 +149,7 @@ def test_what_was_decided_a_moment_ago_is_not_aborted_by_the_next_task_of_its_pr
     writes.micro_batch(0, "a")
     before = writes.ask(lambda access: access.read(stable=False))
     with monkeypatch.context() as dying:
-        dying.setattr(driver, "_finish", die)
+        dying.setattr(driver_steps, "_finish", die)
         with pytest.raises(ConnectionError):
             writes.micro_batch(1, "b")
     read = PrefixAccess.read

@@ -5,8 +5,14 @@ import sys
 
 import pytest
 
-from kafka.spark.monitoring.progress import PartitionProgress, describe_source, progress_frame, query_progress, to_json
 from kafka.spark.monitoring.progress_plot import LARGEST_DRAWN, plot_progress
+from kafka.spark.monitoring.progress_reports import (
+    PartitionProgress,
+    describe_source,
+    progress_frame,
+    query_progress,
+    to_json,
+)
 from kafka.spark.monitoring.prometheus_text import QueryState, prometheus_text
 from kafka.spark.monitoring.query_monitor import Watch
 from kafka.structs import TopicPartition

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import pytest
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.options.columns import COLUMNS, not_null
 from kafka.spark.options.field_options import FieldOptions, TypedOptions
 from kafka.spark.options.option_table import OPTIONS, Use
 from kafka.spark.options.parsing import (
@@ -22,7 +21,8 @@ from kafka.spark.options.parsing import (
     read_columns,
     requested_columns,
 )
-from kafka.spark.options.values import (
+from kafka.spark.options.row_schema import COLUMNS, not_null
+from kafka.spark.options.value_parsers import (
     EARLIEST,
     LATEST,
     AtOffsets,

@@ -3,7 +3,7 @@
 import json
 
 from kafka.spark.options.parsing import ReadOptions, parse_read
-from kafka.spark.planning.checkpoint import Layout
+from kafka.spark.planning.checkpoint_layout import Layout
 from kafka.spark.planning.ranges import OffsetRange
 from kafka.spark.planning.stream_plan import StreamPlanner, batch_ranges
 

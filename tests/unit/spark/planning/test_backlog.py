@@ -1,7 +1,6 @@
 """Micro-batches of a query that may end after each of them, as with PySpark before 4.2."""
 
-from kafka.spark.planning.backlog import backlog, planned_ms
-from kafka.spark.planning.checkpoint import from_layout
+from kafka.spark.planning.checkpoint_layout import backlog, from_layout, planned_ms
 from kafka.spark.planning.ranges import OffsetRange
 from kafka.structs import TopicPartition
 

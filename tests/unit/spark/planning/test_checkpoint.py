@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.planning.checkpoint import found, from_layout, marked, to_layout
+from kafka.spark.planning.checkpoint_layout import found, from_layout, marked, to_layout
 from kafka.structs import TopicPartition
 
 pytestmark = pytest.mark.once

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka.spark.options.values import EARLIEST, LATEST, AtOffsets, AtTime, Boundary, Everywhere
-from kafka.spark.planning.checkpoint import from_layout, is_initial, mark_initial, to_layout
-from kafka.spark.planning.first_batch import batch_start, first_end, first_limits
+from kafka.spark.options.value_parsers import EARLIEST, LATEST, AtOffsets, AtTime, Boundary, Everywhere
+from kafka.spark.planning.checkpoint_layout import from_layout, is_initial, mark_initial, to_layout
 from kafka.spark.planning.ranges import ranges_between
+from kafka.spark.planning.stream_plan import batch_start, first_end, first_limits
 from kafka.structs import TopicPartition
 
 pytestmark = pytest.mark.once

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from kafka.spark.planning.checkpoint import (
+from kafka.spark.planning.checkpoint_layout import (
     Layout,
     from_layout,
     leader_epochs,

@@ -15,13 +15,13 @@ from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.broker import EmbeddedBroker
 from kafka.record import Columns
 from kafka.spark.client_cache import make_consumer
-from kafka.spark.exactly_once import driver
+from kafka.spark.exactly_once import driver_steps
 from kafka.spark.exactly_once.prefix_access import admin_configs, ask_brokers
 from kafka.spark.exactly_once.replay_check import Write
 from kafka.spark.exactly_once.task import TransactionalProducers, write_in_transaction
 from kafka.spark.options.parsing import ReadOptions, parse_read, parse_write
 from kafka.spark.planning.batch_plan import plan_batch
-from kafka.spark.planning.checkpoint import Layout
+from kafka.spark.planning.checkpoint_layout import Layout
 from kafka.spark.planning.cluster_lookup import ClusterLookup
 from kafka.spark.planning.data_loss import DataLossError
 from kafka.spark.planning.ranges import Task
@@ -215,11 +215,11 @@ class ExactlyOnce:
         return ask_brokers(admin_configs(self._options.configs), "p", steps)
 
     def micro_batch(self, number: int, before_commit: Callable[[], None] = lambda: None, run: str = "run") -> None:
-        plan = self._ask(lambda access: driver.plan(access, self._options, "/checkpoint"))
+        plan = self._ask(lambda access: driver_steps.plan(access, self._options, "/checkpoint"))
         write = Write("p", "query", run, number, "/checkpoint")
         result = write_in_transaction(self._options, ("key", "value"), batches(), plan, write, self._producers)
         before_commit()
-        self._ask(lambda access: driver.commit(access, self._options, [result]))
+        self._ask(lambda access: driver_steps.commit(access, self._options, [result]))
 
     def committed(self) -> int:
         servers = self._topic.servers

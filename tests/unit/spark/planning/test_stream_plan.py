@@ -6,7 +6,7 @@ import pytest
 
 from kafka.errors import TopicAuthorizationFailedError
 from kafka.spark.options.parsing import parse_read
-from kafka.spark.planning.checkpoint import from_layout
+from kafka.spark.planning.checkpoint_layout import from_layout
 from kafka.spark.planning.data_loss import DataLossError
 from kafka.spark.planning.lookup import MissingTopicError
 from kafka.spark.planning.ranges import OffsetRange

@@ -15,7 +15,7 @@ from pyspark.sql.types import BinaryType, StructField, StructType
 
 from kafka.spark.options.parsing import parse_read
 from kafka.spark.planning.ranges import OffsetRange
-from kafka.spark.stream import KafkaStreamReader
+from kafka.spark.stream_reader import KafkaStreamReader
 from kafka.spark.tasks.planned_rows import MOST_BYTES, MOST_OFFSETS, RETRY_AFTER_S, SPARKS_READER, PlannedRows
 
 BASE = {"kafka.bootstrap.servers": "h:1", "subscribe": "t"}

@@ -17,7 +17,7 @@ from kafka.spark.options.parsing import parse_read, requested_columns
 from kafka.spark.planning.ranges import OffsetRange
 from kafka.spark.tasks.planned_rows import PlannedRows
 from kafka.spark.tasks.read_task import read_task
-from kafka.spark.tasks.timestamps import RecordTimeError, RecordTimes
+from kafka.spark.tasks.timestamp_checks import RecordTimeError, RecordTimes
 
 pytestmark = pytest.mark.once
 MS = 1_795_000_000_000

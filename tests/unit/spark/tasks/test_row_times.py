@@ -12,8 +12,8 @@ from kafka import KafkaConsumer
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.broker import EmbeddedBroker
 from kafka.spark.options.parsing import parse_write
-from kafka.spark.tasks import timestamps as record_times
-from kafka.spark.tasks.timestamps import RowTimeError, RowTimes, retention_ms
+from kafka.spark.tasks import timestamp_checks as record_times
+from kafka.spark.tasks.timestamp_checks import RowTimeError, RowTimes, retention_ms
 from kafka.spark.tasks.write_task import DeliveryError, write_task
 
 pytestmark = pytest.mark.once

@@ -21,10 +21,10 @@ from kafka.formats import Avro
 from kafka.formats.registry.client import SchemaRegistryClient
 from kafka.formats.registry.schemas import Schema
 from kafka.spark.default_source import typed_read
-from kafka.spark.options.columns import COLUMNS
 from kafka.spark.options.parsing import check_read, read_columns
+from kafka.spark.options.row_schema import COLUMNS
+from kafka.spark.pyspark_versions import ReadAllAvailable
 from kafka.spark.typed import registry as registries
-from kafka.spark.versions import ReadAllAvailable
 from pyspark_kafka_columnar import DefaultSource
 
 _BASE = {

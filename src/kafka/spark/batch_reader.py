@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
-from kafka.spark.calls import begin_call, reduce_with_version, rows_without_traceback, without_traceback
 from kafka.spark.default_source import planned_types, schema_fields
-from kafka.spark.options.columns import not_null
 from kafka.spark.options.parsing import log_warnings, parse_read, requested_columns
+from kafka.spark.options.row_schema import not_null
 from kafka.spark.planning.batch_plan import plan_batch
 from kafka.spark.planning.cluster_lookup import ClusterLookup
+from kafka.spark.pyspark_versions import task_of
+from kafka.spark.spark_calls import begin_call, reduce_with_version, rows_without_traceback, without_traceback
 from kafka.spark.tasks.read_task import read_task
-from kafka.spark.versions import task_of
 
 if TYPE_CHECKING:
     import pyarrow

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.options.values import AtTime, latest_on_request, time_ms, times_ms, whole
+from kafka.spark.options.value_parsers import AtTime, latest_on_request, time_ms, times_ms, whole
 from kafka.spark.planning.data_loss import DataLoss, DataLossError
 from kafka.spark.planning.lookup import name_partitions
 from kafka.structs import TopicPartition

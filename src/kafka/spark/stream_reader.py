@@ -13,18 +13,14 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.formats.registry.errors import SchemaRegistryError
-from kafka.spark.calls import begin_call, reduce_with_version, rows_without_traceback, without_traceback
 from kafka.spark.default_source import planned_types, schema_fields
 from kafka.spark.monitoring.group_commits import GroupCommits, commits_of
-from kafka.spark.options.columns import not_null
 from kafka.spark.options.parsing import ReadOptions, log_warnings, parse_read, requested_columns
-from kafka.spark.planning.backlog import backlog
-from kafka.spark.planning.checkpoint import Layout, from_layout
+from kafka.spark.options.row_schema import not_null
+from kafka.spark.planning.checkpoint_layout import Layout, backlog, from_layout
 from kafka.spark.planning.cluster_lookup import ClusterLookup
 from kafka.spark.planning.stream_plan import StreamPlanner, count_offsets
-from kafka.spark.tasks.planned_rows import SPARKS_READER, PlannedRows
-from kafka.spark.tasks.read_task import read_task
-from kafka.spark.versions import (
+from kafka.spark.pyspark_versions import (
     TELLS_TRIGGER,
     ReadAllAvailable,
     ReadLimit,
@@ -33,6 +29,9 @@ from kafka.spark.versions import (
     SupportsTriggerAvailableNow,
     task_of,
 )
+from kafka.spark.spark_calls import begin_call, reduce_with_version, rows_without_traceback, without_traceback
+from kafka.spark.tasks.planned_rows import SPARKS_READER, PlannedRows
+from kafka.spark.tasks.read_task import read_task
 
 if TYPE_CHECKING:
     import pyarrow

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.errors import KafkaError
 from kafka.record.timestamp_columns import LAST_MS, extremes, first_outside
 from kafka.spark.client_cache import Configs, admin_configs
-from kafka.spark.options.columns import TIMESTAMP
+from kafka.spark.options.row_schema import TIMESTAMP
 
 if TYPE_CHECKING:
     import pyarrow

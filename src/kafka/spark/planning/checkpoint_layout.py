@@ -4,7 +4,7 @@ The layout is that of Spark's own connector, ``{"topic":{"0":42}}``, so that a c
 and this one. Other keys contain blanks, which no topic's name can; Spark's connector, and earlier versions of this one,
 read them as nothing:
 
-- ``"initial offsets of topic":{"0":40}``: the end of a first batch may carry its beginning (`first_batch` says when).
+- ``"initial offsets of topic":{"0":40}``: the start of a first batch, in its end (`stream_plan.first_end` says when).
 - ``"topic id Zm9v...":{}``: the id of a topic tells one that was deleted and recreated from the one before. Brokers
   before Kafka 2.8 have no ids.
 - ``"topic leader epochs 0-1:5":{}``: the epoch of the partitions' leaders (KIP-320) when the offsets were planned. It
@@ -12,7 +12,10 @@ read them as nothing:
   Kafka 2.1 have no epochs.
 - ``"topic cut back 0:31":{}``: where such a log was cut back and the query continues, the end of that micro-batch says
   from which offset the other records are read. A replay begins there, too.
-- What waits after a micro-batch: see `backlog`.
+- ``"topic waits up to 0:650":{}`` and ``"planned at 1790000000000":{}``: the backlog after a micro-batch. PySpark
+  before 4.2 ends a query with `Trigger.AvailableNow` after one micro-batch, so `run_available` starts more queries for
+  the remaining offsets. They must all end where the logs ended when the first micro-batch was planned: here, partition
+  0 had offsets up to 650.
 
 A checkpoint without ids or epochs, such as one of Spark's own connector, tells nothing about them.
 """
@@ -191,3 +194,78 @@ def with_truncations(layout: Mapping[str, Any], offsets: Mapping[TopicPartition,
 def truncations(layout: Mapping[str, Any]) -> Offsets:
     """The offsets at which a micro-batch starts in partitions whose logs were truncated, from its end."""
     return found(_CUT_BACK, layout)
+
+
+_WAITS = "waits up to"
+_PLANNED = "planned at "
+
+
+def with_backlog(
+    layout: Mapping[str, Any], end: Offsets, newest: Mapping[TopicPartition, int], planned_ms: int
+) -> Layout:
+    """The end of a micro-batch, with the backlog after it.
+
+    Arguments:
+        layout: the end.
+        end: the offsets in it.
+        newest: the offsets up to which the query must read, determined at ``planned_ms``.
+    """
+    waiting = {each: offset for each, offset in newest.items() if offset > end.get(each, 0)}
+    return {**layout, **marked(_WAITS, waiting), f"{_PLANNED}{planned_ms}": {}}
+
+
+def backlog(layout: Mapping[str, Any]) -> Offsets:
+    """The ends of the logs that a micro-batch did not read completely."""
+    return found(_WAITS, layout)
+
+
+def planned_ms(layout: Mapping[str, Any]) -> int | None:
+    """When `backlog` was determined, in milliseconds since 1970; None if it was not."""
+    return next((int(key.removeprefix(_PLANNED)) for key in layout if key.startswith(_PLANNED)), None)
+
+
+def goal(begin: Offsets, waiting: Offsets, known: Offsets, newest: Offsets) -> Offsets:
+    """The offsets up to which the query must read before it looks for more; {} if it has, as far as logs still reach.
+
+    Arguments:
+        begin: the start of the next micro-batch, without new partitions.
+        waiting: the backlog in the checkpoint.
+        known: like ``begin``, with new partitions.
+        newest: the current ends of their logs.
+    """
+    wanted = {each: min(offset, newest[each]) for each, offset in waiting.items() if each in newest}
+    if all(offset <= known[each] for each, offset in wanted.items()):
+        return {}
+    return {each: max(known[each], wanted.get(each, 0)) for each in begin.keys() | wanted.keys() if each in newest}
+
+
+class Backlog:
+    """Limits a planner's first micro-batch to the backlog in the checkpoint, and adds the backlog to each end."""
+
+    def __init__(self) -> None:
+        self._is_first = True
+        self._newest: Offsets = {}
+        self._planned_ms: int | None = None
+
+    def bound(
+        self, start: Mapping[str, Any], begin: Offsets, known: Offsets, end: Offsets, newest: Offsets, now_ms: int
+    ) -> Offsets:
+        """The maximum end of a micro-batch, before limits apply.
+
+        Arguments:
+            start: its start, as in the checkpoint.
+            begin: the offsets in ``start``.
+            known: the same, with partitions that are new to the query.
+            end: the ends of their logs.
+            newest: the ends of all logs.
+            now_ms: the current time.
+        """
+        wanted = goal(begin, backlog(start), known, end) if self._is_first else {}
+        self._is_first = False
+        self._newest = wanted or newest
+        self._planned_ms = planned_ms(start) if wanted else now_ms
+        return wanted or end
+
+    def beside(self, layout: Layout, end: Offsets) -> Layout:
+        """The end of the micro-batch, with the backlog after it if that was determined."""
+        return layout if self._planned_ms is None else with_backlog(layout, end, self._newest, self._planned_ms)

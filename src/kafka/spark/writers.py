@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.calls import begin_call, reduce_with_version, without_traceback
-from kafka.spark.options.columns import check_sink_schema
 from kafka.spark.options.parsing import WriteOptions, log_warnings, parse_write
+from kafka.spark.options.row_schema import check_sink_schema
+from kafka.spark.pyspark_versions import DataSourceStreamArrowWriter
+from kafka.spark.spark_calls import begin_call, reduce_with_version, without_traceback
 from kafka.spark.tasks.write_task import write_task
-from kafka.spark.versions import DataSourceStreamArrowWriter
 
 if TYPE_CHECKING:
     import pyarrow

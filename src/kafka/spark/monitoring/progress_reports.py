@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.planning.backlog import backlog, planned_ms
-from kafka.spark.planning.checkpoint import Offsets, from_layout, log_bytes, lost_records
+from kafka.spark.planning.checkpoint_layout import Offsets, backlog, from_layout, log_bytes, lost_records, planned_ms
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:

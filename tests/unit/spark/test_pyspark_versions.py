@@ -13,7 +13,7 @@ import pyspark.sql.datasource as api
 sys.modules["pyspark.sql.streaming.datasource"] = None
 if hasattr(api, "DataSourceStreamArrowWriter"):
     del api.DataSourceStreamArrowWriter
-from kafka.spark import versions
+from kafka.spark import pyspark_versions
 """
 
 
@@ -24,7 +24,7 @@ def run(code: str) -> str:
 
 def test_a_writer_of_streams_is_known_by_the_class_of_those_of_frames():
     code = (
-        "from kafka.spark.sink import KafkaStreamWriter\n"
+        "from kafka.spark.writers import KafkaStreamWriter\n"
         "print(issubclass(KafkaStreamWriter, (api.DataSourceArrowWriter)), "
         "issubclass(KafkaStreamWriter, api.DataSourceStreamWriter))"
     )
@@ -33,8 +33,8 @@ def test_a_writer_of_streams_is_known_by_the_class_of_those_of_frames():
 
 def test_a_task_without_a_partition_reads_nothing():
     code = (
-        "print(versions.task_of(None), versions.task_of(api.InputPartition(None)), "
-        "versions.task_of(api.InputPartition((1,))))"
+        "print(pyspark_versions.task_of(None), pyspark_versions.task_of(api.InputPartition(None)), "
+        "pyspark_versions.task_of(api.InputPartition((1,))))"
     )
     assert run(code) == "() () (1,)\n"
 
@@ -44,12 +44,12 @@ import logging
 from pyspark.sql.types import BinaryType, StructField, StructType
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
-from kafka.spark.stream import KafkaStreamReader
+from kafka.spark.stream_reader import KafkaStreamReader
 from kafka.structs import TopicPartition
 
 handler = logging.StreamHandler(sys.stdout)
 handler.setFormatter(logging.Formatter("%(levelname)s %(message).40s"))
-log = logging.getLogger("kafka.spark.stream")
+log = logging.getLogger("kafka.spark.stream_reader")
 log.addHandler(handler)
 log.propagate = False
 SCHEMA = StructType([StructField("value", BinaryType())])

@@ -3,7 +3,7 @@
 import pytest
 
 from kafka.errors import KafkaConfigurationError
-from kafka.spark.options.columns import check_sink_schema
+from kafka.spark.options.row_schema import check_sink_schema
 
 HEADERS = "array<struct<key:string,value:binary>>"
 
