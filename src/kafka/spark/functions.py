@@ -257,17 +257,22 @@ def _encode(schema: WriterSchema, rows: Any) -> Any:
     return _encoder(schema).encode(rows)
 
 
+@functools.lru_cache(8)
+def _check_type(format_: str, type_: Any) -> None:
+    """Raise `ValueDecodingError` unless a column has bytes or strings. The cache saves the check for later batches."""
+    from pyarrow import types
+
+    is_kinds = (types.is_string, types.is_binary, types.is_large_string, types.is_large_binary, types.is_null)
+    if not any(is_kind(type_) for is_kind in is_kinds):
+        raise ValueDecodingError(
+            f"from_{format_} expects a column of type binary or string, got one of Arrow's type {type_}"
+        )
+
+
 def _decode(schema: ReaderSchema, typed: TypedOptions, errors: str, values: Any) -> Any:
     import pyarrow as pa
 
-    kinds = pa.types
-    if not any(
-        is_kind(values.type)
-        for is_kind in (kinds.is_string, kinds.is_binary, kinds.is_large_string, kinds.is_large_binary, kinds.is_null)
-    ):
-        raise ValueDecodingError(
-            f"from_{schema.format} expects a column of type binary or string, got one of Arrow's type {values.type}"
-        )
+    _check_type(schema.format, values.type)
     column, bad = _decoder(schema, typed)(values.cast(pa.binary()), None)
     wanted = schema.spark()
     failures = {each.row: each for each in bad}
