@@ -1,7 +1,7 @@
-"""One connection to one broker, and the thread whose event loop the synchronous clients share.
+"""A connection to one broker, and the thread whose event loop the synchronous clients share.
 
-Layer 3. Imports `kafka.wire` and layer 0 only. Sockets are opened, threads are started and the time is read nowhere
-above this package.
+Layer 3. Imports `kafka.wire` and layer 0 only. The packages above this one do not open sockets, start threads or read
+the time themselves.
 """
 
 from kafka.net.broker_versions import ApiVersions

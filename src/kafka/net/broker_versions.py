@@ -1,4 +1,4 @@
-"""Which versions of which APIs a broker serves, which one a request uses, and which release has them."""
+"""The API versions that a broker supports, the choice of a version for a request, and the broker's release."""
 
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 from kafka.errors import UnsupportedVersionError
 
 _RELEASES: dict[tuple[int, ...], dict[int, tuple[int, int]]] = {
-    # Brokers before 0.10 cannot be asked (there is no ApiVersions): API key to lowest and highest version.
+    # Brokers before 0.10 do not support ApiVersions requests. Maps API keys to the lowest and highest version.
     (0, 8, 0): {0: (0, 0), 1: (0, 0), 2: (0, 0), 3: (0, 0)},
     (0, 8, 1): {0: (0, 0), 1: (0, 0), 2: (0, 0), 3: (0, 0), 8: (0, 0), 9: (0, 0)},
     (0, 8, 2): {0: (0, 0), 1: (0, 0), 2: (0, 0), 3: (0, 0), 8: (0, 1), 9: (0, 1), 10: (0, 0)},
@@ -27,10 +27,10 @@ class ApiVersions:
     """The version ranges of one broker.
 
     Arguments:
-        ranges: API key to lowest and highest version served.
-        described_as: how errors name the broker.
-        features: the cluster's features by name, with the level that they are at (KIP-584).
-        features_epoch: grows with every change of them; -1 where the broker tells of none.
+        ranges: API key to the lowest and highest supported version.
+        described_as: the broker's name in error messages.
+        features: the finalized feature levels of the cluster, by name (KIP-584).
+        features_epoch: increases with every change of the features; -1 if the broker does not report it.
     """
 
     __slots__ = ("_chosen", "_described_as", "_ranges", "features", "features_epoch")
@@ -50,25 +50,25 @@ class ApiVersions:
 
     @classmethod
     def of_release(cls, api_version: tuple[int, ...], described_as: str = "the broker") -> "ApiVersions":
-        """What a broker before 0.10 serves; raises `UnsupportedVersionError` for one before 0.8."""
+        """Return the versions of a broker before 0.10. Raises `UnsupportedVersionError` for releases before 0.8."""
         known = [release for release in _RELEASES if release <= api_version]
         if not known:
             raise UnsupportedVersionError(f"api_version={api_version} is older than the oldest broker known, 0.8")
         return cls(_RELEASES[max(known)], described_as)
 
     def range(self, api_key: int) -> tuple[int, int] | None:
-        """Lowest and highest version that the broker serves; None: it does not know the API."""
+        """Return the lowest and highest version that the broker supports, or None if it does not support the API."""
         return self._ranges.get(api_key)
 
     def __contains__(self, api_key: int) -> bool:
         return api_key in self._ranges
 
     def items(self) -> list[tuple[int, tuple[int, int]]]:
-        """All API keys with their lowest and highest version."""
+        """Return all API keys with their lowest and highest version, in order."""
         return sorted(self._ranges.items())
 
     def pick(self, request: Any, min_version: int = 0, max_version: int | None = None) -> int | None:
-        """The highest version of a request class that both sides have within the bounds; None: there is none."""
+        """Return the highest version of a request class that both sides support within the bounds, or None."""
         asked = (request, min_version, max_version)
         try:
             return self._chosen[asked]
@@ -77,7 +77,7 @@ class ApiVersions:
             return version
 
     def version_for(self, request: Any, min_version: int = 0, max_version: int | None = None) -> int:
-        """As `pick`, but raises `UnsupportedVersionError`, saying what each side has, where there is none."""
+        """As `pick`, but raise `UnsupportedVersionError` with the versions of both sides instead."""
         version = self.pick(request, min_version, max_version)
         return version if version is not None else self._refuse(request, min_version, max_version)
 
@@ -133,16 +133,16 @@ _SINCE: tuple[tuple[tuple[int, ...], int, int], ...] = (
     ((0, 10, 2), 9, 2),
     ((0, 10, 1), 3, 2),
 )
-"""A release, and a version of an API that it was the first to have."""
+"""Each release, with an API key and a version that it was the first to support."""
 
 
 _BEFORE_THEY_COULD_BE_ASKED: tuple[tuple[tuple[int, ...], int], ...] = (((0, 9), 16), ((0, 8, 2), 10), ((0, 8, 1), 8))
-"""Such a release, and an API that it was the first to have."""
+"""Each release before 0.10, with an API key that it was the first to support."""
 _API_VERSIONS = 18
 
 
 def release_of(offered: ApiVersions) -> tuple[int, ...]:
-    """The latest release whose requests a broker has."""
+    """Return the latest release whose API versions a broker supports."""
     for release, api_key, version in _SINCE:
         served = offered.range(api_key)
         if served is not None and served[0] <= version <= served[1]:

@@ -1,8 +1,9 @@
-"""Receive buffers that are reused.
+"""Reusable receive buffers.
 
-The system would clear fresh memory for each fetch response and map it page by page, which costs more than receiving the
-response. So large frames are received into buffers that return here once their records are decoded. The largest buffers
-ask for pages of 2 MiB if the system has them: their first use costs a fifth.
+For each fetch response, the system would have to clear new memory and map it page by page, which costs more than
+receiving the response. So large frames are received into buffers that return to a pool once their records are decoded.
+The largest buffers request pages of 2 MiB, if the system supports them, which reduces the cost of their first use to a
+fifth.
 """
 
 import contextlib
@@ -25,19 +26,19 @@ def _new_memory(size: int) -> Memory:
     size = -(-size // _ROUND_UP) * _ROUND_UP
     if size < _LARGE_PAGES_FROM or sys.platform != "linux" or not hasattr(mmap, "MADV_HUGEPAGE"):
         return bytearray(size)
-    # Private: a forked child must not write into its parent's buffers.
+    # Private, because a forked child must not write into its parent's buffers.
     memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    with contextlib.suppress(OSError):  # a system built without large pages
+    with contextlib.suppress(OSError):  # the kernel may not support large pages
         memory.madvise(mmap.MADV_HUGEPAGE)
     return memory
 
 
 class FrameBuffer:
-    """A frame that was received straight into a pooled buffer.
+    """A frame that was received directly into a pooled buffer.
 
-    ``view`` is the frame without its size prefix. After `release` the memory belongs to another frame: objects
-    decoded from it without a copy must not be read any more. Dropping the object without `release` is safe: the memory
-    is freed with its last view, and does not return to the pool.
+    ``view`` is the frame without its size prefix. After `release`, the memory belongs to another frame, so objects
+    decoded from it without a copy must no longer be used. An object may be dropped without `release`: its memory is
+    then freed with the last view, instead of returning to the pool.
     """
 
     __slots__ = ("_buffer", "_pool", "view")
@@ -48,7 +49,7 @@ class FrameBuffer:
         self.view = memoryview(buffer)[:size]
 
     def release(self) -> None:
-        """Return the memory to the pool, from any thread; a second call does nothing."""
+        """Return the memory to the pool. Can be called from any thread; further calls do nothing."""
         buffer, self._buffer = self._buffer, None
         if buffer is not None:
             self.view = memoryview(b"")
@@ -56,7 +57,7 @@ class FrameBuffer:
 
 
 class BufferPool:
-    """The free buffers, the longest unused first. Thread-safe.
+    """A pool of free buffers, ordered by the time of their return, oldest first. Thread-safe.
 
     Arguments:
         max_bytes: maximum number of free bytes to keep.
@@ -74,11 +75,11 @@ class BufferPool:
         return self._held
 
     def take(self, size: int) -> FrameBuffer:
-        """Return a buffer for a frame of ``size`` bytes, a free one if possible."""
+        """Return a buffer for a frame of ``size`` bytes; reuse a free one if possible."""
         with self._lock:
             best = -1
             for index, buffer in enumerate(self._free):
-                # A buffer twice as large as needed is better kept for a frame that needs it.
+                # Do not use a buffer more than twice as large as the frame: keep it for larger frames.
                 fits = size <= len(buffer) <= 2 * size + _ROUND_UP
                 if fits and (best < 0 or len(buffer) <= len(self._free[best])):
                     best = index

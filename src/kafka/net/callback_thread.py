@@ -1,6 +1,6 @@
-"""Where a client runs the user functions that it calls on its own, such as callbacks and metrics reporters.
+"""Runners for user functions that a client calls in the background, such as callbacks and metrics reporters.
 
-That is the client's own thread (`WorkerThread`), or the loop of an asyncio program (`LoopCallbacks`).
+`WorkerThread` runs them in a thread of the client, and `LoopCallbacks` on the event loop of an asyncio program.
 """
 
 import asyncio
@@ -18,16 +18,16 @@ from kafka.net.fork import after_fork
 log = logging.getLogger(__name__)
 
 EXIT_TIMEOUT_S = 5.0
-"""How long the interpreter's exit waits for functions that have not run yet."""
+"""Maximum time in seconds that the interpreter waits at exit for functions that have not run yet."""
 
 Function = Callable[[], object]
 
 
 class CallbackRunner(Protocol):
-    """Runs functions in order."""
+    """Runs functions in the order of their submission."""
 
     def submit(self, function: Callable[[], object], /) -> object:
-        """Run a function after all that were submitted before; return at once."""
+        """Schedule a function to run after all functions submitted earlier; return immediately."""
 
     @property
     def is_idle(self) -> bool:
@@ -37,7 +37,7 @@ class CallbackRunner(Protocol):
         """Wait until all functions submitted so far have run."""
 
     def finish(self) -> None:
-        """No more functions will follow."""
+        """Signal that no more functions will be submitted."""
 
 
 class LoopCallbacks:
@@ -52,7 +52,7 @@ class LoopCallbacks:
         self._left = 0
 
     def submit(self, function: Callable[[], object], /) -> None:
-        """Run a function in the loop's next iteration."""
+        """Schedule a function for the next iteration of the loop."""
         self._left += 1
         self._loop.call_soon(self._run, function)
 
@@ -66,23 +66,23 @@ class LoopCallbacks:
         return not self._left
 
     async def idle(self) -> None:
-        """Wait until everything scheduled before this call has run."""
+        """Wait until all functions scheduled before this call have run."""
         reached = self._loop.create_future()
         self._loop.call_soon(_arrive, reached)
         await reached
 
     def finish(self) -> None:
-        """Do nothing: there is no thread to end."""
+        """Do nothing, because there is no thread to end."""
 
 
 class WorkerThread:
-    """Runs functions in order, in a thread that starts with the first function. Thread-safe.
+    """Runs functions in order, in a thread that is started for the first function. Thread-safe.
 
-    If a function raises, whatever it raises is logged, and the next one runs. A forked child has neither the thread nor
-    the pending functions.
+    Any exception of a function is logged, and the next function runs. A forked child has neither the thread nor the
+    pending functions.
 
     Arguments:
-        name: of the thread.
+        name: the name of the thread.
     """
 
     _all: ClassVar["weakref.WeakSet[WorkerThread]"] = weakref.WeakSet()
@@ -99,11 +99,11 @@ class WorkerThread:
 
     @classmethod
     def is_current(cls) -> bool:
-        """Whether a worker thread, this one or another, runs the caller."""
+        """Return whether the caller runs in a worker thread of this class, not necessarily in this one."""
         return getattr(cls._local, "inside", False)
 
     def submit(self, function: Function) -> None:
-        """Run a function after all that were submitted before; return at once."""
+        """Schedule a function to run after all functions submitted earlier; return immediately."""
         with self._lock:
             self._given += 1
             self._functions.put(function)
@@ -130,12 +130,12 @@ class WorkerThread:
         await reached
 
     def finish(self) -> None:
-        """End the thread once it has run the submitted functions; a later function starts another thread."""
+        """End the thread after the submitted functions have run. A function submitted later starts another thread."""
         if self._thread is not None:
             self._functions.put(None)
 
     def drain(self, timeout_s: float) -> bool:
-        """Wait until all functions submitted so far have run; return whether they ran in time."""
+        """Wait until all functions submitted so far have run; return False after a timeout."""
         if self.is_idle:
             return True
         reached = threading.Event()
@@ -163,11 +163,11 @@ class WorkerThread:
                     if self._functions.empty():
                         self._thread = None
                         return
-                self._functions.put(None)  # functions submitted after it run first
+                self._functions.put(None)  # functions that are already queued run first
             else:
                 _guarded(function)
                 self._ran += 1
-            del function  # it may hold a client, which must be collectable while the thread is idle
+            del function  # it may reference a client, which must be collectable while the thread is idle
 
     def _run(self) -> None:
         """Run the remaining functions in the caller's thread."""
@@ -198,7 +198,7 @@ def _arrive(reached: asyncio.Future[None]) -> None:
 def _guarded(function: Function) -> None:
     try:
         function()
-    except BaseException:  # SystemExit ends the user's threads, not this one
+    except BaseException:  # SystemExit would end a user's thread, but must not end this one
         log.exception("%r raised", function)
 
 

@@ -1,11 +1,11 @@
-"""Makes a connection that is ready for use: connects, asks for the API versions, authenticates.
+"""Opens connections that are ready for use: connects, negotiates API versions and authenticates.
 
-The first request is ApiVersions (KIP-35, KIP-511) in version 3, which every broker since 2.4 serves and which carries
-the name of the client software. Version 4 brings nothing that is needed here, and some brokers that are not Apache
-Kafka hang up on it. A broker before 2.4 refuses version 3 with error 35 and names the version that it has, or hangs
-up. It is asked again in that version, or in version 0; an address that hung up is asked in version 0 from then on.
-Brokers before 0.10 have no such request; how they are recognized is in `kafka.net.peer_probes`; one that asks
-for a login first is not.
+The first request is ApiVersions (KIP-35, KIP-511) in version 3, which every broker since 2.4 supports, and which
+contains the name of the client software. Version 4 adds nothing that the clients need, and some servers other than
+Apache Kafka close the connection when they receive it. A broker before 2.4 rejects version 3 with error 35 and the
+version that it supports, or closes the connection. The request is then repeated in that version, or in version 0. If an
+address has closed a connection, it gets version 0 from then on. `kafka.net.peer_probes` recognizes brokers before 0.10,
+which do not support the request, unless they require authentication.
 """
 
 import dataclasses
@@ -49,10 +49,10 @@ async def open_connection(
     node_id: int = -1,
     traffic: NodeTraffic | None = None,
 ) -> Connection:
-    """Connect to a broker, agree on API versions (KIP-35, KIP-511) and authenticate.
+    """Connect to a broker, negotiate API versions (KIP-35, KIP-511) and authenticate.
 
     Arguments:
-        traffic: counts what is exchanged; None: it is not counted.
+        traffic: counts requests and bytes; None: they are not counted.
 
     Raises `KafkaConnectionError` (with each address tried, and why it failed), `UnsupportedVersionError`,
     `UnsupportedSaslMechanismError`, `SaslAuthenticationFailedError`, `KafkaConfigurationError`.
@@ -76,7 +76,7 @@ async def open_connection(
 async def _open_asking(
     new_connection: NewConnection, options: ConnectionOptions, security: SecurityOptions, greeting: int | None
 ) -> Connection:
-    """Connect, and connect again to a broker that hangs up on the greeting, to ask it in version 0."""
+    """Connect to a broker; if it closes the connection after the greeting, connect again and use version 0."""
     hung_up: _HungUp | None = None
     for version in dict.fromkeys((greeting, 0)):
         try:
@@ -98,7 +98,7 @@ async def _open_asking(
 
 
 def _first_greeting(host: str, port: int, options: ConnectionOptions) -> int | None:
-    """Version of the first ApiVersions request; None: the broker is too old to be asked."""
+    """Return the version of the first ApiVersions request; None if the broker is too old for it."""
     if options.api_version is not None and options.api_version < CAN_BE_ASKED_SINCE:
         return None
     if options.api_version is not None and options.api_version < _MODERN_SINCE:
@@ -140,7 +140,7 @@ async def _negotiate(
     try:
         response = await _ask(connection, options, greeting)
         if response.error_code == _UNSUPPORTED_VERSION and greeting > 0:
-            # KIP-511: the refusal says which versions the broker does have.
+            # KIP-511: the error response contains the versions that the broker supports.
             offered = [key.max_version for key in response.api_keys if key.api_key == ApiVersionsRequest.API_KEY]
             response = await _ask(connection, options, min(greeting, *offered) if offered else 0)
     except KafkaConnectionError as error:

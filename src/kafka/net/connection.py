@@ -1,6 +1,6 @@
-"""A connection to one broker: it sends requests, and tells them how it ended.
+"""A connection to one broker: sends requests, and notifies their callers when it ends.
 
-`receiver` takes the answers; `deadlines` closes the connection when an answer is late.
+The `Receiver` handles the answers. `Deadlines` closes the connection when an answer is late.
 """
 
 import asyncio
@@ -38,11 +38,11 @@ _CLOSE_TIMEOUT_S = 2.0
 
 
 class Connection:
-    """An open, negotiated and authenticated connection, created by `open_connection`. For its loop only.
+    """An open, negotiated and authenticated connection, created by `open_connection`. For use on its event loop only.
 
     Attributes:
-        host, port, node_id: the broker; ``node_id`` is -1 while it is not known.
-        api_versions: the API versions that the broker serves.
+        host, port, node_id: the broker; ``node_id`` is -1 if it is unknown.
+        api_versions: the API versions that the broker supports.
         described_as: the broker's name in messages.
         closed: whether either side has closed the connection.
         ended_here: whether the connection was closed because this side no longer needs it.
@@ -81,7 +81,7 @@ class Connection:
             security.proxy,
         )
         close_in_children(self, self._stream.extra("socket"))
-        if self._stream.ended:  # before this connection owned it
+        if self._stream.ended:  # it ended before this connection owned it
             self._lost(self._stream, None)
 
     @property
@@ -92,17 +92,17 @@ class Connection:
 
     @property
     def tls(self) -> "ssl.SSLObject | None":
-        """The negotiated TLS session; None without TLS, and before the connection is open."""
+        """The negotiated TLS session; None without TLS, or before the connection is open."""
         return None if self._stream is None else self._stream.extra("ssl_object")
 
     @property
     def received_anything(self) -> bool:
-        """Whether the broker has sent a byte so far."""
+        """Whether the broker has sent any bytes."""
         return self._stream is not None and self._stream.received_anything
 
     @property
     def receiving(self) -> bool:
-        """Whether an answer has been received in part."""
+        """Whether part of an answer has been received."""
         return self._stream is not None and self._stream.mid_frame
 
     @property
@@ -112,11 +112,11 @@ class Connection:
 
     @property
     def in_flight(self) -> int:
-        """Number of requests that wait to be sent or answered."""
+        """Number of requests that are queued or wait for an answer."""
         return len(self._table) + len(self._send_queue)
 
     def end_sending(self) -> None:
-        """Tell the peer that nothing more follows, and keep receiving; some peers do not answer before."""
+        """Close the sending half of the connection and keep receiving; some peers answer only then."""
         if self._stream is not None:
             self._stream.end_writing()
 
@@ -125,15 +125,16 @@ class Connection:
         self._on_close.append(callback)
 
     async def send(self, request: "Request[R]", version: int | None = None, timeout_ms: float | None = None) -> R:
-        """Send a request and await its response, an instance of ``type(request).RESPONSE``.
+        """Send a request and wait for its response, an instance of ``type(request).RESPONSE``.
 
         Requests are sent in the order of the calls. A produce request with acks=0 has no answer: the result is an empty
-        response as soon as it is sent. A response with records keeps its receive buffer in ``response.frame``.
+        response as soon as the request is sent. A response with records keeps its receive buffer in ``response.frame``.
 
         Arguments:
-            version: of the request; None for the highest that both sides support.
-            timeout_ms: how long to wait; None for ``request_timeout_ms``. After that the connection is closed, because
-                later answers can only arrive after this one. Cancel to give up without closing it.
+            version: the version of the request; None for the highest that both sides support.
+            timeout_ms: how long to wait; None for ``request_timeout_ms``. After the timeout, the connection is closed,
+                because later answers can only arrive after this one. Cancel the call to give up without closing the
+                connection.
 
         Raises `KafkaTimeoutError`, `KafkaConnectionError`, `UnsupportedVersionError`, `WireFormatError`.
         """
@@ -142,7 +143,7 @@ class Connection:
     def post(
         self, request: "Request[R]", version: int | None = None, timeout_ms: float | None = None
     ) -> "asyncio.Future[R]":
-        """As `send`, but return once the request is sent or queued; the future has the response."""
+        """As `send`, but return once the request is sent or queued. The future receives the response."""
         future: asyncio.Future[R] = self.loop.create_future()
         self.post_for(future, request, version, timeout_ms)
         return future
@@ -157,12 +158,12 @@ class Connection:
         urgent: bool = False,
         digest: Callable[[R], Any] | None = None,
     ) -> None:
-        """As `post`, but pass the response to ``reply``; a `Reply` gets it as soon as it is decoded.
+        """As `post`, but pass the response to ``reply``; a `Reply` receives it as soon as it is decoded.
 
         Arguments:
-            urgent: overtake queued requests, see `SendQueue`: for the exchanges that set up the connection.
-            digest: converts the response to the value that ``reply`` gets. A large answer is decoded and digested in a
-                thread, and the many objects of the response are freed before the loop continues.
+            urgent: send before queued requests (see `SendQueue`), for the exchanges that set up the connection.
+            digest: converts the response to the value that ``reply`` receives. A large answer is decoded and digested
+                in a thread, and the many objects of the response are freed before the loop continues.
         """
         self._open_stream()
         cls = type(request)
@@ -205,7 +206,7 @@ class Connection:
             future.set_result(cast("R", request.RESPONSE()))
 
     async def send_digested(self, request: "Request[R]", version: int, digest: Callable[[R], T]) -> T:
-        """As `send`, but return what ``digest`` makes of the response, see `post_for`."""
+        """As `send`, but return the result of applying ``digest`` to the response, see `post_for`."""
         future: asyncio.Future[T] = self.loop.create_future()
         self.post_for(cast("Answered[R]", future), request, version, digest=digest)
         return await future
@@ -217,7 +218,7 @@ class Connection:
         return await future
 
     async def exchange_raw(self, data: bytes) -> bytes:
-        """Send bytes as a frame without a header, and return the next frame: SASL before Kafka 1.0 (KIP-43)."""
+        """Send bytes as a frame without a header, and return the next frame. For SASL before Kafka 1.0 (KIP-43)."""
         stream = self._open_stream()
         raw: asyncio.Future[bytes] = self.loop.create_future()
         self._receiver.raw = raw
@@ -228,7 +229,7 @@ class Connection:
             self._receiver.raw = None
 
     def hold(self) -> None:
-        """Queue requests until `unhold`, while the connection reauthenticates."""
+        """Queue all requests until `unhold`, while the connection reauthenticates."""
         self._open_stream()
         self._send_queue.hold()
 
@@ -238,21 +239,21 @@ class Connection:
             self._send_queue.unhold()
 
     def finish_setup(self) -> None:
-        """The last step of `open_connection`: `has_served` and ``connections_max_idle_ms`` count from now on."""
+        """Complete `open_connection`: `has_served` and ``connections_max_idle_ms`` count from now on."""
         self._answered_when_set_up = self._receiver.answered
         self._deadlines.watch_use()
         self._is_set_up = True
         self.traffic.network.connection_opened(self.loop.time())
 
     async def close(self) -> None:
-        """Close the connection; unanswered requests fail with `Cancelled`. Does not raise."""
+        """Close the connection. Unanswered requests fail with `Cancelled`. Does not raise."""
         self.ended_here = True
         self._end(Cancelled(f"the connection to {self.described_as} was closed by this client"))
         if self._stream is not None:
             await self._stream.close(_CLOSE_TIMEOUT_S)
 
     def abort(self, error: KafkaError) -> None:
-        """Close the connection at once; unanswered requests fail with ``error``.
+        """Close the connection immediately. Unanswered requests fail with ``error``.
 
         `Cancelled` means that this side no longer needs the connection.
         """
@@ -261,7 +262,7 @@ class Connection:
         if self._stream is not None:
             self._stream.abort()
 
-    # Ending
+    # Closing
 
     def _lost(self, stream: Stream, why: Exception | None) -> None:
         if stream is not self._stream or self._why_closed is not None:
@@ -304,6 +305,6 @@ class Connection:
             if not future.done():
                 future.set_exception(
                     type(error)(*error.args)
-                )  # one object each: a traceback grows whenever it is raised
+                )  # a new object for each, because a traceback grows each time its error is raised
         for callback in self._on_close:
             callback(self, error)

@@ -1,7 +1,8 @@
-"""What a forked child must not share with its parent: sockets, and the loop's selector.
+"""Protection of resources that a forked child must not share with its parent: sockets, and the loop's selector.
 
-In the child every inherited socket is replaced by /dev/null: a byte written to, or a shutdown of, the real one would
-garble the parent's stream, and the broker would not see the parent close it while the child lives.
+In the child, /dev/null replaces every inherited socket. If the child wrote to the real socket or shut it down, it would
+corrupt the parent's stream. And as long as the child kept it open, the broker would not notice when the parent closes
+it.
 """
 
 import asyncio
@@ -14,12 +15,12 @@ from kafka.errors import ForkedClientError, KafkaError
 
 
 class SocketOwner(Protocol):
-    """The part of a connection that is used here."""
+    """The part of a connection that this module uses."""
 
     loop: asyncio.AbstractEventLoop
 
     def abort(self, error: KafkaError) -> None:
-        """Close it at once."""
+        """Close the connection immediately."""
 
 
 _sockets: "weakref.WeakKeyDictionary[SocketOwner, Any]" = weakref.WeakKeyDictionary()
@@ -28,7 +29,7 @@ _kept_alive: list[object] = []
 
 
 def close_in_children(owner: SocketOwner, sock: Any) -> None:
-    """Cut off ``sock`` in forked children, for as long as ``owner`` lives."""
+    """Disconnect ``sock`` in forked children, for as long as ``owner`` exists."""
     if sock is not None:
         _sockets[owner] = sock
 
@@ -47,7 +48,7 @@ def forked_client_error(kind: str) -> ForkedClientError:
     """Return the error to raise in a child process.
 
     Arguments:
-        kind: what was created in the parent, such as "producer".
+        kind: the type of object that the parent created, such as "producer".
     """
     return ForkedClientError(
         f"this {kind} was created before the process forked, and its connections belong to the parent; create a new "
@@ -56,7 +57,7 @@ def forked_client_error(kind: str) -> ForkedClientError:
 
 
 def keep_alive(thing: object) -> None:
-    """Never collect ``thing`` in this process: its finalizer would affect what the parent still uses."""
+    """Never collect ``thing`` in this process: its finalizer would affect resources that the parent uses."""
     _kept_alive.append(thing)
 
 

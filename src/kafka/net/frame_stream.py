@@ -1,7 +1,7 @@
-"""The asyncio protocol below a connection: cuts received bytes into frames, and sends parts of requests in order.
+"""The asyncio protocol below a connection: splits received bytes into frames, and sends the parts of requests in order.
 
-A frame is a size of four bytes, followed by that many bytes. Small frames are cut out of one buffer that all share; a
-large frame gets a pooled buffer of its own, and is received straight into it.
+A frame is a size of four bytes, followed by that many bytes. Small frames are cut from one shared buffer. A large frame
+is received directly into a pooled buffer of its own.
 """
 
 import asyncio
@@ -21,14 +21,15 @@ SHARED_BYTES = 32 * 1024
 _SIZE = struct.Struct(">i")
 
 FrameSink = Callable[[memoryview, FrameBuffer | None], bool]
-"""Takes a frame, and its pooled buffer if it has one; returns False to stop receiving. Without its own buffer, the
-frame is valid during the call only."""
+"""Receives a frame, and its pooled buffer if it has one. Returns False to stop receiving. A frame without a buffer is
+valid during the call only.
+"""
 
 
 class FrameCutter:
     """The receiving half of a connection.
 
-    Pure: the owner reads into `writable()`, and reports with `received()` how many bytes arrived.
+    Does no I/O: the owner reads into `writable()`, and reports the number of received bytes with `received()`.
 
     Arguments:
         sink: called with each complete frame.
@@ -50,12 +51,12 @@ class FrameCutter:
 
     @property
     def mid_frame(self) -> bool:
-        """Whether the stream is inside a frame, which would be truncated if it ended now."""
+        """Whether part of a frame has been received."""
         return self._frame is not None or self._end > 0
 
     @property
     def missing(self) -> int:
-        """Number of bytes of a large frame that are still missing; 0 outside of large frames."""
+        """Number of missing bytes of a large frame; 0 outside large frames."""
         return len(self._frame.view) - self._filled if self._frame is not None else 0
 
     def writable(self) -> memoryview:
@@ -65,7 +66,7 @@ class FrameCutter:
         return self._view[self._end :]
 
     def received(self, count: int) -> None:
-        """Process ``count`` bytes written to `writable()`: pass the frames that they complete to the sink.
+        """Process ``count`` bytes written to `writable()`, and pass the frames that they complete to the sink.
 
         Raises `InvalidReceiveError` if the bytes are not frames of Kafka's protocol.
         """
@@ -116,17 +117,18 @@ Part: TypeAlias = bytes | bytearray | memoryview
 _JOIN_BELOW = 16 * 1024
 _WRITE_HIGH_WATER = 512 * 1024
 _WAKE_BYTES = 256 * 1024
-"""Bytes of a large frame to wait for at a time: waking up for fewer costs more than receiving them."""
-# Since Python 3.12, a transport sends several parts in one system call; before, it joins them, copying the records.
+"""Bytes of a large frame to wait for at a time. Waking up for fewer bytes costs more than receiving them."""
+# Since Python 3.12, a transport sends several parts in one system call. Before, it joins them, which copies the
+# records.
 _GATHERS = sys.version_info >= (3, 12)
 
 
 class Stream(asyncio.BufferedProtocol):
-    """One TCP or TLS stream that carries frames.
+    """A TCP or TLS stream that carries frames.
 
     Arguments:
-        on_frame: takes each received frame, see `FrameSink`.
-        on_lost: called once with this stream and the error that ended it; None if the peer closed it.
+        on_frame: called with each received frame, see `FrameSink`.
+        on_lost: called once with this stream and the error that ended it, or None if the peer closed it.
         max_frame_bytes: maximum frame size.
     """
 
@@ -149,22 +151,23 @@ class Stream(asyncio.BufferedProtocol):
         self._on_drained: list[Callable[[], object]] = []
         self.received_anything = False
 
-    # What asyncio calls
+    # Called by asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The stream is open."""
+        """Handle the opening of the stream."""
         self._transport = transport
         self._transport.set_write_buffer_limits(high=_WRITE_HIGH_WATER)
-        # With TLS, some of the missing bytes may have been read already; other systems may lack the low-water mark.
+        # With TLS, some of the missing bytes may have been read already. Other systems may not support the low-water
+        # mark.
         if sys.platform == "linux" and transport.get_extra_info("sslcontext") is None:
             self._socket = transport.get_extra_info("socket")
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return the memory for the next bytes: a large frame's own buffer, if there is one."""
+        """Return the memory for the next bytes: the buffer of a large frame, or the shared one."""
         return self._cutter.writable()
 
     def buffer_updated(self, nbytes: int) -> None:
-        """``nbytes`` bytes were received."""
+        """Process ``nbytes`` received bytes."""
         self.received_anything = True
         try:
             self._cutter.received(nbytes)
@@ -175,11 +178,11 @@ class Stream(asyncio.BufferedProtocol):
             self._wake_after(min(self._cutter.missing, _WAKE_BYTES) or 1)
 
     def eof_received(self) -> bool:
-        """The peer closed the stream: close our half too."""
+        """Close this side of the stream, because the peer has closed its side."""
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Either side has closed the stream."""
+        """Handle the end of the stream, whichever side has closed it."""
         self._backlog.clear()
         if not self._ended.done():
             self._ended.set_result(None)
@@ -189,15 +192,15 @@ class Stream(asyncio.BufferedProtocol):
             callback()
 
     def pause_writing(self) -> None:
-        """The transport's buffer is full: later parts are queued by reference, without a copy."""
+        """Queue later parts by reference, without a copy, because the transport's buffer is full."""
         self._full = True
 
     def resume_writing(self) -> None:
-        """The transport's buffer has drained."""
+        """Send queued parts, because the transport's buffer has drained."""
         self._full = False
         self._flush()
 
-    # What the connection calls
+    # Called by the connection
 
     @property
     def ended(self) -> bool:
@@ -206,22 +209,22 @@ class Stream(asyncio.BufferedProtocol):
 
     @property
     def mid_frame(self) -> bool:
-        """Whether a frame has been received in part."""
+        """Whether part of a frame has been received."""
         return self._cutter.mid_frame
 
     def extra(self, name: str) -> Any:
-        """See `asyncio.BaseTransport.get_extra_info`."""
+        """As `asyncio.BaseTransport.get_extra_info`."""
         return self._transport.get_extra_info(name) if self._transport is not None else None
 
     def write(self, parts: Sequence[Part]) -> None:
-        """Send the parts of one request after earlier ones; the parts must not change afterwards."""
+        """Send the parts of a request after earlier ones. The parts must not change afterwards."""
         if not (self._full or self._backlog):
             self._transmit(parts)
         else:
             self._backlog.append(parts)
 
     def when_drained(self, callback: Callable[[], object]) -> None:
-        """Call ``callback`` once everything is passed to the transport, possibly at once; also when the stream ends."""
+        """Call ``callback`` once all data is passed to the transport (possibly immediately), or the stream ends."""
         if self._full or self._backlog:
             self._on_drained.append(callback)
         else:
@@ -233,13 +236,13 @@ class Stream(asyncio.BufferedProtocol):
             self._transport.write_eof()
 
     def abort(self, why: Exception | None = None) -> None:
-        """Close the stream at once; unsent data is lost."""
+        """Close the stream immediately; unsent data is lost."""
         self._why = self._why or why
         if self._transport is not None:
             self._transport.abort()
 
     async def close(self, timeout_s: float) -> None:
-        """Close the stream once everything is sent, at the latest after ``timeout_s`` seconds."""
+        """Close the stream once all data is sent, or after ``timeout_s`` seconds."""
         if self._transport is None:
             return
         self._transport.close()
@@ -249,13 +252,13 @@ class Stream(asyncio.BufferedProtocol):
             await asyncio.wait((self._ended,), timeout=timeout_s)
 
     def _wake_after(self, nbytes: int) -> None:
-        """Set the socket's low-water mark (SO_RCVLOWAT): wake up for this many bytes, or the end of the stream."""
+        """Set the socket's low-water mark (SO_RCVLOWAT), so that fewer bytes do not wake up the loop."""
         if nbytes == self._wake_bytes or self._socket is None:
             return
         self._wake_bytes = nbytes
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, nbytes)
-        except (OSError, TypeError) as error:  # the sockets of other loops may not allow it
+        except (OSError, TypeError) as error:  # sockets of other event loops may not support it
             log.debug("the system wakes for every received packet: %s", error)
             self._socket = None
 

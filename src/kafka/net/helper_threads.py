@@ -1,4 +1,4 @@
-"""Runs functions in threads of their own: calls that would block the event loop, and several jobs at once."""
+"""Runs functions in separate threads: calls that would block the event loop, and jobs in parallel."""
 
 import asyncio
 import functools
@@ -15,16 +15,16 @@ T = TypeVar("T")
 
 
 async def run_blocking(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Await ``function(*args, **kwargs)``, which blocks, in a thread of its own; cancelling abandons the thread.
+    """Await the blocking call ``function(*args, **kwargs)`` in a new thread. Cancelling abandons the thread.
 
-    Examples are name look-ups, token providers and key derivation. Each call has a daemon thread instead of one of the
-    loop's executor: the interpreter waits at its exit for the threads of an executor, so a name server that does not
-    answer would hold up every program. If no thread can be started, the call runs on the loop: flushing at the end of a
-    program may have to connect first.
+    Examples are name look-ups, token providers and key derivation. Each call has its own daemon thread, instead of a
+    thread of the loop's executor: at exit, the interpreter waits for the threads of executors, so a name server that
+    does not answer would delay every program. If no thread can be started, the call runs on the loop, because flushing
+    at the end of a program may require a new connection.
     """
     loop = asyncio.get_running_loop()
     call_blocking = getattr(loop, "call_blocking", None)
-    if call_blocking is not None:  # a simulated loop: there is one thread, and time passes only between events
+    if call_blocking is not None:  # a simulated loop has one thread, and its time passes only between events
         done: T = call_blocking(functools.partial(function, *args, **kwargs))
         return done
     future: asyncio.Future[T] = loop.create_future()
@@ -42,24 +42,24 @@ async def run_blocking(function: Callable[P, T], /, *args: P.args, **kwargs: P.k
         error: BaseException | None = None
         try:
             result = function(*args, **kwargs)
-        except BaseException as raised:  # handed over to the awaiting side, whatever it is
+        except BaseException as raised:  # any exception is passed to the awaiting caller
             error = raised
-        if isinstance(error, StopIteration):  # a future cannot carry it
+        if isinstance(error, StopIteration):  # futures do not accept it
             error = RuntimeError(f"{function!r} raised StopIteration")
         try:
             loop.call_soon_threadsafe(settle, result, error)
-        except RuntimeError:  # the loop was closed meanwhile: there is no waiter left
+        except RuntimeError:  # the loop has been closed: nothing waits for the result
             return
 
     try:
         threading.Thread(target=work, name="kafka-blocking", daemon=True).start()
-    except RuntimeError:  # Python 3.12 and later start none once the interpreter is about to end
+    except RuntimeError:  # Python 3.12 and later start no threads once the interpreter is exiting
         work()
     return await future
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -68,14 +68,16 @@ def processors() -> int:
 def results_in_order(jobs: Iterable[Callable[[], T]], helpers: int) -> Iterator[T]:
     """Yield the results of jobs, in order; the next jobs run in threads while the caller runs the first.
 
-    This pays for jobs that release the GIL, as compression does, and that take milliseconds. A thread lives for one
-    job, so there is none to stop when a client is closed or the process forks; the interpreter waits for it at exit.
+    This is faster for jobs that release the GIL, such as compression, and take milliseconds. Each thread runs one job,
+    so no thread has to be stopped when a client is closed or the process forks. The interpreter waits for the threads
+    at exit.
 
     Arguments:
-        jobs: taken one by one.
-        helpers: how many of the following ones run meanwhile, each in a thread; 0: everything in the caller's.
+        jobs: consumed one by one.
+        helpers: maximum number of jobs that run ahead, each in a thread; 0: all jobs run in the caller's thread.
 
-    Raises what a job raises, when its turn comes. What was begun beyond it is finished, and forgotten.
+    If a job raises, its exception is raised in its turn. Jobs that were started after it are completed, and their
+    results are discarded.
     """
     rest = iter(jobs)
     for job in rest:
@@ -92,11 +94,11 @@ def _begin(job: Callable[[], T]) -> Future[T]:
     def work() -> None:
         try:
             future.set_result(job())
-        except BaseException as error:  # the future passes it on, whatever it is
+        except BaseException as error:  # the future passes any exception on
             future.set_exception(error)
 
     try:
         threading.Thread(target=work, name="kafka-helper", daemon=False).start()
-    except RuntimeError:  # as when the interpreter is about to end
+    except RuntimeError:  # for example because the interpreter is exiting
         work()
     return future

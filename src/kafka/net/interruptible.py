@@ -1,17 +1,17 @@
-"""Waiting for other threads in a way that an interrupt (Ctrl-C) ends, and that no interrupt breaks.
+"""Ways to wait for other threads that an interrupt (Ctrl-C) ends without leaving a lock held.
 
-`threading.Condition`, and with it `threading.Event` and futures, is Python code: an interrupt that arrives while a
-thread enters it leaves it locked forever, and the next thread that needs it, such as the loop of all clients, hangs. So
-threads wait for bare locks here, which are acquired and released in one step.
+`threading.Condition`, and with it `threading.Event` and futures, are Python code: an interrupt that arrives while a
+thread enters a condition leaves it locked forever, and the next thread that needs it hangs, such as the loop of all
+clients. So the functions here wait for bare locks, which are acquired and released in one step.
 
-Waits are made in slices. On Windows an interrupt is noticed only when a wait is over, so slices are short there.
-Elsewhere a signal ends the wait; but one that arrives in the instant before the wait begins, after Python has checked
-for signals, is noticed at the end of the slice.
+They wait in slices. On Windows, an interrupt is noticed only when a wait is over, so slices are short there. On other
+systems, a signal ends the wait. But a signal that arrives just before the wait begins, after Python has checked for
+signals, is noticed at the end of the slice.
 
-`loop_lock` makes locks that the loop also takes, and that a thread may hold when a signal handler, or a finalizer,
-begins in it. Such a function may wait for the loop, as `close()` does, while the loop waits for the lock: a deadlock
-for all clients of the process. So waiting threads release these locks meanwhile. They are re-entrant: wherever a
-handler may begin, the data that they guard must be safe to change.
+`loop_lock` creates locks that the loop also acquires, and that a thread may hold when it runs a signal handler or a
+finalizer. Such a function may wait for the loop, as `close()` does, while the loop waits for the lock: a deadlock for
+all clients of the process. So threads release these locks while they wait. The locks are re-entrant: wherever a handler
+may run, the data that they guard must be safe to change.
 """
 
 import os
@@ -29,24 +29,27 @@ _locks: "dict[weakref.ref[threading.RLock], None]" = {}
 
 
 def loop_lock() -> threading.RLock:
-    """Return a new re-entrant lock. It is free in a forked child, which may lack the thread that held it."""
+    """Return a new re-entrant lock.
+
+    In a forked child it is free, because the thread that held it may not exist there.
+    """
     lock = threading.RLock()
     _locks[weakref.ref(lock, _forget)] = None
     return lock
 
 
 def release_for_loop() -> _Held:
-    """Release the loop locks that this thread holds, for `reacquire`."""
+    """Release the loop locks that this thread holds, and return them for `reacquire`."""
     held: _Held = []
-    for reference in list(_locks):  # in one step: other threads make locks
-        lock: Any = reference()  # threading's own conditions call these methods too
+    for reference in list(_locks):  # copied in one step, because other threads create locks
+        lock: Any = reference()  # threading's own conditions also call these methods
         if lock is not None and lock._is_owned():
             held.append((lock, lock._release_save()))
     return held
 
 
 def reacquire(held: _Held) -> None:
-    """Acquire the locks again that `release_for_loop` released, as many times as before."""
+    """Reacquire the locks that `release_for_loop` has released, as many times as they were held."""
     for lock, state in held:
         lock._acquire_restore(state)
 
@@ -70,7 +73,10 @@ SLICE_S = 0.1 if os.name == "nt" else 1.0
 
 
 def acquire(lock: threading.Lock, timeout_s: float) -> bool:
-    """Wait for a lock; return whether it was acquired within ``timeout_s`` seconds. Releases loop locks meanwhile."""
+    """Wait for a lock; return whether it was acquired within ``timeout_s`` seconds.
+
+    Releases loop locks while waiting.
+    """
     held = release_for_loop()
     try:
         return _acquire(lock, timeout_s)
@@ -90,7 +96,10 @@ def _acquire(lock: threading.Lock, timeout_s: float) -> bool:
 
 
 def wait_until(condition: Callable[[], bool], changed: threading.Lock, timeout_s: float) -> bool:
-    """Wait until a condition holds, checking whenever ``changed`` is released; False after ``timeout_s`` seconds."""
+    """Wait until a condition is true; return False after ``timeout_s`` seconds.
+
+    The condition is checked whenever ``changed`` is released.
+    """
     deadline = time.monotonic() + timeout_s
     while not condition():
         if not acquire(changed, deadline - time.monotonic()):
@@ -106,7 +115,10 @@ class Waiter(Protocol):
 
 
 class Latch:
-    """An event that happens once, and that threads wait for. The module says why it is not a `threading.Event`."""
+    """An event that happens once, for threads to wait for.
+
+    The module's docstring explains why it is not `threading.Event`.
+    """
 
     __slots__ = ("_waiting", "is_set")
 
@@ -122,13 +134,13 @@ class Latch:
                 waiter.release()
 
     def add(self, waiter: Waiter) -> None:
-        """Release ``waiter``, which is hashed by identity, once the latch is set; at once if it is."""
+        """Release ``waiter`` when the latch is set; immediately if it is. Waiters are hashed by identity."""
         self._waiting[waiter] = None
         if self.is_set:
             self.set()
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Block until the latch is set; False if ``timeout_s`` seconds (None: no limit) pass first."""
+        """Block until the latch is set; return False after ``timeout_s`` seconds (None: no limit)."""
         waiter = threading.Lock()
         waiter.acquire()
         try:

@@ -1,6 +1,6 @@
 """Certificates and keys as PEM text, from PEM files and from Java's stores (JKS, PKCS#12).
 
-The stores are read by libraries (purejks, cryptography), which are needed for them alone.
+Only Java's stores require the libraries purejks and cryptography.
 """
 
 import base64
@@ -24,12 +24,12 @@ _EXTRA = "pip install 'kafka-columnar[keystores]'"
 
 @dataclasses.dataclass(frozen=True)
 class Store:
-    """What is in a store.
+    """The contents of a store.
 
     Arguments:
-        authorities: PEM text of certificates to trust, "" for none.
-        chain: PEM text of the certificate chain of the key, the client's own first; "" for none.
-        key: PEM text of the private key; "" for none. Without a password, but in PEM stores.
+        authorities: PEM text of the certificates to trust; "" for none.
+        chain: PEM text of the certificate chain of the key, starting with the client's own; "" for none.
+        key: PEM text of the private key; "" for none. It is not encrypted, except in PEM stores.
     """
 
     authorities: str = dataclasses.field(default="", repr=False)
@@ -41,11 +41,11 @@ def read_store(path: str, kind: str | None, password: str | None, key_password: 
     """Read a store.
 
     Arguments:
-        kind: "JKS", "PKCS12", "PEM" or None: whatever it is. JKS and PKCS12 stand for each other, as in Java.
-        password: of the store.
-        key_password: gives that of the key in it; None: it is that of the store. A key in PEM stays as it is.
+        kind: "JKS", "PKCS12", "PEM" or None for any of them. JKS and PKCS12 are interchangeable, as in Java.
+        password: the password of the store.
+        key_password: returns the password of its key; None: that of the store. Keys in PEM text are not decrypted.
 
-    Raises `KafkaConfigurationError` for a store that cannot be read, `OSError`.
+    Raises `KafkaConfigurationError` if the store cannot be read, and `OSError`.
     """
     with open(path, "rb") as file:
         data = file.read()
@@ -65,7 +65,7 @@ def read_store(path: str, kind: str | None, password: str | None, key_password: 
 
 
 def pem_store(text: str, source: str) -> Store:
-    """What is in PEM text: its certificates, and its key if it has one. ``source`` names it in errors."""
+    """Return the certificates in PEM text, and its key if it has one. ``source`` names the text in errors."""
     blocks = [(match[1], match[0]) for match in _BLOCK.finditer(text)]
     certificates = "\n".join(block for kind, block in blocks if kind in ("CERTIFICATE", "TRUSTED CERTIFICATE"))
     keys = [block for kind, block in blocks if kind.endswith("PRIVATE KEY")]
@@ -88,7 +88,7 @@ def _jks(data: bytes, path: str, password: str | None, key_password: KeyPassword
         trusted = _as_pem("CERTIFICATE", authorities)
     except jks.KeystoreSignatureException:
         raise _wrong_password(path) from None
-    except Exception as error:  # of a file that is damaged, or of another kind
+    except Exception as error:  # the file is damaged, or of another kind
         raise KafkaConfigurationError(f"{path} cannot be read as a Java key store (JKS): {_why(error)}") from None
     if not keys:
         return Store(trusted)
@@ -118,7 +118,7 @@ def _pkcs12(data: bytes, path: str, password: str | None) -> Store:
         if "password" in str(error).lower() or "mac" in str(error).lower():
             raise _wrong_password(path) from None
         raise KafkaConfigurationError(f"{path} cannot be read as a key store (PKCS#12): {_why(error)}") from None
-    except Exception as error:  # of a file that is damaged, or of another kind
+    except Exception as error:  # the file is damaged, or of another kind
         raise KafkaConfigurationError(f"{path} cannot be read as a key store (PKCS#12): {_why(error)}") from None
     others = [each.certificate.public_bytes(Encoding.PEM).decode() for each in found.additional_certs]
     own = [found.cert.certificate.public_bytes(Encoding.PEM).decode()] if found.cert is not None else []

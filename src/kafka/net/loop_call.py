@@ -1,7 +1,7 @@
-"""Work that an event loop does for a thread, which may wait for it: a coroutine, or one request.
+"""Work that an event loop does for a thread that may wait for it: a coroutine, or a single request.
 
-The future of `asyncio.run_coroutine_threadsafe` would do as well, but an interrupt in the waiting thread may leave it
-locked, see `kafka.net.interruptible`, and the loop with all its clients would hang.
+The futures of `asyncio.run_coroutine_threadsafe` are not used, because an interrupt in the waiting thread may leave
+them locked (see `kafka.net.interruptible`). Then the loop would hang, with all its clients.
 """
 
 import asyncio
@@ -18,14 +18,16 @@ class CallListener(Protocol):
     """The loop that calls run on."""
 
     def call_ended(self, call: "LoopResult[Any]") -> None:
-        """Called once when a call is done, in any thread."""
+        """Handle the end of a call. Called once per call, in any thread."""
 
     def why_cancelled(self) -> Exception:
-        """Return the error of a call that was cancelled."""
+        """Return the error for a call that was cancelled."""
 
 
 class LoopResult(Generic[T]):
-    """The result that a thread waits for. Methods run on the loop; `wait`, `result` and `is_done` in any thread.
+    """The result of work on the loop, for which a thread waits.
+
+    Methods must be called on the loop, except `wait`, `result` and `is_done`, which can be called in any thread.
 
     Arguments:
         listener: is told of the end.
@@ -45,24 +47,24 @@ class LoopResult(Generic[T]):
         return self._ended.is_set
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Block until it is done; False if ``timeout_s`` seconds (None: no limit) pass first."""
+        """Block until the work is done; return False after ``timeout_s`` seconds (None: no limit)."""
         return self._ended.wait(timeout_s)
 
     def result(self, timeout_s: float | None = None) -> T:
-        """Wait for the result. Raises `KafkaTimeoutError` after ``timeout_s`` seconds, and errors of the work."""
+        """Wait for the result. Raises `KafkaTimeoutError` after ``timeout_s`` seconds, and the errors of the work."""
         try:
             if not self.wait(timeout_s):
                 raise KafkaTimeoutError(f"not done in {timeout_s:g} s")
             if isinstance(self._error, NoBrokersAvailable):
-                raise self._error.with_traceback(None)  # the traceback is the loop's, and says nothing about the error
+                raise self._error.with_traceback(None)  # the loop's traceback does not help
             if self._error is not None:
                 raise self._error
             return cast("T", self._result)
         finally:
-            del self  # no cycle with the error's traceback
+            del self  # avoid a reference cycle with the error's traceback
 
     def begin(self) -> None:
-        """Start, unless it was cancelled before."""
+        """Start the work, unless it was cancelled."""
         raise NotImplementedError
 
     def cancel(self) -> None:
@@ -70,13 +72,13 @@ class LoopResult(Generic[T]):
         self.fail(self._listener.why_cancelled())
 
     def fail(self, error: BaseException) -> None:
-        """End with an error, unless it has ended. Called in any thread if the loop has failed."""
+        """End the work with an error, unless it has ended. Called in any thread if the loop has failed."""
         if not self.is_done:
             self._error = error
             self._end()
 
     def succeed(self, result: T) -> None:
-        """End with a result, unless it has ended."""
+        """End the work with a result, unless it has ended."""
         if not self.is_done:
             self._result = result
             self._end()
@@ -106,7 +108,7 @@ class LoopCall(LoopResult[T]):
         self._task: asyncio.Task[T] | None = None
 
     def begin(self) -> None:
-        """Run the coroutine, unless it was cancelled before."""
+        """Run the coroutine, unless it was cancelled."""
         if not self.is_done:
             self._task = asyncio.get_running_loop().create_task(self._coroutine)
             self._task.add_done_callback(self._finish)
@@ -129,7 +131,9 @@ class LoopCall(LoopResult[T]):
 
 
 class LoopExchange(LoopResult[T]):
-    """One request, without a task: for a thread that waits for each answer in turn, a task would be most of the work.
+    """A single request, without an asyncio task.
+
+    For a thread that waits for each answer, creating a task would be most of the work.
 
     The connection passes the answer to this object, see `kafka.net.pending_requests.Answered`.
 
@@ -149,7 +153,7 @@ class LoopExchange(LoopResult[T]):
         self._start = start
 
     def begin(self) -> None:
-        """Send the request, unless it was cancelled before."""
+        """Send the request, unless it was cancelled."""
         if not self.is_done:
             try:
                 self._start(self)
@@ -157,13 +161,13 @@ class LoopExchange(LoopResult[T]):
                 self.fail(error)
 
     def done(self) -> bool:
-        """Whether it no longer needs an answer."""
+        """Return whether the answer is no longer needed."""
         return self.is_done
 
     def set_result(self, result: T, /) -> None:
-        """Take the answer."""
+        """End the exchange with the answer."""
         self.succeed(result)
 
     def set_exception(self, exception: Any, /) -> None:
-        """Take the error: there will be no answer."""
+        """End the exchange with an error: there will be no answer."""
         self.fail(exception)

@@ -1,4 +1,4 @@
-"""The daemon thread on whose event loop the synchronous clients run."""
+"""The daemon thread on whose event loop the synchronous clients run, and the selector of that loop."""
 
 import asyncio
 import atexit
@@ -38,7 +38,7 @@ _now = time.monotonic
 
 
 class _Turns(Window):
-    """Turns of the loop."""
+    """Counts and times of the loop's iterations."""
 
     __slots__ = ("turns", "waited_s", "worked_s")
 
@@ -49,17 +49,17 @@ class _Turns(Window):
 
 
 class TimedSelector(selectors.DefaultSelector):
-    """The system's selector, which takes the time.
+    """The system's selector, which measures how long the loop waits and works.
 
     Attributes:
-        times: of the last minute or half of it; all clients share the loop, and so these.
+        times: the measurements of the last 30 to 60 seconds. All clients share the loop, and so these measurements.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.times = Windows(_Turns, WindowOptions())
         self._woken = _now()
-        self._wait = super().select  # looked up once: each turn of the loop comes here
+        self._wait = super().select  # looked up once, because each iteration of the loop calls it
 
     def select(self, timeout: float | None = None) -> "Ready":
         """Wait for events."""
@@ -86,11 +86,11 @@ LOOP_METRICS = (
     Metric("io-time-ns-avg", "mean ns of work in a turn", lambda counts, now: _ns_a_turn("worked_s", counts, now)),
     Metric("io-ratio", "part of the time in which the loop works", rate_of("worked_s")),
 )
-"""Of the `times` of a `TimedSelector`."""
+"""Metrics computed from the `times` of a `TimedSelector`."""
 
 
 def threads_are_greenlets() -> bool:
-    """Whether gevent or eventlet has patched `threading`. They are asked only if the program has imported them."""
+    """Return whether gevent or eventlet has patched `threading`. Does not import them."""
     monkey, patcher = sys.modules.get("gevent.monkey"), sys.modules.get("eventlet.patcher")
     if monkey is not None and monkey.is_module_patched("threading"):
         return True
@@ -98,27 +98,25 @@ def threads_are_greenlets() -> bool:
 
 
 def selector_for_loop() -> selectors.BaseSelector:
-    """A selector for the clients' loop."""
+    """Return a selector for the clients' loop."""
     return GreenSelector() if threads_are_greenlets() else TimedSelector()
 
 
 class GreenSelector(selectors.BaseSelector):
-    """The selector where gevent or eventlet has replaced threads by greenlets (``patch_all()``, ``monkey_patch()``).
+    """The selector for programs in which gevent or eventlet has replaced threads with greenlets.
 
-    The clients' thread is a greenlet there, its locks and its selector let other greenlets run while it waits, and so
-    everything else works unchanged. But asyncio remembers the running loop by the system's thread, which all greenlets
-    share: each of them would seem to run on the clients' loop. So that is the running loop only while its greenlet
-    runs: this selector hands back asyncio's running loop while its greenlet waits.
-
-    What it found there, such as the loop of a program that runs asyncio in another greenlet, is put back meanwhile.
+    ``patch_all()`` or ``monkey_patch()`` turns the clients' thread into a greenlet. Its locks and its selector let
+    other greenlets run while it waits, so everything else works unchanged. But asyncio stores the running loop per
+    system thread, which all greenlets share: each of them would appear to run on the clients' loop. So this selector
+    restores the running loop of the other greenlets, if there is one, while the clients' greenlet waits.
     """
 
     def __init__(self) -> None:
-        self._selector = selectors.DefaultSelector()  # gevent's or eventlet's
+        self._selector = selectors.DefaultSelector()  # patched by gevent or eventlet
         self._of_others: asyncio.AbstractEventLoop | None = None
 
     def select(self, timeout: float | None = None) -> "Ready":
-        """Wait for events; other greenlets run."""
+        """Wait for events while other greenlets run."""
         ours = asyncio._get_running_loop()
         asyncio._set_running_loop(self._of_others)
         try:
@@ -128,32 +126,32 @@ class GreenSelector(selectors.BaseSelector):
             asyncio._set_running_loop(ours)
 
     def register(self, fileobj: "FileDescriptorLike", events: int, data: object = None) -> selectors.SelectorKey:
-        """See `selectors.BaseSelector`."""
+        """As `selectors.BaseSelector.register`."""
         return self._selector.register(fileobj, events, data)
 
     def unregister(self, fileobj: "FileDescriptorLike") -> selectors.SelectorKey:
-        """See `selectors.BaseSelector`."""
+        """As `selectors.BaseSelector.unregister`."""
         return self._selector.unregister(fileobj)
 
     def modify(self, fileobj: "FileDescriptorLike", events: int, data: object = None) -> selectors.SelectorKey:
-        """See `selectors.BaseSelector`."""
+        """As `selectors.BaseSelector.modify`."""
         return self._selector.modify(fileobj, events, data)
 
     def get_key(self, fileobj: "FileDescriptorLike") -> selectors.SelectorKey:
-        """See `selectors.BaseSelector`."""
+        """As `selectors.BaseSelector.get_key`."""
         return self._selector.get_key(fileobj)
 
     def get_map(self) -> "selectors._SelectorMapping":  # type: ignore[name-defined]
-        """See `selectors.BaseSelector`."""
+        """As `selectors.BaseSelector.get_map`."""
         return self._selector.get_map()
 
     def close(self) -> None:
-        """See `selectors.BaseSelector`."""
+        """As `selectors.BaseSelector.close`."""
         self._selector.close()
 
 
 class _ClientLoop(asyncio.SelectorEventLoop):
-    """An event loop whose name look-ups do not delay the interpreter's exit, see `kafka.net.helper_threads`."""
+    """An event loop whose name look-ups do not delay the exit of the interpreter, see `kafka.net.helper_threads`."""
 
     def __init__(self) -> None:
         selector = selector_for_loop()
@@ -161,26 +159,26 @@ class _ClientLoop(asyncio.SelectorEventLoop):
         self.times = selector.times if isinstance(selector, TimedSelector) else None
         """How the loop spends its time; None if that is not measured."""
 
-    time = staticmethod(time.monotonic)  # the same as asyncio's, without its Python function
+    time = staticmethod(time.monotonic)  # as in asyncio, without the call of a Python function
 
     async def getaddrinfo(self, host: Any, port: Any, **options: Any) -> Any:
-        """As `socket.getaddrinfo`, awaited."""
+        """As `socket.getaddrinfo`, in a helper thread."""
         return await run_blocking(socket.getaddrinfo, host, port, **options)
 
     def watch_nothing(self) -> None:
-        """Replace the failed selector by an empty one, so that the remaining tasks can end."""
+        """Replace the failed selector with an empty one, so that the remaining tasks can end."""
         self._selector = selector_for_loop()
 
 
 class LoopThread:
-    """An event loop in a daemon thread; `shared` returns the one that all synchronous clients use.
+    """An event loop in a daemon thread. `shared` returns the one that all synchronous clients use.
 
-    A forked child process does not have the thread, and must not use the loop's selector: there, `shared` starts a new
-    loop, and an object from before the fork raises `ForkedClientError`.
+    A forked child process does not have the thread, and must not use the loop's selector. There, `shared` starts a new
+    loop, and objects created before the fork raise `ForkedClientError`.
 
-    The loop belongs to all clients of the process, so it survives its callbacks: one that raises SystemExit or
-    KeyboardInterrupt, or stops the loop, is logged, and the loop continues. If the loop itself fails, all waiters get
-    an error at once, see `on_death`, and `shared` returns a new loop from then on.
+    All clients of the process share the loop, so it survives its callbacks: if one raises SystemExit or
+    KeyboardInterrupt, or stops the loop, this is logged, and the loop continues. If the loop itself fails, all waiters
+    get an error immediately, see `on_death`, and `shared` returns a new loop from then on.
     """
 
     _shared: ClassVar["LoopThread | None"] = None
@@ -192,7 +190,7 @@ class LoopThread:
         self._forked = False
         self._stopped = False
         self._death: BaseException | None = None
-        # Re-entrant: a garbage collection may run the finalizer of a client, which calls the loop.
+        # Re-entrant, because a garbage collection may run the finalizer of a client, which calls the loop.
         self._lock_waiting = loop_lock()
         self._waiting: set[LoopResult[Any]] = set()
         self._owners: weakref.WeakKeyDictionary[Any, Callable[[Any, IllegalStateError], object]]
@@ -214,19 +212,19 @@ class LoopThread:
 
     @property
     def was_left_by_fork(self) -> bool:
-        """Whether this is a forked child, whose parent has the thread."""
+        """Whether this is a forked child of the process that started the thread."""
         return self._forked
 
     @property
     def in_loop_thread(self) -> bool:
-        """Whether the caller is the loop's own thread, which must not block."""
+        """Whether the caller runs in the loop's thread, which must not block."""
         return threading.get_ident() == self._thread.ident
 
     def run(self, coroutine: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
         """Run ``coroutine`` on the loop and wait for its result.
 
-        After ``timeout_s`` seconds, and on KeyboardInterrupt, it is cancelled. Raises `KafkaTimeoutError` after the
-        timeout, `ForkedClientError`, `IllegalStateError` in the loop's own thread, and what the coroutine raises.
+        It is cancelled after ``timeout_s`` seconds, and on KeyboardInterrupt. Raises `KafkaTimeoutError` after the
+        timeout, `ForkedClientError`, `IllegalStateError` in the loop's own thread, and the errors of the coroutine.
         """
         if self.in_loop_thread and not self._forked:
             coroutine.close()
@@ -237,7 +235,10 @@ class LoopThread:
         return self._wait_for(self._call_of(coroutine), timeout_s)
 
     def exchange(self, start: Callable[[LoopExchange[T]], object]) -> T:
-        """Call ``start`` on the loop, which sends a request, and wait for the answer. Raises as `run` does."""
+        """Call ``start``, which sends a request, on the loop, and wait for the answer.
+
+        Raises the same errors as `run`.
+        """
         self.check()
         if self.in_loop_thread:
             raise IllegalStateError("a blocking call was made in the client's own loop thread; make it in another one")
@@ -251,10 +252,10 @@ class LoopThread:
         finally:
             if not call.is_done:
                 self._cancel(call)
-            del call  # no cycle with the error's traceback
+            del call  # avoid a reference cycle with the error's traceback
 
     def spawn(self, coroutine: Coroutine[Any, Any, T]) -> LoopCall[T]:
-        """Run ``coroutine`` on the loop; the returned object has its result."""
+        """Run ``coroutine`` on the loop without waiting; the returned object provides its result."""
         call = self._call_of(coroutine)
         try:
             self._begin(call)
@@ -279,7 +280,7 @@ class LoopThread:
             self._fail_waiting()
 
     def _cancel(self, call: LoopResult[Any]) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed, and nothing runs there
+        with contextlib.suppress(RuntimeError):  # the loop is closed, and nothing can run on it
             self.loop.call_soon_threadsafe(call.cancel)
 
     def why_cancelled(self) -> Exception:
@@ -289,21 +290,21 @@ class LoopThread:
         return IllegalStateError("the client's loop was stopped before the call was done")
 
     def call(self, function: Callable[..., object], *args: object) -> None:
-        """Call ``function(*args)`` on the loop soon. For any thread."""
+        """Schedule ``function(*args)`` to run on the loop. Can be called from any thread."""
         self.check()
         self.loop.call_soon_threadsafe(function, *args)
 
     def on_death(self, owner: Owner, tell: Callable[[Owner, IllegalStateError], object]) -> None:
-        """Call ``tell(owner, error)``, in the dying thread, if the loop fails and never runs again.
+        """Call ``tell(owner, error)`` in the dying thread if the loop fails and will never run again.
 
-        Code that waits for the loop by other means than `run` and `spawn` needs this. ``owner`` is held weakly. An
-        orderly `stop` is not a death.
+        Code that waits for the loop in other ways than `run` and `spawn` needs this. ``owner`` is referenced weakly. An
+        orderly `stop` does not call it.
         """
         with self._lock_waiting:
             self._owners[owner] = tell
 
     def stop(self) -> None:
-        """Cancel the tasks of the loop, and end the thread; a second call does nothing."""
+        """Cancel the tasks of the loop, and end the thread. Further calls do nothing."""
         if self._stopped or self._forked:
             return
         self._stopped = True
@@ -312,7 +313,7 @@ class LoopThread:
             self._thread.join(_STOP_TIMEOUT_S)
 
     def check(self) -> None:
-        """Raise `ForkedClientError` or `IllegalStateError` if nothing can run on the loop any more."""
+        """Raise `ForkedClientError` or `IllegalStateError` if the loop can no longer run anything."""
         if self._forked:
             raise forked_client_error("client")
         if self._death is not None:
@@ -346,7 +347,7 @@ class LoopThread:
                     log.error("the event loop shared by all clients of this process was stopped; it continues")
 
     def _die(self, error: BaseException) -> None:
-        """The loop died: fail all waiters."""
+        """Fail all waiters, because the loop has failed."""
         if self._stopped:
             log.warning("the clients' event loop failed while it was being stopped: %r", error)
         else:
@@ -362,7 +363,7 @@ class LoopThread:
                 log.exception("telling a client that its loop has failed")
         try:
             self.loop.watch_nothing()
-            self.loop.run_until_complete(asyncio.sleep(0))  # starts spawned coroutines: only then can they report this
+            self.loop.run_until_complete(asyncio.sleep(0))  # only started coroutines can report the error
             self._end_all()
         except BaseException as second:
             log.error("what ran on the failed event loop could not be ended: %r", second, exc_info=second)
@@ -401,7 +402,7 @@ class LoopThread:
         return error
 
     async def _abort_owners(self) -> None:
-        """Close the connections; a coroutine, because their callbacks need the running loop."""
+        """Close the connections. This is a coroutine because their callbacks require the running loop."""
         for owner in owners_on(self.loop):
             owner.abort(Cancelled("the process ends, and its connections with it"))
 

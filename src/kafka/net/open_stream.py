@@ -1,4 +1,7 @@
-"""Opens the stream to one broker: tries the addresses of its host name, and remembers why each of them failed."""
+"""Opens the stream to one broker: tries the addresses of its host name, and records why each of them failed.
+
+Connections through a proxy (SOCKS5, or HTTP with CONNECT) use the library python-socks.
+"""
 
 import asyncio
 import enum
@@ -21,14 +24,14 @@ E = TypeVar("E", bound=BaseException)
 
 
 class HungUpOn(enum.Enum):
-    """When a listener hung up, which hints at what it is."""
+    """The step at which a listener closed the connection, which indicates what kind of listener it is."""
 
     TLS = enum.auto()
-    """The handshake of TLS."""
+    """During the TLS handshake."""
     GREETING = enum.auto()
-    """The first request, ApiVersions."""
+    """After the first request, ApiVersions."""
     REQUEST = enum.auto()
-    """The request after that."""
+    """After the second request."""
 
 
 _STAGGER_S = 0.25
@@ -36,11 +39,11 @@ _STAGGER_S = 0.25
 
 _TLS_SHUTDOWN_S = 1.0
 _PEER_GONE = (errno.EBADF, errno.ENOTCONN, errno.ECONNRESET, errno.EPIPE)
-"""Errors of setsockopt() about a connection that has ended, not about the option."""
+"""Errors of setsockopt() that mean that the connection has ended, not that the option is wrong."""
 
 
 def describe_failure(error: BaseException) -> str:
-    """Return in words why an address did not answer."""
+    """Describe why an address could not be connected."""
     if isinstance(error, ssl.SSLError):
         return describe_tls_failure(error)
     if isinstance(error, KafkaError):
@@ -59,10 +62,10 @@ class DialError(KafkaConnectionError):
 
     Attributes:
         host, port: the broker.
-        permanent: whether a retry cannot help: the peer is not trusted, or does not speak TLS.
+        permanent: whether retrying is pointless, because the peer is not trusted or does not use TLS.
         refused: whether nothing listens there: every address refuses connections, or the name has no address.
         attempts: pairs of an address and its error; empty if the name could not be resolved.
-        hung_up_on: when the listener hung up; None if it was not reached, or gave a reason.
+        hung_up_on: when the listener closed the connection; None if it was not reached, or gave a reason.
     """
 
     host: str = ""
@@ -74,7 +77,7 @@ class DialError(KafkaConnectionError):
 
     @classmethod
     def of(cls, host: str, port: int, attempts: list[tuple[str, str]], reason: str = "") -> "DialError":
-        """Return the error of these attempts; ``reason`` is the failure before the first one."""
+        """Return the error for these attempts; ``reason`` describes a failure before the first of them."""
         listed = "; ".join(f"{address}: {why}" for address, why in attempts)
         asked = format_address(host, port)
         if [address for address, _ in attempts] == [asked]:
@@ -101,7 +104,7 @@ async def _resolve(host: str, port: int) -> list[tuple[int, tuple[str, int]]]:
 
 
 class _Race:
-    """Connects to several addresses, each a little after the previous one, and keeps the first that answers."""
+    """Connects to several addresses, each shortly after the previous one, and keeps the first connection."""
 
     def __init__(
         self,
@@ -127,7 +130,7 @@ class _Race:
                 self._factory,
                 **where,
                 ssl=self._tls,
-                # SNI needs the name, whether or not it is checked.
+                # SNI requires the name, even if it is not verified.
                 server_hostname=self._host.rstrip(".") if uses_tls else None,
                 ssl_handshake_timeout=timeout_s if uses_tls else None,
                 ssl_shutdown_timeout=_TLS_SHUTDOWN_S if uses_tls else None,
@@ -161,7 +164,10 @@ class _Race:
         raise error from None if cause is None else in_brief(cause)
 
     def _tells(self, error: BaseException) -> int:
-        """Rank an error by how much it says about the listener: some of its addresses may be unreachable from here."""
+        """Rank an error by how much it reveals about the listener.
+
+        Some of its addresses may be unreachable from here.
+        """
         return 2 if isinstance(error, ssl.SSLError) else int(self._closed_in_handshake(error))
 
     async def _first(self, waiting: list[tuple[int, tuple[str, int]]], timeout_s: float) -> Stream | None:
@@ -207,13 +213,13 @@ class _Race:
         tasks = list(self._running)
         for task in tasks:
             task.cancel()
-            task.add_done_callback(_end_late)  # whether or not it is awaited
+            task.add_done_callback(_end_late)  # even if nothing awaits it
         if tasks:
             await asyncio.wait(tasks)
 
 
 def _end_late(task: asyncio.Task[Stream]) -> None:
-    """Close a stream that connected too late."""
+    """Close a stream that connected after another one."""
     if not task.cancelled() and task.exception() is None:
         task.result().abort()
 
@@ -226,7 +232,7 @@ async def open_stream(
     factory: Callable[[], Stream],
     proxy: ProxyAddress | None = None,
 ) -> Stream:
-    """Connect to the first address of ``host`` that answers, including the TLS handshake.
+    """Connect to the first address of ``host`` that succeeds, including the TLS handshake.
 
     Arguments:
         proxy: the proxy to use; None to connect directly.
@@ -238,7 +244,7 @@ async def open_stream(
     started = loop.time()
     try:
         async with asyncio.timeout(timeout_s):
-            # A name that the proxy looks up may not resolve here.
+            # If the proxy resolves the name, it may not be resolvable here.
             by_proxy = proxy is not None and proxy.scheme != "socks5"
             addresses = [(0, (host, port))] if by_proxy else await _resolve(host, port)
     except TimeoutError:
@@ -246,7 +252,7 @@ async def open_stream(
     stream = await _Race(host, port, tls, factory, proxy).run(addresses, timeout_s - (loop.time() - started))
     try:
         _set_socket_options(stream, options)
-    except OSError as error:  # the socket is gone: the peer accepted the connection and closed it
+    except OSError as error:  # the peer accepted the connection and closed it, so the socket no longer exists
         stream.abort()
         why = f"it closed the connection at once ({describe_failure(error)})"
         raise DialError.of(host, port, [(format_address(host, port), why)]) from error
@@ -277,10 +283,10 @@ def _set_socket_options(stream: Stream, options: ConnectionOptions) -> None:
 
 
 def in_brief(error: E) -> E:
-    """Return an error without its traceback, to be the cause of another error whose text says everything.
+    """Return an error without its traceback, as the cause of another error whose text contains all details.
 
-    Errors other than network errors and Kafka's keep their traceback, as they may be bugs. Errors that are raised again
-    may be each other's contexts, in a cycle.
+    Errors other than network errors and Kafka's keep their traceback, because they may be bugs. Errors that are raised
+    again may be each other's contexts, in a cycle.
     """
     each: BaseException | None = error
     seen: set[int] = set()
@@ -292,11 +298,11 @@ def in_brief(error: E) -> E:
 
 
 class ProxyRefusedError(KafkaConnectionError):
-    """The proxy cannot be reached, does not let this client in, or cannot reach the broker."""
+    """The proxy cannot be reached, rejects this client, or cannot reach the broker."""
 
 
 def check_proxy_library() -> None:
-    """Raise `KafkaConfigurationError` where what a proxy needs is not installed. Imports it, which takes a moment."""
+    """Import the library for proxies, which takes a moment. Raises `KafkaConfigurationError` if it is not installed."""
     try:
         import python_socks.async_.asyncio  # noqa: F401
     except ImportError as error:
@@ -306,12 +312,15 @@ def check_proxy_library() -> None:
 
 
 async def connect_through(proxy: ProxyAddress, host: str, port: int, timeout_s: float) -> socket.socket:
-    """A socket that leads to ``host`` and ``port``; raises `ProxyRefusedError`, which names the proxy, not its user."""
+    """Return a socket that is connected to ``host`` and ``port`` through a proxy.
+
+    Raises `ProxyRefusedError`, which contains the proxy's address but not its user.
+    """
     from python_socks import ProxyConnectionError, ProxyError, ProxyTimeoutError, ProxyType
     from python_socks.async_.asyncio import Proxy
 
     kind = ProxyType.HTTP if proxy.scheme == "http" else ProxyType.SOCKS5
-    # If names are to be resolved locally, the caller has done so already, and `host` is an address.
+    # If names must be resolved locally, the caller has done so, and `host` is an address.
     way = Proxy(kind, proxy.host, proxy.port, proxy.username, proxy.password, rdns=True)
     where = f"the proxy {format_address(proxy.host, proxy.port)}"
     try:

@@ -1,4 +1,4 @@
-"""The event loop that an asyncio client runs on, and the end of the client where that loop does not run."""
+"""The event loop of an asyncio client, and the errors of a client whose loop no longer runs."""
 
 import asyncio
 import weakref
@@ -12,9 +12,9 @@ T = TypeVar("T")
 
 
 class OwnLoop:
-    """The running loop, and whether it can still serve what was started on it. Create it on that loop.
+    """The running loop, and whether it can still serve its client. Must be created on that loop.
 
-    A forked child has a copy of the loop, which does not run there, and whose selector is the parent's.
+    A forked child has a copy of the loop that does not run, and whose selector is the parent's.
     """
 
     _all: ClassVar["weakref.WeakSet[OwnLoop]"] = weakref.WeakSet()
@@ -36,7 +36,7 @@ class OwnLoop:
             )
 
     def checked(self, coroutine: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-        """Return the coroutine, to be awaited. If `check` raises, close it, which avoids a warning from Python."""
+        """Return the coroutine, for the caller to await. If `check` raises, close it to avoid a warning from Python."""
         try:
             self.check()
         except BaseException:
@@ -48,7 +48,7 @@ class OwnLoop:
     def _after_fork(cls) -> None:
         for own in list(cls._all):
             own.was_left_by_fork = True
-            keep_alive(own.loop)  # it would take its wake-up channel out of the parent's selector
+            keep_alive(own.loop)  # its finalizer would remove its wake-up channel from the parent's selector
 
 
 after_fork(OwnLoop._after_fork)

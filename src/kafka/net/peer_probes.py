@@ -42,16 +42,16 @@ T = TypeVar("T")
 Release = tuple[int, ...]
 
 _SILENCE_S = 1.0
-"""How long a broker may take to tell its versions before the second connection is made."""
+"""Seconds to wait for the answer to ApiVersions before the second connection is opened."""
 _SECOND_SILENCE_S = 0.5
 _LONG_SILENCE_S = 2.0
 _SILENT, _HANGS_UP = (0, 9), (0, 8, 2)
 _known: set[tuple[str, int]] = set()
-"""Addresses where an old broker was found, which are not given the first silence again."""
+"""Addresses of known old brokers, which are probed without waiting for `_SILENCE_S`."""
 
 
 class OldBrokerError(KafkaConnectionError):
-    """The broker is older than 0.10, and of this release as far as can be told; not for users."""
+    """The broker is older than 0.10, and probably of this release; not for users."""
 
     def __init__(self, release: Release) -> None:
         super().__init__("the broker is too old to tell its versions")
@@ -61,9 +61,9 @@ class OldBrokerError(KafkaConnectionError):
 async def unless_old(
     asking: Coroutine[Any, Any, T], address: tuple[str, int], look: Callable[[], Awaitable[Release | None]]
 ) -> T:
-    """What ``asking`` for versions gives; where it takes long, ``look`` whether the broker is old meanwhile.
+    """Return the result of ``asking`` for versions; if it is slow, call ``look`` to find out whether the broker is old.
 
-    Raises `OldBrokerError`, and what ``asking`` raises.
+    Raises `OldBrokerError`, and the errors of ``asking``.
     """
     answer = asyncio.ensure_future(asking)
     looking: asyncio.Future[Release | None] | None = None
@@ -88,9 +88,9 @@ async def _end(*futures: "asyncio.Future[Any] | None") -> None:
 
 
 async def look_whether_foreign(connection: Connection, security: SecurityOptions) -> None:
-    """As `look_whether_old`, of a listener that asks for a login, which no old broker does that is known here.
+    """Check that a listener that requires authentication is a broker. No supported old broker requires it.
 
-    Raises `InvalidReceiveError`.
+    Raises `InvalidReceiveError` if the peer is not a broker.
     """
     try:
         await connection.connect(security)
@@ -104,7 +104,7 @@ async def look_whether_foreign(connection: Connection, security: SecurityOptions
 
 
 async def _patiently(connection: Connection, request: "Request[Any]") -> None:
-    """Send a request; where no answer comes, say that this was all: a server of another kind answers to that."""
+    """Send a request; if there is no answer, close the sending half, because some other servers answer only then."""
     asking = asyncio.ensure_future(connection.send(request, 0))
     try:
         await asyncio.wait((asking,), timeout=_LONG_SILENCE_S)
@@ -116,9 +116,12 @@ async def _patiently(connection: Connection, request: "Request[Any]") -> None:
 
 
 async def look_whether_old(connection: Connection, security: SecurityOptions) -> Release | None:
-    """The release of an old broker, found on a separate connection, which is not open yet; None: it is not an old one.
+    """Return the release of an old broker, or None if it is not one.
 
     Raises `InvalidReceiveError` if the peer is not a broker at all, such as an HTTP server.
+
+    Arguments:
+        connection: a separate connection, which is not open yet.
     """
     try:
         await connection.connect(security)
@@ -142,11 +145,11 @@ async def look_whether_old(connection: Connection, security: SecurityOptions) ->
 
 _PATIENCE_MS = 2_000
 _NO_MECHANISM = "?"
-"""Which a listener that asks for a login refuses with the names of those that it has."""
+"""An unknown mechanism: a listener that requires SASL rejects it with the names of its mechanisms."""
 
 
 class WrongListenerError(KafkaConnectionError):
-    """A listener that wants another ``security_protocol``. No repetition mends that."""
+    """The listener requires another ``security_protocol``. Retrying does not help."""
 
     permanent = True
 
@@ -154,7 +157,7 @@ class WrongListenerError(KafkaConnectionError):
 async def wrong_listener(
     host: str, port: int, options: ConnectionOptions, security: SecurityOptions, hung_up_on: HungUpOn
 ) -> WrongListenerError | None:
-    """The error of a listener that is not what ``security_protocol`` says; None where that is not known."""
+    """Return an error if the listener requires another ``security_protocol``; None if that is not certain."""
     given = f"security_protocol is {security.security_protocol!r}"
     options = dataclasses.replace(options, socket_connection_setup_timeout_ms=_PATIENCE_MS)
     sasl = "SASL_" if security.uses_sasl else ""
@@ -178,7 +181,7 @@ async def wrong_listener(
 
 
 async def _mechanisms(connection: Connection, security: SecurityOptions) -> list[str] | None:
-    """Those that a listener offers which asks for a login; None: it asks for none."""
+    """Return the mechanisms of a listener that requires SASL; None if it does not."""
     try:
         await connection.connect(security)
         answer = await connection.send(SaslHandshakeRequest(mechanism=_NO_MECHANISM), 0, _PATIENCE_MS)
@@ -203,7 +206,10 @@ async def _answers_in_clear(connection: Connection, security: SecurityOptions) -
 
 
 async def _speaks_tls(host: str, port: int, options: ConnectionOptions, security: SecurityOptions) -> bool:
-    """Whether a TLS handshake succeeds or ends with an alert. Nothing is sent over it, so trust is not checked."""
+    """Return whether a TLS handshake succeeds or ends with an alert.
+
+    Nothing is sent over it, so trust is not checked.
+    """
     anybody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE
     try:

@@ -1,4 +1,4 @@
-"""Text that somebody else has sent, for our errors and logs."""
+"""Formats text and bytes received from a peer for errors and logs."""
 
 _TLS_ALERT = b"\x15\x03"
 _TLS_HANDSHAKE = b"\x16\x03"
@@ -6,12 +6,12 @@ _RIGHT_PORT = "is it the right port?"
 
 
 def describe_no_frame(head: bytes, size: int, limit: int) -> str:
-    """What a peer is that sends something else than frames of Kafka's protocol, or one that is too large.
+    """Describe a peer that does not send frames of Kafka's protocol, or sends one that is too large.
 
     Arguments:
         head: the first bytes.
-        size: the size that they would announce.
-        limit: the largest that is taken.
+        size: the frame size that they would announce.
+        limit: the maximum frame size.
     """
     if head.startswith((_TLS_ALERT, _TLS_HANDSHAKE)):
         return "the peer speaks TLS on this port; set security_protocol to 'SSL' or 'SASL_SSL'"
@@ -28,5 +28,5 @@ def describe_no_frame(head: bytes, size: int, limit: int) -> str:
 
 
 def shown_text(text: str, limit: int = 300) -> str:
-    """The text without what moves a terminal's cursor, begins a line of a log or cannot be printed, cut short."""
+    """Return the text, shortened, without control characters, line breaks and unprintable characters."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text[:limit])

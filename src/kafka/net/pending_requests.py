@@ -24,24 +24,24 @@ R_contra = TypeVar("R_contra", contravariant=True)
 
 
 class Answered(Protocol[R_contra]):
-    """Receives the answer to a request: an asyncio future, or a `Reply`."""
+    """The receiver of an answer: an asyncio future, or a `Reply`."""
 
     def done(self) -> bool:
-        """Whether it no longer needs an answer."""
+        """Return whether the answer is no longer needed."""
 
     def set_result(self, result: R_contra, /) -> None:
-        """Take the response."""
+        """Accept the response."""
 
     def set_exception(self, exception: Any, /) -> None:
-        """Take the error: there will be no response."""
+        """Accept an error: there will be no response."""
 
 
 class Reply(Generic[R]):
-    """Takes an answer as soon as it is decoded; awaiting a future would cost an iteration of the loop and more.
+    """Receives an answer as soon as it is decoded. Awaiting a future would cost at least an iteration of the loop.
 
     Arguments:
-        take: called once, with the response and None, or with None and the error. It runs inside the connection, so it
-            must not raise; it may use the connection, and close it.
+        take: called once, with the response and None, or with None and the error. It is called by the connection, so it
+            must not raise. It may use the connection, and close it.
     """
 
     __slots__ = ("_take",)
@@ -50,33 +50,35 @@ class Reply(Generic[R]):
         self._take: Callable[[R | None, Exception | None], object] | None = take
 
     def done(self) -> bool:
-        """Whether it has its answer, or was cancelled."""
+        """Return whether the reply has its answer, or was cancelled."""
         return self._take is None
 
     def set_result(self, result: R, /) -> None:
-        """Take the response."""
+        """Pass the response on."""
         take, self._take = self._take, None
         if take is not None:
             take(result, None)
 
     def set_exception(self, exception: Exception, /) -> None:
-        """Take the error: there will be no response."""
+        """Pass the error on: there will be no response."""
         take, self._take = self._take, None
         if take is not None:
             take(None, exception)
 
     def cancel(self) -> bool:
-        """Ignore the answer."""
+        """Ignore the answer when it arrives."""
         self._take = None
         return True
 
 
 class InFlight:
-    """One such request, the future of its answer and, once it is sent, its time and deadline (seconds of the loop).
+    """A request that waits for its answer, with the future of the answer.
+
+    Its send time and its deadline, in seconds of the loop's clock, are set when it is sent.
 
     Arguments:
-        digest: converts the response, in the thread that decodes it, to the result of ``future``; None: the response
-            itself.
+        digest: converts the response, in the thread that decodes it, to the result of ``future``; None: the result is
+            the response itself.
     """
 
     __slots__ = ("deadline", "digest", "future", "request", "sent_at", "timeout_s", "version")
@@ -99,9 +101,9 @@ class InFlight:
 
 
 class InFlightTable(dict[int, InFlight]):
-    """The requests by correlation id. Brokers answer in order, but nothing here relies on that.
+    """The requests in flight by correlation id. Brokers answer in order, but this class does not rely on that.
 
-    A dict, so that adding, removing and counting do not call Python functions.
+    It is a dict, so that adding, removing and counting do not call Python functions.
     """
 
     __slots__ = ("_last_id",)
@@ -121,7 +123,7 @@ class InFlightTable(dict[int, InFlight]):
             del self[number]
 
     def extend(self, quiet_until: float) -> None:
-        """No answer can arrive before ``quiet_until``: restart the timeouts of all requests at that time."""
+        """Restart the timeouts of all requests at ``quiet_until``, because no answer can arrive before."""
         for entry in self.values():
             entry.deadline = max(entry.deadline, quiet_until + entry.timeout_s)
 
@@ -141,7 +143,7 @@ class InFlightTable(dict[int, InFlight]):
 
 
 class Outgoing:
-    """An encoded request. ``entry`` is None if it gets no answer (acks=0)."""
+    """An encoded request. ``entry`` is None if the request has no answer (acks=0)."""
 
     __slots__ = ("entry", "number", "parts", "reply", "written")
 
@@ -165,8 +167,8 @@ class SendQueue:
 
     Arguments:
         transmit: writes a request to the stream, and starts its timeout.
-        in_flight: returns the number of requests that wait for their answers.
-        limit: maximum number of requests that may wait for their answers.
+        in_flight: returns the number of requests that wait for an answer.
+        limit: maximum number of requests that may wait for an answer.
 
     Attributes:
         waiting: the queued requests.
@@ -203,21 +205,21 @@ class SendQueue:
         return len(self.waiting)
 
     def put(self, outgoing: Outgoing) -> None:
-        """Send a request, now or after those queued before it."""
+        """Send a request if possible; otherwise queue it."""
         if not self.waiting and not self._held and self._throttle_timer is None and self._in_flight() < self._limit:
             self._transmit(outgoing)
         else:
             self.waiting.append(outgoing)
 
     def flush(self) -> None:
-        """Send the requests that may be sent now, after an answer."""
+        """Send the queued requests that may be sent now. Called after each answer."""
         while self.waiting and not self._held and self._throttle_timer is None and self._in_flight() < self._limit:
             outgoing = self.waiting.popleft()
-            if not outgoing.reply.done():  # else the caller gave up before it was sent
+            if not outgoing.reply.done():  # otherwise the caller gave up before it was sent
                 self._transmit(outgoing)
 
     def hold(self) -> None:
-        """Queue everything until `unhold`."""
+        """Queue all requests until `unhold`."""
         self._held = True
 
     def unhold(self) -> None:
@@ -226,7 +228,7 @@ class SendQueue:
         self.flush()
 
     def throttle(self, seconds: float) -> None:
-        """Queue everything for this time: the broker does not read from this connection meanwhile (KIP-219)."""
+        """Queue all requests for this time, during which the broker does not read from the connection (KIP-219)."""
         until = self._loop.time() + seconds
         if until <= self._throttled_until:
             return
@@ -250,10 +252,10 @@ class SendQueue:
 
 
 class CheckTimer:
-    """Calls ``check`` at the earliest of the requested times, and then forgets all of them.
+    """Calls ``check`` at the earliest requested time. All requested times are then forgotten.
 
     Arguments:
-        check: requests the times that still matter again.
+        check: must request the times again that are still needed.
     """
 
     __slots__ = ("_at", "_check", "_loop", "_timer")
@@ -265,7 +267,7 @@ class CheckTimer:
         self._at = 0.0
 
     def at(self, when: float) -> None:
-        """Check at ``when`` (the loop's time in seconds) at the latest."""
+        """Request a check at ``when`` (seconds of the loop's clock) or earlier."""
         if self._timer is not None:
             if self._at <= when:
                 return
@@ -274,7 +276,7 @@ class CheckTimer:
         self._timer = self._loop.call_at(when, self._fire)
 
     def cancel(self) -> None:
-        """Stop checking."""
+        """Cancel the next check."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -295,16 +297,16 @@ class TimedConnection(Protocol):
 
 
 class Deadlines:
-    """Closes a connection whose time is up.
+    """Closes a connection when an answer is late, or when it has been idle for too long.
 
     Arguments:
         table: the requests that wait for answers, with their deadlines.
-        send_queue: the queued requests; while there are any, the connection is in use.
+        send_queue: the queued requests; while there are any, the connection is not idle.
         max_idle_ms: ``connections_max_idle_ms``, see `watch_use`; negative for no limit.
 
     Attributes:
         timer: must be notified of each new deadline.
-        last_used: when the last request was sent, in the loop's seconds.
+        last_used: when the last request was sent, in seconds of the loop's clock.
     """
 
     def __init__(
@@ -324,7 +326,7 @@ class Deadlines:
         self.last_used = loop.time()
 
     def watch_use(self) -> None:
-        """From now on, close the connection when it is idle for ``connections_max_idle_ms``."""
+        """From now on, close the connection if it is idle for ``connections_max_idle_ms``."""
         if self._max_idle_ms >= 0:
             self.timer.at(self.last_used + self._max_idle_ms / 1000)
 
@@ -351,7 +353,7 @@ class Deadlines:
         broker = self._connection
         request = f"{late.request.NAME} version {late.version}"
         what = f"{request} got no answer from {broker.described_as} in {late.timeout_s:g} s"
-        self._table.remove(late)  # it gets its own error, once nothing can be sent here any more
+        self._table.remove(late)  # it gets its own error below, once the connection can no longer send
         broker.abort(KafkaConnectionError(f"the connection was closed, because {what}"))
         if not late.future.done():
             late.future.set_exception(KafkaTimeoutError(f"{what}; the connection was closed"))

@@ -1,6 +1,6 @@
 """Receives answers: matches each frame to its request by correlation id, decodes it, and passes it to the caller.
 
-An answer with many bytes is decoded in a thread.
+Large answers are decoded in a thread.
 """
 
 import asyncio
@@ -56,19 +56,20 @@ _SINCE = {
     32: 2,
     36: 1,
 }
-"""API key to the first version after which the client has to wait. Before, a broker waited itself and then answered.
-APIs that are not listed are newer than KIP-219."""
+"""API key to the first version in which a throttled client must wait. In earlier versions, the broker waits before it
+answers. APIs that are not listed are newer than KIP-219.
+"""
 
 
 def throttle_s(request: "type[Request[Any]]", version: int, asked_ms: int) -> float:
-    """Return for how many seconds to send nothing to a broker whose response has this ``throttle_time_ms``."""
+    """Return how many seconds to wait before sending to a broker whose response has this ``throttle_time_ms``."""
     if asked_ms <= 0 or version < _SINCE.get(request.API_KEY, 0):
         return 0.0
     return asked_ms / 1000
 
 
 class ThrottleLog:
-    """Logs that a broker throttles a connection: at once, and then rarely."""
+    """Logs that a broker throttles a connection: immediately, and then at most every 30 seconds."""
 
     __slots__ = ("_told_at",)
 
@@ -76,7 +77,7 @@ class ThrottleLog:
         self._told_at = -math.inf
 
     def tell(self, now: float, broker: str, request: str, seconds: float) -> None:
-        """Log that a broker asked for a pause; ``now`` is the loop's time in seconds."""
+        """Log that a broker has requested a pause; ``now`` is the time of the loop's clock in seconds."""
         again = now < self._told_at + _LINE_EVERY_S
         level = logging.DEBUG if again else logging.WARNING
         log.log(level, "%s throttles this client: %g s after a %s, because of its quota", broker, seconds, request)
@@ -90,7 +91,7 @@ class _Pauses:
 
     def forget(self) -> None:
         """Reset the state."""
-        self.lock = threading.RLock()  # a finalizer may run within it
+        self.lock = threading.RLock()  # re-entrant, because a finalizer may run while it is held
         self.running = 0
         self.was_on = False
 
@@ -100,15 +101,15 @@ _pauses = _Pauses()
 
 @contextmanager
 def no_collections() -> Iterator[None]:
-    """Keep the cyclic collector from running while very many objects are made, none of them garbage.
+    """Pause the cyclic garbage collector while many objects are created, none of which is garbage.
 
-    It would traverse all of them again and again, each time for longer, and hold up every thread. For a fraction of a
-    second at most.
+    Otherwise it would traverse all of them repeatedly, each time for longer, and block every thread. The pause lasts a
+    fraction of a second at most.
     """
     with _pauses.lock:
         if not _pauses.running:
             _pauses.was_on = gc.isenabled()
-        _pauses.running += 1  # before the collector is off: a child forked in between switches it on again
+        _pauses.running += 1  # before the collector is disabled, so that a child forked in between enables it again
         if _pauses.running == 1:
             gc.disable()
     try:
@@ -121,7 +122,7 @@ def no_collections() -> Iterator[None]:
 
 
 def _in_child() -> None:
-    """The threads that paused it are gone."""
+    """Enable the collector again, because the threads that paused it do not exist in the child."""
     if _pauses.running and _pauses.was_on:
         gc.enable()
     _pauses.forget()
@@ -133,7 +134,7 @@ after_fork(_in_child)
 _API_VERSIONS = 18
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 _READ_BESIDE = 128 * 1024
-"""Answers without records of at least this many bytes would block the loop for too long."""
+"""Answers without records are decoded in a thread from this size in bytes, to avoid blocking the loop."""
 
 
 class AnswerReader:
@@ -141,9 +142,9 @@ class AnswerReader:
 
     Arguments:
         give: called with a request that still waits, the number of seconds for which the broker throttles this client,
-            the response (or the result of the request's ``digest``), and its pooled frame. Without a pause and a frame,
-            it is not called: the request gets its answer directly.
-        unreadable: called with a request, and the error in decoding its answer.
+            the response (or the result of the request's ``digest``), and its pooled frame. It is not called for answers
+            without a pause and without a frame, which are passed directly to the request.
+        unreadable: called with a request, and the error of decoding its answer.
     """
 
     def __init__(
@@ -158,13 +159,16 @@ class AnswerReader:
         self._beside: set[asyncio.Task[None]] = set()
 
     def read(self, entry: InFlight, view: memoryview, buffer: FrameBuffer | None) -> bool:
-        """Decode an answer, or start to; False if it failed. Without a buffer, the bytes last for the call."""
-        # Records are views of the frame, which has to live as long as they do.
+        """Decode an answer, or start to; return False if it failed.
+
+        Without a buffer, the bytes are valid during the call only.
+        """
+        # Records are views of the frame, which must live as long as they do.
         has_records = entry.request.RESPONSE.HAS_RECORDS
         frame = bytes(view) if has_records and buffer is None else view
         version = entry.version
         if entry.request.API_KEY == _API_VERSIONS and bytes(view[4:6]) == _UNSUPPORTED_VERSION:
-            version = 0  # a refusal of an ApiVersions version always has version 0 (KIP-511)
+            version = 0  # a broker that rejects the version of ApiVersions always answers in version 0 (KIP-511)
         if buffer is not None and not has_records and len(view) >= _READ_BESIDE:
             task = self._loop.create_task(self._read_beside(entry, version, view, buffer))
             self._beside.add(task)
@@ -186,17 +190,17 @@ class AnswerReader:
         return True
 
     async def _read_beside(self, entry: InFlight, version: int, view: memoryview, buffer: FrameBuffer) -> None:
-        """Decode in a thread: a large answer has many objects, and the loop has other work meanwhile."""
+        """Decode an answer in a thread: it has many objects, and would block the loop."""
         try:
             quiet_s, response = await run_blocking(_read_large, entry, version, view)
         except Exception as error:
             self._unreadable(entry, error)
-        except BaseException:  # the loop ends
+        except BaseException:  # the loop is ending
             if not entry.future.done():
                 entry.future.set_exception(Cancelled("the process ends, and its connections with it"))
             raise
         else:
-            if entry.future.done():  # the caller gave up meanwhile
+            if entry.future.done():  # the caller has given up
                 entry.future = _UNWANTED
             self._give(entry, quiet_s, response, buffer)
 
@@ -206,7 +210,7 @@ _UNWANTED.cancel()
 
 
 def _read_large(entry: InFlight, version: int, frame: memoryview) -> tuple[float, Any]:
-    """Return the seconds for which the broker throttles this client, and the result for the caller."""
+    """Decode an answer; return the throttle time in seconds, and the result for the caller."""
     with no_collections():
         response = decode_response(entry.request, version, frame)
         quiet_s = throttle_s(entry.request, version, getattr(response, "throttle_time_ms", 0))
@@ -231,15 +235,15 @@ class ReceivingConnection(Protocol):
 
 
 class Receiver:
-    """Takes the frames of one connection.
+    """Handles the frames that one connection receives.
 
     Arguments:
         table: the requests that wait for answers.
-        send_queue: may send more after each answer, and pauses for a broker that throttles.
+        send_queue: is flushed after each answer, and paused while the broker throttles.
 
     Attributes:
         answered: number of requests that the broker has answered so far.
-        raw: the future of the next frame, which is not an answer; None if the next frame is an answer.
+        raw: the future of the next frame if that is not an answer (`Connection.exchange_raw`); otherwise None.
     """
 
     def __init__(
@@ -259,7 +263,7 @@ class Receiver:
         self.raw: asyncio.Future[bytes] | None = None
 
     def take(self, view: memoryview, buffer: FrameBuffer | None) -> bool:
-        """Take a frame, see `kafka.net.frame_stream.FrameSink`; False if it made the connection close."""
+        """Handle a frame, see `kafka.net.frame_stream.FrameSink`; return False if it made the connection close."""
         if self.raw is not None:
             if not self.raw.done():
                 self.raw.set_result(bytes(view))
@@ -312,7 +316,7 @@ class Receiver:
         entry.future.set_result(response)
 
     def _throttle(self, entry: InFlight, seconds: float) -> None:
-        """The broker does not read for this time (KIP-219): send nothing, and expect no answers meanwhile."""
+        """Pause sending, and extend the deadlines, because the broker does not read for this time (KIP-219)."""
         now = self._loop.time()
         self._connection.traffic.throttled(seconds, now)
         self._send_queue.throttle(seconds)

@@ -35,7 +35,7 @@ class _Exchanged(Window):
 
 
 class _Opened(Window):
-    """How often connections were opened and closed."""
+    """Numbers of opened and closed connections."""
 
     __slots__ = ("closed", "created")
 
@@ -76,7 +76,7 @@ class NodeTraffic(Windows[_Exchanged]):
             window.longest_latency_ms = latency_ms
 
     def throttled(self, seconds: float, now: float) -> None:
-        """Count a pause that the broker asked for."""
+        """Count a pause that the broker has requested."""
         window = self.at(now)
         window.throttle_ms += 1000 * seconds
         window.longest_throttle_ms = max(window.longest_throttle_ms, 1000 * seconds)
@@ -86,7 +86,7 @@ Nodes = Iterable[NodeTraffic]
 
 
 def _longest_throttle(nodes: Nodes, now: float) -> float:
-    """The longest pause that an answer asked for; most ask for none."""
+    """Return the longest pause that an answer has requested; most answers request none."""
     return largest(nodes, "longest_throttle_ms", now) if total(nodes, "responses", now) else -math.inf
 
 
@@ -122,12 +122,12 @@ _CONNECTIONS = (
 
 
 class NetworkTraffic:
-    """The traffic with all brokers of a client. For the loop's thread.
+    """The traffic with all brokers of a client. For use in the loop's thread only.
 
     Arguments:
         metrics: registers the metrics of this traffic; None for no metrics.
-        prefix: the beginning of the names of metric groups.
-        loop: its metrics are registered as well, if it is the clients' own loop.
+        prefix: the prefix of the names of metric groups.
+        loop: its metrics are registered as well, if it is the clients' shared loop.
 
     Attributes:
         connections: number of open connections.
@@ -154,7 +154,7 @@ class NetworkTraffic:
                 metrics.add(f"{prefix}-metrics", LOOP_METRICS, (times,))
 
     def node(self, name: str) -> NodeTraffic:
-        """Return the traffic with a broker or a bootstrap server, by kafka-python's name for it."""
+        """Return the traffic with a broker or bootstrap server, named as in kafka-python."""
         found = self._nodes.get(name)
         if found is None:
             found = self._nodes[name] = NodeTraffic(self)
@@ -163,12 +163,12 @@ class NetworkTraffic:
         return found
 
     def connection_opened(self, now: float) -> None:
-        """Count a connection that is ready."""
+        """Count a connection that has become ready for use."""
         self.connections += 1
         self.created += 1
         self.opened.at(now).created += 1
 
     def connection_closed(self, now: float) -> None:
-        """Count the end of a connection that was ready."""
+        """Count the end of a connection that was ready for use."""
         self.connections -= 1
         self.opened.at(now).closed += 1

@@ -1,4 +1,4 @@
-"""The TLS context of a client's security options, and why TLS failed, in words."""
+"""The TLS context of a client's security options, and descriptions of TLS failures."""
 
 import contextlib
 import os
@@ -32,15 +32,15 @@ def _stamp(path: str | None) -> int | None:
     try:
         return os.stat(path).st_mtime_ns
     except OSError:
-        return None  # reading it will tell what is wrong
+        return None  # the error will be reported when the file is read
 
 
 async def tls_context(security: SecurityOptions) -> ssl.SSLContext | None:
-    """The context for new connections, or None if the protocol does not use TLS.
+    """Return the context for new connections, or None if the protocol does not use TLS.
 
-    It is cached for further connections and rebuilt when one of its files has changed, so that a renewed certificate
-    takes effect without a restart. It is built in a thread: decrypting stores takes time, and a user function may
-    supply the password. Raises `KafkaConfigurationError` for settings or files that cannot be used.
+    The context is cached for further connections, and rebuilt when one of its files has changed, so that a renewed
+    certificate takes effect without a restart. It is built in a thread: decrypting stores takes time, and a user
+    function may supply the password. Raises `KafkaConfigurationError` for settings or files that cannot be used.
     """
     if not security.uses_tls:
         return None
@@ -58,7 +58,7 @@ async def tls_context(security: SecurityOptions) -> ssl.SSLContext | None:
 def _make(security: SecurityOptions) -> ssl.SSLContext:
     try:
         authorities = _authorities(security)
-        # Without either: the system's authorities.
+        # If neither is set, the system's authorities are used.
         file, folder = _file_or_folder(security.ssl_cafile)
         context = ssl.create_default_context(cafile=file, capath=folder, cadata=authorities)
         context.check_hostname = security.ssl_check_hostname
@@ -81,12 +81,12 @@ def _make(security: SecurityOptions) -> ssl.SSLContext:
 
 
 def _file_or_folder(path: str | None) -> tuple[str | None, str | None]:
-    """A path of authorities as one of both, of which the other is None."""
+    """Return the path of a file of authorities and the path of a folder, one of which is None."""
     return (None, path) if path is not None and os.path.isdir(path) else (path, None)
 
 
 def _judge_as_java(context: ssl.SSLContext) -> None:
-    """Java, and kafka-python, trust any certificate that is in the store, and old ones that lack newer extensions."""
+    """Trust every certificate in the store, even without newer extensions, as Java and kafka-python do."""
     context.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VerifyFlags.VERIFY_X509_STRICT
 
@@ -97,7 +97,7 @@ def _set_versions(context: ssl.SSLContext, names: tuple[str, ...]) -> None:
 
 
 def _authorities(security: SecurityOptions) -> str | None:
-    """PEM text of the certificates to trust, from the trust store options; None: these are not set."""
+    """Return the certificates of the trust store options as PEM text; None if these are not set."""
     if security.ssl_truststore_certificates is not None:
         store = pem_store(security.ssl_truststore_certificates, "'ssl_truststore_certificates'")
     elif security.ssl_truststore_location is not None:
@@ -111,7 +111,7 @@ def _authorities(security: SecurityOptions) -> str | None:
 
 
 def _load_identity(context: ssl.SSLContext, security: SecurityOptions) -> None:
-    """Have the context show the client's certificate, if there is one."""
+    """Load the client's certificate into the context, if there is one."""
     if security.ssl_certfile is not None:
         context.load_cert_chain(security.ssl_certfile, security.ssl_keyfile, _key_password(security))
         return
@@ -135,11 +135,11 @@ def _load_identity(context: ssl.SSLContext, security: SecurityOptions) -> None:
 
 
 def _load_from_memory(context: ssl.SSLContext, store: Store, password: KeyPassword) -> None:
-    """`ssl` takes keys from files alone."""
+    """Load a certificate and a key from memory, although `ssl` only reads files."""
     try:
         with _key_file(f"{store.key.strip()}\n{store.chain.strip()}\n") as path:
             context.load_cert_chain(path, None, password)
-    except ssl.SSLError as error:  # it would name a file that is gone
+    except ssl.SSLError as error:  # the error would name a file that no longer exists
         raise KafkaConfigurationError(
             f"cannot use the client's key and certificate ({error.reason or error}): do they belong together, and is "
             "'ssl_password' (ssl.key.password) correct?"
@@ -148,11 +148,14 @@ def _load_from_memory(context: ssl.SSLContext, store: Store, password: KeyPasswo
 
 @contextlib.contextmanager
 def _key_file(text: str) -> Iterator[str]:
-    """The path of an in-memory file, of which nothing remains if the process is killed. If the system has none, that of
-    a temporary file that only this user may read, deleted after the block."""
+    """Yield the path of a file that contains ``text``.
+
+    It is an in-memory file, which disappears even if the process is killed. If the system does not support that, it is
+    a temporary file that only this user can read, and that is deleted after the block.
+    """
     descriptor, path = _in_memory()
     if descriptor < 0:
-        import tempfile  # a slow import, only for in-memory keys
+        import tempfile  # slow import, only for keys in memory
 
         descriptor, path = tempfile.mkstemp(prefix="kafka-key-")  # with mode 0600
     try:
@@ -166,18 +169,21 @@ def _key_file(text: str) -> Iterator[str]:
 
 
 def _in_memory() -> tuple[int, str]:
-    """A file in memory, descriptor and path; the descriptor is -1 where the system has none."""
+    """Create an in-memory file; return its descriptor and path.
+
+    The descriptor is -1 if the system does not support it.
+    """
     if not hasattr(os, "memfd_create") or not os.path.isdir(_OPEN_FILES):
         return -1, ""
     try:
         descriptor = os.memfd_create("kafka-key")
-    except OSError:  # as where a sandbox forbids it
+    except OSError:  # for example because a sandbox forbids it
         return -1, ""
     return descriptor, f"{_OPEN_FILES}/{descriptor}"
 
 
 def _key_password(security: SecurityOptions) -> KeyPassword:
-    """Gives the password of an encrypted key; without this OpenSSL would ask on the terminal."""
+    """Return a function that returns the password of an encrypted key, so that OpenSSL does not prompt for it."""
     given: Any = security.ssl_password
 
     def password() -> str | bytes:
@@ -192,7 +198,7 @@ def _key_password(security: SecurityOptions) -> KeyPassword:
 
 
 _HOSTNAME_MISMATCH = (62, 63, 64)
-"""X509_V_ERR_HOSTNAME_MISMATCH and its kin for addresses."""
+"""X509_V_ERR_HOSTNAME_MISMATCH, and the corresponding errors for email and IP addresses."""
 _NO_AUTHORITY = (2, 18, 19, 20, 21)
 _NOT_VALID_NOW = (9, 10)
 _ALERTS_ABOUT_US = (
@@ -208,10 +214,10 @@ _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "
 
 
 class TlsRefusedError(KafkaConnectionError):
-    """TLS does not come about: one side does not accept the other, and no repetition mends that.
+    """The TLS handshake failed because one side rejects the other; retrying does not help.
 
-    With TLS 1.3 the handshake is done for the client before the peer has looked at the client's certificate: an alert
-    that ends a connection before anything was answered is such a refusal, too.
+    With TLS 1.3, the handshake is complete for the client before the peer has checked the client's certificate. So an
+    alert that ends a connection before its first answer also means that the peer rejects the client.
     """
 
     permanent = True
@@ -219,17 +225,17 @@ class TlsRefusedError(KafkaConnectionError):
 
 
 def is_alert(error: BaseException) -> bool:
-    """Whether the peer sent a TLS alert with the reason why it ends the connection."""
+    """Return whether the peer has sent a TLS alert with its reason for ending the connection."""
     return isinstance(error, ssl.SSLError) and "ALERT" in (error.reason or "")
 
 
 def speaks_no_tls(error: ssl.SSLError) -> bool:
-    """Whether the peer has sent something else than TLS."""
+    """Return whether the peer has sent something other than TLS."""
     return (error.reason or "") in _NO_TLS
 
 
 def describe_tls_failure(error: ssl.SSLError) -> str:
-    """Why the handshake, or what came after it, failed."""
+    """Describe why the handshake, or the connection after it, failed."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted: {error.verify_message}{_advice(error.verify_code)}"
     reason = error.reason or ""

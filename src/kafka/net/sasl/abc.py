@@ -9,12 +9,12 @@ from typing import Any
 class SaslMechanism(abc.ABC):
     """The client's side of one exchange, as kafka-python defines it.
 
-    It is constructed with ``host``, the broker's name, and the SASL and TLS options of the client as keywords.
+    The constructor receives ``host``, the broker's name, and the client's SASL and TLS options as keyword arguments.
     """
 
     @abc.abstractmethod
     def __init__(self, **config: Any) -> None:
-        """Take the options."""
+        """Store the options that the mechanism uses."""
 
     @abc.abstractmethod
     def auth_bytes(self) -> bytes:
@@ -30,7 +30,7 @@ class SaslMechanism(abc.ABC):
 
     @abc.abstractmethod
     def is_authenticated(self) -> bool:
-        """Return whether both sides agree; called once the exchange is over."""
+        """Return whether authentication succeeded; called once the exchange is over."""
 
     def auth_details(self) -> str:
         """Describe the user for logs."""

@@ -1,6 +1,6 @@
-"""GSSAPI with Kerberos (RFC 4752; KIP-12), with the library gssapi, which uses the system's Kerberos.
+"""GSSAPI with Kerberos (RFC 4752; KIP-12), through the library gssapi, which uses the system's Kerberos.
 
-All of it blocks (tickets are requested from the KDC), so it runs in the threads of `kafka.net.helper_threads`.
+All calls block, because tickets are requested from the KDC. They run in the threads of `kafka.net.helper_threads`.
 """
 
 import hashlib
@@ -10,9 +10,9 @@ from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
 
 _NO_LAYER = 1
-"""Of the security layers that RFC 4752 has, the one that adds nothing: TLS is what protects connections."""
+"""The security layer of RFC 4752 that adds no protection: TLS protects connections."""
 _KDC_AWAY = (-1765328228, -1765328230, -1765328164)
-"""KRB5_KDC_UNREACH, KRB5_REALM_CANT_RESOLVE, KRB5_REALM_UNKNOWN's kin: worth another try."""
+"""Error codes of Kerberos that mean that no KDC could be reached (such as KRB5_KDC_UNREACH), so a retry may succeed."""
 
 
 def _library() -> Any:
@@ -27,10 +27,10 @@ def _library() -> Any:
 
 
 class Gssapi:
-    """One exchange.
+    """A GSSAPI exchange.
 
     Arguments:
-        host: of the broker: the second part of its Kerberos name, unless ``sasl_kerberos_domain_name`` says another.
+        host: the broker, for the second part of its Kerberos name, unless ``sasl_kerberos_domain_name`` is set.
     """
 
     def __init__(self, security: SecurityOptions, host: str) -> None:
@@ -44,7 +44,7 @@ class Gssapi:
         return cls(security, host)
 
     def first(self) -> bytes:
-        """The ticket for the broker."""
+        """Return the ticket for the broker."""
         gssapi = _library()
         try:
             self._context = gssapi.SecurityContext(
@@ -60,7 +60,7 @@ class Gssapi:
         return token
 
     def answer(self, challenge: bytes) -> bytes | None:
-        """Goes on until both sides know each other, then chooses no security layer."""
+        """Continue until both sides are authenticated, then choose no security layer."""
         if self._chose:
             if challenge:
                 raise SaslAuthenticationFailedError(
@@ -97,7 +97,7 @@ class Gssapi:
         return gssapi.Name(str(name), kinds.kerberos_principal if "/" in str(name) else kinds.hostbased_service)
 
     def _credentials(self, gssapi: Any) -> Any:
-        """Those that the options name; None: the default ones, by KRB5CCNAME and KRB5_CLIENT_KTNAME."""
+        """Return the configured credentials; None for the default ones (KRB5CCNAME, KRB5_CLIENT_KTNAME)."""
         security = self._security
         store: dict[str, str] = {}
         if security.sasl_kerberos_ccache is not None:
@@ -105,7 +105,7 @@ class Gssapi:
         if security.sasl_kerberos_keytab is not None:
             store["client_keytab"] = security.sasl_kerberos_keytab
             whose = f"{security.sasl_kerberos_keytab}\0{security.sasl_kerberos_principal}"
-            # A cache of its own, in which tickets are renewed by the keytab when they end.
+            # A separate cache, in which Kerberos renews tickets from the keytab when they expire.
             store.setdefault("ccache", f"MEMORY:kafka-{hashlib.sha256(whose.encode()).hexdigest()[:16]}")
         principal = None
         if security.sasl_kerberos_principal is not None:

@@ -25,19 +25,19 @@ from kafka.errors import (
 log = logging.getLogger(__name__)
 
 _METHODS = ("auth_bytes", "receive", "is_done", "is_authenticated")
-"""What a registered class must have; `kafka.net.sasl.abc.SaslMechanism` describes them."""
+"""Methods that a registered class must have; `kafka.net.sasl.abc.SaslMechanism` describes them."""
 
 
 class Mechanism(Protocol):
-    """One exchange. Its methods may block: they are called off the event loop."""
+    """A SASL exchange. Its methods may block, so they are called outside the event loop."""
 
     @classmethod
     def of(cls, security: SecurityOptions, host: str) -> Self:
-        """Prepare an exchange.
+        """Create an exchange.
 
         Arguments:
             security: the options, which contain the credentials.
-            host: the broker, as the client connected to it.
+            host: the host name of the broker to which the client has connected.
         """
         ...
 
@@ -48,15 +48,15 @@ class Mechanism(Protocol):
     def answer(self, challenge: bytes) -> bytes | None:
         """Return the answer to the broker's message, or None if the exchange is over.
 
-        Raises `SaslAuthenticationFailedError` if the broker does not prove what it has to.
+        Raises `SaslAuthenticationFailedError` if the broker fails to authenticate itself.
         """
         ...
 
 
 def check_mechanism(security: SecurityOptions) -> None:
-    """Raise `KafkaConfigurationError` for SASL options that cannot work, before anything is connected.
+    """Raise `KafkaConfigurationError` for SASL options that cannot work, before connecting.
 
-    A mechanism that needs more than certain options has a class method ``check(security)``.
+    A mechanism whose requirements go beyond single options has a class method ``check(security)``.
     """
     if not security.uses_sasl:
         return
@@ -69,11 +69,11 @@ def check_mechanism(security: SecurityOptions) -> None:
 
 
 def make_mechanism(security: SecurityOptions, host: str) -> Mechanism:
-    """Return a mechanism that is ready for one exchange with the credentials of these options.
+    """Return a mechanism for one exchange with the credentials of these options.
 
     Arguments:
         security: the options.
-        host: the broker, as the client connected to it.
+        host: the host name of the broker to which the client has connected.
     """
     check_mechanism(security)
     made: Mechanism = mechanism(security.sasl_mechanism).load().of(security, host)
@@ -81,7 +81,7 @@ def make_mechanism(security: SecurityOptions, host: str) -> Mechanism:
 
 
 class RegisteredMechanism:
-    """One exchange by an object with kafka-python's interface, see `kafka.net.sasl.abc.SaslMechanism`.
+    """Adapts an object with kafka-python's interface, see `kafka.net.sasl.abc.SaslMechanism`, for one exchange.
 
     Arguments:
         exchange: the object.
@@ -101,7 +101,7 @@ class RegisteredMechanism:
     def answer(self, challenge: bytes) -> bytes | None:
         """Return the answer to the broker's message, or None if the exchange is over.
 
-        Raises `SaslAuthenticationFailedError` if the object does not accept the broker, or stops before it is done;
+        Raises `SaslAuthenticationFailedError` if the object rejects the broker, or stops before it is done, and
         `KafkaConnectionError` if it raises an `OSError`.
         """
         exchange = self._exchange
@@ -116,7 +116,7 @@ class RegisteredMechanism:
         return None
 
     def _message(self) -> bytes:
-        """Return the object's next message. Errors do not contain its value, which may be a password."""
+        """Return the object's next message. Errors do not contain its value, because it may be a password."""
         message = self._exchange.auth_bytes()
         if isinstance(message, bytes | bytearray | memoryview):
             return bytes(message)
@@ -126,7 +126,7 @@ class RegisteredMechanism:
         raise KafkaConfigurationError(f"{name}.auth_bytes() must return bytes, not {type(message).__name__}")
 
     def _log_details(self) -> None:
-        """Log who has logged in; whatever goes wrong here, the login has succeeded."""
+        """Log the authenticated user. An error here must not fail the login, which has succeeded."""
         describe = getattr(self._exchange, "auth_details", None)
         if describe is None or not log.isEnabledFor(logging.DEBUG):
             return
@@ -138,7 +138,7 @@ class RegisteredMechanism:
 
 @contextlib.contextmanager
 def _reaching(klass: type[Any]) -> Iterator[None]:
-    """Raise an `OSError` of a registered class as `KafkaConnectionError`: trying again later may succeed."""
+    """Raise an `OSError` of a registered class as `KafkaConnectionError`, because a retry may succeed."""
     try:
         yield
     except OSError as error:
@@ -149,15 +149,15 @@ def register_sasl_mechanism(name: str, klass: type[Any], overwrite: bool = False
     """Make a mechanism available as ``sasl_mechanism`` to the clients of this process.
 
     Arguments:
-        name: its name, as brokers know it. Clients may give it in any case of letters.
-        klass: a class with the methods of `kafka.net.sasl.abc.SaslMechanism`. Each exchange makes an object, with
-            ``host`` and the SASL and TLS options as keywords. Its methods may block. Clients handle an
-            `OSError` of it as a lost connection, and try again.
-        overwrite: replace a mechanism of the same name. A built-in one keeps the options that it needs, its Java login
+        name: the name that brokers use. The option ignores case.
+        klass: a class with the methods of `kafka.net.sasl.abc.SaslMechanism`. An object is created for each exchange,
+            with ``host`` and the SASL and TLS options as keyword arguments. Its methods may block. Clients treat an
+            `OSError` that it raises as a lost connection, and retry.
+        overwrite: replace a mechanism of the same name. A built-in one keeps its required options, its Java login
             modules, and the warning that it sends a secret unencrypted.
 
-    Raises `ValueError` if there is one of this name already, or the name is empty; `IllegalArgumentTypeError` if the
-    name is not text, or klass not a class that can be used.
+    Raises `ValueError` if the name is empty or already registered, and `IllegalArgumentTypeError` if the name is not a
+    string, or ``klass`` is not a suitable class.
     """
     _check_registration(name, klass)
 
@@ -193,9 +193,9 @@ def get_sasl_mechanism(name: str) -> Any:
     """Return the class of a mechanism; a built-in one has the methods of `kafka.net.sasl.mechanism.Mechanism`.
 
     Arguments:
-        name: the mechanism's, in any case of letters.
+        name: the name of the mechanism, ignoring case.
 
-    Raises `KeyError` if there is none.
+    Raises `KeyError` if there is no such mechanism.
     """
     row = find_mechanism(name)
     if row is None:

@@ -1,6 +1,7 @@
-"""AWS_MSK_IAM: Amazon's brokers take a request to AWS, signed with AWS's keys, for a password. By botocore.
+"""AWS_MSK_IAM: authenticates to Amazon's brokers with a request to AWS, signed by botocore with AWS credentials.
 
-All of it blocks (keys may come from a service of AWS), and runs in the threads of `kafka.net.helper_threads`.
+All calls block, because credentials may come from a service of AWS. They run in the threads of
+`kafka.net.helper_threads`.
 """
 
 import functools
@@ -22,10 +23,10 @@ _REGION = re.compile(r"\.([a-z]{2}(?:-[a-z]+)+-\d+)\.(?:vpce\.)?amazonaws\.com(?
 
 
 class MskIam:
-    """One exchange.
+    """An AWS_MSK_IAM exchange.
 
     Arguments:
-        host: of the broker, which is signed, so that what is sent is of no use elsewhere.
+        host: the host name of the broker. It is part of the signed request, which is therefore useless for other hosts.
     """
 
     def __init__(self, security: SecurityOptions, host: str) -> None:
@@ -38,7 +39,7 @@ class MskIam:
         return cls(security, host)
 
     def first(self) -> bytes:
-        """The signed request, as JSON."""
+        """Return the signed request, as JSON."""
         try:
             import botocore.exceptions as aws
         except ImportError as error:
@@ -63,7 +64,7 @@ class MskIam:
         return json.dumps(signed(self._host, region, credentials), separators=(",", ":")).encode()
 
     def answer(self, challenge: bytes) -> bytes | None:
-        """The broker says that it has agreed."""
+        """Check the broker's confirmation."""
         try:
             found = json.loads(challenge)
         except ValueError:
@@ -75,7 +76,7 @@ class MskIam:
         return None
 
     def _credentials(self) -> tuple[Any, str]:
-        """Keys to sign with, and the region of the brokers."""
+        """Return the credentials to sign with, and the region of the brokers."""
         import botocore.session
 
         security = self._security
@@ -107,7 +108,7 @@ class MskIam:
 
 @functools.lru_cache(maxsize=32)
 def _role_credentials(profile: str | None, role: str, name: str, external_id: str | None, region: str) -> Any:
-    """Credentials of a role, which botocore renews before they expire; one object for all connections."""
+    """Return the credentials of a role, which botocore renews before they expire; all connections share one object."""
     import botocore.session
     from botocore.credentials import AssumeRoleCredentialFetcher, DeferredRefreshableCredentials
 
@@ -123,7 +124,7 @@ def _role_credentials(profile: str | None, role: str, name: str, external_id: st
     return DeferredRefreshableCredentials(fetcher.fetch_credentials, "assume-role")
 
 
-# A child has no use for a lock that a thread of its parent may hold.
+# A child cannot use an object whose lock a thread of its parent may hold.
 after_fork(_role_credentials.cache_clear)
 
 
@@ -132,7 +133,7 @@ def _is_throttling(error: Any) -> bool:
 
 
 def signed(host: str, region: str, credentials: Any) -> dict[str, str]:
-    """What is sent to a broker: the parts of a URL that `credentials` (botocore's, frozen) have signed (SigV4)."""
+    """Return the message to a broker: the parts of a URL signed (SigV4) with botocore's frozen `credentials`."""
     from botocore.auth import SigV4QueryAuth
     from botocore.awsrequest import AWSRequest
 

@@ -15,11 +15,11 @@ _VALUE = re.compile(r"[\x21-\x7e \t\r\n]*\Z")
 
 
 class OAuthBearer:
-    """One exchange.
+    """An OAUTHBEARER exchange.
 
     Arguments:
-        provider: an object whose ``token()`` gives the token as a string and whose ``extensions()``, if it has that,
-            gives a dict of SASL extensions. Both are called for each authentication, in a thread of their own.
+        provider: an object whose ``token()`` returns the token as a string. If it has a method ``extensions()``, that
+            returns a dict of SASL extensions. Both are called for each authentication, in a separate thread.
     """
 
     def __init__(self, provider: Any) -> None:
@@ -33,13 +33,13 @@ class OAuthBearer:
 
     @staticmethod
     def check(security: SecurityOptions) -> None:
-        """Raise `KafkaConfigurationError` if it is not clear how to get a token."""
+        """Raise `KafkaConfigurationError` if the options do not say how to get a token."""
         check_tokens(security)
 
     def first(self) -> bytes:
-        """The token and the extensions.
+        """Return the token and the extensions.
 
-        Raises `KafkaConnectionError` where the provider raises an `OSError`: what it asks is not reached, which passes.
+        Raises `KafkaConnectionError` if the provider raises an `OSError`, because its server may be reachable later.
         """
         try:
             token = self._provider.token()
@@ -59,7 +59,10 @@ class OAuthBearer:
         return f"n,,{_SEPARATOR}auth=Bearer {token}{_SEPARATOR}{pairs}{_SEPARATOR}".encode()
 
     def answer(self, challenge: bytes) -> bytes | None:
-        """Nothing on success; a broker that refuses says why, and waits for an empty message before it fails."""
+        """Return None on success.
+
+        A broker that rejects the token sends the reason, and expects an empty message before it fails.
+        """
         if self._refusal is not None:
             raise SaslAuthenticationFailedError(f"the broker refused the token: {self._refusal[:500]!r}")
         if not challenge:

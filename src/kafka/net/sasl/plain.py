@@ -1,4 +1,4 @@
-"""PLAIN (RFC 4616): user name and password in clear, for connections that TLS protects."""
+"""PLAIN (RFC 4616): sends the user name and password unencrypted, so connections should use TLS."""
 
 from typing import Self
 
@@ -7,7 +7,11 @@ from kafka.errors import SaslAuthenticationFailedError
 
 
 class Plain:
-    """One exchange. Arguments: user name and password."""
+    """A PLAIN exchange.
+
+    Arguments:
+        user, password: the credentials.
+    """
 
     def __init__(self, user: str, password: str) -> None:
         self._user, self._password = user, password
@@ -18,11 +22,11 @@ class Plain:
         return cls(security.sasl_plain_username or "", security.sasl_plain_password or "")
 
     def first(self) -> bytes:
-        """The only message: no authorization id, user, password."""
+        """Return the only message: an empty authorization id, the user name and the password."""
         return b"\0".join((b"", self._user.encode(), self._password.encode()))
 
     def answer(self, challenge: bytes) -> bytes | None:
-        """The broker sends no further message."""
+        """Check that the broker's message is empty."""
         if challenge:
             raise SaslAuthenticationFailedError(f"expected the end of the PLAIN exchange, got {len(challenge)} bytes")
         return None

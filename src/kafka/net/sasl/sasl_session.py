@@ -1,4 +1,4 @@
-"""The exchange over a connection, and its repetition before the broker's session ends (KIP-368)."""
+"""The SASL exchange over a connection, and its repetition before the broker's session expires (KIP-368)."""
 
 import asyncio
 import logging
@@ -24,14 +24,14 @@ from kafka.wire.api.sasl_handshake import SaslHandshakeRequest
 log = logging.getLogger(__name__)
 
 _RENEW_AT = 0.85
-"""Part of the session's life after which the client authenticates again."""
+"""Fraction of the session's lifetime after which the client authenticates again."""
 
 
 class SaslSession:
-    """Authenticates one connection, and again whenever the broker limits how long that lasts.
+    """Authenticates a connection, and reauthenticates it if the broker limits the lifetime of sessions.
 
     Arguments:
-        timeout_ms: how long each answer of the broker may take.
+        timeout_ms: maximum time to wait for each answer of the broker.
     """
 
     def __init__(self, connection: Connection, security: SecurityOptions, timeout_ms: int) -> None:
@@ -67,18 +67,18 @@ class SaslSession:
 
     async def _renew(self) -> None:
         try:
-            begun = await self._begun()  # which may ask a server for a token: requests go on meanwhile
+            begun = await self._begun()  # it may request a token from a server; other requests are sent meanwhile
             if self._connection.closed:
                 return
-            # The broker takes nothing but the exchange until it is over; it answers what is in flight before.
+            # The broker accepts only the exchange until it is over, after it has answered the requests in flight.
             self._connection.hold()
             await self._authenticate(begun)
         except KafkaError as error:
-            if self._connection.ended_here:  # closed by this side meanwhile
+            if self._connection.ended_here:  # this side has closed it meanwhile
                 return
             log.warning("%s: authenticating again failed: %s", self._connection.described_as, error)
             self._connection.abort(error)
-        except Exception as error:  # of the user's token provider
+        except Exception as error:  # raised by the user's token provider
             log.exception("%s: authenticating again failed unexpectedly", self._connection.described_as)
             self._connection.abort(KafkaConnectionError(f"authenticating again failed: {error!r}"))
         except BaseException as error:
@@ -99,12 +99,12 @@ class SaslSession:
             self._renew_in(lifetime_ms)
 
     async def _begun(self) -> tuple[Mechanism, bytes]:
-        """A mechanism, and its first message."""
+        """Return a mechanism and its first message."""
         mechanism = make_mechanism(self._security, self._connection.host)
         return mechanism, await run_blocking(mechanism.first)
 
     async def _handshake(self, version: int) -> None:
-        name = mechanism_of(self._security.sasl_mechanism).name  # brokers compare it exactly
+        name = mechanism_of(self._security.sasl_mechanism).name  # brokers compare it exactly, including case
         try:
             response = await self._connection.send_now(SaslHandshakeRequest(mechanism=name), version, self._timeout_ms)
         except KafkaConnectionError as error:
@@ -125,7 +125,7 @@ class SaslSession:
         return f"does this listener ask for SASL? (security_protocol is {self._security.security_protocol!r})"
 
     async def _exchange(self, mechanism: Mechanism, first: bytes) -> int:
-        """Gives the life of the session in milliseconds, 0 for no limit."""
+        """Perform the exchange; return the lifetime of the session in milliseconds, or 0 for no limit."""
         version = self._connection.api_versions.version_for(SaslAuthenticateRequest)
         token: bytes | None = first
         lifetime_ms = 0
@@ -144,7 +144,10 @@ class SaslSession:
         return lifetime_ms
 
     async def _exchange_raw(self, mechanism: Mechanism, first: bytes) -> None:
-        """Kafka before 1.0: bare tokens, and a broker that refuses just closes the connection."""
+        """Perform the exchange with brokers before Kafka 1.0: with bare tokens.
+
+        They only close the connection if it fails.
+        """
         token: bytes | None = first
         try:
             async with asyncio.timeout(self._timeout_ms / 1000):
@@ -156,7 +159,7 @@ class SaslSession:
             ) from None
 
     async def _answer_to(self, token: bytes) -> bytes:
-        """Exchange bare tokens; an error of the mechanism itself is not one of the connection."""
+        """Send a bare token and return the broker's. Errors of the mechanism itself are not connection errors."""
         try:
             return await self._connection.exchange_raw(token)
         except KafkaConnectionError as error:

@@ -14,18 +14,18 @@ from kafka.net.peer_text import shown_text
 _HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 _MIN_ITERATIONS = 4_096
 _MAX_ITERATIONS = 1_000_000
-"""Brokers store 4,096 to 16,384; a hostile one could ask for hours of work."""
+"""Brokers store 4,096 to 16,384 iterations; a malicious one could request hours of work."""
 _GS2_HEADER = "n,,"
 
 
 class Scram:
-    """One exchange.
+    """A SCRAM exchange.
 
     Arguments:
         mechanism: "SCRAM-SHA-256" or "SCRAM-SHA-512".
-        user, password: the credentials, which Kafka takes as UTF-8 without further preparation.
-        nonce: the client's part of it; None for a random one.
-        tokenauth: whether they are the id and the HMAC of a delegation token (KIP-48).
+        user, password: the credentials, which Kafka uses as UTF-8 without normalization.
+        nonce: the client's nonce; None for a random one.
+        tokenauth: whether the credentials are the id and the HMAC of a delegation token (KIP-48).
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class Scram:
         return cls(security.sasl_mechanism or "", user, password, tokenauth=security.sasl_scram_tokenauth)
 
     def first(self) -> bytes:
-        """User name and nonce."""
+        """Return the user name and the nonce."""
         return (_GS2_HEADER + self._bare).encode()
 
     def answer(self, challenge: bytes) -> bytes | None:
-        """The proof, after the broker's first message; None after it has proved to know the password as well."""
+        """Return the proof for the broker's first message; None once the broker has also proved itself."""
         fields = _fields(challenge)
         if "e" in fields:
             raise SaslAuthenticationFailedError(f"the broker refused the credentials: {shown_text(fields['e'])}")
@@ -87,7 +87,7 @@ class Scram:
 
 
 def _fields(message: bytes) -> dict[str, str]:
-    """``a=1,b=2`` as a dict; raises `SaslAuthenticationFailedError` for any other form."""
+    """Parse ``a=1,b=2`` into a dict. Raises `SaslAuthenticationFailedError` for any other form."""
     try:
         parts = message.decode().split(",")
     except UnicodeDecodeError:

@@ -1,6 +1,6 @@
-"""Tokens from an OAuth 2 or OIDC server, by Authlib: client credentials (KIP-768) or a signed assertion (RFC 7523).
+"""Tokens from an OAuth 2 or OIDC server, with client credentials (KIP-768) or a signed assertion (RFC 7523).
 
-All of it blocks, and runs in the threads of `kafka.net.helper_threads`. Only this module needs Authlib and requests,
+All calls block, and run in the threads of `kafka.net.helper_threads`. Only this module needs Authlib and requests,
 which are imported when the first token is requested.
 """
 
@@ -20,12 +20,12 @@ log = logging.getLogger(__name__)
 _JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _MAX_ANSWER_BYTES = 1024 * 1024
 _BUSY = (408, 429)
-"""Statuses below 500 that pass."""
+"""Temporary failures among the status codes below 500."""
 _EXTRA = "pip install 'kafka-columnar[oauth]'"
 
 
 class TokenEndpoint:
-    """Asks a token endpoint. `fetch` gives its answer, a dict with ``access_token``."""
+    """Requests tokens from a token endpoint. `fetch` returns its response, a dict with ``access_token``."""
 
     def __init__(self, options: SecurityOptions) -> None:
         self._options = options
@@ -35,10 +35,10 @@ class TokenEndpoint:
         self.described_as = f"the token endpoint {parts.scheme}://{parts.hostname}{port}{parts.path}"
 
     def fetch(self) -> dict[str, Any]:
-        """A new token.
+        """Request a new token.
 
         Raises `KafkaConnectionError` if the endpoint cannot be reached or fails, `SaslAuthenticationFailedError` if it
-        refuses, `KafkaConfigurationError`. None of them shows a secret.
+        rejects the request, and `KafkaConfigurationError`. No error contains a secret.
         """
         try:
             import requests
@@ -79,14 +79,14 @@ class TokenEndpoint:
                 **form,
                 timeout=(options.sasl_login_connect_timeout_ms / 1000, options.sasl_login_read_timeout_ms / 1000),
                 verify=options.sasl_oauthbearer_ssl_cafile or True,
-                allow_redirects=False,  # the credentials are only for this endpoint
+                allow_redirects=False,  # the credentials must only be sent to this endpoint
                 stream=True,
             )
         return answer
 
     @property
     def signs(self) -> bool:
-        """Whether an assertion is sent instead of the client's secret."""
+        """Whether a signed assertion replaces the client secret."""
         options = self._options
         given = options.sasl_oauthbearer_assertion_private_key_file or options.sasl_oauthbearer_assertion_file
         return given is not None
@@ -100,12 +100,12 @@ class TokenEndpoint:
         return client, secret
 
     def _checked(self, response: Any) -> Any:
-        """Read a bounded part of a response, and raise if a token endpoint would not answer like that."""
+        """Read a limited part of a response, and raise an error if it is not the response of a token endpoint."""
         with response:
             body = self._body(response.raw)
         if response.status_code >= 500 or response.status_code in _BUSY:
             raise KafkaConnectionError(f"{self.described_as} fails with HTTP status {response.status_code}")
-        response._content = body  # where requests keeps what it has read
+        response._content = body  # requests stores the content there
         try:
             answer = json.loads(body) if len(body) <= _MAX_ANSWER_BYTES else None
         except (ValueError, RecursionError):
@@ -118,7 +118,7 @@ class TokenEndpoint:
         return response
 
     def _body(self, raw: Any) -> bytes:
-        """What came, up to a bound in bytes and in time: to the HTTP library each part may take as long as all of it.
+        """Read a response, with limits for its size and for the total time; the HTTP library only limits each read.
 
         Arguments:
             raw: urllib3's response, whose errors are not those of requests.
@@ -127,7 +127,7 @@ class TokenEndpoint:
 
         limit_ms = self._options.sasl_login_read_timeout_ms
         deadline = time.monotonic() + limit_ms / 1000
-        read = raw.read1 if hasattr(raw, "read1") else raw.read  # which urllib3 before 2 has alone
+        read = raw.read1 if hasattr(raw, "read1") else raw.read  # urllib3 before 2 has only read()
         body = bytearray()
         try:
             while len(body) <= _MAX_ANSWER_BYTES:
@@ -142,18 +142,18 @@ class TokenEndpoint:
         return bytes(body)
 
     def _scrubbed(self, text: str) -> str:
-        """The server's text, without the client secret, which it may repeat."""
+        """Return the server's text without the client secret, which it may contain."""
         secret = self._options.sasl_oauthbearer_client_credentials_client_secret
         return shown_text(text.replace(secret, "(not shown)") if secret else text)
 
 
 def _no_client(client: Any, method: str, uri: str, headers: Any, body: Any) -> tuple[str, Any, Any]:
-    """The assertion alone says who asks, as with Java's client."""
+    """Send no client id, because the assertion identifies the client, as in the Java client."""
     return uri, headers, body
 
 
 def assertion(options: SecurityOptions) -> str:
-    """The assertion (RFC 7523) that these options ask for, from a file or signed now."""
+    """Return the assertion (RFC 7523) that the options specify: read from a file, or newly signed."""
     if options.sasl_oauthbearer_assertion_file is not None:
         return _read(options.sasl_oauthbearer_assertion_file).strip()
     from joserfc import jwt

@@ -1,4 +1,4 @@
-"""The built-in token providers: a token endpoint, whose tokens are cached; a file; unsigned tokens."""
+"""The built-in token providers: a token endpoint, with a cache; a file; and unsigned tokens."""
 
 import abc
 import base64
@@ -21,18 +21,21 @@ log = logging.getLogger(__name__)
 
 
 class AbstractTokenProvider(abc.ABC):
-    """The base class that kafka-python has for token providers; any object with these methods will do."""
+    """kafka-python's base class for token providers. Any object with these methods can be used."""
 
     def __init__(self, **config: Any) -> None:
-        """Accept any settings; a subclass keeps what it wants."""
+        """Accept any settings; subclasses store those that they use."""
         del config
 
     @abc.abstractmethod
     def token(self) -> str:
-        """Return a token that has not expired; called for each authentication, so keep it as long as it is valid."""
+        """Return a token that has not expired.
+
+        It is called for each authentication, so cache the token while it is valid.
+        """
 
     def extensions(self) -> dict[str, str]:
-        """Return the SASL extensions that are sent with it (brokers from 2.1 on)."""
+        """Return the SASL extensions to send with the token (brokers from 2.1 on)."""
         return {}
 
 
@@ -40,9 +43,10 @@ _UNSIGNED_LIFE_S = 3_600
 
 
 def token_provider(security: SecurityOptions) -> Any:
-    """The object that gives tokens for these options: the user's own, or a built-in one.
+    """Return the token provider for these options: the user's own, or a built-in one.
 
-    Clients with the same credentials share one, and with it its token. Raises `KafkaConfigurationError`.
+    Clients with the same credentials share a built-in provider, and therefore its token. Raises
+    `KafkaConfigurationError`.
     """
     if security.sasl_oauth_token_provider is not None:
         return security.sasl_oauth_token_provider
@@ -52,7 +56,7 @@ def token_provider(security: SecurityOptions) -> Any:
 
 
 def check_tokens(security: SecurityOptions) -> None:
-    """Raise `KafkaConfigurationError` if it is not clear how to get a token."""
+    """Raise `KafkaConfigurationError` if the options do not say how to get a token."""
     url = security.sasl_oauthbearer_token_endpoint_url
     provider = security.sasl_oauth_token_provider
     ways = [provider is not None, url is not None, bool(security.sasl_oauthbearer_unsecured_claims)]
@@ -68,7 +72,7 @@ def check_tokens(security: SecurityOptions) -> None:
     try:
         parts = urllib.parse.urlsplit(url)
         is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # whose text may show what is in the URL
+    except ValueError:  # its text may contain parts of the URL
         is_one = False
     if not is_one:
         raise KafkaConfigurationError("'sasl_oauthbearer_token_endpoint_url' expects an https:, http: or file: URL")
@@ -83,7 +87,7 @@ def check_tokens(security: SecurityOptions) -> None:
 
 
 class _Hashable:
-    """Options by what concerns tokens, so that equal ones share a provider."""
+    """Options that are compared by those that affect tokens, so that equal ones share a provider."""
 
     def __init__(self, security: SecurityOptions) -> None:
         self.security = security
@@ -109,47 +113,47 @@ def _shared(options: _Hashable) -> "AbstractTokenProvider":
     return EndpointTokens(options.security)
 
 
-# A child has no use for a lock that a thread of its parent may hold.
+# A child cannot use an object whose lock a thread of its parent may hold.
 after_fork(_shared.cache_clear)
 
 
 class _WithExtensions(AbstractTokenProvider):
-    """What the built-in providers have in common."""
+    """The common base of the built-in providers."""
 
     def __init__(self, extensions: tuple[tuple[str, str], ...]) -> None:
         super().__init__()
         self._extensions = extensions
 
     def extensions(self) -> dict[str, str]:
-        """The SASL extensions that the options ask for."""
+        """Return the SASL extensions that the options specify."""
         return dict(self._extensions)
 
 
 class AnyTokenEndpoint(Protocol):
-    """What gives new tokens."""
+    """A source of new tokens."""
 
     def fetch(self) -> dict[str, Any]:
-        """See `TokenEndpoint`."""
+        """Request a new token, see `TokenEndpoint.fetch`."""
 
 
 class EndpointTokens(_WithExtensions):
-    """Tokens of a token endpoint. One is kept for ``sasl_login_refresh_window_factor`` of its life.
+    """Tokens from a token endpoint. A token is cached for ``sasl_login_refresh_window_factor`` of its lifetime.
 
     Arguments:
         security: the options.
-        endpoint: gives the tokens; None: the one of the options.
+        endpoint: returns new tokens; None for the endpoint that the options name.
     """
 
     def __init__(self, security: SecurityOptions, endpoint: AnyTokenEndpoint | None = None) -> None:
         super().__init__(security.sasl_oauthbearer_extensions)
         self._endpoint = TokenEndpoint(security) if endpoint is None else endpoint
         self._factor = security.sasl_login_refresh_window_factor
-        self._lock = threading.Lock()  # in helper threads alone; several connections wait for one token
+        self._lock = threading.Lock()  # acquired in helper threads only; several connections wait for one token
         self._token = ""
         self._renew_at = self._expires_at = 0.0
 
     def token(self) -> str:
-        """The cached token, or a new one; an old one that is still valid if no new one is available."""
+        """Return the cached token or a new one; if no new one is available, the old one while it is still valid."""
         with self._lock:
             if time.time() < self._renew_at:
                 return self._token
@@ -168,7 +172,10 @@ class EndpointTokens(_WithExtensions):
 
 
 def _expiry(token: str, expires_in: Any, now: float) -> float:
-    """When a token expires: by its own claim, or as the server said. If neither is known, ``now``: it is not cached."""
+    """Return when a token expires, from its claim or the server's response.
+
+    If neither says, return ``now``: do not cache it.
+    """
     try:
         body = token.split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
@@ -182,7 +189,10 @@ def _expiry(token: str, expires_in: Any, now: float) -> float:
 
 
 def _finite(value: Any) -> float:
-    """A number; raises ValueError for infinity, which JSON can say, too: such a token would be kept for ever."""
+    """Convert a value to a float.
+
+    Raises ValueError for infinity, which JSON allows: the token would be cached forever.
+    """
     found = float(value)
     if not math.isfinite(found):
         raise ValueError("not a moment")
@@ -190,14 +200,17 @@ def _finite(value: Any) -> float:
 
 
 class FileTokens(_WithExtensions):
-    """A token that somebody else keeps up to date in a file (Java's FileJwtRetriever). It is read each time."""
+    """A token in a file that another program keeps up to date (Java's FileJwtRetriever).
+
+    The file is read for each login.
+    """
 
     def __init__(self, url: str, extensions: tuple[tuple[str, str], ...]) -> None:
         super().__init__(extensions)
         self._path = urllib.request.url2pathname(urllib.parse.urlsplit(url).path)
 
     def token(self) -> str:
-        """What is in the file."""
+        """Return the contents of the file."""
         try:
             with open(self._path, encoding="ascii") as file:
                 return file.read().strip()
@@ -214,7 +227,7 @@ class UnsecuredTokens(_WithExtensions):
         self._claims = dict(claims)
 
     def token(self) -> str:
-        """A token that begins now."""
+        """Return a token that is valid from now on."""
         now = int(time.time())
         claims = {"iat": now, "exp": now + _UNSIGNED_LIFE_S, **self._claims}
         parts = (json.dumps(each, separators=(",", ":")).encode() for each in ({"alg": "none"}, claims))
