@@ -53,7 +53,7 @@ class ApiVersions:
         """Return the versions of a broker before 0.10. Raises `UnsupportedVersionError` for releases before 0.8."""
         known = [release for release in _RELEASES if release <= api_version]
         if not known:
-            raise UnsupportedVersionError(f"api_version={api_version} is older than the oldest broker known, 0.8")
+            raise UnsupportedVersionError(f"api_version={api_version} is older than 0.8, the oldest supported release")
         return cls(_RELEASES[max(known)], described_as)
 
     def range(self, api_key: int) -> tuple[int, int] | None:

@@ -69,7 +69,7 @@ async def open_connection(
     except OldBrokerError as old:
         release = old.release
     address = format_address(host, port)
-    log.info("%s does not tell its versions, and is taken for Kafka %s", address, ".".join(map(str, release)))
+    log.info("%s does not report its API versions; assuming Kafka %s", address, ".".join(map(str, release)))
     return await _open(new_connection, dataclasses.replace(options, api_version=release), security, None)
 
 
@@ -87,7 +87,7 @@ async def _open_asking(
         if hung_up is not None:
             _greetings[connection.host, connection.port] = 0
             log.info(
-                "%s hangs up on ApiVersions version %s; it is asked in version 0", connection.described_as, greeting
+                "%s closes the connection on ApiVersions version %s; using version 0", connection.described_as, greeting
             )
         return connection
     release = await look_whether_old(new_connection(), security) if not security.uses_sasl else None
@@ -127,7 +127,7 @@ async def _open(
         if security.uses_sasl:
             await SaslSession(connection, security, options.socket_connection_setup_timeout_ms).begin()
     except BaseException as error:
-        why = error if isinstance(error, KafkaError) else KafkaConnectionError(f"setting up was given up: {error!r}")
+        why = error if isinstance(error, KafkaError) else KafkaConnectionError(f"the setup was abandoned: {error!r}")
         connection.abort(why)
         raise
     connection.finish_setup()
@@ -154,13 +154,13 @@ async def _negotiate(
 
 
 def _likely_causes(security: SecurityOptions) -> str:
-    old = "a broker before 0.10 (give its version as 'api_version')"
+    old = "a broker before 0.10 (set its version as 'api_version')"
     if security.uses_tls:
         return (
-            "so does a listener that asks for a client certificate (give 'ssl_certfile' or 'ssl_keystore_location'), "
+            "so does a listener that requires a client certificate (set 'ssl_certfile' or 'ssl_keystore_location'), "
             f"and {old}"
         )
-    return f"so does a listener for TLS (security_protocol is {security.security_protocol!r}), and {old}"
+    return f"so does a TLS listener (security_protocol is {security.security_protocol!r}), and {old}"
 
 
 async def _ask(connection: Connection, options: ConnectionOptions, version: int) -> ApiVersionsResponse:

@@ -259,7 +259,7 @@ class Stream(asyncio.BufferedProtocol):
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, nbytes)
         except (OSError, TypeError) as error:  # sockets of other event loops may not support it
-            log.debug("the system wakes for every received packet: %s", error)
+            log.debug("each received packet wakes up the loop, because SO_RCVLOWAT cannot be set: %s", error)
             self._socket = None
 
     def _flush(self) -> None:

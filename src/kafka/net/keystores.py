@@ -51,7 +51,7 @@ def read_store(path: str, kind: str | None, password: str | None, key_password: 
         data = file.read()
     is_pem = data.lstrip()[:10] == b"-----BEGIN" or (kind is None and b"-----BEGIN " in data)
     if is_pem != (kind == "PEM") and kind is not None:
-        raise KafkaConfigurationError(f"{path} is {'PEM text' if is_pem else 'no PEM text'}, but its type is {kind!r}")
+        raise KafkaConfigurationError(f"{path} is {'PEM text' if is_pem else 'not PEM text'}, but its type is {kind!r}")
     if is_pem:
         return pem_store(data.decode("utf-8", "replace"), path)
     try:
@@ -105,7 +105,7 @@ def _jks(data: bytes, path: str, password: str | None, key_password: KeyPassword
     except Exception as error:
         raise KafkaConfigurationError(
             f"cannot decrypt the key {alias!r} in {path} ({type(error).__name__}): is its password, 'ssl_password' "
-            "(ssl.key.password) or else the store's, correct?"
+            "(ssl.key.password) or the store's, correct?"
         ) from None
 
 

@@ -360,13 +360,13 @@ class LoopThread:
             try:
                 tell(owner, self._dead())
             except Exception:
-                log.exception("telling a client that its loop has failed")
+                log.exception("could not notify a client that its loop has failed")
         try:
             self.loop.watch_nothing()
             self.loop.run_until_complete(asyncio.sleep(0))  # only started coroutines can report the error
             self._end_all()
         except BaseException as second:
-            log.error("what ran on the failed event loop could not be ended: %r", second, exc_info=second)
+            log.error("the tasks of the failed event loop could not be ended: %r", second, exc_info=second)
             self._drop_tasks()
         self._fail_waiting()
 

@@ -278,7 +278,7 @@ def _set_socket_options(stream: Stream, options: ConnectionOptions) -> None:
             if sock.fileno() < 0 or (isinstance(error, OSError) and error.errno in _PEER_GONE):
                 raise
             raise KafkaConfigurationError(
-                f"'socket_options' has ({level!r}, {name!r}, {value!r}), which this system refuses: {error}"
+                f"'socket_options' has ({level!r}, {name!r}, {value!r}), which the system rejects: {error}"
             ) from error
 
 
@@ -326,10 +326,10 @@ async def connect_through(proxy: ProxyAddress, host: str, port: int, timeout_s: 
     try:
         return await way.connect(host, port, timeout=timeout_s)
     except ProxyTimeoutError:
-        raise ProxyRefusedError(f"{where} did not connect it in {timeout_s:g} s") from None
+        raise ProxyRefusedError(f"{where} did not connect within {timeout_s:g} s") from None
     except ProxyConnectionError as error:
-        raise ProxyRefusedError(f"{where} cannot be connected: {error.strerror or error}") from None
+        raise ProxyRefusedError(f"{where} cannot be reached: {error.strerror or error}") from None
     except ProxyError as error:
-        raise ProxyRefusedError(f"{where} refuses: {shown_text(str(error))}") from None
+        raise ProxyRefusedError(f"{where} rejected the connection: {shown_text(str(error))}") from None
     except (OSError, asyncio.IncompleteReadError) as error:
         raise ProxyRefusedError(f"{where} ended the connection: {error}") from None

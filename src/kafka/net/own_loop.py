@@ -31,8 +31,8 @@ class OwnLoop:
             raise forked_client_error("client")
         if self.loop.is_closed():
             raise IllegalStateError(
-                "the event loop that this client was started on is closed, as by asyncio.run() at its end; create "
-                "and start a client on the running loop"
+                "the event loop that this client was started on is closed, for example because asyncio.run() has "
+                "ended; create and start a client on the running loop"
             )
 
     def checked(self, coroutine: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:

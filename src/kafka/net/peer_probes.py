@@ -54,7 +54,7 @@ class OldBrokerError(KafkaConnectionError):
     """The broker is older than 0.10, and probably of this release; not for users."""
 
     def __init__(self, release: Release) -> None:
-        super().__init__("the broker is too old to tell its versions")
+        super().__init__("the broker is too old to report its API versions")
         self.release = release
 
 
@@ -98,9 +98,9 @@ async def look_whether_foreign(connection: Connection, security: SecurityOptions
     except InvalidReceiveError:
         raise
     except KafkaError as error:
-        log.debug("%s is not known to be something else than a broker: %s", connection.described_as, error)
+        log.debug("%s may be a broker: %s", connection.described_as, error)
     finally:
-        connection.abort(KafkaConnectionError("it was only asked what it is"))
+        connection.abort(KafkaConnectionError("the probe has ended"))
 
 
 async def _patiently(connection: Connection, request: "Request[Any]") -> None:
@@ -137,10 +137,10 @@ async def look_whether_old(connection: Connection, security: SecurityOptions) ->
     except InvalidReceiveError:
         raise
     except KafkaError as error:
-        log.debug("%s is not known to be older than 0.10: %s", connection.described_as, error)
+        log.debug("%s is probably not older than 0.10: %s", connection.described_as, error)
         return None
     finally:
-        connection.abort(KafkaConnectionError("it was only asked what it is"))
+        connection.abort(KafkaConnectionError("the probe has ended"))
 
 
 _PATIENCE_MS = 2_000
@@ -166,14 +166,14 @@ async def wrong_listener(
         if mechanisms is None:
             return None
         needed = "SASL_SSL" if security.uses_tls else "SASL_PLAINTEXT"
-        what = f"asks for a login by SASL ({', '.join(mechanisms) or 'it names no mechanism'})"
-        return WrongListenerError(f"{host}:{port} {what}, but {given}: set it to {needed!r}, and the credentials")
+        what = f"requires SASL authentication ({', '.join(mechanisms) or 'it offers no mechanism'})"
+        return WrongListenerError(f"{host}:{port} {what}, but {given}: set it to {needed!r}, and set the credentials")
     if security.uses_tls:
         if not await _answers_in_clear(Connection(host, port, options), security):
             return None
         return WrongListenerError(
-            f"{host}:{port} speaks no TLS, but {given}: is it the port of another listener, or is "
-            f"{f'{sasl}PLAINTEXT'!r} meant, which encrypts nothing?"
+            f"{host}:{port} does not speak TLS, but {given}: is it the port of another listener, or is "
+            f"{f'{sasl}PLAINTEXT'!r} meant, which does not encrypt?"
         )
     if not await _speaks_tls(host, port, options, security):
         return None
@@ -188,7 +188,7 @@ async def _mechanisms(connection: Connection, security: SecurityOptions) -> list
     except KafkaError:
         return None
     finally:
-        connection.abort(KafkaConnectionError("it was only asked what it is"))
+        connection.abort(KafkaConnectionError("the probe has ended"))
     if answer.error_code == IllegalSaslStateError.errno:
         return None
     return answer.mechanisms if answer.error_code == UnsupportedSaslMechanismError.errno else None
@@ -201,7 +201,7 @@ async def _answers_in_clear(connection: Connection, security: SecurityOptions) -
     except KafkaError:
         return False
     finally:
-        connection.abort(KafkaConnectionError("it was only asked what it is"))
+        connection.abort(KafkaConnectionError("the probe has ended"))
     return True
 
 

@@ -188,8 +188,8 @@ def test_a_mechanism_that_the_broker_lacks_is_told_with_those_it_has(java_tools,
     ("listener", "protocol", "said"),
     [
         ("ssl", "PLAINTEXT", "speaks TLS"),
-        ("sasl", "PLAINTEXT", "asks for a login by SASL"),
-        ("plaintext", "SSL", "speaks no TLS"),
+        ("sasl", "PLAINTEXT", "requires SASL authentication"),
+        ("plaintext", "SSL", "does not speak TLS"),
     ],
 )
 @BY_KRAFT

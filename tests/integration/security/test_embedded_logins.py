@@ -224,13 +224,13 @@ def test_a_client_without_sasl_is_told_at_once_that_the_listener_asks_for_it(sec
     with pytest.raises(NoBrokersAvailable) as failure:
         KafkaAdminClient(bootstrap_servers=secured.bootstrap_servers, bootstrap_timeout_ms=10 * PATIENCE_S * 1000)
     assert str(failure.value).endswith(
-        f"could be used: {secured.bootstrap_servers} asks for a login by SASL (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512), "
-        "but security_protocol is 'PLAINTEXT': set it to 'SASL_PLAINTEXT', and the credentials"
+        f"could be used: {secured.bootstrap_servers} requires SASL authentication (PLAIN, SCRAM-SHA-256, "
+        "SCRAM-SHA-512), but security_protocol is 'PLAINTEXT': set it to 'SASL_PLAINTEXT', and set the credentials"
     )
 
 
 def test_a_client_with_sasl_is_told_that_the_listener_does_not_ask_for_it() -> None:
-    told = r"takes no login: does this listener ask for SASL\? \(security_protocol is 'SASL_PLAINTEXT'\)"
+    told = r"does not support SASL: does this listener ask for SASL\? \(security_protocol is 'SASL_PLAINTEXT'\)"
     with EmbeddedBroker() as broker, pytest.raises(IllegalSaslStateError, match=told):
         KafkaAdminClient(**login(broker, "PLAIN"))
 

@@ -159,7 +159,7 @@ def test_client_credentials_of_an_oauth_server(spark, options, oidc, capfd):
     plan = copies(spark, login(CLIENTS["alice"]), "of-oauth")
     assert len(oidc.asked) >= 2  # by the process that plans, and by one with a task
     is_nowhere(CLIENTS["alice"], capfd, plan)
-    is_nowhere("not-hers", capfd, is_refused(spark, login("not-hers"), "refuses: invalid_client"))
+    is_nowhere("not-hers", capfd, is_refused(spark, login("not-hers"), "rejected the request: invalid_client"))
 
 
 def test_a_token_provider_of_ones_own(spark, options, oidc, capfd):

@@ -33,7 +33,7 @@ MESSAGES = [
     ("-X api_version=foo topics list", 2, "expects a broker version such as (2, 8), '2.8' or None, not 'foo'"),
     ("-X partitioner=foo produce there", 2, "option 'partitioner' expects a callable, an object with partition()"),
     ("-S SASL_PLAINTEXT -M scram-sha-512 -U a topics list", 2, "user 'a' has no password"),
-    ("-S sasl_plaintext -M plain -U a -P b topics list", 1, "takes no login"),
+    ("-S sasl_plaintext -M plain -U a -P b topics list", 1, "does not support SASL"),
 ]
 
 

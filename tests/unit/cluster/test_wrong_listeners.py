@@ -259,15 +259,15 @@ def test_a_listener_without_tls_is_told_at_once() -> None:
     with EmbeddedBroker() as broker:
         text = told(broker.bootstrap_servers, security_protocol="SSL")
     assert text.endswith(
-        "speaks no TLS, but security_protocol is 'SSL': is it the port of another listener, or is 'PLAINTEXT' meant, "
-        "which encrypts nothing?"
+        "does not speak TLS, but security_protocol is 'SSL': is it the port of another listener, or is 'PLAINTEXT' "
+        "meant, which does not encrypt?"
     )
 
 
 def test_a_listener_that_asks_for_a_login_is_told_at_once_with_its_mechanisms() -> None:
     with EmbeddedBroker(users={"alice": "secret"}) as broker:
         text = told(broker.bootstrap_servers)
-    assert "asks for a login by SASL (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512), but security_protocol" in text
+    assert "requires SASL authentication (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512), but security_protocol" in text
 
 
 @pytest.mark.parametrize("protocol", ["PLAINTEXT", "SASL_PLAINTEXT"])

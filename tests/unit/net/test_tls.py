@@ -277,7 +277,7 @@ def test_a_certificate_that_its_authority_has_revoked_is_not_trusted(tmp_path):
         ({"ssl_keystore_location": "mixed"}, "do they belong together"),
         ({"ssl_keystore_location": "certificate"}, "no private key"),
         ({"ssl_truststore_location": "key"}, "no certificate"),
-        ({"ssl_truststore_location": "jks", "ssl_truststore_type": "PEM"}, "no PEM text, but its type is 'PEM'"),
+        ({"ssl_truststore_location": "jks", "ssl_truststore_type": "PEM"}, "not PEM text, but its type is 'PEM'"),
         ({"ssl_truststore_location": "certificate", "ssl_truststore_type": "JKS"}, "PEM text, but its type is 'JKS'"),
         ({"ssl_truststore_location": "garbage"}, "cannot be read as a key store"),
         ({"ssl_truststore_location": "cut jks"}, "cannot be read as a Java key store"),

@@ -79,7 +79,7 @@ class Gssapi:
         offer = self._context.unwrap(challenge).message
         if len(offer) != 4 or not offer[0] & _NO_LAYER:
             raise SaslAuthenticationFailedError(
-                "the broker offers no GSSAPI exchange without a security layer of its own, which Kafka does not have"
+                "the broker does not offer GSSAPI without a security layer; Kafka supports no security layers"
             )
         chosen = bytes((_NO_LAYER, 0, 0, 0)) + str(self._context.initiator_name).encode()
         self._chose = True
@@ -117,7 +117,7 @@ class Gssapi:
     def _failure(self, error: Any) -> KafkaConnectionError | SaslAuthenticationFailedError:
         text = " ".join(str(error).split())
         if getattr(error, "min_code", 0) in _KDC_AWAY:
-            return KafkaConnectionError(f"Kerberos cannot be asked for a ticket: {text}")
+            return KafkaConnectionError(f"cannot request a ticket from Kerberos: {text}")
         service = self._security.sasl_kerberos_name or (
             f"{self._security.sasl_kerberos_service_name}@{self._security.sasl_kerberos_domain_name or self._host}"
         )

@@ -54,13 +54,13 @@ class MskIam:
             aws.MetadataRetrievalError,
             aws.CredentialRetrievalError,
         ) as error:
-            raise KafkaConnectionError(f"AWS cannot be asked for credentials: {error}") from None
+            raise KafkaConnectionError(f"cannot request credentials from AWS: {error}") from None
         except aws.ClientError as error:
             if error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400) >= 500 or _is_throttling(error):
-                raise KafkaConnectionError(f"AWS gives no credentials at the moment: {error}") from None
-            raise SaslAuthenticationFailedError(f"AWS gives no credentials: {error}") from None
+                raise KafkaConnectionError(f"AWS temporarily provides no credentials: {error}") from None
+            raise SaslAuthenticationFailedError(f"AWS provides no credentials: {error}") from None
         except aws.BotoCoreError as error:
-            raise KafkaConfigurationError(f"AWS's configuration cannot be used: {error}") from None
+            raise KafkaConfigurationError(f"the AWS configuration cannot be used: {error}") from None
         return json.dumps(signed(self._host, region, credentials), separators=(",", ":")).encode()
 
     def answer(self, challenge: bytes) -> bytes | None:

@@ -76,13 +76,13 @@ class SaslSession:
         except KafkaError as error:
             if self._connection.ended_here:  # this side has closed it meanwhile
                 return
-            log.warning("%s: authenticating again failed: %s", self._connection.described_as, error)
+            log.warning("%s: reauthentication failed: %s", self._connection.described_as, error)
             self._connection.abort(error)
         except Exception as error:  # raised by the user's token provider
-            log.exception("%s: authenticating again failed unexpectedly", self._connection.described_as)
-            self._connection.abort(KafkaConnectionError(f"authenticating again failed: {error!r}"))
+            log.exception("%s: reauthentication failed unexpectedly", self._connection.described_as)
+            self._connection.abort(KafkaConnectionError(f"reauthentication failed: {error!r}"))
         except BaseException as error:
-            self._connection.abort(KafkaConnectionError(f"authenticating again failed: {error!r}"))
+            self._connection.abort(KafkaConnectionError(f"reauthentication failed: {error!r}"))
             raise
         else:
             self._connection.unhold()
@@ -111,14 +111,16 @@ class SaslSession:
             if self._has_logged_in or self._connection.ended_here:
                 raise
             text = error.args[0] if error.args else error
-            raise KafkaConnectionError(f"{text} when login began: {self._asks_for_sasl()}") from error
+            raise KafkaConnectionError(f"{text} when authentication began: {self._asks_for_sasl()}") from error
         if response.error_code == UnsupportedSaslMechanismError.errno:
             offered = shown_text(", ".join(response.mechanisms)) or "no mechanism"
             raise UnsupportedSaslMechanismError(
                 f"{self._connection.described_as} offers {offered}; sasl_mechanism is {name!r}"
             )
         if response.error_code == IllegalSaslStateError.errno and not self._has_logged_in:
-            raise IllegalSaslStateError(f"{self._connection.described_as} takes no login: {self._asks_for_sasl()}")
+            raise IllegalSaslStateError(
+                f"{self._connection.described_as} does not support SASL: {self._asks_for_sasl()}"
+            )
         check_error(response.error_code, f"SASL handshake with {self._connection.described_as}")
 
     def _asks_for_sasl(self) -> str:
@@ -136,7 +138,7 @@ class SaslSession:
             if response.error_code == SaslAuthenticationFailedError.errno:
                 raise SaslAuthenticationFailedError(
                     f"{self._connection.described_as} refused the {self._security.sasl_mechanism} credentials: "
-                    f"{said or 'it does not say why'}"
+                    f"{said or 'it gave no reason'}"
                 )
             check_error(response.error_code, said)
             lifetime_ms = response.session_lifetime_ms

@@ -93,7 +93,7 @@ def _fields(message: bytes) -> dict[str, str]:
     except UnicodeDecodeError:
         parts = [""]
     if not all(part[1:2] == "=" for part in parts):
-        raise SaslAuthenticationFailedError(f"expected a message of SCRAM, got {message[:80]!r}")
+        raise SaslAuthenticationFailedError(f"expected a SCRAM message, got {message[:80]!r}")
     return {part[0]: part[2:] for part in parts}
 
 
@@ -101,4 +101,4 @@ def _decode(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise SaslAuthenticationFailedError(f"expected base64 in a message of SCRAM, got {text[:80]!r}") from None
+        raise SaslAuthenticationFailedError(f"expected base64 in a SCRAM message, got {text[:80]!r}") from None

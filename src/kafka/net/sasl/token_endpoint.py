@@ -51,14 +51,16 @@ class TokenEndpoint:
             answer = self._ask()
         except OAuthError as error:
             refusal = f"{error.error}: {error.description}" if error.description else f"{error.error}"
-            raise SaslAuthenticationFailedError(f"{self.described_as} refuses: {self._scrubbed(refusal)}") from None
+            raise SaslAuthenticationFailedError(
+                f"{self.described_as} rejected the request: {self._scrubbed(refusal)}"
+            ) from None
         except requests.RequestException as error:
             why = type(error).__name__
             if isinstance(error, requests.exceptions.SSLError):
                 why += "; 'sasl_oauthbearer_ssl_cafile' says which authorities to trust"
-            raise KafkaConnectionError(f"{self.described_as} cannot be asked: {why}") from None
+            raise KafkaConnectionError(f"{self.described_as} cannot be reached: {why}") from None
         if not isinstance(answer.get("access_token"), str):
-            raise SaslAuthenticationFailedError(f"{self.described_as} gave no 'access_token'")
+            raise SaslAuthenticationFailedError(f"{self.described_as} returned no 'access_token'")
         return answer
 
     def _ask(self) -> dict[str, Any]:
@@ -138,7 +140,7 @@ class TokenEndpoint:
                 if time.monotonic() > deadline:
                     raise KafkaConnectionError(f"{self.described_as} did not finish its answer in {limit_ms} ms")
         except (HTTPError, OSError) as error:
-            raise KafkaConnectionError(f"{self.described_as} broke off its answer: {type(error).__name__}") from None
+            raise KafkaConnectionError(f"{self.described_as} aborted its answer: {type(error).__name__}") from None
         return bytes(body)
 
     def _scrubbed(self, text: str) -> str:
@@ -184,7 +186,7 @@ def assertion(options: SecurityOptions) -> str:
     except (JoseError, ValueError, TypeError) as error:
         raise KafkaConfigurationError(
             f"the key {path} cannot sign with {header['alg']} ({type(error).__name__}): is it a PEM file of such a "
-            "key, and 'sasl_oauthbearer_assertion_private_key_passphrase' right?"
+            "key, and 'sasl_oauthbearer_assertion_private_key_passphrase' correct?"
         ) from None
 
 

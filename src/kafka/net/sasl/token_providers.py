@@ -195,7 +195,7 @@ def _finite(value: Any) -> float:
     """
     found = float(value)
     if not math.isfinite(found):
-        raise ValueError("not a moment")
+        raise ValueError("not a finite number")
     return found
 
 
