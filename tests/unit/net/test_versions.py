@@ -34,7 +34,7 @@ def test_an_old_release_serves_what_it_had(release, served):
 def test_a_release_between_two_is_the_older_and_one_before_all_is_refused():
     assert ApiVersions.of_release((0, 8, 2, 2)).items() == ApiVersions.of_release((0, 8, 2)).items()
     assert ApiVersions.of_release((0, 9, 0, 1)).items() == ApiVersions.of_release((0, 9)).items()
-    with pytest.raises(UnsupportedVersionError, match="is older than 0.8, the oldest"):
+    with pytest.raises(UnsupportedVersionError, match=r"is older than 0\.8, the oldest"):
         ApiVersions.of_release((0, 7))
 
 
