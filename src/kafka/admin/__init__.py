@@ -1,4 +1,4 @@
-"""The admin client: topics, partitions, configurations, groups, transactions, users and ACLs, the cluster.
+"""The admin client: topics, partitions, configurations, groups, transactions, users, ACLs and the cluster.
 
 Layer 6. One module per subject contains its types, checks and operations; an operation is a coroutine that sends
 requests through `kafka.cluster`. The methods of `AsyncKafkaAdminClient` are in `_async`; each awaits an operation.
@@ -100,5 +100,5 @@ _HOMES = {"AsyncKafkaAdminClient": "kafka.admin.async_client", "KafkaAdminClient
 
 
 def __getattr__(name: str) -> Any:
-    """Load a client when it is asked for: a program mostly uses one of them, and each has modules of its own."""
+    """Load a client on first use: most programs need only one of the two, and each imports many modules."""
     return _old_names.of_a_package(__name__, name, _HOMES)

@@ -1,4 +1,4 @@
-"""``python -m kafka.admin``: the command ``kafka``, whose commands and arguments kafka-python's own admin line has."""
+"""``python -m kafka.admin``: runs the command ``kafka``, which accepts kafka-python's admin commands and arguments."""
 
 from kafka_columnar import main
 

@@ -13,7 +13,7 @@ from kafka.wire.api.describe_acls import DescribeAclsRequest
 
 
 class ResourceType(IntEnum):
-    """What is protected; ANY is for filters alone."""
+    """Type of the resource that an ACL protects. ANY is valid only in filters."""
 
     UNKNOWN = 0
     ANY = 1
@@ -26,7 +26,7 @@ class ResourceType(IntEnum):
 
 
 class ACLOperation(IntEnum):
-    """What is allowed or denied; ANY is for filters alone."""
+    """Operation that an ACL allows or denies. ANY is valid only in filters."""
 
     UNKNOWN = 0
     ANY = 1
@@ -47,13 +47,13 @@ class ACLOperation(IntEnum):
 
 
 def valid_acl_operations(int_vals: Iterable[int]) -> set[ACLOperation]:
-    """The operations of these numbers, but for UNKNOWN, ANY, ALL and what only a later Kafka has."""
+    """Return the operations with these numbers, except UNKNOWN, ANY, ALL and numbers that this client does not know."""
     found = {answered_member(ACLOperation, number) for number in int_vals}
     return found - {ACLOperation.UNKNOWN, ACLOperation.ANY, ACLOperation.ALL}
 
 
 class ACLPermissionType(IntEnum):
-    """Whether it is allowed or denied; ANY is for filters alone."""
+    """Whether an ACL allows or denies the operation. ANY is valid only in filters."""
 
     UNKNOWN = 0
     ANY = 1
@@ -62,7 +62,7 @@ class ACLPermissionType(IntEnum):
 
 
 class ACLResourcePatternType(IntEnum):
-    """How a resource's name is matched (KIP-290); ANY and MATCH are for filters alone."""
+    """How a pattern matches resource names (KIP-290). ANY and MATCH are valid only in filters."""
 
     UNKNOWN = 0
     ANY = 1
@@ -77,11 +77,11 @@ def _check(what: str, cls: type, given: object) -> None:
 
 
 class ResourcePatternFilter:
-    """Which resources are looked for; ``resource_name`` None is any name.
+    """Selects resource patterns. A ``resource_name`` of None matches any name.
 
     Arguments:
-        resource_type: their kind; ``ANY`` is any.
-        pattern_type: ``LITERAL``, ``PREFIXED``, ``ANY``, or ``MATCH`` for all that are about a resource of the name.
+        resource_type: type of the resources; ``ANY`` matches all types.
+        pattern_type: ``LITERAL``, ``PREFIXED``, ``ANY``, or ``MATCH`` for all patterns that match the resource name.
     """
 
     def __init__(
@@ -111,12 +111,12 @@ class ResourcePatternFilter:
 
 
 class ResourcePattern(ResourcePatternFilter):
-    """The resources that an ACL is about.
+    """The resources that an ACL applies to.
 
     Arguments:
-        resource_type: their kind.
-        resource_name: the name, or with ``PREFIXED`` its beginning.
-        pattern_type: ``LITERAL``, or ``PREFIXED``.
+        resource_type: type of the resources.
+        resource_name: their name, or with ``PREFIXED`` the prefix of their names.
+        pattern_type: ``LITERAL`` or ``PREFIXED``.
     """
 
     def __init__(
@@ -131,18 +131,18 @@ class ResourcePattern(ResourcePatternFilter):
         """Raise `IllegalArgumentError` also for values that are valid only in filters."""
         super().validate()
         if self.resource_type == ResourceType.ANY:
-            raise IllegalArgumentError("resource_type: ANY is for filters alone")
+            raise IllegalArgumentError("resource_type: ANY is valid only in filters")
         if self.pattern_type in (ACLResourcePatternType.ANY, ACLResourcePatternType.MATCH):
-            raise IllegalArgumentError(f"pattern_type: {self.pattern_type.name} is for filters alone")
+            raise IllegalArgumentError(f"pattern_type: {self.pattern_type.name} is valid only in filters")
 
 
 class ACLFilter:
-    """Which ACLs are looked for; ``principal`` and ``host`` None are any.
+    """Selects ACLs. A ``principal`` or ``host`` of None matches any.
 
     Arguments:
-        operation: what is done; ``ANY`` is any.
-        permission_type: whether it is allowed or denied; ``ANY`` is either.
-        resource_pattern: the resources, by a `ResourcePatternFilter`.
+        operation: the operation; ``ANY`` matches all operations.
+        permission_type: whether the ACL allows or denies it; ``ANY`` matches both.
+        resource_pattern: selects the resources, as a `ResourcePatternFilter`.
     """
 
     def __init__(
@@ -183,28 +183,28 @@ class ACLFilter:
 
 
 class ACL(ACLFilter):
-    """That a principal, from a host, may or may not do something with some resources.
+    """Allows or denies an operation on resources to a principal that connects from a host.
 
     Arguments:
-        principal: such as "User:alice".
-        host: the address the client connects from, or "*".
-        operation: what is done.
+        principal: the principal, such as "User:alice".
+        host: address that the client connects from, or "*" for any.
+        operation: the operation.
         permission_type: whether it is allowed or denied.
-        resource_pattern: with what: the resources.
+        resource_pattern: the resources.
     """
 
     def validate(self) -> None:
         """Raise `IllegalArgumentError` also for values that are valid only in filters."""
         super().validate()
         if self.operation == ACLOperation.ANY:
-            raise IllegalArgumentError("operation: ANY is for filters alone")
+            raise IllegalArgumentError("operation: ANY is valid only in filters")
         if self.permission_type == ACLPermissionType.ANY:
-            raise IllegalArgumentError("permission_type: ANY is for filters alone")
+            raise IllegalArgumentError("permission_type: ANY is valid only in filters")
         _check("resource_pattern", ResourcePattern, self.resource_pattern)
 
 
 def operation_names(bits: int) -> list[str] | None:
-    """The names in a bit field of ACL operations; None where the broker did not say."""
+    """Return the names of the ACL operations in a bit field; None if the broker did not send them."""
     return None if bits < 0 else [operation.name for operation in ACLOperation if bits >> operation & 1]
 
 
@@ -215,10 +215,12 @@ ErrorClass = type[BrokerResponseError]
 
 
 class MatchedACL(ACL):
-    """An ACL that a filter of `delete_acls` matched: the ACL as in 3.0, and as in 2.x a pair of it and an error class.
+    """An ACL that a filter of `delete_acls` matched.
+
+    As in kafka-python 3.0, it is the ACL itself. As in 2.x, it can be unpacked as a pair of the ACL and an error class.
 
     Attributes:
-        error: why it was not deleted, `NoError` if it was.
+        error: `NoError` if the ACL was deleted, otherwise the class of the error.
     """
 
     error: ErrorClass = NoError
@@ -281,7 +283,7 @@ async def delete_acls(
 
 
 def _version(acl: ACLFilter) -> int:
-    """The first version of the requests that can say this."""
+    """Return the lowest version of the ACL requests that can express this filter."""
     if acl.resource_pattern.resource_type == ResourceType.USER:
         return _USERS_SINCE
     return 0 if acl.resource_pattern.pattern_type == ACLResourcePatternType.LITERAL else _PATTERNS_SINCE

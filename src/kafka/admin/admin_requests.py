@@ -1,4 +1,4 @@
-"""Sends the requests of admin operations to the right broker, and retries those that may be repeated."""
+"""Sends the requests of admin operations to the right broker, and retries those that can safely be repeated."""
 
 import asyncio
 import re
@@ -33,7 +33,7 @@ ErrorCodes = Callable[[Any], list[int]]
 
 
 class FinalError(Exception):
-    """An error that is not retried, whatever its class says; the caller gets the error inside.
+    """Wraps an error that must not be retried, even if its class is retriable. Callers receive the wrapped error.
 
     A request that failed after it was sent may have been carried out.
     """
@@ -44,11 +44,11 @@ class FinalError(Exception):
 
 
 class AdminRequests:
-    """Sends requests for the operations.
+    """Sends the requests of admin operations.
 
-    Changes by the controller are retried only if they certainly have not begun: no connection, or another controller.
-    Reads and requests to a coordinator, which may be repeated, are retried until ``request_timeout_ms`` is over. Other
-    errors are raised at once.
+    A change by the controller is retried only if it certainly has not begun: because there was no connection, or
+    because another broker is the controller now. Reads and requests to coordinators can safely be repeated, and are
+    retried for ``request_timeout_ms``. Other errors are raised immediately.
     """
 
     def __init__(self, cluster: ClusterAccess, options: ConnectionOptions, telemetry: Telemetry) -> None:
@@ -57,7 +57,7 @@ class AdminRequests:
         self.telemetry = telemetry
 
     def limit_ms(self, timeout_ms: int | None) -> int:
-        """The time limit to give the broker, in milliseconds."""
+        """Return the time limit to send to the broker, in milliseconds."""
         return self.options.request_timeout_ms if timeout_ms is None else timeout_ms
 
     async def retry(self, what: str, operation: Callable[[], Awaitable[T]], limit_ms: float) -> T:
@@ -111,11 +111,11 @@ class AdminRequests:
         repeatable: bool = True,
         timeout_ms: int | None = None,
     ) -> Any:
-        """Send to ``node_id``, or else to the least loaded broker.
+        """Send to the broker ``node_id``; None selects the least loaded broker.
 
         Arguments:
             error_codes: finds the codes in the response; the request is retried while one of them is retriable.
-            repeatable: False for a request that must not be repeated: an error after sending is raised at once.
+            repeatable: False for a request that must not be repeated: an error after sending is raised immediately.
         """
         limit_ms = self.limit_ms(timeout_ms)
 
@@ -131,13 +131,13 @@ class AdminRequests:
                 raise FinalError(error) from error
             for code in error_codes(response) if error_codes is not None else ():
                 if for_code(code).retriable:
-                    raise for_code(code)(f"answered to {type(request).__name__}")
+                    raise for_code(code)(f"in the response to {type(request).__name__}")
             return response
 
         return await self.retry(_name_of(type(request)), once, limit_ms)
 
     async def broker_ids(self, given: list[int] | None) -> list[int]:
-        """The given ids, or those of all current brokers."""
+        """Return the given ids; None: the ids of all current brokers."""
         if given is not None:
             return given
         limit_ms = self.options.request_timeout_ms
@@ -153,11 +153,12 @@ class AdminRequests:
         node_id: int | None = None,
         kind: CoordinatorKind = "group",
     ) -> Any:
-        """Send to a coordinator; retry while there is none, it moves, it loads, or it does not answer.
+        """Send to a coordinator; retry if it is unavailable, moving, loading or unreachable.
 
         Arguments:
-            group_id: the group, or the transactional id if ``kind`` says so.
-            make_request: takes the version that the coordinator serves; returns the request and its version.
+            group_id: the group, or the transactional id, depending on ``kind``.
+            make_request: called with the version that the coordinator supports; returns the request and its version.
+            error_codes: finds the codes in the response.
             node_id: the coordinator, if the caller knows it.
         """
 
@@ -168,7 +169,7 @@ class AdminRequests:
                 request, version = make_request(connection.api_versions.version_for(request_type))
                 response = await connection.send(request, version)
             except (KafkaConnectionError, KafkaTimeoutError):
-                self.cluster.forget_coordinator(kind, group_id)  # it may be another by now
+                self.cluster.forget_coordinator(kind, group_id)  # another broker may be the coordinator now
                 raise
             for code in error_codes(response):
                 if code in (NotCoordinatorError.errno, CoordinatorNotAvailableError.errno):
@@ -183,12 +184,12 @@ class AdminRequests:
 
 
 def _name_of(request: "type[Request[Any]]") -> str:
-    """Kafka's name of a request, for errors."""
+    """Return Kafka's name for a request, for error messages."""
     return request.__name__.removesuffix("Request")
 
 
 def own_error_code(response: Any) -> list[int]:
-    """The error code of a response as a whole."""
+    """Return the top-level error code of a response, in a list."""
     return [response.error_code]
 
 
@@ -217,7 +218,7 @@ def raise_first(errors: list[tuple[str, int, str | None]]) -> None:
 
 
 def unchanged(response: Any) -> Any:
-    """The response itself."""
+    """Return the response unchanged."""
     return response
 
 

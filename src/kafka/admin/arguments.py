@@ -1,7 +1,7 @@
-"""Checks the arguments of admin calls, and copies them, in the thread of the caller.
+"""Checks and copies the arguments of admin calls, in the caller's thread.
 
-What a program gives may be a generator or a mapping of its own. That is the program's code, which may sleep, raise, or
-call the client again, so it must not run on the loop.
+Arguments may be generators, or mappings of the caller's own class. Iterating over them runs the caller's code, which
+may sleep, raise, or call the client again, so it must not run on the loop. ``what`` names the argument in errors.
 """
 
 import math
@@ -21,25 +21,25 @@ _LARGEST_INT32 = (1 << 31) - 1
 
 
 def names(what: str, given: Iterable[str]) -> list[str]:
-    """Names of topics or groups; a single name counts as a list of it."""
+    """Return the names of topics or groups as a list; a single name becomes a list of one."""
     return [name(what, each) for each in ([given] if isinstance(given, str) else elements(what, given))]
 
 
 def name(what: str, given: object) -> str:
-    """The name of a topic or group."""
+    """Check the name of a topic or group."""
     if not isinstance(given, str):
         raise IllegalArgumentTypeError(f"{what}: expected a str as name, got {given!r:.80}")
     return given
 
 
 def names_or_ids(what: str, given: Iterable[str | UUID]) -> list[str | UUID]:
-    """Names of topics, or their ids; a single one counts as a list of it."""
+    """Return the names or ids of topics as a list; a single one becomes a list of one."""
     found = [given] if isinstance(given, str | UUID) else elements(what, given)
     return [each if isinstance(each, UUID) else name(what, each) for each in found]
 
 
 def member(what: str, kind: type[E], given: object) -> E:
-    """A member of an enum, given as itself, by value or by name."""
+    """Return the enum member for a member, a value or a name."""
     try:
         found: E = kind.build_from(given)
     except ValueError:
@@ -49,12 +49,12 @@ def member(what: str, kind: type[E], given: object) -> E:
 
 
 def values_of(what: str, kind: type[E], given: Iterable[Any] | None) -> list[str]:
-    """The values of members of an enum, each given as `member` takes it; none where nothing is given."""
+    """Return the values of enum members, each given as for `member`; an empty list for None."""
     return [str(kind.value_for(member(what, kind, each))) for each in elements(what, given or ())]
 
 
 def indexes(what: str, given: Any) -> dict[str, list[int]] | None:
-    """Numbers of partitions by topic, given so or as partitions; None stays None."""
+    """Return partition numbers by topic, from such a mapping or from partitions; None stays None."""
     if given is None:
         return None
     if isinstance(given, Mapping):
@@ -66,7 +66,7 @@ def indexes(what: str, given: Any) -> dict[str, list[int]] | None:
 
 
 def instances(what: str, cls: type[T], given: T | Iterable[T]) -> list[T]:
-    """Objects of a class; a single one counts as a list of it."""
+    """Return instances of a class as a list; a single one becomes a list of one."""
     found = [given] if isinstance(given, cls) else elements(what, given)
     for each in found:
         if not isinstance(each, cls):
@@ -75,12 +75,12 @@ def instances(what: str, cls: type[T], given: T | Iterable[T]) -> list[T]:
 
 
 def numbers(what: str, given: Iterable[int]) -> list[int]:
-    """Whole numbers."""
+    """Return integers of any type as a list of ints."""
     return [number(what, each) for each in elements(what, given)]
 
 
 def number(what: str, given: Any) -> int:
-    """A whole number of any type."""
+    """Return an integer of any type, such as NumPy's, as an int."""
     try:
         return operator.index(given)
     except TypeError:
@@ -88,26 +88,26 @@ def number(what: str, given: Any) -> int:
 
 
 def partition(what: str, given: object) -> TopicPartition:
-    """A partition; a pair of topic and number counts as one."""
+    """Return a `TopicPartition` for one, or for a pair of topic and number."""
     if not isinstance(given, tuple) or len(given) != 2:
         raise IllegalArgumentTypeError(f"{what}: expected a TopicPartition, got {given!r:.80}")
     return TopicPartition(name(what, given[0]), number(what, given[1]))
 
 
 def partitions(what: str, given: object) -> list[TopicPartition]:
-    """Partitions; a single `TopicPartition` counts as a list of it."""
+    """Return partitions as a list; a single `TopicPartition` becomes a list of one."""
     return [partition(what, each) for each in ([given] if isinstance(given, TopicPartition) else elements(what, given))]
 
 
 def mapping(what: str, given: Any) -> dict[Any, Any]:
-    """A copy of a mapping."""
+    """Copy a mapping into a dict."""
     if not isinstance(given, Mapping):
         raise IllegalArgumentTypeError(f"{what}: expected a dict, got {given!r:.80}")
     return dict(given)
 
 
 def timeout(timeout_ms: Any) -> int | None:
-    """Return a time limit in whole milliseconds, capped at the protocol's maximum; None: there is no limit."""
+    """Return a time limit in whole milliseconds, capped at the protocol's maximum; None stays None."""
     if timeout_ms is None:
         return None
     try:
@@ -120,14 +120,14 @@ def timeout(timeout_ms: Any) -> int | None:
 
 
 def elements(what: str, given: object) -> list[Any]:
-    """The elements of anything that can be iterated over."""
+    """Return the elements of an iterable other than str and bytes."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise IllegalArgumentTypeError(f"{what}: expected a list, got {given!r:.80}")
     return list(given)
 
 
 def as_text(value: Any) -> str | None:
-    """The value of a setting as Kafka writes it; None stays None."""
+    """Return the value of a setting as Kafka writes it; None stays None."""
     if isinstance(value, bool):
         return str(value).lower()
     return None if value is None else str(value)

@@ -1,4 +1,4 @@
-"""The asyncio admin client: the same operations on the caller's own loop, without a thread."""
+"""The asyncio admin client: the same operations on the caller's event loop, without a thread."""
 
 import asyncio
 import sys
@@ -45,7 +45,7 @@ class AsyncKafkaAdminClient(
     AsyncClusterCalls,
     AsyncQuorumCalls,
 ):
-    """Administers a cluster in asyncio, with the options and methods of `KafkaAdminClient`, which are awaited here.
+    """The asyncio version of `KafkaAdminClient`, with the same options, and the same methods as coroutines.
 
     Use it as ``async with AsyncKafkaAdminClient(...) as admin``, or call `start` and `close`. Several tasks may call
     it at the same time. A cancelled call leaves nothing running, but the cluster may still carry out a request that was
@@ -56,7 +56,7 @@ class AsyncKafkaAdminClient(
     """
 
     _closed = InnerName(lambda admin: admin._is_closed())
-    """Whether it is closed, as the synchronous client says it."""
+    """Whether the client is closed, under the name that the synchronous client uses."""
 
     def __init__(self, *given: Never, **configs: Unpack[AdminConfigs]) -> None:
         refuse_positions(given, "AsyncKafkaAdminClient", "admin")
@@ -64,9 +64,9 @@ class AsyncKafkaAdminClient(
         self._closing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Find the cluster. Raises `NoBrokersAvailable`, with the answer of each bootstrap server.
+        """Connect to the cluster. Raises `NoBrokersAvailable`, with the answer of each bootstrap server.
 
-        With ``api_version`` it does not wait for a server, and connects in the background.
+        If ``api_version`` is given, it connects in the background and does not wait for a server.
         """
         if self._core is not None:
             raise IllegalStateError("the admin client was started before")
@@ -81,15 +81,15 @@ class AsyncKafkaAdminClient(
             raise
 
     async def close(self) -> None:
-        """Close the connections. Does nothing the second time."""
-        if self._core is None or self._runs_on.was_left_by_fork:  # then it is the parent's to close
+        """Close the connections. Closing a closed client has no effect."""
+        if self._core is None or self._runs_on.was_left_by_fork:  # after a fork, only the parent may close them
             return
         if self._closing is None:
             self._closing = self._loop.create_task(self._close(self._core))
-        await asyncio.shield(self._closing)  # who cancels the wait does not cancel the work
+        await asyncio.shield(self._closing)  # cancelling the wait does not stop the closing
 
     async def stop(self) -> None:
-        """As `close`, under the name that other asyncio clients have."""
+        """Alias of `close`, under the name that other asyncio clients use."""
         await self.close()
 
     async def _close(self, core: ClientCore) -> None:
@@ -109,7 +109,7 @@ class AsyncKafkaAdminClient(
         await self.close()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if is_finalizing():  # modules may be gone by now; the end of the process has closed everything
+        if is_finalizing():  # modules may be gone by now, and the process exit closes everything
             return
         core = self._core
         if core is None or self._closing is not None or self._runs_on.was_left_by_fork:
@@ -128,7 +128,7 @@ class AsyncKafkaAdminClient(
             raise IllegalStateError("the admin client is closed")
         return await self._runs_on.checked(operation)
 
-    if not TYPE_CHECKING:  # a checker would take it to allow every name
+    if not TYPE_CHECKING:  # otherwise type checkers would accept any name
 
         def __getattr__(self, name: str) -> Any:
             if name == "_requests":

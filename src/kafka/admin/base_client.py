@@ -1,4 +1,4 @@
-"""The base class of the synchronous and the asyncio admin client: options, metrics, health, and no copying."""
+"""Base class of the synchronous and the asyncio admin client: options, metrics and health."""
 
 import asyncio
 from collections.abc import Mapping
@@ -41,26 +41,26 @@ class BaseAdminClient:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The options as given, with defaults; ``api_version`` is that of the brokers once one is connected."""
+        """The client's options, including defaults. Once connected, ``api_version`` is that of the brokers."""
         given = self._parsed.connection.api_version
         self._config["api_version"] = given if self._core is None else self._core.cluster.release
         return self._config
 
     def health(self) -> Health:
-        """The client's state; see `Health`. Any thread may call this at any time; it neither waits nor raises."""
+        """Return the client's state; see `Health`. Any thread may call this at any time. It never blocks or raises."""
         if self._core is None:
             return not_started(self._parsed.connection.client_id)
         return self._core.health.report(Observed(), self._is_closed())
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the client's health. Any thread may call this; it sends no request."""
+        """Return the client's health as HTML, for notebooks. Any thread may call this; it sends no request."""
         return self._shown_as(type(self).__name__)
 
     def _shown_as(self, kind: str) -> str:
         return client_html(kind, self.health(), self._parsed.connection)
 
     def register_metric_for_subscription(self, metric: "KafkaMetric") -> None:
-        """Push a metric of the program to brokers along with the client's own, if they subscribe to it (KIP-1076).
+        """Push an application metric to brokers with the client's own metrics, if they subscribe to it (KIP-1076).
 
         Brokers see it as "org.apache.kafka", group and name, joined by dots. A `kafka.metrics.stats.Total` is pushed
         as a sum, any other metric as a gauge. A metric with the `MetricName` of one of the client's metrics is ignored.
@@ -88,7 +88,7 @@ class BaseAdminClient:
         return self._core.telemetry
 
     def _is_closed(self) -> bool:
-        """Whether `close` was called."""
+        """Return whether the client is closed."""
         raise NotImplementedError
 
     @overload
@@ -96,19 +96,17 @@ class BaseAdminClient:
     @overload
     def metrics(self, raw: bool) -> dict[Any, Any]: ...
     def metrics(self, raw: bool = False) -> dict[Any, Any]:
-        """Metrics of this client's connections, by group and name; empty with ``metrics_enabled=False``.
+        """Return the metrics of this client's connections, by group and name; empty with ``metrics_enabled=False``.
 
         Arguments:
-            raw: True gives `KafkaMetric` objects by their `MetricName` instead.
-
-        Like Java's `Admin.metrics`.
+            raw: True returns `KafkaMetric` objects by their `MetricName` instead.
         """
         if self._metrics is None:
             return {}
         return self._metrics.registered() if raw else self._metrics.snapshot()
 
     def _make_parts(self, loop: asyncio.AbstractEventLoop, reporting: CallbackRunner) -> ClientCore:
-        """Create the sender of requests, for use on ``loop``; ``reporting`` calls the metrics reporters."""
+        """Create the client's core, which runs on ``loop``; ``reporting`` runs the metrics reporters."""
         connection = self._parsed.connection
         metrics = ClientMetrics(connection, loop.time, values_of(connection))
         traffic = NetworkTraffic(metrics, "admin", loop)

@@ -52,18 +52,18 @@ class KafkaAdminClient(
 
     Each method blocks until the cluster has answered. All methods raise the cluster's error for a request, such as
     `TopicAlreadyExistsError`. They also raise `IllegalArgumentError` for an invalid argument; `KafkaTimeoutError` and
-    `KafkaConnectionError` when the cluster does not answer in time; `UnsupportedVersionError` when the brokers are too
+    `KafkaConnectionError` if the cluster does not answer in time; `UnsupportedVersionError` if the brokers are too
     old; and `ForkedClientError` in a forked child.
 
     Arguments: client options by keyword, see below.
-    Raises `NoBrokersAvailable`, with the answer of each bootstrap server, and `KafkaConfigurationError`. With
-    ``api_version`` it does not wait for a server, and connects in the background.
+    Raises `NoBrokersAvailable`, with the answer of each bootstrap server, and `KafkaConfigurationError`. If
+    ``api_version`` is given, it connects in the background and does not wait for a server.
     """
 
     _core: ClientCore
 
     def __init__(self, *given: Never, **configs: Unpack[AdminConfigs]) -> None:
-        self._closed = True  # so that __del__ works on one that could not be made
+        self._closed = True  # lets __del__ run if __init__ fails
         refuse_positions(given, "KafkaAdminClient", "admin")
         self._parse(configs)
         connection = self._parsed.connection
@@ -80,14 +80,14 @@ class KafkaAdminClient(
         self._closed = False
 
     def close(self) -> None:
-        """Close the connections. Does nothing the second time."""
+        """Close the connections. Closing a closed client has no effect."""
         if self._closed:
             return
         self._close_polled_client()
-        with contextlib.suppress(KafkaError):  # a fork or the end of the process has closed them already
+        with contextlib.suppress(KafkaError):  # a fork or the process exit has already closed them
             closing = self._loop_thread.spawn(self._core.close())
-            self._closed = True  # an interrupt from here on ends the wait, and the connections are closed all the same
-            if not self._loop_thread.in_loop_thread:  # a finalizer may be run there, which must not stop the loop
+            self._closed = True  # from here on, an interrupt only ends the wait: the connections are closed anyway
+            if not self._loop_thread.in_loop_thread:  # a finalizer may run in the loop thread, and must not block it
                 closing.result(_CLOSE_TIMEOUT_S)
         self._closed = True
         metrics = self._metrics
@@ -107,7 +107,7 @@ class KafkaAdminClient(
         self.close()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if is_finalizing():  # modules may be gone by now; the end of the process has closed everything
+        if is_finalizing():  # modules may be gone by now, and the process exit closes everything
             return
         if not getattr(self, "_closed", True):
             with contextlib.suppress(KafkaError, RuntimeError):
@@ -127,5 +127,5 @@ class KafkaAdminClient(
 
 
 def __getattr__(name: str) -> Any:
-    """Load a name that this module had in kafka-python because it imported it."""
+    """Load a name that kafka-python's module of this path imported, and so also offered."""
     return _old_names.of_a_package(__name__, name, {})

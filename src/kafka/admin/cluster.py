@@ -1,4 +1,4 @@
-"""The cluster: its brokers and their API versions, features (KIP-584), the metadata quorum (KIP-853), partitions."""
+"""The cluster: brokers, API versions, features (KIP-584), the metadata quorum (KIP-853), partitions (KIP-966)."""
 
 import base64
 import binascii
@@ -60,7 +60,7 @@ def _cluster(response: Any) -> dict[str, Any]:
 
 
 def _broker(broker: Any) -> dict[str, Any]:
-    """A broker by the names of both generations of kafka-python."""
+    """Return a broker as a dict with the key names of both generations of kafka-python."""
     node_id = getattr(broker, "broker_id", None)
     if node_id is None:
         node_id = broker.node_id
@@ -75,7 +75,7 @@ def _broker(broker: Any) -> dict[str, Any]:
 
 
 async def all_partitions(requests: AdminRequests, topics: list[str]) -> dict[str, list[int]]:
-    """The numbers of all partitions of these topics; raises for one that does not exist."""
+    """Return the numbers of all partitions of topics. Raises the broker's error for a topic that does not exist."""
     response = await read_metadata(requests, topics)
     raise_first([(f"topic {each.name!r}", each.error_code, None) for each in response.topics])
     return {each.name or "": sorted(one.partition_index for one in each.partitions) for each in response.topics}
@@ -93,13 +93,13 @@ async def describe_topic_partitions(
     response = await requests.any_broker(request)
     described = as_result(response.topics)
     for topic, told in zip(described, response.topics, strict=True):
-        topic["topic_id"] = told.topic_id  # as kafka-python 3 has it here
+        topic["topic_id"] = told.topic_id  # a UUID, as in kafka-python 3
         topic["authorized_operations"] = operation_names(told.topic_authorized_operations)
     return {"topics": described, "next_cursor": as_result(response.next_cursor)}
 
 
 class UpdateFeatureType(EnumHelper, IntEnum):
-    """Which way the level of a feature goes."""
+    """Whether an update raises or lowers the level of a feature."""
 
     UNKNOWN = 0
     UPGRADE = 1
@@ -108,25 +108,28 @@ class UpdateFeatureType(EnumHelper, IntEnum):
 
 
 ApiKey = IntEnum("ApiKey", {name: key for key, name in API_NAMES.items()})  # type: ignore[misc]  # from a table
-"""The APIs by name."""
+"""API keys by name."""
 
 
 class BrokerVersionData:
-    """The versions of APIs that a broker serves.
+    """The API versions that a broker supports.
 
     Attributes:
-        api_versions: API key to the lowest and the highest version.
+        api_versions: API key to its lowest and highest version.
     """
 
     def __init__(self, api_versions: dict[int, tuple[int, int]]) -> None:
         self.api_versions = api_versions
 
     def api_version(self, operation: Any, min_version: int = 0, max_version: int | None = None) -> int:
-        """The highest version of a request that broker and client have; `UnsupportedVersionError` if there is none."""
+        """Return the highest version of a request that the broker and this client support.
+
+        Raises `UnsupportedVersionError` if there is no such version.
+        """
         low, high = self.api_versions.get(operation.API_KEY, (0, -1))
         limits = [high, operation.MAX_VERSION, *([] if max_version is None else [max_version])]
         if min(limits) < max(low, min_version, operation.MIN_VERSION):
-            raise UnsupportedVersionError(f"the broker serves no fitting version of {operation.__name__}")
+            raise UnsupportedVersionError(f"the broker supports no suitable version of {operation.__name__}")
         return int(min(limits))
 
     def __eq__(self, other: object) -> bool:
@@ -136,7 +139,7 @@ class BrokerVersionData:
 
 
 async def api_versions(requests: AdminRequests, node_id: int | None) -> dict[int, tuple[int, int]]:
-    """The versions that a broker serves; None: any broker."""
+    """Return the API versions that a broker supports; None: any broker."""
     cluster = requests.cluster
     connection = await (cluster.any_connection() if node_id is None else cluster.connection(node_id))
     return dict(connection.api_versions.items())
@@ -186,11 +189,11 @@ async def update_features(
 
 
 class RaftVoterEndpoint(NamedTuple):
-    """Where a voter of the metadata quorum listens.
+    """Address that a voter of the metadata quorum listens on.
 
     Arguments:
-        listener: the listener's name, such as "CONTROLLER".
-        host: a name or an address.
+        listener: name of the listener, such as "CONTROLLER".
+        host: host name or IP address.
         port: the port.
     """
 
@@ -200,7 +203,7 @@ class RaftVoterEndpoint(NamedTuple):
 
 
 def directory_id(what: str, given: object) -> UUID:
-    """The id of a log directory: a `uuid.UUID`, its text, or the 22 characters in which Kafka writes it."""
+    """Return a log directory's id, given as a `uuid.UUID`, as its text, or in Kafka's notation of 22 characters."""
     if isinstance(given, UUID):
         return given
     try:

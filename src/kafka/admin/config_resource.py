@@ -1,4 +1,4 @@
-"""The topics, brokers and other things whose configuration is described or altered."""
+"""Resources with a configuration, such as topics and brokers, and enums that describe settings."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ class ConfigResourceType(EnumHelper, IntEnum):
 
 
 class AlterConfigOp(EnumHelper, IntEnum):
-    """What an incremental change does to a setting (KIP-339); the last two are for lists."""
+    """Operation of an incremental change on a setting (KIP-339); the last two are for lists."""
 
     SET = 0
     DELETE = 1
@@ -34,14 +34,14 @@ Configs: TypeAlias = Mapping[str, Any] | Iterable[str] | None
 
 
 class ConfigResource:
-    """A topic, broker or other thing that has a configuration.
+    """A resource with a configuration, such as a topic or a broker.
 
     Arguments:
         resource_type: a `ConfigResourceType`, or its name in any case.
-        name: of the topic, id of the broker, …
-        configs: when describing, the names of the settings wanted (None: all); when altering, names to values.
+        name: the resource's name, such as a topic name or a broker id.
+        configs: when describing, the names of the requested settings (None: all); when altering, names to values.
 
-    Raises `UnknownNameError` for another type, `IllegalArgumentError` for settings that are neither.
+    Raises `UnknownNameError` for an unknown type, and `IllegalArgumentError` for ``configs`` of another kind.
     """
 
     def __init__(self, resource_type: ConfigResourceType | str | int, name: str | int, configs: Configs = None) -> None:
@@ -55,13 +55,13 @@ class ConfigResource:
 
     @property
     def broker_id(self) -> int | None:
-        """The broker that has to be asked for this; None: any."""
+        """Id of the broker that requests for this resource must go to; None: any broker."""
         is_broker = self.resource_type in (ConfigResourceType.BROKER, ConfigResourceType.BROKER_LOGGER)
         return int(self.name) if is_broker and re.fullmatch("-?[0-9]+", self.name) else None
 
     @property
     def described_as(self) -> str:
-        """How messages name it."""
+        """The resource's type and name, for error messages."""
         return f"{self.resource_type.name.lower().replace('_', ' ')} {self.name!r}"
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ class ConfigResource:
 
 
 def check_brokers(resources: Iterable[ConfigResource]) -> None:
-    """Raise `IllegalArgumentError` for a broker that is named by no id; an empty name stands for all of them."""
+    """Raise `IllegalArgumentError` for a broker whose name is not an id. An empty name stands for all brokers."""
     for each in resources:
         if each.resource_type is ConfigResourceType.BROKER and each.name and each.broker_id is None:
             raise IllegalArgumentError(f"config_resources: expected the id of a broker, got {each.name!r:.80}")
@@ -84,7 +84,7 @@ def _resource_type(given: ConfigResourceType | str | int) -> ConfigResourceType:
 
 
 class ConfigType(EnumHelper, IntEnum):
-    """The types of values."""
+    """Types of configuration values."""
 
     UNKNOWN = 0
     BOOLEAN = 1
@@ -99,7 +99,7 @@ class ConfigType(EnumHelper, IntEnum):
 
 
 class ConfigSourceType(EnumHelper, IntEnum):
-    """Where a value was set."""
+    """Sources of configuration values."""
 
     UNKNOWN = 0
     DYNAMIC_TOPIC_CONFIG = 1
@@ -113,11 +113,11 @@ class ConfigSourceType(EnumHelper, IntEnum):
 
     @classmethod
     def dynamic_for_resource_type(cls, resource_type: ConfigResourceType) -> "ConfigSourceType":
-        """Where a value that was set on such a resource itself comes from."""
+        """Return the source of values that are set on a resource of this type itself."""
         return _OWN[answered_member(ConfigResourceType, resource_type)]
 
     def is_modified(self) -> bool:
-        """Whether the value was set on the resource itself."""
+        """Return whether the value was set on the resource itself."""
         return self not in (
             ConfigSourceType.DYNAMIC_DEFAULT_BROKER_CONFIG,
             ConfigSourceType.STATIC_BROKER_CONFIG,
@@ -136,7 +136,7 @@ _OWN = {
 
 
 class ConfigFilterType(EnumHelper, IntEnum):
-    """Which settings are shown."""
+    """Selects the settings that a result shows."""
 
     ALL = 0
     DYNAMIC = 1
@@ -145,7 +145,7 @@ class ConfigFilterType(EnumHelper, IntEnum):
     STATIC = 4
 
     def should_skip(self, config_source: ConfigSourceType) -> bool:
-        """Whether a value that comes from there is left out."""
+        """Return whether to leave out values from this source."""
         if self is ConfigFilterType.MODIFIED:
             return not config_source.is_modified()
         if self is ConfigFilterType.DEFAULT:
@@ -153,7 +153,7 @@ class ConfigFilterType(EnumHelper, IntEnum):
         return self is ConfigFilterType.STATIC and config_source is not ConfigSourceType.STATIC_BROKER_CONFIG
 
     def shows(self, config: dict[str, Any]) -> bool:
-        """Whether a setting, as `describe_configs` describes it, is shown."""
+        """Return whether to show a setting, given its description from `describe_configs`."""
         if self is ConfigFilterType.DYNAMIC and config["read_only"]:
             return False
         return not self.should_skip(answered_member(ConfigSourceType, config["config_source"]))

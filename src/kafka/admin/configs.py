@@ -26,7 +26,7 @@ ANY_BROKER = -1
 
 
 class ConfigKey(NamedTuple):
-    """What has a configuration, by its kind and name."""
+    """Identifies a resource with a configuration by type and name."""
 
     resource_type: int
     resource_name: str
@@ -36,9 +36,10 @@ class ConfigKey(NamedTuple):
 
 
 def keyed(resources: Iterable[ConfigResource]) -> dict[ConfigKey, ConfigResource]:
-    """Resources by their keys. One that is named twice is described once, with all its settings that were asked for.
+    """Return resources by their keys.
 
-    Raises `IllegalArgumentError` for one that is to be altered twice.
+    A resource that is named twice is described once, with all its requested settings. Raises `IllegalArgumentError`
+    if a resource to alter is named twice.
     """
     found: dict[ConfigKey, ConfigResource] = {}
     for each in resources:
@@ -54,7 +55,7 @@ def keyed(resources: Iterable[ConfigResource]) -> dict[ConfigKey, ConfigResource
 
 
 class ConfigRoute(Route[ConfigKey]):
-    """A broker's own settings are known to itself alone; others to any broker, for which `ANY_BROKER` stands."""
+    """Routes a broker's settings to that broker, and all other resources to `ANY_BROKER`."""
 
     def __init__(self, resources: Mapping[ConfigKey, ConfigResource]) -> None:
         super().__init__(ANY_BROKER)
@@ -70,7 +71,7 @@ class ConfigRoute(Route[ConfigKey]):
 
 
 async def send(requests: AdminRequests, broker_id: int, request: Request[Any], min_version: int = 0) -> Any:
-    """Send to a broker that `ConfigRoute` has found."""
+    """Send to a broker that `ConfigRoute` found."""
     if broker_id == ANY_BROKER:
         return await requests.cluster.send_any(request, min_version=min_version)
     return await requests.cluster.send(broker_id, request, min_version=min_version)
@@ -168,7 +169,7 @@ def _described(result: Any) -> dict[str, Any]:
 
 
 def _source(config: Any, resource_type: int) -> int:
-    """Where a value comes from; brokers before 1.1 say only whether it is a default."""
+    """Return the source of a value. Brokers before 1.1 report only whether it is a default."""
     if config.config_source >= 0:
         return int(config.config_source)
     if config.is_default:
@@ -240,7 +241,7 @@ async def alter_configs(
     make = _incremental_request if incremental else _replacing_request
     wanted = keyed(resources)
     throttle_ms = [0]
-    make(resources, validate_only)  # what is wrong with the arguments shows before anything is sent
+    make(resources, validate_only)  # fails on invalid arguments before anything is sent
 
     async def ask(broker_id: int, keys: list[ConfigKey]) -> list[Outcome]:
         response = await send(requests, broker_id, make([wanted[key] for key in keys], validate_only))

@@ -1,4 +1,4 @@
-"""Delegation tokens (KIP-48): create, renew, let expire, describe."""
+"""Delegation tokens (KIP-48): create, renew, expire, describe."""
 
 from typing import NamedTuple
 
@@ -13,19 +13,19 @@ _OWNER_SINCE = 3
 
 
 class DelegationToken(NamedTuple):
-    """A token with which a client logs in by SCRAM: ``token_id`` is the user name, ``hmac`` in base64 the password.
+    """A token that authenticates with SCRAM: ``token_id`` is the user name, and ``hmac`` in base64 the password.
 
     Arguments:
-        issue_timestamp_ms: when it was created.
-
-    Principals are texts such as "User:alice"; times are milliseconds since 1970.
+        issue_timestamp_ms: creation time.
 
     Attributes:
         owner: the principal that the token authenticates.
-        requester: who created it; empty if the broker is older than Kafka 3.3.
-        expiry_timestamp_ms: when it expires, unless it is renewed.
-        max_timestamp_ms: until when it can be renewed.
-        renewers: who can renew it in addition to the owner; empty in a token that was just created.
+        requester: the principal that created it; empty if the broker is older than Kafka 3.3.
+        expiry_timestamp_ms: expiry time, unless the token is renewed.
+        max_timestamp_ms: the latest time to which it can be renewed.
+        renewers: principals that may renew it, in addition to the owner; empty in a newly created token.
+
+    Principals are strings such as "User:alice"; times are milliseconds since 1970.
     """
 
     token_id: str
@@ -44,7 +44,7 @@ class DelegationToken(NamedTuple):
 
 
 def principal(what: str, given: object) -> tuple[str, str]:
-    """Type and name of a principal, such as "User:alice"."""
+    """Split a principal, such as "User:alice", into type and name."""
     kind, colon, name = given.partition(":") if isinstance(given, str) else ("", "", "")
     if not (kind and colon and name):
         raise IllegalArgumentError(f"{what}: expected a principal such as 'User:alice', got {given!r:.80}")

@@ -1,4 +1,4 @@
-"""Enum members by value or by name."""
+"""Finds enum members by value or by name."""
 
 import contextlib
 from enum import Enum
@@ -8,7 +8,7 @@ E = TypeVar("E", bound=Enum)
 
 
 def answered_member(kind: type[E], value: object) -> E:
-    """The member for a value in a response; UNKNOWN for a value of a later Kafka, as in Java."""
+    """Return the member for a value in a response; UNKNOWN for a value from a later version of Kafka, as in Java."""
     try:
         return kind(value)
     except ValueError:
@@ -16,11 +16,11 @@ def answered_member(kind: type[E], value: object) -> E:
 
 
 class EnumHelper:
-    """For an enum: finds members by value, or by name however it is written."""
+    """Mixin for enums: finds members by value, or by name in any case, with "-" or "_"."""
 
     @classmethod
     def build_from(cls: Any, val: Any) -> Any:
-        """Give the member for a member, a value or a name; `ValueError` if there is none."""
+        """Return the member for a member, a value or a name. Raises `ValueError` if there is none."""
         with contextlib.suppress(ValueError):
             return cls(val)
         try:
@@ -30,5 +30,5 @@ class EnumHelper:
 
     @classmethod
     def value_for(cls: Any, val: Any) -> Any:
-        """Give the value of such a member."""
+        """Return the value of the member that `build_from` finds."""
         return cls.build_from(val).value

@@ -1,4 +1,4 @@
-"""Describes groups of every type. Each coordinator is asked once for all of its groups."""
+"""Describes groups of every type, with one request to each coordinator for all of its groups."""
 
 import struct
 from collections.abc import ItemsView, Iterable, KeysView, ValuesView
@@ -19,45 +19,45 @@ from kafka.wire.api.streams_group_describe import StreamsGroupDescribeRequest
 
 
 class DescribedGroups(list[GroupInformation]):
-    """Descriptions in the order asked for; by id as in a dict too."""
+    """Descriptions of groups in the requested order, which can also be looked up by group id."""
 
     def _by_id(self) -> dict[str, GroupInformation]:
         return {each.group: each for each in self}
 
     def keys(self) -> KeysView[str]:
-        """The ids."""
+        """Return the group ids."""
         return self._by_id().keys()
 
     def values(self) -> ValuesView[GroupInformation]:
-        """The descriptions."""
+        """Return the descriptions."""
         return self._by_id().values()
 
     def items(self) -> ItemsView[str, GroupInformation]:
-        """Pairs of id and description."""
+        """Return pairs of group id and description."""
         return self._by_id().items()
 
     def __getitem__(self, at: Any) -> Any:
         return self._by_id()[at] if isinstance(at, str) else super().__getitem__(at)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a group a row."""
+        """Return a table with one row per group, for notebooks."""
         from kafka.display.descriptions import groups
 
         return groups(self)
 
 
 class GroupDescriptions(dict[str, dict[str, Any]]):
-    """What `describe_groups`, and its likes for one kind of groups, give: a dict for each group id."""
+    """The result of `describe_groups` and of its variants for one type of group: a dict for each group id."""
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a group a row."""
+        """Return a table with one row per group, for notebooks."""
         from kafka.display.descriptions import groups
 
         return groups(self.values())
 
 
 class MemberSubscription(NamedTuple):
-    """What a member of a consumer group subscribes to."""
+    """The subscription of a member of a consumer group."""
 
     version: int
     subscription: list[str]
@@ -70,14 +70,14 @@ class MemberSubscription(NamedTuple):
 
 
 class MemberAssignment(NamedTuple):
-    """What a member of a consumer group was assigned: pairs of a topic and its partitions."""
+    """The assignment of a member of a consumer group, as pairs of a topic and its partitions."""
 
     version: int
     assignment: list[tuple[str, list[int]]]
     user_data: bytes | None
 
     def partitions(self) -> list[TopicPartition]:
-        """The partitions one by one."""
+        """The assigned partitions as a flat list."""
         return [TopicPartition(topic, partition) for topic, each in self.assignment for partition in each]
 
     @property
@@ -87,7 +87,7 @@ class MemberAssignment(NamedTuple):
 
 
 def classic_member(member: Any, protocol_type: str) -> MemberInformation:
-    """A member as in kafka-python 2.x."""
+    """Return a member in the form of kafka-python 2.x."""
     subscription: object = member.member_metadata
     assignment: object = member.member_assignment
     if protocol_type == "consumer":
@@ -97,7 +97,7 @@ def classic_member(member: Any, protocol_type: str) -> MemberInformation:
 
 
 def _decode(cls: type[Message], data: bytes) -> tuple[int, Any]:
-    """A message of the consumer protocol, which carries its version in front; later versions add at the end only."""
+    """Decode a message of the consumer protocol, and the version before it. Later versions only append fields."""
     if len(data) < 2:
         raise WireFormatError("no version")
     (version,) = struct.unpack_from(">h", data)
@@ -105,7 +105,7 @@ def _decode(cls: type[Message], data: bytes) -> tuple[int, Any]:
 
 
 def decoded(cls: type[Message], data: bytes) -> Any:
-    """As `_decode`; the bytes where they are of a protocol of the application's own, or newer than this client."""
+    """Decode a message of the consumer protocol; return the bytes unchanged if they have another format."""
     try:
         return _decode(cls, data)[1]
     except WireFormatError:
@@ -115,7 +115,7 @@ def decoded(cls: type[Message], data: bytes) -> Any:
 def _subscription(data: bytes) -> MemberSubscription | bytes:
     try:
         version, decoded = _decode(ConsumerProtocolSubscription, data)
-    except WireFormatError:  # a protocol of the application's own, or newer than this client: hand out the bytes
+    except WireFormatError:  # an application's own protocol, or one newer than this client: return the bytes
         return data
     return MemberSubscription(version, list(decoded.topics), decoded.user_data)
 
@@ -123,7 +123,7 @@ def _subscription(data: bytes) -> MemberSubscription | bytes:
 def _assignment(data: bytes) -> MemberAssignment | bytes:
     try:
         version, decoded = _decode(ConsumerProtocolAssignment, data)
-    except WireFormatError:  # as above; empty while the group rebalances
+    except WireFormatError:  # as above; also empty while the group rebalances
         return data
     pairs = [(each.topic, list(each.partitions)) for each in decoded.assigned_partitions]
     return MemberAssignment(version, pairs, decoded.user_data)
@@ -133,7 +133,7 @@ _OPERATIONS_SINCE = 3
 _CONSUMERS = "consumer"
 _DEAD = "Dead"
 _OPEN_TO_ALL = (_DEAD, "Empty")
-"""States of groups that anyone may commit for."""
+"""States of groups for which any client may commit."""
 
 
 async def _ask(
@@ -144,7 +144,7 @@ async def _ask(
     operations: bool = True,
     **options: Any,
 ) -> dict[str, Any]:
-    """What the coordinators answer about each group, or a `KafkaError`; ``options`` are fields of the request."""
+    """Return the coordinator's description of each group, or a `KafkaError`; ``options`` are fields of the request."""
 
     def make(ids: list[str], version: int) -> Request[Any]:
         if api is DescribeGroupsRequest:
@@ -159,7 +159,7 @@ async def _ask(
         return [Outcome(each.group_id, _code(each), each.error_message, each) for each in response.groups]
 
     def _code(group: Any) -> int:
-        # from Kafka 4.0 on, a classic group that does not exist has an error in addition to its state "Dead"
+        # since Kafka 4.0, a classic group that does not exist has an error in addition to its state "Dead"
         is_told = api is DescribeGroupsRequest and group.error_code == GroupIdNotFoundError.errno
         return 0 if is_told else int(group.error_code)
 
@@ -169,7 +169,7 @@ async def _ask(
 async def _classic_or_consumer(
     requests: AdminRequests, group_ids: list[str], node_id: int | None, operations: bool
 ) -> dict[str, Any]:
-    """Groups of either protocol for consumers: those that are not of the classic one are looked for in the other."""
+    """Describe groups as classic groups, and those that are not classic groups as groups of KIP-848."""
     found = await _ask(requests, DescribeGroupsRequest, group_ids, node_id, operations)
     dead = [each for each, told in found.items() if not isinstance(told, KafkaError) and told.group_state == _DEAD]
     if dead:
@@ -179,7 +179,10 @@ async def _classic_or_consumer(
 
 
 async def members_of(requests: AdminRequests, group_id: str, node_id: int | None) -> list[tuple[str, str | None]]:
-    """The member ids of a group for consumers, and the group instance ids; raises why there is no such group."""
+    """Return pairs of member id and group instance id for a classic or consumer group.
+
+    Raises the coordinator's error, or `GroupIdNotFoundError` if there is no such group.
+    """
     (told,) = (await _classic_or_consumer(requests, [group_id], node_id, False)).values()
     if isinstance(told, KafkaError):
         raise told
@@ -191,7 +194,7 @@ async def members_of(requests: AdminRequests, group_id: str, node_id: int | None
 
 
 async def has_members(requests: AdminRequests, group_id: str, node_id: int | None) -> bool:
-    """True if none but its members may commit for this group; of a group that is not there: False."""
+    """Return whether a group has members, so that no other client may commit for it; False if it does not exist."""
     (told,) = (await _classic_or_consumer(requests, [group_id], node_id, False)).values()
     if not isinstance(told, KafkaError) and told.group_state == _DEAD:
         (as_streams,) = (await _ask(requests, StreamsGroupDescribeRequest, [group_id], node_id, False)).values()
@@ -241,7 +244,7 @@ async def describe_streams_groups(
 
 
 def _as_dict(group_id: str, told: Any) -> dict[str, Any]:
-    """A description as a dict; of a group that could not be described ``error`` and ``group_id`` alone."""
+    """Return a description as a dict; only ``error`` and ``group_id`` if the group could not be described."""
     if isinstance(told, KafkaError):
         return Result(group_id=group_id, error=str(told))
     described: dict[str, Any] = as_result(told)
@@ -252,7 +255,7 @@ def _as_dict(group_id: str, told: Any) -> dict[str, Any]:
 
 
 def _classic_dict(group_id: str, told: Any) -> dict[str, Any]:
-    """The description of a group for consumers, which has the same names whatever its protocol."""
+    """Return the description of a classic or consumer group as a dict, with the same keys for both protocols."""
     if isinstance(told, KafkaError):
         described = _as_dict(group_id, DescribedGroup(group_id=group_id))
         described["error"] = str(told)
@@ -295,7 +298,7 @@ def _information(told: Any) -> GroupInformation:
 
 
 def _consumer_member(member: Any) -> MemberInformation:
-    """A member of a group of KIP-848, in the shape of a classic one."""
+    """Return a member of a KIP-848 group in the form of a classic member."""
     return MemberInformation(
         member.member_id,
         member.client_id,

@@ -95,7 +95,7 @@ def _topics_since_8(partitions: Iterable[TopicPartition] | None) -> list[OffsetF
 
 
 def _single_request(group_id: str, partitions: Iterable[TopicPartition] | None, version: int) -> OffsetFetchRequest:
-    """The request for a broker that accepts one group at a time."""
+    """Return the request for brokers that accept only one group per request."""
     if partitions is None:
         if version < _ALL_SINCE:
             raise UnsupportedVersionError(
@@ -107,7 +107,10 @@ def _single_request(group_id: str, partitions: Iterable[TopicPartition] | None, 
 
 
 def _outcome(group_id: str, asked: Iterable[TopicPartition] | None, answer: Any) -> Outcome:
-    """What a group has committed, or an error for a partition; one that may pass is that of the group."""
+    """Return a group's committed offsets, or errors, by partition.
+
+    A retriable error of a partition is reported for the whole group, so that it is asked for again.
+    """
     code, found = int(answer.error_code), dict[TopicPartition, Any]()
     for topic in answer.topics:
         for each in topic.partitions:
@@ -179,7 +182,7 @@ def _inner_codes(response: Any) -> list[int]:
 
 
 def _errors(response: Any, asked: Iterable[TopicPartition]) -> Errors:
-    """The error class of each partition, `NoError` for success."""
+    """Return the error class of each partition, `NoError` for success."""
     errors = {
         TopicPartition(topic.name, each.partition_index): for_code(each.error_code)
         for topic in response.topics
@@ -193,7 +196,7 @@ Lags = dict[TopicPartition, int | None]
 
 
 async def group_lag(requests: AdminRequests, group_ids: Sequence[str]) -> dict[str, Lags]:
-    """The lag by group and partition, None if the end of the partition cannot be found. Raises errors of groups."""
+    """Return the lag by group and partition; None if the lag is unknown. Raises errors of groups."""
     committed = await list_group_offsets(requests, dict.fromkeys(group_ids))
     wanted = sorted({tp for offsets in committed.values() for tp in offsets})
     specs = dict.fromkeys(wanted, OffsetSpec.LATEST)
@@ -202,20 +205,20 @@ async def group_lag(requests: AdminRequests, group_ids: Sequence[str]) -> dict[s
     for group_id in group_ids:
         found = lags[group_id] = {}
         for tp, each in sorted(committed[group_id].items()):
-            end: Any = ends[tp]  # or the error of the partition
+            end: Any = ends[tp]  # or the partition's error
             unknown = isinstance(end, KafkaError) or each.offset < 0
             found[tp] = None if unknown else max(0, end.offset - each.offset)
     return lags
 
 
 Target = OffsetSpec | OffsetTimestamp | OffsetShift | timedelta | int
-"""Where to reset to; a timedelta is relative to now, into the past."""
+"""Where to reset to. A timedelta is subtracted from the current time."""
 GivenTarget = Target | datetime
-"""What callers may pass; a datetime without a time zone is local time, as in `datetime.timestamp`."""
+"""Targets that callers may pass. A datetime without a time zone is local time, as in `datetime.timestamp`."""
 
 
 def check_target(what: str, given: object) -> Target:
-    """Check a target; a `datetime` becomes an `OffsetTimestamp`."""
+    """Check a target; convert a `datetime` to an `OffsetTimestamp`."""
     if isinstance(given, datetime):
         return _check_time(what, given)
     if isinstance(given, timedelta):
@@ -238,7 +241,7 @@ def _check_time(what: str, given: datetime) -> OffsetTimestamp:
 
 
 def _target_timestamps(targets: Mapping[Any, Target], now_ms: int) -> dict[Any, int]:
-    """The timestamps to search, for those targets that need a search."""
+    """Return the timestamps to look up, for targets that need a lookup."""
     found: dict[Any, int] = {}
     for key, each in targets.items():
         if isinstance(each, timedelta):
@@ -252,7 +255,7 @@ Reset = dict[TopicPartition, dict[str, Any]]
 
 
 async def _targets_by_partition(requests: AdminRequests, targets: Mapping[Any, Target]) -> dict[TopicPartition, Target]:
-    """Targets by partition: a topic stands for all its partitions, except those with their own target."""
+    """Return targets by partition: a topic's target applies to all its partitions without a target of their own."""
     topics = [key for key in targets if isinstance(key, str)]
     wanted: dict[TopicPartition, Target] = {}
     if topics:
@@ -300,7 +303,7 @@ async def reset_group_offsets(
 async def _new_offsets(
     requests: AdminRequests, wanted: Mapping[TopicPartition, Target], current: Mapping[TopicPartition, Any]
 ) -> dict[TopicPartition, Any]:
-    """The new offset of each partition, limited to its first and last offset; or the error."""
+    """Return each partition's new offset, limited to its first and last offset, or its error."""
     timed = _target_timestamps(wanted, wall_clock_ns()() // 1_000_000)
     first, last, at = await gather(
         list_partition_offsets(requests, specs, raise_errors=False)
@@ -318,8 +321,8 @@ async def _new_offsets(
         begin, end = first[tp].offset, last[tp].offset
         offset: int
         if tp in at:
-            offset = at[tp].offset if at[tp].offset >= 0 else end  # no record is as late as that
+            offset = at[tp].offset if at[tp].offset >= 0 else end  # all records are older
         else:
-            offset = int(target) + (current[tp].offset if isinstance(target, OffsetShift) else 0)  # type: ignore[arg-type]  # a timedelta was looked for
+            offset = int(target) + (current[tp].offset if isinstance(target, OffsetShift) else 0)  # type: ignore[arg-type]  # not a timedelta
         found[tp] = min(max(offset, begin), end)
     return found

@@ -1,4 +1,4 @@
-"""Groups of every kind: list and delete them, and remove members."""
+"""Groups of every type: list them, delete them, and remove members."""
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
@@ -39,7 +39,7 @@ class GroupState(EnumHelper, str, Enum):  # noqa: UP042  # its text is kafka-pyt
 
 
 class GroupType(EnumHelper, str, Enum):  # noqa: UP042  # its text is kafka-python's
-    """The protocols of groups (KIP-848, KIP-932, KIP-1071)."""
+    """The types of groups (KIP-848, KIP-932, KIP-1071)."""
 
     UNKNOWN = "Unknown"
     CLASSIC = "classic"
@@ -52,9 +52,9 @@ class MemberToRemove(NamedTuple):
     """A member to remove from its group.
 
     Arguments:
-        member_id: of a dynamic member, as the coordinator named it.
-        group_instance_id: of a static member (KIP-345, Kafka 2.3).
-        reason: for the broker's log (KIP-800, Kafka 3.2).
+        member_id: id of a dynamic member, assigned by the coordinator.
+        group_instance_id: id of a static member (KIP-345, Kafka 2.3).
+        reason: reason for the broker's log (KIP-800, Kafka 3.2).
     """
 
     member_id: str | None = None
@@ -68,17 +68,17 @@ class _GroupAndType(NamedTuple):
 
 
 class ListedGroup(_GroupAndType):
-    """A group of a list: the pair of its id and its protocol type, with its state as an attribute.
+    """An entry of a list of groups: a pair of group id and protocol type, with the state as an attribute.
 
     Attributes:
-        state: such as "Stable"; empty where the broker is older than Kafka 2.6.
+        state: the state, such as "Stable"; empty if the broker is older than Kafka 2.6.
     """
 
     state: str = ""
 
     @classmethod
     def of(cls, group: str, protocol_type: str, state: str) -> Self:
-        """Make one."""
+        """Create an entry with a state."""
         listed = cls(group, protocol_type)
         listed.state = state
         return listed
@@ -88,7 +88,7 @@ class ListedGroups(list[dict[str, Any]]):
     """The result of `list_groups`: a dict for each group.
 
     Attributes:
-        errors: the errors of brokers that could not list their groups.
+        errors: errors of brokers that could not list their groups, by broker id.
     """
 
     def __init__(self, groups: Iterable[dict[str, Any]], errors: dict[int, KafkaError]) -> None:
@@ -96,7 +96,7 @@ class ListedGroups(list[dict[str, Any]]):
         self.errors = errors
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: one row per group."""
+        """Return a table with one row per group, for notebooks."""
         from kafka.display.descriptions import groups
 
         return groups(self)
@@ -190,7 +190,10 @@ async def remove_group_members(
 
 
 async def _all_members(requests: AdminRequests, group_id: str, node_id: int | None) -> list[MemberToRemove]:
-    """Static members by their instance ids, so that they do not come back as if they had never left."""
+    """Return all members, static ones by their instance ids.
+
+    If removed by its member id, a static member could return as if it had never left.
+    """
     members = await members_of(requests, group_id, node_id)
     return [MemberToRemove(member_id if instance is None else None, instance) for member_id, instance in members]
 

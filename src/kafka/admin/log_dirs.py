@@ -1,4 +1,4 @@
-"""Log directories: their contents, and the assignment of replicas to them (KIP-113)."""
+"""Log directories: describe them, and move replicas between them (KIP-113)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -17,15 +17,15 @@ from kafka.wire.api.describe_log_dirs import DescribableLogDirTopic, DescribeLog
 
 
 class ReplicaLogDir(NamedTuple):
-    """Where a replica is, and where it is being moved to. Directories are absolute paths; None: there is none.
+    """The log directory of a replica, and the one that it is moving to. Directories are absolute paths, or None.
 
     Arguments:
-        current_replica_log_dir: the directory of the replica.
-        current_replica_offset_lag: the lag of the replica there.
-        future_replica_log_dir: the directory that it is being moved to.
-        future_replica_offset_lag: the lag of its copy there.
+        current_replica_log_dir: current directory of the replica.
+        current_replica_offset_lag: lag of the current replica.
+        future_replica_log_dir: directory that the replica is moving to.
+        future_replica_offset_lag: lag of the new copy.
 
-    A lag is the number of missing records; -1: there is no lag to report.
+    A lag is the number of missing records, or -1 if unknown.
     """
 
     current_replica_log_dir: str | None = None
@@ -81,7 +81,7 @@ async def describe_replica_log_dirs(
 
 
 def _replicas(node_id: int, response: Any) -> dict[TopicPartitionReplica, ReplicaLogDir]:
-    """Where the replicas of a broker are. A directory that is offline is skipped, and the others are returned."""
+    """Return the directories of a broker's replicas. Offline directories are skipped."""
     found: dict[TopicPartitionReplica, ReplicaLogDir] = {}
     for each in response.results:
         if each.error_code and each.error_code != KafkaStorageError.errno:

@@ -26,7 +26,7 @@ from kafka.wire.api.list_partition_reassignments import (
 
 
 class OffsetSpec(EnumHelper, IntEnum):
-    """Offsets to look up other than by time; the values are the special timestamps that request them."""
+    """Offsets to look up that are not timestamps. The values are the special timestamps in the protocol."""
 
     LATEST = -1
     EARLIEST = -2
@@ -37,7 +37,7 @@ class OffsetSpec(EnumHelper, IntEnum):
 
 
 class OffsetTimestamp(int):
-    """Milliseconds since 1970: the first offset at or after them. Not an offset, which is a plain int."""
+    """A time in milliseconds since 1970, which stands for the first offset at or after it. Plain ints are offsets."""
 
     __slots__ = ()
 
@@ -46,7 +46,7 @@ class OffsetTimestamp(int):
 
 
 class OffsetShift(int):
-    """A number of records after the committed offset of a group; before it, if negative."""
+    """A number of records to move the committed offset of a group by; negative numbers move it back."""
 
     __slots__ = ()
 
@@ -55,7 +55,7 @@ class OffsetShift(int):
 
 
 class IsolationLevel(EnumHelper, IntEnum):
-    """Whether offsets in open transactions count."""
+    """Whether to include offsets of open transactions."""
 
     READ_UNCOMMITTED = 0
     READ_COMMITTED = 1
@@ -72,7 +72,7 @@ def time_or_spec(what: str, given: Any) -> int:
 _ONE_OFFSET_SINCE = 1
 _ISOLATION_SINCE = 2
 _SPECIAL_SINCE = {-3: 7, -4: 8, -5: 9, -6: 11}
-"""The first versions that know the timestamps of later KIPs (734, 405, 1005, 1023)."""
+"""The request versions that introduced the special timestamps of KIPs 734, 405, 1005 and 1023."""
 
 
 async def list_partition_offsets(

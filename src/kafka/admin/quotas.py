@@ -14,7 +14,7 @@ from kafka.wire.api.alter_client_quotas import (
 from kafka.wire.api.describe_client_quotas import ComponentData, DescribeClientQuotasRequest
 
 Entity = Mapping[str, str | None]
-"""Kinds ("user", "client-id", "ip") to names; None is the default of the kind."""
+"""Entity types ("user", "client-id", "ip") to names; None stands for the default of the type."""
 
 _EXACT, _DEFAULT, _ANY = 0, 1, 2
 
@@ -57,7 +57,7 @@ async def alter_client_quotas(
     )
     answers = {
         frozenset((part.entity_type, part.entity_name) for part in each.entity): for_code(each.error_code)
-        for each in response.entries  # in any order
+        for each in response.entries  # entries may be in any order
     }
     asked = [(dict(entity), frozenset(entity.items())) for entity, _ in changes]
     check_answered("entities", (key for _, key in asked), answers)

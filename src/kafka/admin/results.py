@@ -1,7 +1,8 @@
-"""Results of admin calls, which programs for kafka-python 2.x and for 3.0 can use alike.
+"""Results of admin calls, compatible with kafka-python 2.x and 3.0.
 
-As in 3.0 a result is a dict with the response's fields in snake case. As in 2.x the fields are attributes too, and so
-are the lists of tuples that the response objects of 2.x had. What 3.0 gives as a response can be read by place too.
+As in 3.0, a result is a dict with the response's fields in snake case. As in 2.x, the fields are also attributes, and
+there are the lists of tuples that the response objects of 2.x have. If 3.0 returns the response itself, its fields can
+also be read by index.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,9 +27,9 @@ class Result(dict[str, Any]):
 
 
 class Response(Result):
-    """A response, or a part of one, as 3.0 returns it: its fields can also be read by index, and unpacked.
+    """A response or a part of one, as 3.0 returns it: its fields can also be read by index, and unpacked.
 
-    Iterating over it gives the values, not the names; ``items()``, ``keys()`` and `in` are a dict's.
+    Iterating over it yields the values, not the names; ``items()``, ``keys()`` and `in` work as in a dict.
     """
 
     def __getitem__(self, key: Any) -> Any:
@@ -38,7 +39,7 @@ class Response(Result):
         return iter(self.values())
 
     def __eq__(self, other: object) -> bool:
-        """A tuple of its values is equal, too."""
+        """Return whether ``other`` is an equal dict, or a tuple of the same values."""
         return tuple(self.values()) == other if isinstance(other, tuple) else super().__eq__(other)
 
     def __ne__(self, other: object) -> bool:
@@ -48,11 +49,11 @@ class Response(Result):
 
 
 def as_result(value: Any, kind: type[Result] = Result) -> Any:
-    """A message, or a part of one, as a `Result` with all that is inside; ids are texts, None where there is none.
+    """Convert a message or a part of one to a `Result`, recursively. UUIDs become strings, or None for the zero UUID.
 
     Arguments:
         value: the message.
-        kind: what its structs become: `Result`, or `Response` where 3.0 gives the message itself.
+        kind: class for its structs: `Result`, or `Response` if 3.0 returns the message itself.
     """
     if isinstance(value, Struct):
         return kind({field.name: as_result(getattr(value, field.name), kind) for field in value.FIELDS})
@@ -62,12 +63,12 @@ def as_result(value: Any, kind: type[Result] = Result) -> Any:
 
 
 def id_text(value: UUID) -> str | None:
-    """An id as text; None for the one that stands for none."""
+    """Return an id as a string; None for the zero UUID."""
     return None if value == NO_UUID else str(value)
 
 
 Names = tuple["str | tuple[str, Names]", ...]
-"""The names of a response's fields in kafka-python 2.x; of a list, its name and those of its elements' fields."""
+"""Names of a response's fields in kafka-python 2.x. For a list: its name, and the names of its elements' fields."""
 
 _TOPIC_ERROR: Names = ("topic", "error_code", "error_message")
 _PARTITION_ERROR: Names = ("partition_id", "error_code", "error_message")
@@ -80,12 +81,12 @@ _CONFIG: Names = (
 
 
 class NamedAsIn2X:
-    """Base of results that have 2.x's lists of tuples, and give them as nested dicts too."""
+    """Base class of results with the lists of tuples of kafka-python 2.x, which they also return as nested dicts."""
 
     _names: ClassVar[Names]
 
     def to_object(self) -> dict[str, Any]:
-        """The response as nested dicts and lists, with the names that kafka-python 2.x and aiokafka have."""
+        """Return the response as nested dicts and lists, with the names used by kafka-python 2.x and aiokafka."""
         names = ("throttle_time_ms", *self._names)
         return _named(names, [getattr(self, name if isinstance(name, str) else name[0]) for name in names])
 
@@ -101,46 +102,46 @@ def _named(names: Names, values: Iterable[Any]) -> dict[str, Any]:
 
 
 class CreateTopicsResult(NamedAsIn2X, Result):
-    """The result of `create_topics`: per topic its name, error code and message, …"""
+    """The result of `create_topics`: name, error code, error message and more for each topic."""
 
     _names = (("topic_errors", _TOPIC_ERROR),)
 
     @property
     def topic_errors(self) -> list[tuple[str, int, str | None]]:
-        """Topic, error code and error message of each."""
+        """Name, error code and error message of each topic."""
         return [(each["name"], each["error_code"], each["error_message"]) for each in self["topics"]]
 
 
 class CreatePartitionsResult(Response, CreateTopicsResult):
-    """The result of `create_partitions`: per topic its name, error code and message."""
+    """The result of `create_partitions`: name, error code and error message of each topic."""
 
 
 class TopicDescriptions(list[dict[str, Any]]):
     """The result of `describe_topics`: a dict for each topic."""
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a topic a row, and the partitions of a single one."""
+        """Return a table with one row per topic, for notebooks; for a single topic also its partitions."""
         from kafka.display.descriptions import topics
 
         return topics(self)
 
 
 class DeleteTopicsResult(NamedAsIn2X, Result):
-    """The result of `delete_topics`: per topic its name, error code and message."""
+    """The result of `delete_topics`: name, error code and error message of each topic."""
 
     _names = (("topic_error_codes", ("topic", "error_code")),)
 
     @property
     def topic_error_codes(self) -> list[tuple[str, int]]:
-        """Topic and error code of each."""
+        """Name and error code of each topic."""
         return [(each["name"], each["error_code"]) for each in self["topics"]]
 
 
 class AlterConfigsResult(NamedAsIn2X, dict[str, dict[str, str]]):
-    """The result of `alter_configs`, as in 3.0: maps kinds of resource, such as "topic", to names to "OK" or the error.
+    """The result of `alter_configs`: resource type, such as "topic", to resource name, to "OK" or the error, as in 3.0.
 
     Attributes:
-        responses: a dict of error code, message, type and name for each resource.
+        responses: a dict of error code, error message, type and name for each resource.
         throttle_time_ms: how long the broker delayed the response.
     """
 
@@ -157,7 +158,7 @@ class AlterConfigsResult(NamedAsIn2X, dict[str, dict[str, str]]):
 
     @property
     def resources(self) -> list[tuple[int, str | None, int, str]]:
-        """Error code, error message, resource type and resource name of each, as in 2.x."""
+        """Error code, error message, resource type and resource name of each resource, as in 2.x."""
         names = ("error_code", "error_message", "resource_type", "resource_name")
         return [tuple(each[name] for name in names) for each in self.responses]
 
@@ -170,7 +171,7 @@ ConfigEntry = tuple[str, str | None, bool, int, bool, list[tuple[str, str | None
 
 
 class DescribeConfigsResult(NamedAsIn2X, Result):
-    """The result of `describe_configs`: per resource its type, name, and settings."""
+    """A response in the result of `describe_configs`: type, name and settings of each resource."""
 
     _names = (("resources", (*_RESOURCE, ("config_entries", _CONFIG))),)
 
@@ -178,7 +179,7 @@ class DescribeConfigsResult(NamedAsIn2X, Result):
     def resources(self) -> list[tuple[int, str | None, int, str, list[ConfigEntry]]]:
         """Error code, error message, type, name and settings of each resource.
 
-        A setting is its name, value, whether it is read only, its source, whether it is sensitive, and its synonyms.
+        A setting is a tuple of name, value, whether it is read-only, source, whether it is sensitive, and synonyms.
         """
         return [
             (
@@ -205,9 +206,9 @@ def _entry(config: dict[str, Any]) -> ConfigEntry:
 
 
 class DescribedConfigs(list[DescribeConfigsResult]):
-    """The result of `describe_configs`: a list of responses, as in 2.x, and a mapping by the names of kinds, as in 3.0.
+    """The result of `describe_configs`: a list of responses, as in 2.x, and a mapping by resource type, as in 3.0.
 
-    ``result["topic"]["t"]["retention.ms"]["value"]`` is as in 3.0, with those settings that ``config_filter`` shows.
+    ``result["topic"]["t"]["retention.ms"]["value"]`` works as in 3.0, for the settings that ``config_filter`` selects.
     """
 
     def __init__(self, shown: ConfigFilterType) -> None:
@@ -224,7 +225,7 @@ class DescribedConfigs(list[DescribeConfigsResult]):
         return found
 
     def of(self, resource: ConfigResource) -> dict[str, dict[str, Any]]:
-        """The settings of one resource that are shown."""
+        """Return the settings of one resource that ``config_filter`` selects."""
         return self._by_kind()[_kind(resource.resource_type)][resource.name]
 
     def __getitem__(self, key: Any) -> Any:
@@ -234,30 +235,30 @@ class DescribedConfigs(list[DescribeConfigsResult]):
         return key in self._by_kind() if isinstance(key, str) else super().__contains__(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """As of a dict."""
+        """See `dict.get`."""
         return self._by_kind().get(key, default)
 
     def keys(self) -> Any:
-        """As of a dict."""
+        """See `dict.keys`."""
         return self._by_kind().keys()
 
     def values(self) -> Any:
-        """As of a dict."""
+        """See `dict.values`."""
         return self._by_kind().values()
 
     def items(self) -> Any:
-        """As of a dict."""
+        """See `dict.items`."""
         return self._by_kind().items()
 
 
 class ElectLeadersResult(NamedAsIn2X, Response):
-    """What `elect_leaders` and `perform_leader_election` give: per topic the partitions that were asked about."""
+    """The result of `elect_leaders` and `perform_leader_election`: the requested partitions by topic."""
 
     _names = ("error_code", ("replication_election_results", ("topic", ("partition_result", _PARTITION_ERROR))))
 
     @property
     def replication_election_results(self) -> list[tuple[str, list[tuple[int, int, str | None]]]]:
-        """Topic, and partition, error code and error message of each."""
+        """Topics, each with the number, error code and error message of its partitions."""
         names = ("partition_id", "error_code", "error_message")
         return [
             (topic["topic"], [tuple(each[name] for name in names) for each in topic["partition_result"]])
@@ -266,14 +267,14 @@ class ElectLeadersResult(NamedAsIn2X, Response):
 
 
 class LogDirsResult(list[dict[str, Any]]):
-    """The result of `describe_log_dirs`: a dict for each broker, of ``broker`` and ``log_dirs``."""
+    """The result of `describe_log_dirs`: a dict with ``broker`` and ``log_dirs`` for each broker."""
 
     @property
     def log_dirs(self) -> list[tuple[int, str, list[tuple[str, list[tuple[int, int, int, bool]]]]]]:
-        """Error code, path and topics of each directory of all the brokers.
+        """Error code, path and topics of each directory of all brokers.
 
-        A topic is its name and partitions; a partition its number, its size in bytes, its lag in records, and whether
-        it is being moved here.
+        A topic is a tuple of its name and partitions. A partition is a tuple of its number, its size in bytes, its lag
+        in records, and whether it is moving to this directory.
         """
         return [
             (each["error_code"], each["log_dir"], [(topic["name"], _sizes(topic)) for topic in each["topics"]])

@@ -1,7 +1,7 @@
-"""Requests about several keys (groups, partitions, ...): one request per responsible broker, sent concurrently.
+"""Requests for several keys (groups, partitions, ...): one request per responsible broker, sent concurrently.
 
 Keys are independent: each has its own result, a value or an error. Only keys that failed with a retriable error are
-routed and sent again, until the time is up.
+routed and sent again, until the timeout.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 
 _FINAL = (UnknownTopicOrPartitionError, UnknownTopicIdError)
-"""Not retried although retriable: an unknown topic is most likely a typing error."""
+"""Not retried although they are retriable: an unknown topic is most likely a typo."""
 _SHARE_OF_LOOK_UPS = 0.9
-"""Share of a call's time for finding a coordinator, so that the error that says why there is none comes first."""
+"""Share of a call's time for looking up a coordinator, so that the lookup's own error comes before the timeout."""
 
 
 class Outcome(NamedTuple):
-    """A broker's answer about one key."""
+    """A broker's answer for one key."""
 
     key: Any
     error_code: int
@@ -48,7 +48,7 @@ class Outcome(NamedTuple):
 
 @dataclass
 class Routed(Generic[K]):
-    """The keys of each broker, and the errors of keys without one."""
+    """Keys by responsible broker, and errors of keys without one."""
 
     by_broker: dict[int, list[K]] = field(default_factory=dict)
     errors: dict[K, KafkaError] = field(default_factory=dict)
@@ -59,21 +59,21 @@ class Routed(Generic[K]):
 
 
 class Route(Generic[K]):
-    """Finds the responsible brokers. This class always returns the same broker."""
+    """Finds the brokers that are responsible for keys. The base class routes all keys to one broker."""
 
     def __init__(self, broker_id: int) -> None:
         self._broker_id = broker_id
 
     async def find(self, keys: Sequence[K]) -> Routed[K]:
-        """The brokers that are responsible for these keys now."""
+        """Return the brokers that are currently responsible for keys."""
         return Routed({self._broker_id: list(keys)})
 
     def failed(self, key: K, error: KafkaError) -> None:
-        """A broker answered with an error, or not at all."""
+        """Handle a broker's error or lack of response for a key."""
 
 
 class EachBroker(Route[int]):
-    """Keys that are brokers, each responsible for itself."""
+    """Routes keys that are broker ids to these brokers."""
 
     def __init__(self) -> None:
         super().__init__(-1)
@@ -84,7 +84,7 @@ class EachBroker(Route[int]):
 
 
 class ByBroker(Route[K]):
-    """Keys whose broker a function determines."""
+    """Routes each key to the broker that a function returns."""
 
     def __init__(self, broker_of: Callable[[K], int]) -> None:
         super().__init__(-1)
@@ -99,7 +99,7 @@ class ByBroker(Route[K]):
 
 
 class CoordinatorRoute(Route[str]):
-    """Groups or transactional ids, each routed to its coordinator."""
+    """Routes groups or transactional ids to their coordinators."""
 
     def __init__(self, requests: AdminRequests, kind: CoordinatorKind, limit_ms: int) -> None:
         super().__init__(-1)
@@ -127,14 +127,14 @@ class CoordinatorRoute(Route[str]):
 
 
 def group_route(requests: AdminRequests, node_id: int | None) -> Route[str]:
-    """Route to the coordinators of groups; ``node_id``, if given, coordinates all of them."""
+    """Return a route to the coordinators of groups, or to ``node_id`` if it is given."""
     if node_id is not None:
         return Route(node_id)
     return CoordinatorRoute(requests, "group", requests.options.request_timeout_ms)
 
 
 Ask = Callable[[int, list[K]], Awaitable[Iterable[Outcome]]]
-"""Asks a broker about some things."""
+"""Asks a broker about keys."""
 
 
 def asking(
@@ -145,7 +145,7 @@ def asking(
     min_version: int = 0,
     max_version: int | None = None,
 ) -> Ask[K]:
-    """An `Ask` that sends one request about all of them."""
+    """Return an `Ask` that sends one request for all keys of a broker."""
 
     async def ask(broker_id: int, keys: list[K]) -> Iterable[Outcome]:
         response = await requests.cluster.send(
@@ -157,7 +157,7 @@ def asking(
 
 
 class _Answers(Generic[K]):
-    """What is known so far of each thing."""
+    """The results so far, by key."""
 
     def __init__(self, what: str, keys: Iterable[K], route: Route[K]) -> None:
         self._what, self._route = what, route
@@ -169,11 +169,11 @@ class _Answers(Generic[K]):
         """What any try has failed with last."""
 
     def left(self) -> list[K]:
-        """What has no final answer yet."""
+        """Return the keys without a final result."""
         return [key for key in self.wanted if key not in self.done]
 
     def fail(self, key: K, error: KafkaError) -> None:
-        """Keep an error: for good, or until it is asked about again."""
+        """Record an error: as the final result, or until the next attempt if it is retriable."""
         if error.retriable and not isinstance(error, _FINAL):
             self._route.failed(key, error)
             self.failing[key] = self._last[key] = error
@@ -181,7 +181,7 @@ class _Answers(Generic[K]):
             self.done[key] = error
 
     def take(self, keys: list[K], outcomes: Iterable[Outcome]) -> None:
-        """Take in what a broker answered about some things."""
+        """Record a broker's response for keys."""
         told = {each.key: each for each in outcomes}
         for key in keys:
             if key not in told:
@@ -195,12 +195,12 @@ class _Answers(Generic[K]):
                 self.done[key] = told[key].value
 
     def end(self, error: KafkaError) -> None:
-        """End with an error, such as a timeout: it becomes the result of all that have none yet."""
+        """Record an error, such as a timeout, as the final result of all keys that have none yet."""
         for key in self.left():
             last = self._last.get(key)
             if isinstance(error, KafkaTimeoutError):
-                reason = "there is no answer yet" if last is None else f"the last try failed with: {last}"
-                own = KafkaTimeoutError(f"{self._what} {self.shown(key)}: the time is up, {reason}")
+                reason = "no broker has answered" if last is None else f"the last attempt failed with: {last}"
+                own = KafkaTimeoutError(f"{self._what} {self.shown(key)}: timed out, {reason}")
                 own.__cause__ = last or error
                 self.done[key] = own
             else:
@@ -208,7 +208,7 @@ class _Answers(Generic[K]):
 
     @staticmethod
     def shown(key: Any) -> str:
-        """A thing, in errors."""
+        """Return a key as a string, for error messages."""
         if isinstance(key, TopicPartition | TopicPartitionReplica):
             return "-".join(map(str, key))
         return repr(key) if isinstance(key, str) else str(key)
@@ -223,7 +223,7 @@ async def ask_each(
     *,
     timeout_ms: int | None = None,
 ) -> dict[K, Any]:
-    """Ask all brokers concurrently; return a value or a `KafkaError` for each key, in their order.
+    """Ask all responsible brokers concurrently; return a value or a `KafkaError` for each key, in the keys' order.
 
     Arguments:
         what: names the operation in errors.
@@ -264,7 +264,10 @@ def values_or_raise(results: Mapping[K, Any], raise_errors: bool = True) -> dict
 
 
 def error_classes(results: Mapping[K, Any]) -> dict[K, type[KafkaError]]:
-    """Error classes, `NoError` for success. Raises the first error if no broker answered about any key."""
+    """Return the error class of each key, `NoError` for success.
+
+    Raises the first error if no broker answered for any key.
+    """
     unanswered = [each for each in results.values() if isinstance(each, KafkaError) and not _is_answer(each)]
     if unanswered and len(unanswered) == len(results):
         raise unanswered[0]
@@ -280,7 +283,7 @@ ReadResponse = Callable[[Any], Iterable[Outcome]]
 
 
 def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
-    """Partition numbers by topic."""
+    """Group partition numbers by topic."""
     found: dict[str, list[int]] = {}
     for topic, partition in partitions:
         found.setdefault(topic, []).append(partition)
@@ -288,7 +291,7 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
 
 
 class LeaderRoute(Route[TopicPartition]):
-    """Partitions, each routed to its leader according to one broker's current metadata; creates no topic."""
+    """Routes partitions to their leaders, according to the current metadata of one broker. Creates no topics."""
 
     def __init__(self, requests: AdminRequests) -> None:
         super().__init__(-1)
@@ -320,14 +323,14 @@ class LeaderRoute(Route[TopicPartition]):
 
 
 def _not_led(tp: TopicPartition, code: int, partitions: int) -> KafkaError:
-    """The error for a partition that does not exist in a topic with this number of partitions."""
+    """Return the error for a partition that does not exist, in a topic with this number of partitions."""
     error = for_code(code or UnknownTopicOrPartitionError.errno)
     why = error.description
     if partitions:
         why = (
             f"the topic has the partitions 0 to {partitions - 1}"
             if partitions > 1
-            else "the topic has partition 0 alone"
+            else "the topic has only partition 0"
         )
     elif error is UnknownTopicOrPartitionError:
         why = "there is no such topic"
@@ -345,13 +348,13 @@ async def ask_leaders(
     leader_id: int | None = None,
     min_version: int = 0,
 ) -> dict[TopicPartition, Any]:
-    """Ask the leaders of partitions, again about those that have moved: a value or a `KafkaError` for each.
+    """Ask the leaders of partitions; return a value or a `KafkaError` for each. If a leader moves, ask the new one.
 
     Arguments:
         what: names the operation in errors.
-        make_request: makes the request about some of the partitions.
-        read_response: takes the answer apart.
-        leader_id: the broker that leads all of them, if known.
+        make_request: creates the request for some of the partitions.
+        read_response: extracts the outcomes from a response.
+        leader_id: the broker that leads all partitions, if known.
     """
     route = LeaderRoute(requests) if leader_id is None else Route[TopicPartition](leader_id)
     limit_ms = requests.limit_ms(timeout_ms) + MARGIN_MS

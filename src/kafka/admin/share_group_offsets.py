@@ -1,4 +1,4 @@
-"""Where share groups begin in each partition (KIP-932): list, alter, delete."""
+"""Start offsets of share groups (KIP-932): list, alter, delete."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -24,12 +24,12 @@ from kafka.wire.api.describe_share_group_offsets import (
 
 
 class SharePartitionOffset(NamedTuple):
-    """Where a share group begins in a partition; -1 where nothing is known.
+    """Start offset of a share group in a partition. Unknown values are -1.
 
     Arguments:
         start_offset: the first offset that may still be acquired.
-        leader_epoch: of the leader that holds the partition's state.
-        lag: how many records are not yet done with (KIP-1226).
+        leader_epoch: epoch of the leader that manages the group's state for the partition.
+        lag: number of records still to be processed (KIP-1226).
     """
 
     start_offset: int

@@ -1,7 +1,7 @@
 """Topics: create, delete, list and describe them, wait for them, and add partitions.
 
-Holds the arguments in every form that kafka-python accepts (`NewTopic`, `NewPartitions`, names, dicts), their checks,
-and the operations.
+Contains the arguments in every form that kafka-python accepts (`NewTopic`, `NewPartitions`, names, dicts), their
+checks, and the operations.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -52,8 +52,9 @@ class NewTopic:
 
     Arguments:
         name: name of the topic.
-        num_partitions: -1 for the cluster's default (KIP-464), or the number of partitions in ``replica_assignments``.
-        replication_factor: -1 for the cluster's default.
+        num_partitions: number of partitions; -1: the cluster's default (KIP-464), or the number of partitions in
+            ``replica_assignments``.
+        replication_factor: number of replicas of each partition; -1: the cluster's default.
         replica_assignments: partition number to the ids of the brokers for its replicas, the preferred leader first.
             It cannot be combined with the two numbers.
         topic_configs: names of topic settings to their values, such as ``{"retention.ms": "60000"}``.
@@ -92,7 +93,7 @@ class NewPartitions:
     """The number of partitions to increase a topic to.
 
     Arguments:
-        total_count: the new number of partitions; it can only grow.
+        total_count: the new number of partitions, greater than the current one.
         new_assignments: for each added partition, the ids of the brokers for its replicas, the preferred leader
             first; None: the cluster chooses them.
     """
@@ -123,7 +124,7 @@ _TOPIC_KEYS = {
 
 
 def new_topics(given: NewTopics | NewTopic) -> list[NewTopic]:
-    """Return `NewTopic` objects for such objects, for names, or for a mapping of names to dicts of options."""
+    """Return `NewTopic` objects, given as such, as names, or as a mapping of names to dicts of options."""
     if isinstance(given, Mapping):
         return [_topic(arguments.name("new_topics", name), options) for name, options in given.items()]
     found = [given] if isinstance(given, NewTopic | str) else arguments.elements("new_topics", given)
@@ -140,7 +141,7 @@ def _topic(name: str, options: object) -> NewTopic:
 
 
 def new_partitions(given: Mapping[str, Any]) -> dict[str, NewPartitions]:
-    """`NewPartitions` objects by topic, from such objects, from numbers, or from dicts."""
+    """Return `NewPartitions` objects by topic, given as such, as numbers, or as dicts."""
     wanted = arguments.mapping("topic_partitions", given)
     arguments.names("topic_partitions", wanted)
     return {topic: _partitions(topic, each) for topic, each in wanted.items()}
@@ -324,7 +325,7 @@ async def wait_for_topics(requests: AdminRequests, topics: list[str], timeout_ms
 async def read_metadata(
     requests: AdminRequests, topics: Iterable[str | UUID] | None, authorized_operations: bool = False
 ) -> MetadataResponse:
-    """A broker's present metadata of some topics, without creating any; None: of all."""
+    """Read a broker's current metadata for topics (None: all), without creating any."""
     wanted = None if topics is None else set(topics)
     cluster, options = requests.cluster, requests.options
     return await cluster.retry(
@@ -363,7 +364,7 @@ async def describe_topics(requests: AdminRequests, topics: list[str | UUID] | No
 
 
 def _partition(partition: Any) -> dict[str, Any]:
-    """One partition by the names of both generations of kafka-python."""
+    """Return a partition as a dict with the key names of both generations of kafka-python."""
     return {
         "error_code": partition.error_code,
         "partition": partition.partition_index,
@@ -386,14 +387,14 @@ async def within_quota(
     results_of: Callable[[Any], Mapping[Any, Any]],
     timeout_ms: int | None,
 ) -> tuple[int, list[Any]]:
-    """Send changes of topics, and repeat those that exceed the controller's quota (KIP-599) until the time is up.
+    """Send changes to topics; until the timeout, repeat those that exceed the controller's quota (KIP-599).
 
     Arguments:
         wanted: the changes, by a key that identifies each.
-        send: sends some of the changes, and retries other retriable errors on its own.
+        send: sends some of the changes, and retries after other retriable errors.
         results_of: returns the results in a response, by the same keys.
 
-    Returns the longest throttle time in milliseconds, and the results; some may still say that the quota is exceeded.
+    Returns the longest throttle time in milliseconds, and the results, some of which may still be quota errors.
     """
     results: dict[Any, Any] = {}
     throttle_ms = [0]
@@ -408,10 +409,10 @@ async def within_quota(
         answered = results_of(response)
         results.update(answered)
         if any(_exceeds(each) for key, each in answered.items() if key in wanted):
-            raise ThrottlingQuotaExceededError("some changes of topics must wait")
+            raise ThrottlingQuotaExceededError("the quota for changes to topics is exceeded")
 
     try:
-        # Longer than one sending takes at most: its own error tells why there was no answer.
+        # Longer than the timeout of one attempt, whose error is more specific than that of this retry.
         await requests.retry("changing topics", once, requests.limit_ms(timeout_ms) + 2 * MARGIN_MS)
     except KafkaTimeoutError:
         if not results:

@@ -1,4 +1,4 @@
-"""Transactions: list, describe, find those that hang, abort (KIP-664)."""
+"""Transactions: list, describe, abort, and find hanging ones (KIP-664)."""
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
@@ -41,12 +41,12 @@ class TransactionState(EnumHelper, str, Enum):  # noqa: UP042  # its text is kaf
 
 
 class TransactionListing(NamedTuple):
-    """A transactional id, its producer id, and its state.
+    """A transactional id with its producer id and state.
 
     Arguments:
-        transactional_id: as the producer is configured.
-        producer_id: the producer that has the id at present.
-        state: how far its transaction is.
+        transactional_id: the producer's ``transactional_id``.
+        producer_id: id of its current producer.
+        state: state of its transaction.
     """
 
     transactional_id: str
@@ -55,16 +55,16 @@ class TransactionListing(NamedTuple):
 
 
 class TransactionDescription(NamedTuple):
-    """All about a transactional id; times are in milliseconds, the start since 1970, or -1.
+    """The state of a transactional id. Times are in milliseconds; the start time is since 1970, or -1.
 
     Arguments:
         coordinator_id: the broker that coordinates it.
-        state: how far it is.
-        producer_id: the producer that has the id at present.
-        producer_epoch: the producer's.
-        transaction_timeout_ms: after how long the brokers abort it.
-        transaction_start_time_ms: when it began.
-        topic_partitions: what it has written to.
+        state: state of its transaction.
+        producer_id: id of its current producer.
+        producer_epoch: epoch of that producer.
+        transaction_timeout_ms: time after which the brokers abort the transaction.
+        transaction_start_time_ms: start time of the transaction.
+        topic_partitions: partitions that the transaction has written to.
     """
 
     coordinator_id: int
@@ -77,11 +77,11 @@ class TransactionDescription(NamedTuple):
 
 
 class FencedProducer(NamedTuple):
-    """What a transactional id has after its producers were fenced: a producer that begins now has a later epoch.
+    """Producer id and epoch of a transactional id whose producers were fenced. New producers get a later epoch.
 
     Arguments:
-        producer_id: what a producer of this transactional id gets.
-        producer_epoch: those with an earlier one are refused.
+        producer_id: the producer id for this transactional id.
+        producer_epoch: the new epoch; producers with an earlier one are rejected.
     """
 
     producer_id: int
@@ -89,15 +89,15 @@ class FencedProducer(NamedTuple):
 
 
 class ProducerState(NamedTuple):
-    """A producer that has written to a partition; -1 where there is none.
+    """A producer that has written to a partition. Missing values are -1.
 
     Arguments:
-        producer_id: the id that the cluster gave it.
-        producer_epoch: the last one seen.
-        last_sequence: the number of its last record in this partition.
-        last_timestamp: of its last batch, in milliseconds since 1970.
-        coordinator_epoch: of the coordinator that ended its last transaction.
-        current_transaction_start_offset: where its open transaction begins.
+        producer_id: id that the cluster assigned to the producer.
+        producer_epoch: its latest epoch.
+        last_sequence: sequence number of its last record in this partition.
+        last_timestamp: timestamp of its last batch, in milliseconds since 1970.
+        coordinator_epoch: epoch of the coordinator that ended its last transaction.
+        current_transaction_start_offset: first offset of its open transaction.
     """
 
     producer_id: int
@@ -109,23 +109,23 @@ class ProducerState(NamedTuple):
 
 
 class PartitionProducerState(NamedTuple):
-    """The producers that have written to a partition lately.
+    """The producers that have recently written to a partition.
 
     Arguments:
-        active_producers: a `ProducerState` each.
+        active_producers: a `ProducerState` for each producer.
     """
 
     active_producers: list[ProducerState]
 
 
 class AbortTransactionSpec(NamedTuple):
-    """The transaction to abort in a partition; the coordinator's epoch -1 is not checked.
+    """The transaction to abort in a partition. A coordinator epoch of -1 is not checked.
 
     Arguments:
         topic_partition: the partition.
-        producer_id: the producer that has begun it.
-        producer_epoch: the producer's.
-        coordinator_epoch: the transaction coordinator's.
+        producer_id: id of the producer that began the transaction.
+        producer_epoch: epoch of that producer.
+        coordinator_epoch: epoch of the transaction coordinator.
     """
 
     topic_partition: TopicPartition
@@ -137,7 +137,7 @@ class AbortTransactionSpec(NamedTuple):
 _DURATION_SINCE = 1
 _PATTERN_SINCE = 2
 _SLACK_MS = 5 * 60 * 1000
-"""How much longer than the broker allows a transaction has to be open to hang; as in Kafka's own tool."""
+"""A transaction hangs if it has been open for this much longer than the broker allows, as in Kafka's own tool."""
 _OPEN = (
     TransactionState.ONGOING,
     TransactionState.PREPARE_COMMIT,

@@ -1,5 +1,7 @@
-"""The methods of `AsyncKafkaAdminClient`, one module per subject. Each checks and copies its arguments, and awaits
-an operation. `scripts/twins.py` writes the modules of `kafka.admin._sync` from these.
+"""The methods of `AsyncKafkaAdminClient`, one module per subject.
+
+Each method checks and copies its arguments, and awaits an operation. `scripts/twins.py` generates `kafka.admin._sync`
+from these modules.
 """
 
 from collections.abc import Coroutine
@@ -11,7 +13,7 @@ T = TypeVar("T")
 
 
 class AsyncAdminCalls:
-    """Methods that run a coroutine on the loop and wait for it."""
+    """Base of classes whose methods run a coroutine on the loop and wait for its result."""
 
     _requests: AdminRequests
 

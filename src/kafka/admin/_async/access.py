@@ -1,4 +1,4 @@
-"""Access to the cluster: ACLs, users' SCRAM credentials and delegation tokens."""
+"""Methods for access control: ACLs, users' SCRAM credentials and delegation tokens."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,15 +15,15 @@ from kafka.errors import BrokerResponseError, IllegalArgumentError
 
 
 class AsyncAccessCalls(AsyncAdminCalls):
-    """Methods about ACLs and users. Brokers without an authorizer refuse ACLs with `SecurityDisabledError`."""
+    """Methods for ACLs and users. Brokers without an authorizer reject ACL requests with `SecurityDisabledError`."""
 
     async def describe_acls(self, acl_filter: ACLFilter) -> tuple[list[ACL], type[BrokerResponseError]]:
-        """List the ACLs that a filter matches. Returns a pair of the list and `NoError`.
+        """List the ACLs that match a filter.
 
         Arguments:
             acl_filter: the filter.
 
-        Like Java's `Admin.describeAcls`. Requires Kafka 0.11. The embedded broker does not support it.
+        Returns a pair of the list and `NoError`.
         """
         (wanted,) = arguments.instances("acl_filter", ACLFilter, [acl_filter])
         return await self._run(_acls.describe_acls(self._requests, wanted))
@@ -31,28 +31,23 @@ class AsyncAccessCalls(AsyncAdminCalls):
     async def create_acls(self, acls: Iterable[ACL]) -> dict[str, list[Any]]:
         """Create ACLs.
 
-        Returns a dict with ``succeeded``, a list of ACLs, and ``failed``, pairs of an ACL and an error class.
-
         Arguments:
-            acls: the ACLs; one that already exists is no error.
+            acls: the ACLs to create. Creating an existing ACL succeeds.
 
-        Like Java's `Admin.createAcls`. Requires Kafka 0.11. The embedded broker does not support it.
+        Returns a dict with ``succeeded``, a list of ACLs, and ``failed``, pairs of an ACL and an error class.
         """
         return await self._run(_acls.create_acls(self._requests, arguments.instances("acls", ACL, acls)))
 
     async def delete_acls(
         self, acl_filters: Iterable[ACLFilter]
     ) -> list[tuple[ACLFilter, list[MatchedACL], type[BrokerResponseError]]]:
-        """Delete the ACLs that filters match.
-
-        Returns, for each filter, the filter, the matched ACLs and an error class.
+        """Delete the ACLs that match any of the filters.
 
         Arguments:
-            acl_filters: the filters; an ACL is deleted if one of them matches it.
+            acl_filters: the filters.
 
-        Each matched ACL has an attribute ``error``, and can be unpacked as a pair of the ACL and its error.
-
-        Like Java's `Admin.deleteAcls`. Requires Kafka 0.11. The embedded broker does not support it.
+        Returns, for each filter, the filter, the matching ACLs and an error class. Each matching ACL has an attribute
+        ``error``, and can be unpacked as a pair of the ACL and its error.
         """
         filters = arguments.instances("acl_filters", ACLFilter, acl_filters)
         return await self._run(_acls.delete_acls(self._requests, filters))
@@ -60,14 +55,12 @@ class AsyncAccessCalls(AsyncAdminCalls):
     async def alter_user_scram_credentials(
         self, alterations: Iterable[UserScramCredentialDeletion | UserScramCredentialUpsertion]
     ) -> dict[str, str | None]:
-        """Store or delete SCRAM credentials (KIP-554, Kafka 2.7).
-
-        Returns an error message by user, None for success.
+        """Store or delete SCRAM credentials of users (KIP-554, Kafka 2.7).
 
         Arguments:
-            alterations: credentials to store and to delete; Kafka refuses two for the same user.
+            alterations: the credentials to store or delete; Kafka rejects more than one for the same user.
 
-        Like Java's `Admin.alterUserScramCredentials`. Requires Kafka 2.7.
+        Returns an error message for each user, None for success.
         """
         wanted = arguments.elements("alterations", alterations)
         for each in wanted:
@@ -79,25 +72,24 @@ class AsyncAccessCalls(AsyncAdminCalls):
         return await self._run(_users.alter_user_scram_credentials(self._requests, wanted))
 
     async def describe_user_scram_credentials(self, users: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
-        """Describe the SCRAM credentials of users: a dict with ``error`` and ``credential_infos`` for each user.
-
-        A credential is a dict with ``mechanism``, a `ScramMechanism`, and ``iterations``.
+        """Describe the SCRAM credentials of users.
 
         Arguments:
             users: the users by name; None: all.
 
-        Like Java's `Admin.describeUserScramCredentials`. Requires Kafka 2.7.
+        Returns a dict with ``error`` and ``credential_infos`` for each user. A credential is a dict with ``mechanism``,
+        a `ScramMechanism`, and ``iterations``.
         """
         names = None if users is None else arguments.names("users", users)
         return await self._run(_users.describe_user_scram_credentials(self._requests, names))
 
 
 class AsyncTokenCalls(AsyncAdminCalls):
-    """Methods about delegation tokens (KIP-48, Kafka 1.1).
+    """Methods for delegation tokens (KIP-48, Kafka 1.1).
 
-    Brokers without ``delegation.token.secret.key`` raise `DelegationTokenAuthDisabledError`. The client must be
-    authenticated, and not by a delegation token; otherwise they raise `DelegationTokenRequestNotAllowedError`.
-    kafka-python has no such methods.
+    Brokers without ``delegation.token.secret.key`` respond with `DelegationTokenAuthDisabledError`. The client must be
+    authenticated by other means than a delegation token; otherwise they respond with
+    `DelegationTokenRequestNotAllowedError`. kafka-python has no such methods.
     """
 
     async def create_delegation_token(
@@ -107,11 +99,11 @@ class AsyncTokenCalls(AsyncAdminCalls):
         owner: str | None = None,
         timeout_ms: float | None = None,
     ) -> DelegationToken:
-        """Create a token.
+        """Create a delegation token.
 
         Arguments:
-            renewers: principals that may renew it, in addition to the owner, such as "User:alice".
-            max_lifetime_ms: how long from now it can be renewed; -1: as long as the brokers allow.
+            renewers: principals that may renew the token, in addition to the owner, such as "User:alice".
+            max_lifetime_ms: how long the token can be renewed; -1: as long as the brokers allow.
             owner: the principal that the token authenticates (KIP-373, Kafka 3.3); None: this client's.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
 
@@ -125,7 +117,7 @@ class AsyncTokenCalls(AsyncAdminCalls):
     async def renew_delegation_token(
         self, token: DelegationToken | bytes, renew_period_ms: int = -1, timeout_ms: float | None = None
     ) -> int:
-        """Renew a token. Returns the new expiry time in milliseconds since 1970.
+        """Renew a delegation token; return the new expiry time in milliseconds since 1970.
 
         Arguments:
             token: the token, or its ``hmac``.
@@ -140,11 +132,11 @@ class AsyncTokenCalls(AsyncAdminCalls):
     async def expire_delegation_token(
         self, token: DelegationToken | bytes, expiry_period_ms: int = -1, timeout_ms: float | None = None
     ) -> int:
-        """Let a token expire earlier. Returns the new expiry time in milliseconds since 1970.
+        """Change the expiry time of a delegation token; return the new one in milliseconds since 1970.
 
         Arguments:
             token: the token, or its ``hmac``.
-            expiry_period_ms: time from now until expiry; -1: expire at once.
+            expiry_period_ms: time from now until expiry; -1: expire immediately.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
 
         Like Java's `Admin.expireDelegationToken`. Requires Kafka 1.1. The embedded broker does not support it.
@@ -155,7 +147,7 @@ class AsyncTokenCalls(AsyncAdminCalls):
     async def describe_delegation_tokens(
         self, owners: Iterable[str] | None = None, timeout_ms: float | None = None
     ) -> list[DelegationToken]:
-        """List the tokens that this client may see.
+        """List the delegation tokens that this client is allowed to see.
 
         Arguments:
             owners: owners of the tokens, such as "User:alice"; None: all.

@@ -1,4 +1,4 @@
-"""The cluster: brokers, features, the nodes and their quorum; and requests of any kind."""
+"""Methods for the cluster: brokers, features and the metadata quorum; and for sending any request."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -14,28 +14,28 @@ from kafka.wire import Request
 
 
 class AsyncClusterCalls(AsyncAdminCalls):
-    """Methods about the cluster, and for requests of any kind."""
+    """Methods for the cluster, and for sending any request."""
 
     async def describe_cluster(self, include_fenced_brokers: bool = False) -> dict[str, Any]:
-        """Describe the cluster: a dict with ``cluster_id``, ``controller_id``, ``brokers`` (``node_id``, ``host``,
-        ``port``, ``rack``, ``is_fenced``) and ``authorized_operations`` (names of the operations that this client may
-        do on the cluster; None: unknown).
+        """Describe the cluster: its id, its controller and its brokers.
 
         Arguments:
             include_fenced_brokers: include fenced brokers, which serve no clients (KIP-1073, Kafka 4.0).
 
-        Like Java's `Admin.describeCluster`.
+        Returns a dict with ``cluster_id``, ``controller_id``, ``brokers`` (``node_id``, ``host``, ``port``, ``rack``,
+        ``is_fenced``) and ``authorized_operations`` (names of the operations that this client may perform on the
+        cluster; None: unknown).
         """
         return await self._run(_cluster.describe_cluster(self._requests, include_fenced_brokers))
 
     async def describe_features(self, send_request_to_controller: bool = False) -> dict[str, dict[str, Any]]:
-        """Describe the features of the cluster (KIP-584), by name: a dict with ``supported`` and ``finalized``
-        (pairs of the lowest and highest level) and ``finalized_epoch``.
+        """Describe the supported and finalized features of the cluster (KIP-584).
 
         Arguments:
             send_request_to_controller: ask the controller instead of any broker.
 
-        Like Java's `Admin.describeFeatures`. Requires Kafka 2.7.
+        Returns a dict for each feature, with ``supported`` and ``finalized`` (pairs of the lowest and highest level)
+        and ``finalized_epoch``.
         """
         return await self._run(_cluster.describe_features(self._requests, send_request_to_controller))
 
@@ -45,7 +45,7 @@ class AsyncClusterCalls(AsyncAdminCalls):
         validate_only: bool = False,
         timeout_ms: float | None = 60_000,
     ) -> dict[str, str]:
-        """Change the level of features (Kafka 3.3). Returns "OK" or an error message for each feature.
+        """Change the levels of features (Kafka 3.3).
 
         Arguments:
             feature_updates: feature to its level, or to a pair of an `UpdateFeatureType` (or its name) and a level;
@@ -53,7 +53,7 @@ class AsyncClusterCalls(AsyncAdminCalls):
             validate_only: only check whether the change would succeed.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
 
-        Like Java's `Admin.updateFeatures`. Requires Kafka 3.3. The embedded broker does not support it.
+        Returns "OK" or an error message for each feature.
         """
         updates = {}
         for feature, given in arguments.mapping("feature_updates", feature_updates).items():
@@ -66,16 +66,16 @@ class AsyncClusterCalls(AsyncAdminCalls):
         return await self._run(_cluster.update_features(self._requests, updates, validate_only, limit))
 
     async def api_versions(self) -> dict[int, tuple[int, int]]:
-        """The lowest and highest version that a broker serves of each API.
+        """Return the lowest and highest version of each API that a broker supports.
 
-        Keys are API keys, as members of an enum if they have a name.
+        Keys are API keys, as enum members if they have a name.
         """
         found = await self._run(_cluster.api_versions(self._requests, None))
         names = {int(key): key for key in ApiKey}
         return {names.get(key, key): versions for key, versions in found.items()}
 
     async def get_broker_version_data(self, broker_id: int) -> BrokerVersionData:
-        """The API versions that one broker serves.
+        """Return the API versions that one broker supports.
 
         Arguments:
             broker_id: its ``node.id``.
@@ -87,7 +87,7 @@ class AsyncClusterCalls(AsyncAdminCalls):
         """Send any request of `kafka.wire` to a broker, and return the response.
 
         Arguments:
-            request: the message.
+            request: the request.
             node_id: the broker's ``node.id``; None: any broker.
         """
         (wanted,) = arguments.instances("request", Request, [request])
@@ -98,23 +98,23 @@ class AsyncClusterCalls(AsyncAdminCalls):
         requests_and_node_ids: Iterable[tuple[Request[Any], int | None]],
         response_fn: Callable[[Any], Any] = unchanged,
     ) -> list[Any]:
-        """Send several requests, one after the other; see `send_request`.
+        """Send several requests, one after the other, and return the responses.
 
         Arguments:
-            requests_and_node_ids: pairs of a request and a broker's ``node.id``.
-            response_fn: converts each response; its results are returned.
+            requests_and_node_ids: pairs of a request and a broker's ``node.id``, as for `send_request`.
+            response_fn: converts each response; its results are returned instead.
         """
         return [response_fn(await self.send_request(*each)) for each in requests_and_node_ids]
 
 
 class AsyncQuorumCalls(AsyncAdminCalls):
-    """Methods about the nodes of a KRaft cluster."""
+    """Methods for the nodes of a KRaft cluster."""
 
     async def describe_metadata_quorum(self) -> dict[str, Any]:
-        """Describe the metadata quorum (KRaft): a dict with ``topics``, whose one partition has the leader, voters and
-        observers, and ``nodes`` (Kafka 3.9).
+        """Describe the metadata quorum of a KRaft cluster.
 
-        Like Java's `Admin.describeMetadataQuorum`. Requires Kafka 3.3. The embedded broker does not support it.
+        Returns a dict with ``topics``, whose only partition has the leader, voters and observers, and ``nodes``
+        (Kafka 3.9).
         """
         return await self._run(_cluster.describe_metadata_quorum(self._requests))
 
@@ -130,9 +130,9 @@ class AsyncQuorumCalls(AsyncAdminCalls):
 
         Arguments:
             voter_id: the controller's ``node.id``.
-            voter_directory_id: of the controller's metadata log directory, as Kafka writes it or as `uuid.UUID`.
-            endpoints: its listeners: name, host and port of each.
-            cluster_id: the call fails if this is another cluster's id; None: not checked.
+            voter_directory_id: id of the controller's metadata log directory, as Kafka prints it or as `uuid.UUID`.
+            endpoints: name, host and port of each of its listeners.
+            cluster_id: the expected id of the cluster, which the controllers check; None: not checked.
             timeout_ms: how long the controllers may take; None: ``request_timeout_ms``.
 
         Like Java's `Admin.addRaftVoter`. Requires Kafka 3.9. The embedded broker does not support it.
@@ -157,12 +157,12 @@ class AsyncQuorumCalls(AsyncAdminCalls):
         cluster_id: str | None = None,
         timeout_ms: float | None = None,
     ) -> None:
-        """Remove a controller from the voters of the metadata quorum (KIP-853, Kafka 3.9); see `add_raft_voter`.
+        """Remove a controller from the voters of the metadata quorum (KIP-853, Kafka 3.9).
 
         Arguments:
             voter_id: the controller's ``node.id``.
-            voter_directory_id: of the controller's metadata log directory, as Kafka writes it or as `uuid.UUID`.
-            cluster_id: the call fails if this is another cluster's id; None: not checked.
+            voter_directory_id: id of the controller's metadata log directory, as Kafka prints it or as `uuid.UUID`.
+            cluster_id: the expected id of the cluster, which the controllers check; None: not checked.
             timeout_ms: how long the controllers may take; None: ``request_timeout_ms``.
 
         Like Java's `Admin.removeRaftVoter`. Requires Kafka 3.9. The embedded broker does not support it.
@@ -175,19 +175,19 @@ class AsyncQuorumCalls(AsyncAdminCalls):
         await self._run(_cluster.remove_raft_voter(self._requests, voter, directory, cluster_id, limit))
 
     async def unregister_broker(self, broker_id: int, timeout_ms: float | None = None) -> None:
-        """Unregister a broker that is permanently gone (KRaft). Raises `BrokerIdNotRegisteredError` for an unknown id.
+        """Unregister a broker that has been permanently removed (KRaft).
 
         Arguments:
             broker_id: its ``node.id``.
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
 
-        Like Java's `Admin.unregisterBroker`. Requires Kafka 3.0. The embedded broker does not support it.
+        Raises `BrokerIdNotRegisteredError` for an unknown id.
         """
         broker, limit = arguments.number("broker_id", broker_id), arguments.timeout(timeout_ms)
         await self._run(_cluster.unregister_broker(self._requests, broker, limit))
 
     async def unregister_controller(self, controller_id: int, timeout_ms: float | None = None) -> None:
-        """Unregister a controller that is permanently gone (Kafka 4.4).
+        """Unregister a controller that has been permanently removed (Kafka 4.4).
 
         Arguments:
             controller_id: its ``node.id``.
@@ -199,7 +199,9 @@ class AsyncQuorumCalls(AsyncAdminCalls):
         await self._run(_cluster.unregister_controller(self._requests, controller, limit))
 
     async def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
-        """The id that the brokers assigned to this client for its metrics (KIP-714, Kafka 3.7). It never changes.
+        """Return the id that the brokers assigned to this client for its metrics (KIP-714, Kafka 3.7).
+
+        The id never changes.
 
         Arguments:
             timeout_ms: how long to wait for it; None: ``request_timeout_ms``.

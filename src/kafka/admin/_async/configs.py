@@ -1,4 +1,4 @@
-"""Methods about configurations."""
+"""Methods for configurations."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from kafka.admin.results import AlterConfigsResult, DescribedConfigs
 
 
 class AsyncConfigCalls(AsyncAdminCalls):
-    """Methods about configurations."""
+    """Methods for configurations."""
 
     async def describe_configs(
         self,
@@ -20,9 +20,7 @@ class AsyncConfigCalls(AsyncAdminCalls):
         include_documentation: bool = False,
         raise_errors: bool = True,
     ) -> DescribedConfigs:
-        """Describe configurations.
-
-        Returns one response per named broker, and one for all other resources.
+        """Describe the configurations of topics, brokers and other resources.
 
         Arguments:
             config_resources: the resources; a `ConfigResource` with ``configs`` limits the result to those settings.
@@ -33,9 +31,8 @@ class AsyncConfigCalls(AsyncAdminCalls):
             include_documentation: include the description of each setting (KIP-569, Kafka 2.6).
             raise_errors: raise the first error; False leaves errors in the responses.
 
-        Raises `IllegalArgumentError`, a `ValueError`, for a broker whose name is not an id.
-
-        Like Java's `Admin.describeConfigs`. Requires Kafka 0.11.
+        Returns one response per named broker, and one for all other resources. Raises `IllegalArgumentError`, a
+        `ValueError`, for a broker whose name is not an id.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         check_brokers(resources)
@@ -54,10 +51,10 @@ class AsyncConfigCalls(AsyncAdminCalls):
         incremental: bool | None = None,
         raise_errors: bool = True,
     ) -> AlterConfigsResult:
-        """Alter configurations.
+        """Alter the configurations of topics, brokers and other resources.
 
         Arguments:
-            config_resources: the resources to alter; the ``configs`` of each hold the settings by name.
+            config_resources: the resources to alter; the ``configs`` of each contain the settings by name.
             validate_only: only check whether the change would succeed.
             raise_on_unknown: first check that all settings exist and can be altered, and raise
                 `IllegalArgumentError` if not; None: only if ``incremental=None`` selects an incremental change.
@@ -91,10 +88,10 @@ class AsyncConfigCalls(AsyncAdminCalls):
         incremental: bool | None = None,
         raise_errors: bool = True,
     ) -> AlterConfigsResult:
-        """Reset settings to their defaults: those that a resource names, or all settings if it names none.
+        """Reset settings to their defaults: those that a resource names, or all of its settings if it names none.
 
         Arguments:
-            config_resources: the resources to alter; the ``configs`` of each hold the settings by name.
+            config_resources: the resources to alter; the ``configs`` of each contain the settings by name.
             validate_only: only check whether the change would succeed.
             raise_on_unknown: first check that all settings exist and can be altered, and raise
                 `IllegalArgumentError` if not.

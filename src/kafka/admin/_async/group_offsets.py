@@ -1,4 +1,4 @@
-"""Methods about the offsets of groups."""
+"""Methods for the committed offsets of groups."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class AsyncGroupOffsetCalls(AsyncAdminCalls):
-    """Methods about the offsets that groups have committed."""
+    """Methods for the committed offsets of groups."""
 
     async def list_consumer_group_offsets(
         self,
@@ -33,9 +33,7 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
             group_coordinator_id: the group's coordinator, if known; None looks it up.
             partitions: the partitions; None: all partitions with a committed offset.
 
-        A named partition without a committed offset has offset -1.
-
-        Like Java's `Admin.listConsumerGroupOffsets`.
+        A given partition without a committed offset has offset -1.
         """
         wanted = None if partitions is None else arguments.partitions("partitions", partitions)
         group_id = arguments.name("group_id", group_id)
@@ -49,7 +47,7 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
         require_stable: bool = False,
         raise_errors: bool = True,
     ) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
-        """List the committed offsets of groups, by group; see `list_consumer_group_offsets`. Not for share groups.
+        """List the committed offsets of several groups, but not share groups.
 
         Arguments:
             group_specs: group id to its partitions (None: all); or just group ids.
@@ -57,7 +55,7 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each group or
                 partition that failed.
 
-        Like Java's `Admin.listConsumerGroupOffsets` and `Admin.listStreamsGroupOffsets`.
+        Returns, for each group, the same as `list_consumer_group_offsets`.
         """
         wanted = _by_group(group_specs)
         return await self._run(
@@ -67,14 +65,14 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
         )
 
     async def plot_lag(self, group_ids: Iterable[str] | str) -> "Figure":
-        """Plot the lag of groups: a figure with one bar per partition that they have committed.
+        """Plot the lag of groups: a figure with one bar per partition with a committed offset.
 
         Shows at most the twenty partitions with the highest lag; the title shows the total. Needs the extra "plot".
 
         Arguments:
             group_ids: one group or several, but not share groups.
 
-        Raises `ImportError` without matplotlib, and what `list_group_offsets` raises.
+        Raises `ImportError` without matplotlib, and the errors of `list_group_offsets`.
         """
         check_matplotlib("plot_lag()")
         from kafka.display.figures import lag_figure
@@ -97,14 +95,12 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
     ) -> dict[TopicPartition, type[BrokerResponseError]]:
         """Commit offsets for a group without members.
 
-        Returns an error class for each partition, `NoError` for success.
-
         Arguments:
             group_id: the group.
             offsets: partition to the offset of the next record to read, with its metadata.
             group_coordinator_id: the group's coordinator, if known; None looks it up.
 
-        Like Java's `Admin.alterConsumerGroupOffsets` and `Admin.alterStreamsGroupOffsets`.
+        Returns an error class for each partition, `NoError` for success.
         """
         group_id = arguments.name("group_id", group_id)
         wanted = {
@@ -128,8 +124,8 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
             group_id: the group.
             offset_specs: partition or topic to its target: an `OffsetSpec`; an `OffsetTimestamp` or a `datetime` (local
                 time if it has no zone); a `timedelta` before now; an `OffsetShift` in records; or an offset. A single
-                target applies to all partitions that the group has committed. A target outside the partition becomes
-                its first or last offset.
+                target applies to all partitions with a committed offset. A target outside the partition becomes its
+                first or last offset.
             group_coordinator_id: the group's coordinator, if known; None looks it up.
             dry_run: only find the new offsets, and whether they could be committed.
 
@@ -176,14 +172,14 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
         group_specs: Mapping[str, Iterable[TopicPartition] | None] | Iterable[str],
         raise_errors: bool = True,
     ) -> dict[str, dict[TopicPartition, SharePartitionOffset]]:
-        """List the start offsets of share groups (KIP-932, Kafka 4.1), by group.
+        """List the start offsets of share groups (KIP-932, Kafka 4.1).
 
         Arguments:
             group_specs: group id to its partitions (None: all); or just group ids.
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each group or
                 partition that failed.
 
-        Like Java's `Admin.listShareGroupOffsets`. Requires Kafka 4.1.
+        Returns the offsets by group and partition.
         """
         wanted = _by_group(group_specs)
         return await self._run(_share.list_share_group_offsets(self._requests, wanted, raise_errors))
@@ -193,13 +189,11 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
     ) -> dict[TopicPartition, type[BrokerResponseError]]:
         """Change the start offsets of a share group without members.
 
-        Returns an error class for each partition, `NoError` for success.
-
         Arguments:
             group_id: the share group.
             offsets: partition to the first offset to acquire.
 
-        Like Java's `Admin.alterShareGroupOffsets`. Requires Kafka 4.1.
+        Returns an error class for each partition, `NoError` for success.
         """
         group_id, what = arguments.name("group_id", group_id), "offsets"
         wanted = {
@@ -213,20 +207,18 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
     ) -> dict[str, type[BrokerResponseError]]:
         """Delete the offsets of topics in a share group without members.
 
-        Returns an error class for each topic, `NoError` for success.
-
         Arguments:
             group_id: the share group.
             topics: the topics by name.
 
-        Like Java's `Admin.deleteShareGroupOffsets`. Requires Kafka 4.1.
+        Returns an error class for each topic, `NoError` for success.
         """
         group_id, names = arguments.name("group_id", group_id), arguments.names("topics", topics)
         return await self._run(_share.delete_share_group_offsets(self._requests, group_id, names))
 
 
 def _by_group(given: Any) -> dict[str, list[TopicPartition] | None]:
-    """Partitions by group; None: all."""
+    """Return partitions by group; None: all partitions of the group."""
     what = "group_specs"
     if not isinstance(given, Mapping):
         return dict.fromkeys(arguments.names(what, given))

@@ -1,4 +1,4 @@
-"""Methods about groups."""
+"""Methods for groups."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,13 +13,13 @@ from kafka.errors import BrokerResponseError, KafkaError, NoError
 
 
 class AsyncGroupCalls(AsyncAdminCalls):
-    """Methods about groups."""
+    """Methods for groups."""
 
     async def list_consumer_groups(self, broker_ids: Iterable[int] | None = None) -> list[ListedGroup]:
-        """List the groups that brokers coordinate: pairs of group id and protocol type.
+        """List groups as pairs of group id and protocol type.
 
         Arguments:
-            broker_ids: brokers to ask; None: all.
+            broker_ids: brokers whose groups to list; None: all.
 
         Each pair has the group's ``state`` as an attribute.
 
@@ -34,16 +34,14 @@ class AsyncGroupCalls(AsyncAdminCalls):
         group_coordinator_id: int | None = None,
         include_authorized_operations: bool = False,
     ) -> DescribedGroups:
-        """Describe groups with their members, subscriptions and assignments, in a list that can be read by id too.
+        """Describe consumer groups with their members, subscriptions and assignments.
 
         Arguments:
             group_ids: the groups.
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
-            include_authorized_operations: include the operations that this client may do.
+            include_authorized_operations: include the operations that this client may perform.
 
-        A group that does not exist is in state "Dead".
-
-        Like Java's `Admin.describeConsumerGroups`.
+        Returns a list, which can also be indexed by group id. A group that does not exist is in state "Dead".
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(
@@ -55,15 +53,13 @@ class AsyncGroupCalls(AsyncAdminCalls):
     async def delete_consumer_groups(
         self, group_ids: Iterable[str], group_coordinator_id: int | None = None
     ) -> list[tuple[str, type[KafkaError]]]:
-        """Delete groups without members.
-
-        Returns pairs of the group id and an error class, `NoError` for success.
+        """Delete groups without members; return pairs of a group id and an error class.
 
         Arguments:
             group_ids: the groups.
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
 
-        Like Java's `Admin.deleteConsumerGroups`. Requires Kafka 1.1.
+        The error class is `NoError` for success.
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(_groups.delete_groups(self._requests, ids, group_coordinator_id))
@@ -76,17 +72,16 @@ class AsyncGroupCalls(AsyncAdminCalls):
         protocol_types: Iterable[str] | None = None,
         raise_errors: bool = True,
     ) -> ListedGroups:
-        """List the groups that brokers coordinate: dicts with ``group_id``, ``protocol_type``, ``group_state`` and
-        ``group_type``.
+        """List groups with their protocol types, states and types.
 
         Arguments:
-            broker_ids: brokers to ask; None: all.
+            broker_ids: brokers whose groups to list; None: all.
             states_filter: only groups in these states, each a `GroupState` or its name (Kafka 2.6).
             types_filter: only groups of these types, each a `GroupType` or its name (Kafka 4.0).
             protocol_types: only groups with these protocol types; "consumer" includes both consumer protocols.
             raise_errors: raise the first error; False leaves errors in the list's ``errors``, a dict by broker.
 
-        Like Java's `Admin.listGroups`.
+        Returns dicts with ``group_id``, ``protocol_type``, ``group_state`` and ``group_type``.
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
         states = arguments.values_of("states_filter", GroupState, states_filter)
@@ -100,19 +95,17 @@ class AsyncGroupCalls(AsyncAdminCalls):
         group_coordinator_id: int | None = None,
         include_authorized_operations: bool = False,
     ) -> dict[str, dict[str, Any]]:
-        """Describe groups: a dict for each group id, with ``error``, ``group_state``, ``protocol_type``,
-        ``protocol_data``, ``members`` and ``authorized_operations``.
+        """Describe classic and consumer groups.
 
         Arguments:
             group_ids: the groups.
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
             include_authorized_operations: no effect; the result always includes them.
 
-        A member's ``member_metadata`` and ``member_assignment`` are dicts in groups of consumers. A group that does not
-        exist is in state "Dead", and on Kafka 4.0 has an error too. Groups of KIP-848 have the same keys, and those of
-        their protocol, such as ``group_epoch``.
-
-        Like Java's `Admin.describeConsumerGroups`.
+        Returns a dict for each group id, with ``error``, ``group_state``, ``protocol_type``, ``protocol_data``,
+        ``members`` and ``authorized_operations``. In groups of consumers, a member's ``member_metadata`` and
+        ``member_assignment`` are dicts. A group that does not exist is in state "Dead", and on Kafka 4.0 also has an
+        error. Groups of KIP-848 have the same keys and those of their protocol, such as ``group_epoch``.
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(_descriptions.describe_groups(self._requests, ids, group_coordinator_id))
@@ -120,13 +113,13 @@ class AsyncGroupCalls(AsyncAdminCalls):
     async def describe_classic_groups(
         self, group_ids: Iterable[str], group_coordinator_id: int | None = None
     ) -> dict[str, dict[str, Any]]:
-        """Describe groups of the classic protocol, whatever their members are; see `describe_groups`.
+        """Describe groups of the classic protocol, with any type of member.
 
         Arguments:
             group_ids: the groups.
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
 
-        Like Java's `Admin.describeClassicGroups`.
+        Returns the same as `describe_groups`.
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(_descriptions.describe_classic_groups(self._requests, ids, group_coordinator_id))
@@ -134,16 +127,15 @@ class AsyncGroupCalls(AsyncAdminCalls):
     async def describe_share_groups(
         self, group_ids: Iterable[str], group_coordinator_id: int | None = None
     ) -> dict[str, dict[str, Any]]:
-        """Describe share groups (KIP-932, Kafka 4.1): a dict for each group id, with ``error``, ``group_state``,
-        ``group_epoch``, ``assignor_name``, ``members`` with their ``assignment``, ``authorized_operations``.
+        """Describe share groups (KIP-932, Kafka 4.1).
 
         Arguments:
             group_ids: the groups.
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
 
-        A group that could not be described has only ``group_id`` and ``error``.
-
-        Like Java's `Admin.describeShareGroups`. Requires Kafka 4.1.
+        Returns a dict for each group id, with ``error``, ``group_state``, ``group_epoch``, ``assignor_name``,
+        ``members`` with their ``assignment``, and ``authorized_operations``. If a group cannot be described, its dict
+        contains only ``group_id`` and ``error``.
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(_descriptions.describe_share_groups(self._requests, ids, group_coordinator_id))
@@ -156,14 +148,12 @@ class AsyncGroupCalls(AsyncAdminCalls):
     ) -> dict[str, dict[str, Any]]:
         """Describe groups of Kafka Streams (KIP-1071, Kafka 4.2).
 
-        The result is like that of `describe_share_groups`, with ``topology`` and each member's ``assignment`` of tasks.
-
         Arguments:
             group_ids: the groups.
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
             include_topology_description: include the description of each node of the topology (Kafka 4.4).
 
-        Like Java's `Admin.describeStreamsGroups`. Requires Kafka 4.2. The embedded broker does not support it.
+        The result is like that of `describe_share_groups`, with ``topology`` and each member's ``assignment`` of tasks.
         """
         ids = arguments.names("group_ids", group_ids)
         return await self._run(
@@ -173,14 +163,13 @@ class AsyncGroupCalls(AsyncAdminCalls):
         )
 
     async def delete_groups(self, group_ids: Iterable[str], group_coordinator_id: int | None = None) -> dict[str, str]:
-        """Delete groups of any type without members: "OK" or the name of an error class for each group id.
+        """Delete groups of any type without members.
 
         Arguments:
             group_ids: the groups.
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
 
-        Like Java's `Admin.deleteConsumerGroups`, `Admin.deleteShareGroups` and `Admin.deleteStreamsGroups`.
-        Requires Kafka 1.1.
+        Returns "OK" or the name of an error class for each group id.
         """
         ids = arguments.names("group_ids", group_ids)
         deleted = await self._run(_groups.delete_groups(self._requests, ids, group_coordinator_id))
@@ -194,14 +183,12 @@ class AsyncGroupCalls(AsyncAdminCalls):
     ) -> dict[str | None, type[BrokerResponseError]]:
         """Remove members from a group.
 
-        Returns an error class by member or instance id, `NoError` for success.
-
         Arguments:
             group_id: the group.
             members: the members, each by its member id or its instance id; None: all.
             group_coordinator_id: the group's coordinator, if known; None looks it up.
 
-        Like Java's `Admin.removeMembersFromConsumerGroup`.
+        Returns an error class by member id or instance id, `NoError` for success.
         """
         wanted = None if members is None else arguments.instances("members", MemberToRemove, members)
         group_id = arguments.name("group_id", group_id)

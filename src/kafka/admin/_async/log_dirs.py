@@ -1,4 +1,4 @@
-"""Methods about log directories."""
+"""Methods for log directories."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,7 +13,7 @@ from kafka.structs import TopicPartitionReplica
 
 
 class AsyncLogDirCalls(AsyncAdminCalls):
-    """Methods about the log directories of brokers (KIP-113)."""
+    """Methods for the log directories of brokers (KIP-113)."""
 
     async def describe_log_dirs(
         self,
@@ -21,7 +21,7 @@ class AsyncLogDirCalls(AsyncAdminCalls):
         brokers: Iterable[int] | None = None,
         raise_errors: bool = True,
     ) -> LogDirsResult:
-        """Describe the contents of log directories.
+        """Describe the log directories of brokers and the replicas in them.
 
         Arguments:
             topic_partitions: partitions by topic, or topics; None: all.
@@ -41,7 +41,7 @@ class AsyncLogDirCalls(AsyncAdminCalls):
     async def describe_replica_log_dirs(
         self, replicas: Iterable[TopicPartitionReplica], raise_errors: bool = True
     ) -> dict[TopicPartitionReplica, ReplicaLogDir]:
-        """Find the directory that each replica is in, and the one it is being moved to.
+        """Find the log directory of each replica, and the one it is moving to.
 
         Arguments:
             replicas: the replicas.

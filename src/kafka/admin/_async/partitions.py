@@ -1,4 +1,4 @@
-"""Methods about partitions: records, offsets, replicas and leaders."""
+"""Methods for partitions: records, offsets, replicas and leaders."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from kafka.structs import OffsetAndTimestamp, TopicPartition
 
 
 class AsyncPartitionCalls(AsyncAdminCalls):
-    """Methods about partitions."""
+    """Methods for partitions."""
 
     async def delete_records(
         self,
@@ -26,15 +26,13 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         """Delete the records of each partition before an offset.
 
         Arguments:
-            records_to_delete: partition to the first offset to keep; -1 keeps none.
+            records_to_delete: partition to the first offset to keep; -1 deletes all records.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
             partition_leader_id: the broker that leads all these partitions, if known; None looks it up.
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
 
         Returns a dict with ``low_watermark``, the first remaining offset, for each partition. Raises
-        `UnknownTopicOrPartitionError` at once for a partition that does not exist.
-
-        Like Java's `Admin.deleteRecords`. Requires Kafka 0.11.
+        `UnknownTopicOrPartitionError` without retrying for a partition that does not exist.
         """
         what = "records_to_delete"
         offsets = {
@@ -52,7 +50,7 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         timeout_ms: float | None = None,
         raise_errors: bool = True,
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
-        """Find the first or last offset of partitions, or the offset of a time.
+        """Find the first or last offset of partitions, or the offset for a timestamp.
 
         Arguments:
             topic_partition_specs: partition to an `OffsetSpec`, or to a time in milliseconds since 1970. A time finds
@@ -107,9 +105,7 @@ class AsyncPartitionCalls(AsyncAdminCalls):
             election_type: 0 elects the preferred replica; 1 elects any live replica, even one that lacks records.
             topic_partitions: partitions by topic, or topics; None: all.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
-            raise_errors: raise the first error, except that a partition needs no election.
-
-        Like Java's `Admin.electLeaders`. Requires Kafka 2.2. The embedded broker does not support it.
+            raise_errors: raise the first error. `ElectionNotNeededError` is not raised.
         """
         kind = arguments.number("election_type", election_type)
         if kind not in (0, 1):
@@ -123,7 +119,7 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         topic_partitions: Mapping[str, Iterable[int]] | None = None,
         timeout_ms: float | None = None,
     ) -> ElectLeadersResult:
-        """Elect leaders: the name of `elect_leaders` in kafka-python 2.x.
+        """Elect leaders of partitions: the name of `elect_leaders` in kafka-python 2.x.
 
         Arguments:
             election_type: 0 elects the preferred replica; 1 elects any live replica, even one that lacks records.
@@ -162,19 +158,19 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         topic_partitions: Mapping[str, Iterable[int]] | Iterable[TopicPartition] | None = None,
         timeout_ms: float | None = None,
     ) -> dict[TopicPartition, dict[str, Any]]:
-        """List the moves in progress: a dict with ``replicas``, ``adding_replicas`` and ``removing_replicas`` for each.
+        """List the partition reassignments in progress.
 
         Arguments:
             topic_partitions: partitions by topic, or `TopicPartition` objects; None: all.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
 
-        Like Java's `Admin.listPartitionReassignments`. Requires Kafka 2.4. The embedded broker does not support it.
+        Returns a dict with ``replicas``, ``adding_replicas`` and ``removing_replicas`` for each partition.
         """
         wanted, limit = arguments.indexes("topic_partitions", topic_partitions), arguments.timeout(timeout_ms)
         return await self._run(_partitions.list_partition_reassignments(self._requests, wanted, limit))
 
     async def _indexes(self, given: Any) -> dict[str, list[int]] | None:
-        """Partition numbers by topic; a topic name stands for all its partitions."""
+        """Return partition numbers by topic; a topic name stands for all its partitions."""
         if given is None or isinstance(given, Mapping):
             return arguments.indexes("topic_partitions", given)
         return await self._run(_cluster.all_partitions(self._requests, arguments.names("topic_partitions", given)))

@@ -1,4 +1,4 @@
-"""Methods about client quotas."""
+"""Methods for client quotas."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -10,19 +10,19 @@ from kafka.errors import BrokerResponseError, IllegalArgumentError
 
 
 class AsyncQuotaCalls(AsyncAdminCalls):
-    """Methods about client quotas (KIP-546, Kafka 2.6). kafka-python has no such methods."""
+    """Methods for client quotas (KIP-546, Kafka 2.6). kafka-python has no such methods."""
 
     async def describe_client_quotas(
         self, entities: Mapping[str, str | None] | Iterable[str] = (), strict: bool = False
     ) -> list[dict[str, Any]]:
-        """Describe the quotas of users, client ids and IP addresses: dicts with ``entity`` and ``values``.
+        """Describe the quotas of users, client ids and IP addresses.
 
         Arguments:
             entities: entity type ("user", "client-id", "ip") to name, or to None for the default of the type; or just
                 types, for any name; empty: all quotas.
             strict: exclude entities that also have other types.
 
-        Like Java's `Admin.describeClientQuotas`. Requires Kafka 2.6. The embedded broker does not support it.
+        Returns a list of dicts with ``entity`` and ``values``.
         """
         if isinstance(entities, Mapping):
             return await self._run(_quotas.describe_client_quotas(self._requests, _entity(entities), [], strict))
@@ -34,16 +34,14 @@ class AsyncQuotaCalls(AsyncAdminCalls):
         changes: Iterable[tuple[Mapping[str, str | None], Mapping[str, float | None]]],
         validate_only: bool = False,
     ) -> list[tuple[dict[str, str | None], type[BrokerResponseError]]]:
-        """Alter quotas.
-
-        Returns pairs of an entity and an error class, `NoError` for success.
+        """Alter the quotas of users, client ids and IP addresses.
 
         Arguments:
             changes: pairs of an entity, such as ``{"user": "alice"}``, and quotas to values, such as
                 ``{"producer_byte_rate": 1e6}``; None removes a quota.
             validate_only: only check whether the change would succeed.
 
-        Like Java's `Admin.alterClientQuotas`. Requires Kafka 2.6. The embedded broker does not support it.
+        Returns pairs of an entity and an error class, `NoError` for success.
         """
         wanted = []
         for change in arguments.elements("changes", changes):

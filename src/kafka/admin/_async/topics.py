@@ -1,4 +1,4 @@
-"""Methods about topics."""
+"""Methods for topics."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from kafka.errors import IllegalArgumentError
 
 
 class AsyncTopicCalls(AsyncAdminCalls):
-    """Methods about topics."""
+    """Methods for topics."""
 
     async def create_topics(
         self,
@@ -33,12 +33,10 @@ class AsyncTopicCalls(AsyncAdminCalls):
             timeout_ms: how long the cluster may take to create the topics on all brokers; None: ``request_timeout_ms``.
             validate_only: only check whether the topics could be created.
             raise_errors: raise the first error; other topics may have been created. False leaves errors in the result.
-            wait_for_metadata: afterwards, `wait_for_topics` for the created topics.
-
-        Like Java's `Admin.createTopics`.
+            wait_for_metadata: afterwards, call `wait_for_topics` for the created topics.
         """
         if validate_only and wait_for_metadata:
-            raise IllegalArgumentError("wait_for_metadata: nothing is created where validate_only is True")
+            raise IllegalArgumentError("wait_for_metadata: no topic is created if validate_only is True")
         wanted = wanted_topics(new_topics)
         limit = arguments.timeout(timeout_ms)
         result = await self._run(_topics.create_topics(self._requests, wanted, limit, validate_only, raise_errors))
@@ -47,11 +45,13 @@ class AsyncTopicCalls(AsyncAdminCalls):
         return result
 
     async def wait_for_topics(self, topic_names: Iterable[str], timeout_ms: float = 10_000) -> None:
-        """Wait until the brokers know the topics and each partition has a leader. Raises `KafkaTimeoutError`.
+        """Wait until the brokers know the topics and each partition has a leader.
 
         Arguments:
             topic_names: the topics by name.
             timeout_ms: time limit in milliseconds.
+
+        Raises `KafkaTimeoutError`.
         """
         names, limit = arguments.names("topic_names", topic_names), arguments.timeout(timeout_ms)
         await self._run(_topics.wait_for_topics(self._requests, names, limit or 0))
@@ -64,9 +64,7 @@ class AsyncTopicCalls(AsyncAdminCalls):
         Arguments:
             topics: names or ids.
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
-            raise_errors: raise the first error; other topics may be deleted. False leaves errors in the result.
-
-        Like Java's `Admin.deleteTopics`.
+            raise_errors: raise the first error; other topics may have been deleted. False leaves errors in the result.
         """
         wanted, limit = arguments.names_or_ids("topics", topics), arguments.timeout(timeout_ms)
         return await self._run(_topics.delete_topics(self._requests, wanted, limit, raise_errors))
@@ -85,11 +83,9 @@ class AsyncTopicCalls(AsyncAdminCalls):
         """Describe topics by name, or by id as `uuid.UUID` (Kafka 2.8); None: all.
 
         Returns a list of dicts with ``topic`` (also as ``name``), ``error_code``, ``is_internal``, ``topic_id``,
-        ``authorized_operations`` (names of the operations that this client may do; None: unknown) and ``partitions``:
-        dicts with ``partition``, ``leader``, ``leader_epoch``, ``replicas``, ``isr``, ``offline_replicas``,
-        ``error_code``. A topic that does not exist has an error code and no partitions.
-
-        Like Java's `Admin.describeTopics`.
+        ``authorized_operations`` (names of the operations that this client may perform; None: unknown) and
+        ``partitions``: dicts with ``partition``, ``leader``, ``leader_epoch``, ``replicas``, ``isr``,
+        ``offline_replicas`` and ``error_code``. A topic that does not exist has an error code and no partitions.
         """
         return await self._run(
             _topics.describe_topics(

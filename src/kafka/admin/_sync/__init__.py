@@ -1,6 +1,8 @@
 # Written by scripts/twins.py from kafka/admin/_async/__init__.py: change that file, not this one.
-"""The methods of `KafkaAdminClient`, one module per subject. Each checks and copies its arguments, and awaits
-an operation. `scripts/twins.py` writes the modules of `kafka.admin._sync` from these.
+"""The methods of `KafkaAdminClient`, one module per subject.
+
+Each method checks and copies its arguments, and awaits an operation. `scripts/twins.py` generates `kafka.admin._sync`
+from these modules.
 """
 
 from collections.abc import Coroutine
@@ -12,7 +14,7 @@ T = TypeVar("T")
 
 
 class AdminCalls:
-    """Methods that run a coroutine on the loop and wait for it."""
+    """Base of classes whose methods run a coroutine on the loop and wait for its result."""
 
     _requests: AdminRequests
 

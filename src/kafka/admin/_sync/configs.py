@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/admin/_async/configs.py: change that file, not this one.
-"""Methods about configurations."""
+"""Methods for configurations."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ from kafka.admin.results import AlterConfigsResult, DescribedConfigs
 
 
 class ConfigCalls(AdminCalls):
-    """Methods about configurations."""
+    """Methods for configurations."""
 
     def describe_configs(
         self,
@@ -21,9 +21,7 @@ class ConfigCalls(AdminCalls):
         include_documentation: bool = False,
         raise_errors: bool = True,
     ) -> DescribedConfigs:
-        """Describe configurations.
-
-        Returns one response per named broker, and one for all other resources.
+        """Describe the configurations of topics, brokers and other resources.
 
         Arguments:
             config_resources: the resources; a `ConfigResource` with ``configs`` limits the result to those settings.
@@ -34,9 +32,8 @@ class ConfigCalls(AdminCalls):
             include_documentation: include the description of each setting (KIP-569, Kafka 2.6).
             raise_errors: raise the first error; False leaves errors in the responses.
 
-        Raises `IllegalArgumentError`, a `ValueError`, for a broker whose name is not an id.
-
-        Like Java's `Admin.describeConfigs`. Requires Kafka 0.11.
+        Returns one response per named broker, and one for all other resources. Raises `IllegalArgumentError`, a
+        `ValueError`, for a broker whose name is not an id.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         check_brokers(resources)
@@ -55,10 +52,10 @@ class ConfigCalls(AdminCalls):
         incremental: bool | None = None,
         raise_errors: bool = True,
     ) -> AlterConfigsResult:
-        """Alter configurations.
+        """Alter the configurations of topics, brokers and other resources.
 
         Arguments:
-            config_resources: the resources to alter; the ``configs`` of each hold the settings by name.
+            config_resources: the resources to alter; the ``configs`` of each contain the settings by name.
             validate_only: only check whether the change would succeed.
             raise_on_unknown: first check that all settings exist and can be altered, and raise
                 `IllegalArgumentError` if not; None: only if ``incremental=None`` selects an incremental change.
@@ -92,10 +89,10 @@ class ConfigCalls(AdminCalls):
         incremental: bool | None = None,
         raise_errors: bool = True,
     ) -> AlterConfigsResult:
-        """Reset settings to their defaults: those that a resource names, or all settings if it names none.
+        """Reset settings to their defaults: those that a resource names, or all of its settings if it names none.
 
         Arguments:
-            config_resources: the resources to alter; the ``configs`` of each hold the settings by name.
+            config_resources: the resources to alter; the ``configs`` of each contain the settings by name.
             validate_only: only check whether the change would succeed.
             raise_on_unknown: first check that all settings exist and can be altered, and raise
                 `IllegalArgumentError` if not.

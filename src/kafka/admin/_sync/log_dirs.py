@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/admin/_async/log_dirs.py: change that file, not this one.
-"""Methods about log directories."""
+"""Methods for log directories."""
 
 from collections.abc import Iterable, Mapping
 
@@ -14,7 +14,7 @@ from kafka.structs import TopicPartitionReplica
 
 
 class LogDirCalls(AdminCalls):
-    """Methods about the log directories of brokers (KIP-113)."""
+    """Methods for the log directories of brokers (KIP-113)."""
 
     def describe_log_dirs(
         self,
@@ -22,7 +22,7 @@ class LogDirCalls(AdminCalls):
         brokers: Iterable[int] | None = None,
         raise_errors: bool = True,
     ) -> LogDirsResult:
-        """Describe the contents of log directories.
+        """Describe the log directories of brokers and the replicas in them.
 
         Arguments:
             topic_partitions: partitions by topic, or topics; None: all.
@@ -42,7 +42,7 @@ class LogDirCalls(AdminCalls):
     def describe_replica_log_dirs(
         self, replicas: Iterable[TopicPartitionReplica], raise_errors: bool = True
     ) -> dict[TopicPartitionReplica, ReplicaLogDir]:
-        """Find the directory that each replica is in, and the one it is being moved to.
+        """Find the log directory of each replica, and the one it is moving to.
 
         Arguments:
             replicas: the replicas.

@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/admin/_async/transactions.py: change that file, not this one.
-"""Methods about transactions."""
+"""Methods for transactions."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,7 @@ from kafka.structs import TopicPartition
 
 
 class TransactionCalls(AdminCalls):
-    """Methods about transactions (KIP-664, Kafka 3.0)."""
+    """Methods for transactions (KIP-664, Kafka 3.0)."""
 
     def list_transactions(
         self,
@@ -34,7 +34,7 @@ class TransactionCalls(AdminCalls):
         Arguments:
             broker_ids: brokers to ask; None: all.
             producer_id_filters, state_filters: only transactions of these producers, in these states.
-            duration_filter_ms: only transactions open for longer than this (Kafka 3.8).
+            duration_filter_ms: only transactions that have been open for longer than this (Kafka 3.8).
             transactional_id_pattern: only ids that match this regular expression (Kafka 4.1).
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each broker that
                 failed.
@@ -53,13 +53,13 @@ class TransactionCalls(AdminCalls):
     def describe_transactions(
         self, transactional_ids: Iterable[str], raise_errors: bool = True
     ) -> dict[str, TransactionDescription]:
-        """Describe the transactions of transactional ids. Raises `TransactionalIdNotFoundError` for an unknown id.
+        """Describe the transactions of transactional ids.
 
         Arguments:
             transactional_ids: the producers' ``transactional_id``.
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
 
-        Like Java's `Admin.describeTransactions`. Requires Kafka 3.0.
+        Raises `TransactionalIdNotFoundError` for an unknown id.
         """
         ids = arguments.names("transactional_ids", transactional_ids)
         return self._run(_transactions.describe_transactions(self._requests, ids, raise_errors))
@@ -80,7 +80,9 @@ class TransactionCalls(AdminCalls):
         return self._run(_transactions.describe_producers(self._requests, wanted, broker_id, raise_errors))
 
     def abort_transaction(self, spec: AbortTransactionSpec) -> None:
-        """Abort an open transaction in one partition. This may lose records of a transaction that is still active.
+        """Abort an open transaction in one partition.
+
+        If the transaction is still active, its records in this partition may be lost.
 
         Arguments:
             spec: the partition, and the producer id and epochs that `describe_producers` returns.
@@ -100,9 +102,7 @@ class TransactionCalls(AdminCalls):
             timeout_ms: time limit of the call, and the new transaction timeout of the ids; None: `request_timeout_ms`.
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
 
-        Returns the new producer id and epoch of each id. An id that was never used is created.
-
-        Like Java's `Admin.fenceProducers`. Requires Kafka 0.11.
+        Returns the new producer id and epoch of each id. An unused id is created.
         """
         ids, limit = arguments.names("transactional_ids", transactional_ids), arguments.timeout(timeout_ms)
         return self._run(_transactions.fence_producers(self._requests, ids, limit, raise_errors))
@@ -122,7 +122,7 @@ class TransactionCalls(AdminCalls):
     def find_hanging_transactions(
         self, broker_ids: Iterable[int] | None = None, max_transaction_timeout_ms: int = 900_000
     ) -> list[dict[str, object]]:
-        """Find transactions that have been open for five minutes longer than the brokers allow.
+        """Find transactions that have been open for at least five minutes longer than the brokers allow.
 
         Arguments:
             broker_ids: search only partitions that these brokers lead; None: all brokers.
