@@ -100,6 +100,8 @@ class BaseAdminClient:
 
         Arguments:
             raw: True returns `KafkaMetric` objects by their `MetricName` instead.
+
+        Like Java's `Admin.metrics`.
         """
         if self._metrics is None:
             return {}

@@ -24,6 +24,8 @@ class AsyncAccessCalls(AsyncAdminCalls):
             acl_filter: the filter.
 
         Returns a pair of the list and `NoError`.
+
+        Like Java's `Admin.describeAcls`. Requires Kafka 0.11. The embedded broker does not support it.
         """
         (wanted,) = arguments.instances("acl_filter", ACLFilter, [acl_filter])
         return await self._run(_acls.describe_acls(self._requests, wanted))
@@ -35,6 +37,8 @@ class AsyncAccessCalls(AsyncAdminCalls):
             acls: the ACLs to create. Creating an existing ACL succeeds.
 
         Returns a dict with ``succeeded``, a list of ACLs, and ``failed``, pairs of an ACL and an error class.
+
+        Like Java's `Admin.createAcls`. Requires Kafka 0.11. The embedded broker does not support it.
         """
         return await self._run(_acls.create_acls(self._requests, arguments.instances("acls", ACL, acls)))
 
@@ -48,6 +52,8 @@ class AsyncAccessCalls(AsyncAdminCalls):
 
         Returns, for each filter, the filter, the matching ACLs and an error class. Each matching ACL has an attribute
         ``error``, and can be unpacked as a pair of the ACL and its error.
+
+        Like Java's `Admin.deleteAcls`. Requires Kafka 0.11. The embedded broker does not support it.
         """
         filters = arguments.instances("acl_filters", ACLFilter, acl_filters)
         return await self._run(_acls.delete_acls(self._requests, filters))
@@ -61,6 +67,8 @@ class AsyncAccessCalls(AsyncAdminCalls):
             alterations: the credentials to store or delete; Kafka rejects more than one for the same user.
 
         Returns an error message for each user, None for success.
+
+        Like Java's `Admin.alterUserScramCredentials`. Requires Kafka 2.7.
         """
         wanted = arguments.elements("alterations", alterations)
         for each in wanted:
@@ -79,6 +87,8 @@ class AsyncAccessCalls(AsyncAdminCalls):
 
         Returns a dict with ``error`` and ``credential_infos`` for each user. A credential is a dict with ``mechanism``,
         a `ScramMechanism`, and ``iterations``.
+
+        Like Java's `Admin.describeUserScramCredentials`. Requires Kafka 2.7.
         """
         names = None if users is None else arguments.names("users", users)
         return await self._run(_users.describe_user_scram_credentials(self._requests, names))

@@ -25,6 +25,8 @@ class AsyncClusterCalls(AsyncAdminCalls):
         Returns a dict with ``cluster_id``, ``controller_id``, ``brokers`` (``node_id``, ``host``, ``port``, ``rack``,
         ``is_fenced``) and ``authorized_operations`` (names of the operations that this client may perform on the
         cluster; None: unknown).
+
+        Like Java's `Admin.describeCluster`.
         """
         return await self._run(_cluster.describe_cluster(self._requests, include_fenced_brokers))
 
@@ -36,6 +38,8 @@ class AsyncClusterCalls(AsyncAdminCalls):
 
         Returns a dict for each feature, with ``supported`` and ``finalized`` (pairs of the lowest and highest level)
         and ``finalized_epoch``.
+
+        Like Java's `Admin.describeFeatures`. Requires Kafka 2.7.
         """
         return await self._run(_cluster.describe_features(self._requests, send_request_to_controller))
 
@@ -54,6 +58,8 @@ class AsyncClusterCalls(AsyncAdminCalls):
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
 
         Returns "OK" or an error message for each feature.
+
+        Like Java's `Admin.updateFeatures`. Requires Kafka 3.3. The embedded broker does not support it.
         """
         updates = {}
         for feature, given in arguments.mapping("feature_updates", feature_updates).items():
@@ -115,6 +121,8 @@ class AsyncQuorumCalls(AsyncAdminCalls):
 
         Returns a dict with ``topics``, whose only partition has the leader, voters and observers, and ``nodes``
         (Kafka 3.9).
+
+        Like Java's `Admin.describeMetadataQuorum`. Requires Kafka 3.3. The embedded broker does not support it.
         """
         return await self._run(_cluster.describe_metadata_quorum(self._requests))
 
@@ -182,6 +190,8 @@ class AsyncQuorumCalls(AsyncAdminCalls):
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
 
         Raises `BrokerIdNotRegisteredError` for an unknown id.
+
+        Like Java's `Admin.unregisterBroker`. Requires Kafka 3.0. The embedded broker does not support it.
         """
         broker, limit = arguments.number("broker_id", broker_id), arguments.timeout(timeout_ms)
         await self._run(_cluster.unregister_broker(self._requests, broker, limit))

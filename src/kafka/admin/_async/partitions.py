@@ -33,6 +33,8 @@ class AsyncPartitionCalls(AsyncAdminCalls):
 
         Returns a dict with ``low_watermark``, the first remaining offset, for each partition. Raises
         `UnknownTopicOrPartitionError` without retrying for a partition that does not exist.
+
+        Like Java's `Admin.deleteRecords`. Requires Kafka 0.11.
         """
         what = "records_to_delete"
         offsets = {
@@ -106,6 +108,8 @@ class AsyncPartitionCalls(AsyncAdminCalls):
             topic_partitions: partitions by topic, or topics; None: all.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
             raise_errors: raise the first error. `ElectionNotNeededError` is not raised.
+
+        Like Java's `Admin.electLeaders`. Requires Kafka 2.2. The embedded broker does not support it.
         """
         kind = arguments.number("election_type", election_type)
         if kind not in (0, 1):
@@ -165,6 +169,8 @@ class AsyncPartitionCalls(AsyncAdminCalls):
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
 
         Returns a dict with ``replicas``, ``adding_replicas`` and ``removing_replicas`` for each partition.
+
+        Like Java's `Admin.listPartitionReassignments`. Requires Kafka 2.4. The embedded broker does not support it.
         """
         wanted, limit = arguments.indexes("topic_partitions", topic_partitions), arguments.timeout(timeout_ms)
         return await self._run(_partitions.list_partition_reassignments(self._requests, wanted, limit))

@@ -23,6 +23,8 @@ class AsyncQuotaCalls(AsyncAdminCalls):
             strict: exclude entities that also have other types.
 
         Returns a list of dicts with ``entity`` and ``values``.
+
+        Like Java's `Admin.describeClientQuotas`. Requires Kafka 2.6. The embedded broker does not support it.
         """
         if isinstance(entities, Mapping):
             return await self._run(_quotas.describe_client_quotas(self._requests, _entity(entities), [], strict))
@@ -42,6 +44,8 @@ class AsyncQuotaCalls(AsyncAdminCalls):
             validate_only: only check whether the change would succeed.
 
         Returns pairs of an entity and an error class, `NoError` for success.
+
+        Like Java's `Admin.alterClientQuotas`. Requires Kafka 2.6. The embedded broker does not support it.
         """
         wanted = []
         for change in arguments.elements("changes", changes):

@@ -59,6 +59,8 @@ class AsyncTransactionCalls(AsyncAdminCalls):
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
 
         Raises `TransactionalIdNotFoundError` for an unknown id.
+
+        Like Java's `Admin.describeTransactions`. Requires Kafka 3.0.
         """
         ids = arguments.names("transactional_ids", transactional_ids)
         return await self._run(_transactions.describe_transactions(self._requests, ids, raise_errors))
@@ -102,6 +104,8 @@ class AsyncTransactionCalls(AsyncAdminCalls):
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
 
         Returns the new producer id and epoch of each id. An unused id is created.
+
+        Like Java's `Admin.fenceProducers`. Requires Kafka 0.11.
         """
         ids, limit = arguments.names("transactional_ids", transactional_ids), arguments.timeout(timeout_ms)
         return await self._run(_transactions.fence_producers(self._requests, ids, limit, raise_errors))
@@ -126,6 +130,8 @@ class AsyncTransactionCalls(AsyncAdminCalls):
         Arguments:
             broker_ids: search only partitions that these brokers lead; None: all brokers.
             max_transaction_timeout_ms: the brokers' ``transaction.max.timeout.ms``.
+
+        Requires Kafka 3.0.
 
         Requires Kafka 3.0.
         """

@@ -34,6 +34,8 @@ class ConfigCalls(AdminCalls):
 
         Returns one response per named broker, and one for all other resources. Raises `IllegalArgumentError`, a
         `ValueError`, for a broker whose name is not an id.
+
+        Like Java's `Admin.describeConfigs`. Requires Kafka 0.11.
         """
         resources = arguments.instances("config_resources", ConfigResource, config_resources)
         check_brokers(resources)

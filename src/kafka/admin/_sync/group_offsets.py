@@ -35,6 +35,8 @@ class GroupOffsetCalls(AdminCalls):
             partitions: the partitions; None: all partitions with a committed offset.
 
         A given partition without a committed offset has offset -1.
+
+        Like Java's `Admin.listConsumerGroupOffsets`.
         """
         wanted = None if partitions is None else arguments.partitions("partitions", partitions)
         group_id = arguments.name("group_id", group_id)
@@ -55,6 +57,8 @@ class GroupOffsetCalls(AdminCalls):
                 partition that failed.
 
         Returns, for each group, the same as `list_consumer_group_offsets`.
+
+        Like Java's `Admin.listConsumerGroupOffsets` and `Admin.listStreamsGroupOffsets`.
         """
         wanted = _by_group(group_specs)
         return self._run(
@@ -100,6 +104,8 @@ class GroupOffsetCalls(AdminCalls):
             group_coordinator_id: the group's coordinator, if known; None looks it up.
 
         Returns an error class for each partition, `NoError` for success.
+
+        Like Java's `Admin.alterConsumerGroupOffsets` and `Admin.alterStreamsGroupOffsets`.
         """
         group_id = arguments.name("group_id", group_id)
         wanted = {
@@ -177,6 +183,8 @@ class GroupOffsetCalls(AdminCalls):
                 partition that failed.
 
         Returns the offsets by group and partition.
+
+        Like Java's `Admin.listShareGroupOffsets`. Requires Kafka 4.1.
         """
         wanted = _by_group(group_specs)
         return self._run(_share.list_share_group_offsets(self._requests, wanted, raise_errors))
@@ -191,6 +199,8 @@ class GroupOffsetCalls(AdminCalls):
             offsets: partition to the first offset to acquire.
 
         Returns an error class for each partition, `NoError` for success.
+
+        Like Java's `Admin.alterShareGroupOffsets`. Requires Kafka 4.1.
         """
         group_id, what = arguments.name("group_id", group_id), "offsets"
         wanted = {
@@ -207,6 +217,8 @@ class GroupOffsetCalls(AdminCalls):
             topics: the topics by name.
 
         Returns an error class for each topic, `NoError` for success.
+
+        Like Java's `Admin.deleteShareGroupOffsets`. Requires Kafka 4.1.
         """
         group_id, names = arguments.name("group_id", group_id), arguments.names("topics", topics)
         return self._run(_share.delete_share_group_offsets(self._requests, group_id, names))

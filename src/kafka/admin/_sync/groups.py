@@ -43,6 +43,8 @@ class GroupCalls(AdminCalls):
             include_authorized_operations: include the operations that this client may perform.
 
         Returns a list, which can also be indexed by group id. A group that does not exist is in state "Dead".
+
+        Like Java's `Admin.describeConsumerGroups`.
         """
         ids = arguments.names("group_ids", group_ids)
         return self._run(
@@ -61,6 +63,8 @@ class GroupCalls(AdminCalls):
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
 
         The error class is `NoError` for success.
+
+        Like Java's `Admin.deleteConsumerGroups`. Requires Kafka 1.1.
         """
         ids = arguments.names("group_ids", group_ids)
         return self._run(_groups.delete_groups(self._requests, ids, group_coordinator_id))
@@ -83,6 +87,8 @@ class GroupCalls(AdminCalls):
             raise_errors: raise the first error; False leaves errors in the list's ``errors``, a dict by broker.
 
         Returns dicts with ``group_id``, ``protocol_type``, ``group_state`` and ``group_type``.
+
+        Like Java's `Admin.listGroups`.
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
         states = arguments.values_of("states_filter", GroupState, states_filter)
@@ -107,6 +113,8 @@ class GroupCalls(AdminCalls):
         ``members`` and ``authorized_operations``. In groups of consumers, a member's ``member_metadata`` and
         ``member_assignment`` are dicts. A group that does not exist is in state "Dead", and on Kafka 4.0 also has an
         error. Groups of KIP-848 have the same keys and those of their protocol, such as ``group_epoch``.
+
+        Like Java's `Admin.describeConsumerGroups`.
         """
         ids = arguments.names("group_ids", group_ids)
         return self._run(_descriptions.describe_groups(self._requests, ids, group_coordinator_id))
@@ -121,6 +129,8 @@ class GroupCalls(AdminCalls):
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
 
         Returns the same as `describe_groups`.
+
+        Like Java's `Admin.describeClassicGroups`.
         """
         ids = arguments.names("group_ids", group_ids)
         return self._run(_descriptions.describe_classic_groups(self._requests, ids, group_coordinator_id))
@@ -137,6 +147,8 @@ class GroupCalls(AdminCalls):
         Returns a dict for each group id, with ``error``, ``group_state``, ``group_epoch``, ``assignor_name``,
         ``members`` with their ``assignment``, and ``authorized_operations``. If a group cannot be described, its dict
         contains only ``group_id`` and ``error``.
+
+        Like Java's `Admin.describeShareGroups`. Requires Kafka 4.1.
         """
         ids = arguments.names("group_ids", group_ids)
         return self._run(_descriptions.describe_share_groups(self._requests, ids, group_coordinator_id))
@@ -155,6 +167,8 @@ class GroupCalls(AdminCalls):
             include_topology_description: include the description of each node of the topology (Kafka 4.4).
 
         The result is like that of `describe_share_groups`, with ``topology`` and each member's ``assignment`` of tasks.
+
+        Like Java's `Admin.describeStreamsGroups`. Requires Kafka 4.2. The embedded broker does not support it.
         """
         ids = arguments.names("group_ids", group_ids)
         return self._run(
@@ -171,6 +185,9 @@ class GroupCalls(AdminCalls):
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
 
         Returns "OK" or the name of an error class for each group id.
+
+        Like Java's `Admin.deleteConsumerGroups`, `Admin.deleteShareGroups` and `Admin.deleteStreamsGroups`.
+        Requires Kafka 1.1.
         """
         ids = arguments.names("group_ids", group_ids)
         deleted = self._run(_groups.delete_groups(self._requests, ids, group_coordinator_id))
@@ -190,6 +207,8 @@ class GroupCalls(AdminCalls):
             group_coordinator_id: the group's coordinator, if known; None looks it up.
 
         Returns an error class by member id or instance id, `NoError` for success.
+
+        Like Java's `Admin.removeMembersFromConsumerGroup`.
         """
         wanted = None if members is None else arguments.instances("members", MemberToRemove, members)
         group_id = arguments.name("group_id", group_id)

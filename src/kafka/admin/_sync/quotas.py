@@ -24,6 +24,8 @@ class QuotaCalls(AdminCalls):
             strict: exclude entities that also have other types.
 
         Returns a list of dicts with ``entity`` and ``values``.
+
+        Like Java's `Admin.describeClientQuotas`. Requires Kafka 2.6. The embedded broker does not support it.
         """
         if isinstance(entities, Mapping):
             return self._run(_quotas.describe_client_quotas(self._requests, _entity(entities), [], strict))
@@ -43,6 +45,8 @@ class QuotaCalls(AdminCalls):
             validate_only: only check whether the change would succeed.
 
         Returns pairs of an entity and an error class, `NoError` for success.
+
+        Like Java's `Admin.alterClientQuotas`. Requires Kafka 2.6. The embedded broker does not support it.
         """
         wanted = []
         for change in arguments.elements("changes", changes):

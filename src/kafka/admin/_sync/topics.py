@@ -35,6 +35,8 @@ class TopicCalls(AdminCalls):
             validate_only: only check whether the topics could be created.
             raise_errors: raise the first error; other topics may have been created. False leaves errors in the result.
             wait_for_metadata: afterwards, call `wait_for_topics` for the created topics.
+
+        Like Java's `Admin.createTopics`.
         """
         if validate_only and wait_for_metadata:
             raise IllegalArgumentError("wait_for_metadata: no topic is created if validate_only is True")
@@ -66,6 +68,8 @@ class TopicCalls(AdminCalls):
             topics: names or ids.
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
             raise_errors: raise the first error; other topics may have been deleted. False leaves errors in the result.
+
+        Like Java's `Admin.deleteTopics`.
         """
         wanted, limit = arguments.names_or_ids("topics", topics), arguments.timeout(timeout_ms)
         return self._run(_topics.delete_topics(self._requests, wanted, limit, raise_errors))
@@ -87,6 +91,8 @@ class TopicCalls(AdminCalls):
         ``authorized_operations`` (names of the operations that this client may perform; None: unknown) and
         ``partitions``: dicts with ``partition``, ``leader``, ``leader_epoch``, ``replicas``, ``isr``,
         ``offline_replicas`` and ``error_code``. A topic that does not exist has an error code and no partitions.
+
+        Like Java's `Admin.describeTopics`.
         """
         return self._run(
             _topics.describe_topics(
