@@ -259,7 +259,7 @@ class GroupInformation(NamedTuple):
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: the group, and its members."""
-        from kafka.display.descriptions import groups
+        from kafka.display.html_tables import groups
 
         return groups([self])
 

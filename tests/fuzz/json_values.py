@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from fuzz import Disagreement
+from kafka.formats.json.codec_options import DecodeOptions, EncodeOptions
 from kafka.formats.json.column_decoder import JsonColumnDecoder
 from kafka.formats.json.column_encoder import JsonColumnEncoder, JsonEncodeError
-from kafka.formats.json.options import DecodeOptions, EncodeOptions
 from kafka.formats.json.rows import json_syntax_error
 
 VALUES = 20

@@ -41,7 +41,7 @@ class DescribedGroups(list[GroupInformation]):
 
     def _repr_html_(self) -> str:
         """Return a table with one row per group, for notebooks."""
-        from kafka.display.descriptions import groups
+        from kafka.display.html_tables import groups
 
         return groups(self)
 
@@ -51,7 +51,7 @@ class GroupDescriptions(dict[str, dict[str, Any]]):
 
     def _repr_html_(self) -> str:
         """Return a table with one row per group, for notebooks."""
-        from kafka.display.descriptions import groups
+        from kafka.display.html_tables import groups
 
         return groups(self.values())
 

@@ -97,7 +97,7 @@ class ListedGroups(list[dict[str, Any]]):
 
     def _repr_html_(self) -> str:
         """Return a table with one row per group, for notebooks."""
-        from kafka.display.descriptions import groups
+        from kafka.display.html_tables import groups
 
         return groups(self)
 

@@ -121,7 +121,7 @@ class TopicDescriptions(list[dict[str, Any]]):
 
     def _repr_html_(self) -> str:
         """Return a table with one row per topic, for notebooks; for a single topic also its partitions."""
-        from kafka.display.descriptions import topics
+        from kafka.display.html_tables import topics
 
         return topics(self)
 

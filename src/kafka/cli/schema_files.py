@@ -23,7 +23,7 @@ def proto_imports(text: str, file: str | None) -> dict[str, str]:
 
     Files that are not there are left out; so are Google's, which every library brings.
     """
-    from kafka.formats.protobuf.files import is_known
+    from kafka.formats.protobuf.descriptors import is_known
 
     found: dict[str, str] = {}
     if file is None:

@@ -60,7 +60,7 @@ def show(
     deleted: bool,
 ) -> None:
     """Show the schema of SUBJECT, or the one with --id."""
-    from kafka.formats.registry.schemas import readable
+    from kafka.formats.registry.schema_objects import readable
 
     if (subject is None) == (schema_id is None):
         raise click.UsageError("expected SUBJECT or --id")
@@ -234,7 +234,7 @@ def _schema(file: IO[str], kind: str, references: tuple[str, ...]) -> "Schema":
 
 def _check_imports(file: str, text: str, named: Container[str | None]) -> None:
     """Raises `click.UsageError` for imports that no reference is for."""
-    from kafka.formats.protobuf.files import is_known
+    from kafka.formats.protobuf.descriptors import is_known
 
     for name in imported_names(text):
         if name not in named and not is_known(name):

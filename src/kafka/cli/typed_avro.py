@@ -18,7 +18,7 @@ def avro_text(field: Field, registry: "SchemaRegistryClient | None") -> ToText:
     if registry is None:
         return _text_without_registry(field)
     from kafka.formats.registry._sync.named_schemas import parsed_avro
-    from kafka.schema_registry.avro_json import AvroJsonReader
+    from kafka.schema_registry.avro_values import AvroJsonReader
     from kafka.serialization import MessageField, SerializationContext
 
     if field.schema is not None and field.subject is not None:
@@ -40,7 +40,7 @@ def avro_text(field: Field, registry: "SchemaRegistryClient | None") -> ToText:
 
 
 def _text_without_registry(field: Field) -> ToText:
-    from kafka.formats.avro.json_writer import json_writer
+    from kafka.formats.avro.json_values import json_writer
     from kafka.formats.avro.object_decoder import AvroObjectDecoder
 
     schema = _parsed(field)

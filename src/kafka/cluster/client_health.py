@@ -135,7 +135,7 @@ def client_html(
         below: HTML that follows.
     """
     from kafka.display import html_tables
-    from kafka.display.markup import Html
+    from kafka.display.html_tables import Html
 
     servers = [format_address(*each) for each in options.bootstrap_servers]
     pairs = (

@@ -1,8 +1,8 @@
 """What people see: HTML tables and figures in notebooks, progress bars, and sizes as text.
 
-Imports nothing else of the package. `markup.py` escapes HTML, `html_tables.py` and `descriptions.py` make tables,
-`progress.py` draws progress bars, `figures.py` draws lag with matplotlib. A class shows itself in a notebook by its own
-`_repr_html_`, which imports these modules when it is called.
+Imports nothing else of the package. `html_tables.py` escapes HTML and makes tables, `progress_bar.py` draws progress
+bars, `figures.py` draws lag with matplotlib. A class shows itself in a notebook by its own `_repr_html_`, which imports
+these modules when it is called.
 """
 
 

@@ -1,16 +1,16 @@
 """Formats of values: bytes to typed Arrow columns or objects. Layer 2: imports `record/` and the layers below it.
 
-`columns` has the columns that a decoder fills value by value. If a value cannot be decoded, it is removed again and
-becomes null, and its cause is reported next to the column (`bad_values`). `column_io` has the readers and writers of
-columns that clients accept, in any format. `plain` has the values of Kafka's own serializers, and `framing` the
-prefixes and headers that name schemas.
+`column_builders` has the columns that a decoder fills value by value. If a value cannot be decoded, it is removed again
+and becomes null, and its cause is reported next to the column (`bad_values`). `column_io` has the readers and writers
+of columns that clients accept, in any format. `plain_columns` has the values of Kafka's own serializers, and
+`value_framing` the prefixes and headers that name schemas.
 
 `avro`, `json` and `protobuf` have a format each: `codec` has the class for programs. In `avro`, `schema` parses
 schemas and `resolution` decides which type of the writer is read as which of the reader. `column_decoder` decodes into
-columns, with readers from `byte_readers`, `number_readers` and `nested_readers`; `column_encoder` encodes columns, with
-`arrow_writers` and `arrow_nested`; `arrow_types` maps types to Arrow's and back. `object_decoder` decodes and encodes
-objects: `object_plan` makes the readers (`object_readers`, `nested_objects`), `writer_plan` the writers
-(`object_writers`, `logical_writers`, `nested_writers`).
+columns, with readers from `scalar_readers` and `nested_readers`; `column_encoder` encodes columns, with `arrow_writers`
+and `arrow_nested`; `arrow_types` maps types to Arrow's and back. `object_decoder` decodes and encodes objects:
+`object_plan` makes the readers (`object_readers`, `nested_objects`) and the writers (`object_writers`,
+`logical_writers`, `nested_writers`).
 
 This module has the names for programs: `Avro` and `Json`, their errors and their results.
 """

@@ -105,7 +105,7 @@ class PlainRows:
 
     def __init__(self, kind: str) -> None:
         """Take the kind, one of `plain.KINDS`; raises ValueError for another one."""
-        from kafka.formats.plain import PlainColumns
+        from kafka.formats.plain_columns import PlainColumns
 
         self._columns = PlainColumns(kind)
         self.type: Any = self._columns.type
@@ -142,7 +142,7 @@ def writer_of(given: Any, name: str) -> ColumnWriter:
 
 def _of(given: Any, name: str, role: str, method: str) -> Any:
     if isinstance(given, str):
-        from kafka.formats.plain import KINDS
+        from kafka.formats.plain_columns import KINDS
 
         if given not in KINDS:
             raise ValueError(
@@ -190,7 +190,7 @@ def _as_type(column: Any, type_: Any) -> Any:
     """
     import pyarrow as pa
 
-    from kafka.formats.arrow import check_kind, first_misfit
+    from kafka.formats.arrow_arrays import check_kind, first_misfit
     from kafka.formats.json.column_encoder import all_nullable, check_required
 
     made = column

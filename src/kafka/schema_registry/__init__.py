@@ -10,10 +10,10 @@ from kafka.formats.registry.associations import (
     AssociationInfo,
     AssociationResponse,
 )
-from kafka.formats.registry.async_client import AsyncSchemaRegistryClient
-from kafka.formats.registry.client import SchemaRegistryClient
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
-from kafka.formats.registry.schemas import (
+from kafka.formats.registry.registry_clients import AsyncSchemaRegistryClient, SchemaRegistryClient
+from kafka.formats.registry.schema_objects import (
+    ConfigCompatibilityLevel,
     Metadata,
     MetadataProperties,
     MetadataTags,
@@ -28,8 +28,8 @@ from kafka.formats.registry.schemas import (
     SchemaReference,
     SchemaTags,
     SchemaVersion,
+    ServerConfig,
 )
-from kafka.formats.registry.settings import ConfigCompatibilityLevel, ServerConfig
 from kafka.schema_registry.schema_ids import (
     SchemaId,
     dual_schema_id_deserializer,

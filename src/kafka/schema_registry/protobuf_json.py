@@ -11,7 +11,7 @@ from kafka.formats.protobuf.codec import Protobuf
 from kafka.formats.protobuf.damage import damage
 from kafka.formats.protobuf.errors import ProtobufDecodeError, library
 from kafka.formats.registry._sync.named_schemas import referenced_schemas
-from kafka.formats.registry.schemas import Schema
+from kafka.formats.registry.schema_objects import Schema
 from kafka.schema_registry._sync.value_schemas import Registry, written_schema
 from kafka.schema_registry.schema_ids import SchemaId, dual_schema_id_deserializer
 from kafka.schema_registry.serde import value_error

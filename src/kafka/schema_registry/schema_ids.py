@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka.errors import KafkaConfigurationError
-from kafka.formats.framing import PrefixError, SchemaName, index_bytes, prefix_of, read_indexes
-from kafka.formats.registry.schemas import SchemaReference
+from kafka.formats.registry.schema_objects import SchemaReference
+from kafka.formats.value_framing import PrefixError, SchemaName, index_bytes, prefix_of, read_indexes
 from kafka.serialization import MessageField, SerializationContext, SerializationError
 
 _BY_ID = 0

@@ -91,7 +91,7 @@ class _Typed:
 
 
 def _writer_schemas(options: WriteOptions, types: Mapping[str, Any]) -> "Sequence[WriterSchema]":
-    from kafka.formats.json.spark_types import type_of_spark
+    from kafka.formats.json.spark_schema import type_of_spark
     from kafka.spark.typed.writer_schema import find_writer_schema
 
     typed = options.typed

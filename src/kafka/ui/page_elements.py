@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from kafka.display import size_text
-from kafka.display.markup import Html, escaped, html, joined, visible
+from kafka.display.html_tables import Html, escaped, html, joined, visible
 
 __all__ = ["Html", "address", "escaped", "facts", "html", "joined", "link", "sent_back", "table", "visible"]
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from kafka.errors import KafkaError, error_text
 from kafka.formats.registry._sync.named_schemas import named_schema
-from kafka.formats.registry.client import SchemaRegistryClient
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
-from kafka.schema_registry.avro_json import AvroJsonReader
+from kafka.formats.registry.registry_clients import SchemaRegistryClient
+from kafka.schema_registry.avro_values import AvroJsonReader
 from kafka.schema_registry.protobuf_json import ProtobufJsonReader
 from kafka.schema_registry.schema_ids import SchemaId, dual_schema_id_deserializer
 from kafka.schema_registry.serde import described

@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka.errors import KafkaError, error_text
 from kafka.formats.registry.errors import SchemaRegistryError
-from kafka.formats.registry.schemas import RegisteredSchema, readable
+from kafka.formats.registry.schema_objects import RegisteredSchema, readable
 from kafka.ui.page_elements import Html, facts, html, joined, link, sent_back, table
 from kafka.ui.page_frame import page, trouble
 from kafka.ui.page_registry import PageRegistry

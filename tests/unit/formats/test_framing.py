@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from kafka.formats import Avro, Json, Protobuf
-from kafka.formats.framing import prefix_of, prefixed
+from kafka.formats.value_framing import prefix_of, prefixed
 
 pytestmark = pytest.mark.once
 

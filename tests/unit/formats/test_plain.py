@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kafka.formats.plain import KINDS, PlainColumns
+from kafka.formats.plain_columns import KINDS, PlainColumns
 
 CODES = {"short": "h", "int": "i", "long": "q", "float": "f", "double": "d"}
 

@@ -28,9 +28,8 @@ from kafka.formats.json.compatibility import incompatibilities as json_incompati
 from kafka.formats.json.schema_nodes import Document
 from kafka.formats.json.validation import parse_json_schema
 from kafka.formats.protobuf.compatibility import incompatibilities as protobuf_incompatibilities
+from kafka.formats.protobuf.descriptors import descriptor_proto, file_of, proto_text
 from kafka.formats.protobuf.errors import ProtobufSchemaError
-from kafka.formats.protobuf.files import descriptor_proto, file_of
-from kafka.formats.protobuf.text import proto_text
 
 _ORDER = {
     "record": ("type", "name", "namespace", "doc", "fields"),

@@ -32,7 +32,7 @@ from kafka.consumer.bounds import (
     parse_topics,
 )
 from kafka.consumer.records.typed_columns import Stop, TypedColumns, check_installed, exact_frame, settled_async
-from kafka.display.progress import ProgressReport, Tell
+from kafka.display.progress_bar import ProgressReport, Tell
 from kafka.errors import (
     IllegalArgumentError,
     IllegalStateError,

@@ -33,7 +33,7 @@ from kafka.consumer.bounds import (
 )
 from kafka.consumer.kafka_consumer import KafkaConsumer
 from kafka.consumer.records.typed_columns import Stop, TypedColumns, check_installed, exact_frame, settled
-from kafka.display.progress import ProgressReport, Tell
+from kafka.display.progress_bar import ProgressReport, Tell
 from kafka.errors import (
     IllegalArgumentError,
     IllegalStateError,

@@ -17,10 +17,10 @@ from kafka.formats.avro.arrow_writers import DAMAGED
 
 if cython.compiled:
     from cython.cimports.kafka.formats.avro.arrow_writers import ArrowWriter
-    from cython.cimports.kafka.formats.avro.output import Output
+    from cython.cimports.kafka.formats.avro.encoder_output import Output
 else:
     from kafka.formats.avro.arrow_writers import ArrowWriter
-    from kafka.formats.avro.output import Output
+    from kafka.formats.avro.encoder_output import Output
 
 _MAX_DATA = cython.declare(cython.Py_ssize_t, 0x7FFFFFFF)
 

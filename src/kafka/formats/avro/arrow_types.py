@@ -26,7 +26,7 @@ from kafka.formats.avro.schema import (
     Union,
 )
 from kafka.formats.avro.size_limits import check_columns, too_deep
-from kafka.formats.columns import (
+from kafka.formats.column_builders import (
     BooleanColumn,
     BytesColumn,
     Column,

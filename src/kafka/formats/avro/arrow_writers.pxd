@@ -1,6 +1,6 @@
 # What other compiled modules call of arrow_writers.py.
 
-from kafka.formats.avro.output cimport Output
+from kafka.formats.avro.encoder_output cimport Output
 
 
 cdef class ArrowWriter:

@@ -15,11 +15,11 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.kafka.formats.avro.output import Output
-    from cython.cimports.kafka.formats.utf8 import is_utf8
+    from cython.cimports.kafka.formats.avro.encoder_output import Output
+    from cython.cimports.kafka.formats.byte_operations import is_utf8
 else:
-    from kafka.formats.avro.output import Output
-    from kafka.formats.utf8 import is_utf8
+    from kafka.formats.avro.encoder_output import Output
+    from kafka.formats.byte_operations import is_utf8
 
 BAD = cython.declare(cython.int, 1)
 """Returned by a writer for a value that does not fit its type."""

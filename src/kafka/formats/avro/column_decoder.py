@@ -7,16 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka.formats.arrow import array_of, binary_buffers
+from kafka.formats.arrow_arrays import array_of, binary_buffers
 from kafka.formats.avro.arrow_types import Target, target_of
-from kafka.formats.avro.byte_readers import (
-    BytesReader,
-    DecimalReader,
-    DurationReader,
-    EnumReader,
-    FixedReader,
-    UuidReader,
-)
 from kafka.formats.avro.cursor import Reader
 from kafka.formats.avro.nested_readers import (
     BlockReader,
@@ -25,16 +17,6 @@ from kafka.formats.avro.nested_readers import (
     MemberReader,
     RecordReader,
     UnionReader,
-)
-from kafka.formats.avro.number_readers import (
-    BooleanReader,
-    DoubleReader,
-    FloatReader,
-    IntReader,
-    LongAsDoubleReader,
-    LongAsFloatReader,
-    LongReader,
-    NullReader,
 )
 from kafka.formats.avro.resolution import (
     Branches,
@@ -49,11 +31,27 @@ from kafka.formats.avro.resolution import (
     resolve,
 )
 from kafka.formats.avro.rows import read_rows
+from kafka.formats.avro.scalar_readers import (
+    BooleanReader,
+    BytesReader,
+    DecimalReader,
+    DoubleReader,
+    DurationReader,
+    EnumReader,
+    FixedReader,
+    FloatReader,
+    IntReader,
+    LongAsDoubleReader,
+    LongAsFloatReader,
+    LongReader,
+    NullReader,
+    UuidReader,
+)
 from kafka.formats.avro.schema import Enum, Fixed, Primitive, Schema
 from kafka.formats.avro.size_limits import least_size, too_deep
 from kafka.formats.avro.skippers import skipper
 from kafka.formats.bad_values import BadValue, bad_value, id_at
-from kafka.formats.columns import ListColumn, StructColumn
+from kafka.formats.column_builders import ListColumn, StructColumn
 
 
 def plan(writer: Schema, target: Target) -> Reader:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka.formats.arrow import check_valid
+from kafka.formats.arrow_arrays import check_valid
 from kafka.formats.avro.arrow_nested import ConstantRows, ListRows, MemberRows, OptionalRows, RecordRows, write_rows
 from kafka.formats.avro.arrow_writers import (
     ArrowWriter,
@@ -22,11 +22,11 @@ from kafka.formats.avro.arrow_writers import (
     NullRows,
     UuidRows,
 )
+from kafka.formats.avro.encoder_output import Output
 from kafka.formats.avro.errors import AvroEncodeError
-from kafka.formats.avro.output import Output
+from kafka.formats.avro.object_plan import default_bytes, is_nullable
 from kafka.formats.avro.resolution import DAY, INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, AvroResolutionError, units
 from kafka.formats.avro.schema import Array, Enum, Fixed, Map, Primitive, Record, Schema, Union
-from kafka.formats.avro.writer_plan import default_bytes, is_nullable
 
 
 class AvroColumnEncoder:

@@ -13,11 +13,11 @@ from kafka.formats.avro.cursor import NO_INTEGER
 
 if cython.compiled:
     from cython.cimports.kafka.formats.avro.cursor import Cursor, Reader, read_count
-    from cython.cimports.kafka.formats.columns import Column, ListColumn, StructColumn
+    from cython.cimports.kafka.formats.column_builders import Column, ListColumn, StructColumn
     from cython.cimports.kafka.record.integers import read_varint
 else:
     from kafka.formats.avro.cursor import Cursor, Reader, read_count
-    from kafka.formats.columns import Column, ListColumn, StructColumn
+    from kafka.formats.column_builders import Column, ListColumn, StructColumn
     from kafka.record.integers import read_varint
 
 BAD = cython.declare(cython.int, 1)

@@ -14,12 +14,12 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.formats.avro.output import shown
+from kafka.formats.avro.encoder_output import shown
 
 if cython.compiled:
-    from cython.cimports.kafka.formats.avro.output import ObjectWriter, Output
+    from cython.cimports.kafka.formats.avro.encoder_output import ObjectWriter, Output
 else:
-    from kafka.formats.avro.output import ObjectWriter, Output
+    from kafka.formats.avro.encoder_output import ObjectWriter, Output
 
 BAD = cython.declare(cython.int, 1)
 """Returned by a writer for a value that does not fit its type."""

@@ -14,16 +14,15 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 from kafka.formats.avro.errors import AvroDecodeError, AvroEncodeError
-from kafka.formats.avro.object_plan import object_plan
+from kafka.formats.avro.object_plan import WriterPlan, object_plan
 from kafka.formats.avro.schema import Schema
-from kafka.formats.avro.writer_plan import WriterPlan
 
 if cython.compiled:
     from cython.cimports.kafka.formats.avro.cursor import Cursor, ObjectReader
-    from cython.cimports.kafka.formats.avro.output import ObjectWriter, Output
+    from cython.cimports.kafka.formats.avro.encoder_output import ObjectWriter, Output
 else:
     from kafka.formats.avro.cursor import Cursor, ObjectReader
-    from kafka.formats.avro.output import ObjectWriter, Output
+    from kafka.formats.avro.encoder_output import ObjectWriter, Output
 
 
 @cython.final

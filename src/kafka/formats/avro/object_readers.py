@@ -26,13 +26,13 @@ if cython.compiled:
     from cython.cimports.cpython.datetime import import_datetime, time_new, timedelta_new
     from cython.cimports.cpython.unicode import PyUnicode_DecodeUTF8
     from cython.cimports.kafka.formats.avro.cursor import Cursor, ObjectReader, read_length
-    from cython.cimports.kafka.formats.avro.floats import double_at, float_at, whole_as_float
+    from cython.cimports.kafka.formats.byte_operations import double_at, float_at, whole_as_float
     from cython.cimports.kafka.record.integers import read_varint
 
     import_datetime()
 else:
     from kafka.formats.avro.cursor import Cursor, ObjectReader, read_length
-    from kafka.formats.avro.floats import double_at, float_at, whole_as_float
+    from kafka.formats.byte_operations import double_at, float_at, whole_as_float
     from kafka.record.integers import read_varint
 
 

@@ -12,10 +12,10 @@ except ImportError:  # the plain variant needs no Cython
 
 if cython.compiled:
     from cython.cimports.kafka.formats.avro.cursor import Cursor, Reader
-    from cython.cimports.kafka.formats.columns import Column
+    from cython.cimports.kafka.formats.column_builders import Column
 else:
     from kafka.formats.avro.cursor import Cursor, Reader
-    from kafka.formats.columns import Column
+    from kafka.formats.column_builders import Column
 
 
 @cython.cfunc

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
+from kafka.formats.json.codec_options import DecodeOptions, EncodeOptions
 from kafka.formats.json.column_decoder import JsonColumnDecoder
 from kafka.formats.json.column_encoder import JsonColumnEncoder
-from kafka.formats.json.encodings import in_utf8
 from kafka.formats.json.errors import JsonSchemaError, place
-from kafka.formats.json.options import DecodeOptions, EncodeOptions
 from kafka.formats.json.schema import arrow_type
+from kafka.formats.json.texts import in_utf8
 
 if TYPE_CHECKING:
     import pyarrow as pa

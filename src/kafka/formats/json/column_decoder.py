@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka.formats.arrow import array_of, binary_buffers
+from kafka.formats.arrow_arrays import array_of, binary_buffers
 from kafka.formats.bad_values import BadValue, bad_value
-from kafka.formats.columns import (
+from kafka.formats.column_builders import (
     BooleanColumn,
     BytesColumn,
     DoubleColumn,
@@ -21,6 +21,7 @@ from kafka.formats.columns import (
     NullColumn,
     StructColumn,
 )
+from kafka.formats.json.codec_options import UNITS, DecodeOptions
 from kafka.formats.json.cursor import Reader
 from kafka.formats.json.errors import JsonSchemaError, place
 from kafka.formats.json.nested_readers import ArrayReader, MapReader, ObjectReader
@@ -34,7 +35,6 @@ from kafka.formats.json.number_readers import (
     NullReader,
     SmallReader,
 )
-from kafka.formats.json.options import UNITS, DecodeOptions
 from kafka.formats.json.rows import read_rows
 from kafka.formats.json.schema import arrow_type, plain_type
 from kafka.formats.json.text_readers import BinaryReader, FixedReader, RawReader, TextReader

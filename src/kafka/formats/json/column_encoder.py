@@ -6,23 +6,25 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka.formats.arrow import array_of_taken, check_valid
+from kafka.formats.arrow_arrays import array_of_taken, check_valid
+from kafka.formats.json.codec_options import UNITS, EncodeOptions
+from kafka.formats.json.encoder_output import Output, Writer, write_rows
 from kafka.formats.json.errors import JsonSchemaError, place
 from kafka.formats.json.nested_writers import ArrayWriter, MapWriter, ObjectWriter
-from kafka.formats.json.options import UNITS, EncodeOptions
-from kafka.formats.json.output import Output, Writer, write_rows
 from kafka.formats.json.scalar_writers import (
     BinaryWriter,
     BooleanWriter,
+    DateWriter,
     DecimalWriter,
     NullWriter,
     RawWriter,
     RealWriter,
     TextWriter,
+    TimestampWriter,
+    TimeWriter,
     WholeWriter,
 )
 from kafka.formats.json.schema import arrow_type
-from kafka.formats.json.time_writers import DateWriter, TimestampWriter, TimeWriter
 
 
 class JsonEncodeError(ValueError):

@@ -1,6 +1,6 @@
 # The attributes of the classes of cursor.py, and what readers call of it.
 
-from kafka.formats.columns cimport Column
+from kafka.formats.column_builders cimport Column
 
 
 cdef class Cursor:

@@ -20,10 +20,10 @@ except ImportError:  # the plain variant needs no Cython
 from kafka.record.batch_types import Buffer
 
 if cython.compiled:
-    from cython.cimports.kafka.formats.columns import Column
+    from cython.cimports.kafka.formats.column_builders import Column
     from cython.cimports.kafka.formats.json.scan import next_byte
 else:
-    from kafka.formats.columns import Column
+    from kafka.formats.column_builders import Column
     from kafka.formats.json.scan import next_byte
 
 BAD = cython.declare(cython.int, 1)

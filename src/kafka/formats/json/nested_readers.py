@@ -11,13 +11,13 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.kafka.formats.columns import BytesColumn, ListColumn, StructColumn
+    from cython.cimports.kafka.formats.column_builders import BytesColumn, ListColumn, StructColumn
     from cython.cimports.kafka.formats.json.cursor import Cursor, Reader, read_value
     from cython.cimports.kafka.formats.json.scan import next_byte, same_bytes, text_end
     from cython.cimports.kafka.formats.json.skip import skip_value
     from cython.cimports.kafka.formats.json.texts import read_text, skip_text
 else:
-    from kafka.formats.columns import BytesColumn, ListColumn, StructColumn
+    from kafka.formats.column_builders import BytesColumn, ListColumn, StructColumn
     from kafka.formats.json.cursor import Cursor, Reader, read_value
     from kafka.formats.json.scan import next_byte, same_bytes, text_end
     from kafka.formats.json.skip import skip_value

@@ -11,14 +11,14 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.formats.json.output import view_of
+from kafka.formats.json.encoder_output import view_of
 
 if cython.compiled:
-    from cython.cimports.kafka.formats.json.numbers_at import signed_at
-    from cython.cimports.kafka.formats.json.output import Output, Writer, write_value
+    from cython.cimports.kafka.formats.json.encoder_output import Output, Writer, write_value
+    from cython.cimports.kafka.formats.json.scan import signed_at
 else:
-    from kafka.formats.json.numbers_at import signed_at
-    from kafka.formats.json.output import Output, Writer, write_value
+    from kafka.formats.json.encoder_output import Output, Writer, write_value
+    from kafka.formats.json.scan import signed_at
 
 BAD = cython.declare(cython.int, 1)
 """Returned by a writer for a value that JSON cannot represent."""

@@ -14,7 +14,7 @@ except ImportError:  # the plain variant needs no Cython
 from kafka.formats.json.numbers import scaled
 
 if cython.compiled:
-    from cython.cimports.kafka.formats.columns import (
+    from cython.cimports.kafka.formats.column_builders import (
         BooleanColumn,
         Column,
         DoubleColumn,
@@ -27,7 +27,7 @@ if cython.compiled:
     from cython.cimports.kafka.formats.json.numbers import is_number, number_text, read_number, to_double, to_whole
     from cython.cimports.kafka.formats.json.skip import read_constant
 else:
-    from kafka.formats.columns import (
+    from kafka.formats.column_builders import (
         BooleanColumn,
         Column,
         DoubleColumn,

@@ -11,15 +11,15 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.formats.json.encodings import in_utf8
+from kafka.formats.json.texts import in_utf8
 
 if cython.compiled:
-    from cython.cimports.kafka.formats.columns import Column
+    from cython.cimports.kafka.formats.column_builders import Column
     from cython.cimports.kafka.formats.json.cursor import Cursor, Reader, read_value
     from cython.cimports.kafka.formats.json.scan import next_byte
     from cython.cimports.kafka.formats.json.skip import skip_value
 else:
-    from kafka.formats.columns import Column
+    from kafka.formats.column_builders import Column
     from kafka.formats.json.cursor import Cursor, Reader, read_value
     from kafka.formats.json.scan import next_byte
     from kafka.formats.json.skip import skip_value

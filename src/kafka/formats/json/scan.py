@@ -1,8 +1,14 @@
-"""The operations on each byte of a JSON value. For the plain variant; `scan.pxd` has the same for compiled modules."""
+"""Operations on the bytes of JSON values, and numbers in the buffers of Arrow arrays.
+
+The plain variant uses this module. Compiled modules inline the same functions from `scan.pxd`.
+"""
 
 from __future__ import annotations
 
+import math
 import re
+import struct
+import sys
 from typing import Protocol
 
 from kafka.record.batch_types import Buffer
@@ -50,3 +56,34 @@ def scaled_double(digits: int, exponent: int) -> float:
 def exact_double(data: Buffer, start: int, size: int) -> float:
     """Return a number, whose text is known to be one, as Python's float() does."""
     return float(bytes(data[start : start + size]))
+
+
+def signed_at(data: Buffer, at: int, width: int) -> int:
+    """Return the signed number of 1, 2, 4 or 8 bytes at a position."""
+    return int.from_bytes(data[at : at + width], sys.byteorder, signed=True)
+
+
+def unsigned_at(data: Buffer, at: int, width: int) -> int:
+    """Return the unsigned number of 1, 2, 4 or 8 bytes at a position."""
+    return int.from_bytes(data[at : at + width], sys.byteorder)
+
+
+def double_at(data: Buffer, at: int) -> float:
+    """Return the double at a position."""
+    value: float = struct.unpack_from("=d", data, at)[0]
+    return value
+
+
+def float_at(data: Buffer, at: int) -> float:
+    """Return the float at a position, as a double."""
+    value: float = struct.unpack_from("=f", data, at)[0]
+    return value
+
+
+def as_float(value: float) -> float:
+    """Return the float next to a double, as a double."""
+    try:
+        rounded: float = struct.unpack("=f", struct.pack("=f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return rounded

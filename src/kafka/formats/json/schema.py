@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka.formats.json.errors import JsonSchemaError, place
-from kafka.formats.json.spark_types import is_spark_type, type_of_ddl, type_of_spark
+from kafka.formats.json.spark_schema import is_spark_type, type_of_ddl, type_of_spark
 
 
 def arrow_type(schema: Any, references: Mapping[str, Any] | None = None) -> pa.DataType:

@@ -10,20 +10,20 @@ try:
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.formats.json.encodings import without_surrogates
+from kafka.formats.json.texts import without_surrogates
 
 if cython.compiled:
-    from cython.cimports.kafka.formats.columns import BytesColumn, FixedColumn
+    from cython.cimports.kafka.formats.byte_operations import is_utf8
+    from cython.cimports.kafka.formats.column_builders import BytesColumn, FixedColumn
     from cython.cimports.kafka.formats.json.cursor import Cursor, Reader
     from cython.cimports.kafka.formats.json.skip import skip_value
     from cython.cimports.kafka.formats.json.texts import read_text
-    from cython.cimports.kafka.formats.utf8 import is_utf8
 else:
-    from kafka.formats.columns import BytesColumn, FixedColumn
+    from kafka.formats.byte_operations import is_utf8
+    from kafka.formats.column_builders import BytesColumn, FixedColumn
     from kafka.formats.json.cursor import Cursor, Reader
     from kafka.formats.json.skip import skip_value
     from kafka.formats.json.texts import read_text
-    from kafka.formats.utf8 import is_utf8
 
 BAD = cython.declare(cython.int, 1)
 """Returned by a reader for bytes that are not a value of its type."""

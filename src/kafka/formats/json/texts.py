@@ -1,27 +1,36 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Reads JSON strings. Compiled by Cython; the plain variant behaves the same."""
+"""Reads JSON strings, and converts JSON from encodings other than UTF-8. Compiled by Cython; the plain variant behaves
+the same.
+
+Like Python's json, it accepts UTF-16, UTF-32, byte order marks, and surrogates in UTF-8. A surrogate is half a
+character; one can occur alone in JSON's escapes and in the strings of other languages.
+"""
 
 from __future__ import annotations
+
+import json
+import re
 
 try:
     import cython
 except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
-from kafka.formats.json.encodings import is_utf8_but_surrogates, without_surrogates
+from kafka.record.batch_types import Buffer
 
 if cython.compiled:
+    from cython.cimports.kafka.formats.byte_operations import is_utf8
     from cython.cimports.kafka.formats.json.cursor import Cursor
     from cython.cimports.kafka.formats.json.scan import text_end
-    from cython.cimports.kafka.formats.utf8 import is_utf8
     from cython.cimports.libc.string import memcpy
 else:
+    from kafka.formats.byte_operations import is_utf8
     from kafka.formats.json.cursor import Cursor
     from kafka.formats.json.scan import text_end
-    from kafka.formats.utf8 import is_utf8
 
 BAD = cython.declare(cython.int, 1)
 """Returned by a reader for bytes that are not a value of its type."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @cython.cfunc
@@ -224,3 +233,28 @@ def _lone_surrogate(cursor: Cursor, at: cython.Py_ssize_t) -> cython.int:
     for index in range(cursor.text_size):
         cursor.text[index] = replaced[index]
     return 0
+
+
+def in_utf8(value: bytes) -> bytes | None:
+    """Return a value in UTF-8 without a byte order mark; None if it is that, or has no encoding."""
+    encoding = json.detect_encoding(value)
+    if encoding == "utf-8":
+        return None
+    try:
+        return value.decode(encoding, "surrogatepass").encode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return None
+
+
+def is_utf8_but_surrogates(data: Buffer, start: int, size: int) -> bool:
+    """Return whether bytes are UTF-8, in which surrogates may stand, as for Python's json."""
+    try:
+        str(data[start : start + size], "utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def without_surrogates(text: bytes) -> bytes:
+    """Put U+FFFD in the place of each surrogate; the size stays the same."""
+    return _SURROGATE.sub("\ufffd", text.decode("utf-8", "surrogatepass")).encode()

@@ -12,12 +12,12 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.kafka.formats.columns import Column, Int32Column, Int64Column
+    from cython.cimports.kafka.formats.column_builders import Column, Int32Column, Int64Column
     from cython.cimports.kafka.formats.json.cursor import Cursor, Reader
     from cython.cimports.kafka.formats.json.numbers import is_number, read_number, to_whole
     from cython.cimports.kafka.formats.json.texts import read_text
 else:
-    from kafka.formats.columns import Column, Int32Column, Int64Column
+    from kafka.formats.column_builders import Column, Int32Column, Int64Column
     from kafka.formats.json.cursor import Cursor, Reader
     from kafka.formats.json.numbers import is_number, read_number, to_whole
     from kafka.formats.json.texts import read_text

@@ -1,6 +1,6 @@
 """Protobuf: descriptors of schemas, messages as objects, and values as Arrow columns and back.
 
-Messages are objects of the library protobuf. `files` finds descriptors, with grpcio-tools' compiler if a schema is
-text; `text` writes one as text; `columns` has ptars fill Arrow columns, and refuses values that ptars should not
+Messages are objects of the library protobuf. `descriptors` makes descriptors, with grpcio-tools' compiler if a schema
+is text, and writes one as text. `column_codec` has ptars fill Arrow columns, and refuses values that ptars should not
 accept.
 """

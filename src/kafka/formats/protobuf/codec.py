@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kafka.formats.framing import PrefixError, index_bytes, read_prefix
+from kafka.formats.protobuf.descriptors import file_of, indexes_of, message_of
 from kafka.formats.protobuf.errors import ProtobufDecodeError, ProtobufEncodeError, library
-from kafka.formats.protobuf.files import file_of, indexes_of, message_of
+from kafka.formats.value_framing import PrefixError, index_bytes, read_prefix
 
 if TYPE_CHECKING:
     import pyarrow as pa

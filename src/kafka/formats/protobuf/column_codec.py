@@ -14,10 +14,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute
 
-from kafka.formats.arrow import check_kind, check_valid
+from kafka.formats.arrow_arrays import check_kind, check_valid
 from kafka.formats.protobuf.damage import damage
+from kafka.formats.protobuf.descriptors import descriptor_proto
 from kafka.formats.protobuf.errors import ProtobufEncodeError, ProtobufSchemaError, library
-from kafka.formats.protobuf.files import descriptor_proto
 
 pc: Any = pyarrow.compute
 _TIMES = (-62_135_596_800_000_000, 253_402_300_799_999_999)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kafka.formats.registry.json_objects import JsonObject, Readers, is_true, listed, optional
-from kafka.formats.registry.schemas import Schema
+from kafka.formats.registry.schema_objects import Schema
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from kafka.formats.column_io import SchemaNeeded, encoded_rows, names_of_avro, names_of_type
-from kafka.formats.framing import FramedValues, SchemaName, framed_values, ids_before, prefix_of, prefixed
-from kafka.formats.registry.schemas import Schema
+from kafka.formats.registry.schema_objects import Schema
+from kafka.formats.value_framing import FramedValues, SchemaName, framed_values, ids_before, prefix_of, prefixed
 
 if TYPE_CHECKING:
     import pyarrow
@@ -157,7 +157,7 @@ class RegistryWriter:
             self._codec = parsed
             self.field_names = names_of_type(parsed.type)
         if kind == "PROTOBUF":
-            from kafka.formats.protobuf.files import indexes_of
+            from kafka.formats.protobuf.descriptors import indexes_of
 
             indexes = indexes_of(parsed.descriptor)
         self._prefix = prefix_of(schema_id, indexes)

@@ -137,7 +137,7 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
         return f"<KafkaConsumer topics=({', '.join(f'{topic}-{partition}' for topic, partition in self._topics)})>"
 
     def _repr_html_(self) -> str:
-        from kafka.display.markup import html
+        from kafka.display.html_tables import html
 
         return html("<pre>{}</pre>", repr(self))
 

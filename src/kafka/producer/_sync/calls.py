@@ -21,7 +21,7 @@ from kafka.producer.future import FutureRecordMetadata
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from kafka.display.progress import Tell
+    from kafka.display.progress_bar import Tell
     from kafka.formats.column_io import WriteAs
     from kafka.metrics.kafka_metric import KafkaMetric
     from kafka.producer.arrow_future import ArrowData, FutureArrowResult
@@ -63,7 +63,7 @@ class ProducerCalls(TransactionCalls):
         without pyarrow, and `TypeError` or `ValueError` for data that are not records and for typed data that do not
         fit; nothing is sent then.
         """
-        from kafka.display.progress import ProgressReport
+        from kafka.display.progress_bar import ProgressReport
         from kafka.producer.arrow_encoder import ArrowEncoder, typed_rows
         from kafka.producer.arrow_future import FutureArrowResult
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.registry._async.named_schemas import named_schema
 from kafka.formats.registry.errors import SchemaRegistryError
-from kafka.formats.registry.schemas import RegisteredSchema, Schema
+from kafka.formats.registry.schema_objects import RegisteredSchema, Schema
 from kafka.schema_registry.schema_ids import SchemaId
 from kafka.schema_registry.serde import Options, described
 from kafka.serialization import SerializationError

@@ -12,7 +12,7 @@ from kafka.formats.avro.resolution import AvroResolutionError
 from kafka.formats.avro.schema import AvroSchemaError
 from kafka.formats.avro.schema import Schema as ParsedSchema
 from kafka.formats.registry._sync.named_schemas import parsed_avro
-from kafka.formats.registry.schemas import Schema
+from kafka.formats.registry.schema_objects import Schema
 from kafka.schema_registry._sync.value_schemas import (
     Registry,
     WritingSchemas,

@@ -11,7 +11,7 @@ from kafka.errors import KafkaConfigurationError
 from kafka.formats.json.errors import JsonSchemaError
 from kafka.formats.json.validation import JsonInvalidError, JsonValidator, parse_json_schema, plain_object
 from kafka.formats.registry._sync.named_schemas import referenced_schemas
-from kafka.formats.registry.schemas import Schema
+from kafka.formats.registry.schema_objects import Schema
 from kafka.schema_registry._sync.value_schemas import (
     Registry,
     WritingSchemas,

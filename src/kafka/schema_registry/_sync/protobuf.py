@@ -9,9 +9,9 @@ from typing import Any
 
 from kafka.errors import KafkaConfigurationError
 from kafka.formats.protobuf.damage import damage
+from kafka.formats.protobuf.descriptors import indexes_of, is_known
 from kafka.formats.protobuf.errors import library
-from kafka.formats.protobuf.files import indexes_of, is_known
-from kafka.formats.registry.schemas import Schema, SchemaReference
+from kafka.formats.registry.schema_objects import Schema, SchemaReference
 from kafka.schema_registry._sync.value_schemas import Registry, WritingSchemas, written_schema
 from kafka.schema_registry.schema_ids import SchemaId, reference_subject_name_strategy
 from kafka.schema_registry.serde import (

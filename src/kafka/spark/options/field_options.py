@@ -198,7 +198,7 @@ def _registry(parsed: Mapping[str, Any], given: Mapping[str, str]) -> tuple[tupl
             conf[name] = _number(name, conf[name])
     if conf.get("ssl.ca.location") in ("false", "False"):
         conf["ssl.ca.location"] = False
-    from kafka.formats.registry.options import parse
+    from kafka.formats.registry.client_options import parse
 
     try:
         parse(conf)

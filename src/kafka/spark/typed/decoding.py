@@ -169,7 +169,7 @@ def decoder_of(schema: ReaderSchema, typed: TypedOptions) -> Decode:
     if is_framed(schema, typed):
         return _registry_decoder(schema, typed)
     if schema.format in PLAIN_FORMATS:
-        from kafka.formats.plain import PlainColumns
+        from kafka.formats.plain_columns import PlainColumns
 
         return _without_headers(PlainColumns(schema.format).decode)
     if schema.format == "protobuf":
@@ -194,7 +194,7 @@ def _registry_decoder(schema: ReaderSchema, typed: TypedOptions) -> Decode:
     """Make the decoder of values whose schemas are in the registry; it waits while the registry does not answer."""
     from kafka.formats.column_io import SchemaNeeded
     from kafka.formats.registry._sync.column_calls import RegistryReader
-    from kafka.formats.registry.schemas import Schema
+    from kafka.formats.registry.schema_objects import Schema
 
     client = client_of(typed.registry)  # held by the task: it has the schemas of earlier tasks
     subject = next(each.subject for each in typed.fields if each.field == schema.field)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaError
-from kafka.formats.framing import prefix_of, prefixed
+from kafka.formats.value_framing import prefix_of, prefixed
 from kafka.spark.options.field_options import PLAIN_FORMATS
 from kafka.spark.typed.reader_schema import protobuf_of
 from kafka.spark.typed.writer_schema import WriterSchema
@@ -39,7 +39,7 @@ class Encoder:
         self._protobuf: Any = None
         indexes = None
         if schema.format == "protobuf":
-            from kafka.formats.protobuf.files import indexes_of
+            from kafka.formats.protobuf.descriptors import indexes_of
 
             self._protobuf = protobuf_of(schema.text, schema.message, schema.references)
             indexes = indexes_of(self._protobuf.descriptor)
@@ -77,7 +77,7 @@ class Encoder:
         if self._protobuf is not None:
             return prefixed(self._protobuf.encode_rows(column), self._prefix)
         if self._schema.format in PLAIN_FORMATS:
-            from kafka.formats.plain import PlainColumns
+            from kafka.formats.plain_columns import PlainColumns
 
             plain = PlainColumns(self._schema.format)
             return plain.encode(column.cast(plain.type))
@@ -89,7 +89,7 @@ class Encoder:
         """The column, if its rows have all that the JSON Schema requires; raises ValueError."""
         if not self._schema.text:
             return column
-        from kafka.formats.arrow import check_kind
+        from kafka.formats.arrow_arrays import check_kind
         from kafka.formats.json.column_encoder import check_required
         from kafka.formats.json.schema import arrow_type
 

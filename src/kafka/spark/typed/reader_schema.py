@@ -78,7 +78,7 @@ class ReaderSchema:
     def arrow(self) -> "pyarrow.DataType":
         """The type of the decoded column; raises `AvroSchemaError`, `JsonSchemaError` or `ProtobufSchemaError`."""
         if self.format in PLAIN_FORMATS:
-            from kafka.formats.plain import PlainColumns
+            from kafka.formats.plain_columns import PlainColumns
 
             return PlainColumns(self.format).type
         if self.format == "avro":

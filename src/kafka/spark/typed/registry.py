@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kafka.formats.registry.errors import SchemaRegistryConnectionError
 
 if TYPE_CHECKING:
-    from kafka.formats.registry.client import SchemaRegistryClient
+    from kafka.formats.registry.registry_clients import SchemaRegistryClient
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class _Clients:
 
     def of(self, conf: Conf) -> "SchemaRegistryClient":
         """The client with these options; it stays open while it is referenced."""
-        from kafka.formats.registry.client import SchemaRegistryClient
+        from kafka.formats.registry.registry_clients import SchemaRegistryClient
 
         with self._lock:
             found = self._made.get(conf)

@@ -13,7 +13,7 @@ from kafka.spark.typed.registry import client_of, wait_for_registry
 if TYPE_CHECKING:
     import pyarrow
 
-    from kafka.formats.registry.schemas import Schema
+    from kafka.formats.registry.schema_objects import Schema
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def find_writer_schema(
 def _registered(
     field: FieldOptions, typed: TypedOptions, subject: str, text: str | None, topic: str | None, type_: Any
 ) -> WriterSchema:
-    from kafka.formats.registry.schemas import Schema
+    from kafka.formats.registry.schema_objects import Schema
 
     client = client_of(typed.registry)
     kind = REGISTRY_FORMATS[field.format]

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from kafka.formats.avro.column_decoder import AvroColumnDecoder
-from kafka.formats.avro.floats import double_at, float_at, put_double, put_float, whole_as_float
 from kafka.formats.avro.object_decoder import AvroObjectDecoder, AvroObjectEncoder
 from kafka.formats.avro.schema import parse
+from kafka.formats.byte_operations import double_at, float_at, put_double, put_float, whole_as_float
 
 NUMBERS = [0.0, -0.0, 1.5, -3.25, math.inf, -math.inf, 2.0**-149, 5e-324, 1e38]
 

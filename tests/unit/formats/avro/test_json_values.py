@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka.formats.avro.errors import AvroEncodeError
-from kafka.formats.avro.json_values import loaded, object_of
-from kafka.formats.avro.json_writer import json_writer
+from kafka.formats.avro.json_values import json_writer, loaded, object_of
 from kafka.formats.avro.object_decoder import AvroObjectDecoder, AvroObjectEncoder
 from kafka.formats.avro.schema import parse
 from unit.formats.avro.values import LOGICAL, PRIMITIVES, schemas

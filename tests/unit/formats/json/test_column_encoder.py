@@ -15,10 +15,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from kafka.formats.json.codec_options import DecodeOptions, EncodeOptions
 from kafka.formats.json.column_decoder import JsonColumnDecoder
 from kafka.formats.json.column_encoder import JsonColumnEncoder, JsonEncodeError
 from kafka.formats.json.errors import JsonSchemaError
-from kafka.formats.json.options import DecodeOptions, EncodeOptions
 from unit.formats.json.types import columns
 
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka.formats.json.codec import infer_type
+from kafka.formats.json.codec_options import DecodeOptions
 from kafka.formats.json.column_decoder import JsonColumnDecoder
 from kafka.formats.json.errors import JsonSchemaError
-from kafka.formats.json.options import DecodeOptions
 
 UTC = pa.timestamp("us", "UTC")
 

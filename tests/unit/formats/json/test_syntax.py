@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from kafka.formats.json.codec_options import DecodeOptions
 from kafka.formats.json.column_decoder import JsonColumnDecoder
-from kafka.formats.json.options import DecodeOptions
 from kafka.formats.json.rows import json_syntax_error
 
 _SCALARS = """

@@ -22,9 +22,14 @@ from kafka.formats import (  # noqa: E402
     ProtobufEncodeError,
     ProtobufSchemaError,
 )
-from kafka.formats.framing import index_bytes, read_indexes  # noqa: E402
-from kafka.formats.protobuf.files import descriptor_proto, file_of, indexes_of, message_of  # noqa: E402
-from kafka.formats.protobuf.text import proto_text  # noqa: E402
+from kafka.formats.protobuf.descriptors import (  # noqa: E402
+    descriptor_proto,
+    file_of,
+    indexes_of,
+    message_of,
+    proto_text,
+)
+from kafka.formats.value_framing import index_bytes, read_indexes  # noqa: E402
 
 pytestmark = pytest.mark.once
 

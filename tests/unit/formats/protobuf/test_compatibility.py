@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("grpc_tools")
 
 from kafka.formats.protobuf.compatibility import incompatibilities
-from kafka.formats.protobuf.files import file_of
+from kafka.formats.protobuf.descriptors import file_of
 
 pytestmark = pytest.mark.once
 

@@ -14,7 +14,7 @@ pytest.importorskip("google.protobuf")
 
 
 from kafka.formats import Protobuf, ProtobufEncodeError  # noqa: E402
-from kafka.formats.protobuf.files import file_of, message_of  # noqa: E402
+from kafka.formats.protobuf.descriptors import file_of, message_of  # noqa: E402
 from unit.formats.protobuf.values import Row, canonical, comparable, files, is_merged, messages, readers  # noqa: E402
 
 pytestmark = pytest.mark.once

@@ -11,9 +11,8 @@ import pytest
 
 from kafka.formats import Avro, Json, Protobuf
 from kafka.formats.column_io import reader_of
-from kafka.formats.registry.async_client import AsyncSchemaRegistryClient
-from kafka.formats.registry.client import SchemaRegistryClient
-from kafka.formats.registry.schemas import Schema
+from kafka.formats.registry.registry_clients import AsyncSchemaRegistryClient, SchemaRegistryClient
+from kafka.formats.registry.schema_objects import Schema
 from kafka.record.arrow_batches import HEADERS_TYPE
 
 from .scripted_registry import Request, ScriptedRegistry

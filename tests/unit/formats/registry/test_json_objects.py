@@ -11,8 +11,16 @@ from kafka.formats.registry.associations import (
     AssociationInfo,
     AssociationResponse,
 )
-from kafka.formats.registry.schemas import Metadata, Rule, RuleKind, RuleSet, SchemaReference, SchemaTags
-from kafka.formats.registry.settings import ConfigCompatibilityLevel, ServerConfig
+from kafka.formats.registry.schema_objects import (
+    ConfigCompatibilityLevel,
+    Metadata,
+    Rule,
+    RuleKind,
+    RuleSet,
+    SchemaReference,
+    SchemaTags,
+    ServerConfig,
+)
 
 pytestmark = pytest.mark.once
 

@@ -25,8 +25,8 @@ from kafka.errors import (
     KafkaConnectionError,
     KafkaError,
 )
-from kafka.formats.registry import client as registry_client
 from kafka.formats.registry import exchange
+from kafka.formats.registry import registry_clients as registry_client
 from kafka.schema_registry import (
     AsyncSchemaRegistryClient,
     Metadata,

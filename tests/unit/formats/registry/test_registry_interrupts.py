@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from kafka.formats.registry import client as registry_client
+from kafka.formats.registry import registry_clients as registry_client
 from kafka.schema_registry import SchemaRegistryClient
 from unit.interrupt import PACKAGE, interrupts
 from unit.sampling import EVERY

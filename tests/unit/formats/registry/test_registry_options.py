@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kafka.errors import KafkaConfigurationError
-from kafka.formats.registry.options import parse
+from kafka.formats.registry.client_options import parse
 from kafka.schema_registry import SchemaRegistryClient
 
 pytestmark = pytest.mark.once

@@ -9,7 +9,7 @@ import pytest
 
 from kafka.formats.registry._async.named_schemas import writers_schema as async_writers_schema
 from kafka.formats.registry._sync.named_schemas import writers_schema
-from kafka.formats.registry.schemas import RegisteredSchema, Schema, SchemaReference
+from kafka.formats.registry.schema_objects import RegisteredSchema, Schema, SchemaReference
 from kafka.schema_registry import SchemaRegistryConnectionError, SchemaRegistryError
 
 pytestmark = pytest.mark.once

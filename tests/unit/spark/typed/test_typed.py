@@ -19,9 +19,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka.errors import KafkaConfigurationError
 from kafka.formats import Avro
-from kafka.formats.registry.client import SchemaRegistryClient
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
-from kafka.formats.registry.schemas import Schema, SchemaReference
+from kafka.formats.registry.registry_clients import SchemaRegistryClient
+from kafka.formats.registry.schema_objects import Schema, SchemaReference
 from kafka.spark.options.parsing import parse_read
 from kafka.spark.typed import registry as registries
 from kafka.spark.typed.decoding import RecordDecodingError

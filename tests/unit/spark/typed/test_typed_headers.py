@@ -9,7 +9,7 @@ import pytest
 
 from kafka import KafkaProducer
 from kafka.formats import Avro, Protobuf
-from kafka.formats.registry.schemas import Schema
+from kafka.formats.registry.schema_objects import Schema
 from kafka.spark.typed.decoding import RecordDecodingError
 
 from .typed_frames import Frame, Kafka, Stream, kafka

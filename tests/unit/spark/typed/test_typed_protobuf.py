@@ -12,8 +12,8 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from kafka.errors import KafkaConfigurationError
 from kafka.formats import Protobuf
-from kafka.formats.protobuf.files import descriptor_proto
-from kafka.formats.registry.schemas import Schema, SchemaReference
+from kafka.formats.protobuf.descriptors import descriptor_proto
+from kafka.formats.registry.schema_objects import Schema, SchemaReference
 from kafka.spark import functions
 from kafka.spark.typed.decoding import RecordDecodingError
 from kafka.spark.typed.encoding import RowEncodingError

@@ -18,8 +18,8 @@ from kafka import KafkaProducer
 from kafka import read as kafka_read
 from kafka.broker import EmbeddedBroker
 from kafka.formats import Avro
-from kafka.formats.registry.client import SchemaRegistryClient
-from kafka.formats.registry.schemas import Schema
+from kafka.formats.registry.registry_clients import SchemaRegistryClient
+from kafka.formats.registry.schema_objects import Schema
 from kafka.spark.default_source import typed_read
 from kafka.spark.options.parsing import check_read, read_columns
 from kafka.spark.options.row_schema import COLUMNS

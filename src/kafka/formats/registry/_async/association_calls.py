@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from kafka.formats.registry._async.requests import quoted
-from kafka.formats.registry._async.schema_calls import AsyncSchemaCalls
+from kafka.formats.registry._async.schema_calls import AsyncSchemaCalls, quoted
 from kafka.formats.registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 from kafka.formats.registry.responses import associated, association_of
 

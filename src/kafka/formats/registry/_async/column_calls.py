@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from kafka.formats.column_io import SchemaNeeded
-from kafka.formats.framing import SchemaName
 from kafka.formats.registry._async.named_schemas import parsed_avro, referenced_texts, writers_schema
 from kafka.formats.registry._async.schema_calls import AsyncSchemaCalls, Version
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schema_columns import Message, ReaderCore, RegistryWriter, kind_of, schema_of
-from kafka.formats.registry.schemas import Schema
+from kafka.formats.registry.schema_objects import Schema
+from kafka.formats.value_framing import SchemaName
 
 if TYPE_CHECKING:
     import pyarrow

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from kafka.formats.framing import SchemaName
 from kafka.formats.registry.errors import SchemaRegistryError
-from kafka.formats.registry.schemas import RegisteredSchema, Schema
+from kafka.formats.registry.schema_objects import RegisteredSchema, Schema
+from kafka.formats.value_framing import SchemaName
 from kafka.serialization import SerializationError
 
 if TYPE_CHECKING:
@@ -162,6 +162,6 @@ async def writers_schema(
         if not error.is_missing:
             raise
         raise ValueError(f"the schema registry lacks what the schema refers to: {error}") from error
-    from kafka.formats.protobuf.files import position_in
+    from kafka.formats.protobuf.descriptors import position_in
 
     return position_in(schema.schema_str or "", message, tuple(references.items()))

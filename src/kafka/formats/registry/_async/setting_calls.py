@@ -3,12 +3,10 @@
 from typing import Any, Literal
 
 from kafka.errors import IllegalArgumentError
-from kafka.formats.registry._async.requests import quoted
-from kafka.formats.registry._async.schema_calls import AsyncSchemaCalls
+from kafka.formats.registry._async.schema_calls import AsyncSchemaCalls, quoted
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.responses import settings_of, text_of
-from kafka.formats.registry.schemas import Schema, checked_schema
-from kafka.formats.registry.settings import ServerConfig
+from kafka.formats.registry.schema_objects import Schema, ServerConfig, checked_schema
 
 Version = int | Literal["latest"]
 

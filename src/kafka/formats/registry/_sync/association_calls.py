@@ -3,8 +3,7 @@
 
 from collections.abc import Sequence
 
-from kafka.formats.registry._sync.requests import quoted
-from kafka.formats.registry._sync.schema_calls import SchemaCalls
+from kafka.formats.registry._sync.schema_calls import SchemaCalls, quoted
 from kafka.formats.registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 from kafka.formats.registry.responses import associated, association_of
 

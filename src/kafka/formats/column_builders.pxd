@@ -1,4 +1,4 @@
-# The attributes of the classes of columns.py, and what decoders call of them.
+# The attributes of the classes of column_builders.py, and what decoders call of them.
 
 cdef class Column:
     cdef readonly Py_ssize_t rows

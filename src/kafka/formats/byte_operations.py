@@ -1,4 +1,7 @@
-"""Little-endian floating-point numbers. For the plain variant; `floats.pxd` has the same for compiled modules."""
+"""Little-endian floating-point numbers, and checks that bytes are UTF-8.
+
+The plain variant uses this module. Compiled modules inline the same functions from `byte_operations.pxd`.
+"""
 
 from __future__ import annotations
 
@@ -45,3 +48,12 @@ def put_float(out: memoryview, at: int, value: float) -> None:
 def put_double(out: memoryview, at: int, value: float) -> None:
     """Write a double where room for it is known to be."""
     struct.pack_into("<d", out, at, value)
+
+
+def is_utf8(data: Buffer, start: int, size: int) -> bool:
+    """Return whether bytes, which are known to be there, are UTF-8 without surrogates."""
+    try:
+        str(data[start : start + size], "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

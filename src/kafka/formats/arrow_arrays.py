@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka.formats.columns import Column, Taken
+from kafka.formats.column_builders import Column, Taken
 
 
 def array_of(column: Column, type_: pa.DataType) -> Any:

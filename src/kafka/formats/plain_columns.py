@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute
 
-from kafka.formats.arrow import binary_buffers
+from kafka.formats.arrow_arrays import binary_buffers
 from kafka.formats.bad_values import BadValue
 
 _NUMBERS: dict[str, tuple[pa.DataType, int]] = {

@@ -1,6 +1,6 @@
-# The attributes of the classes of output.py, and what writers call of it.
+# The attributes of the classes of encoder_output.py, and what writers call of it.
 
-from kafka.formats.columns cimport BytesColumn
+from kafka.formats.column_builders cimport BytesColumn
 
 
 cdef class Output:

@@ -17,11 +17,11 @@ except ImportError:  # the plain variant needs no Cython
 if cython.compiled:
     from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
     from cython.cimports.cpython.unicode import PyUnicode_AsUTF8AndSize
-    from cython.cimports.kafka.formats.avro import floats
+    from cython.cimports.kafka.formats import byte_operations
     from cython.cimports.kafka.record.integers import put_varint
     from cython.cimports.libc.string import memcpy
 else:
-    from kafka.formats.avro import floats
+    from kafka.formats import byte_operations
     from kafka.record.integers import put_varint
 
 BAD = cython.declare(cython.int, 1)
@@ -79,7 +79,7 @@ class Output:
         """Append a float."""
         if self.room - self.at < 4:
             self.reserve(4)
-        floats.put_float(self.data, self.at, value)
+        byte_operations.put_float(self.data, self.at, value)
         self.at += 4
         return 0
 
@@ -89,7 +89,7 @@ class Output:
         """Append a double."""
         if self.room - self.at < 8:
             self.reserve(8)
-        floats.put_double(self.data, self.at, value)
+        byte_operations.put_double(self.data, self.at, value)
         self.at += 8
         return 0
 

@@ -1,4 +1,4 @@
-# The attributes of the class of output.py, and what writers call of it.
+# The attributes of the class of encoder_output.py, and what writers call of it.
 
 cdef class Output:
     cdef unsigned char[::1] data

@@ -16,11 +16,11 @@ except ImportError:  # the plain variant needs no Cython
     from kafka import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.kafka.formats.columns import BytesColumn
+    from cython.cimports.kafka.formats.column_builders import BytesColumn
     from cython.cimports.kafka.formats.json.scan import text_end
     from cython.cimports.libc.string import memcpy
 else:
-    from kafka.formats.columns import BytesColumn
+    from kafka.formats.column_builders import BytesColumn
     from kafka.formats.json.scan import text_end
 
 BAD = cython.declare(cython.int, 1)
