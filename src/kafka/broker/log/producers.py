@@ -76,7 +76,7 @@ class ProducerStates:
         self._open: dict[int, int] = {}
         """The first offsets of open transactions by producer id, in ascending order."""
         self._begun: dict[int, _Begun] = {}
-        """By producer id: the batches that may begin its transaction. A batch after a rejected one must not (KIP-890)."""
+        """By producer id: the batches that may begin its transaction; not those after a rejected one (KIP-890)."""
 
     def __len__(self) -> int:
         return len(self._states)

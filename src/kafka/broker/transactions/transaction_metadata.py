@@ -186,7 +186,7 @@ class TransactionMetadata:
         return self._moved(_S.COMPLETE_COMMIT if self.is_committing else _S.COMPLETE_ABORT, now_ms, **changes)
 
     def _moved(self, target: TransactionState, now_ms: int, **changes: Any) -> "TransactionMetadata":
-        """Return the metadata in a new state. An unlisted transition is a bug in the broker, and raises RuntimeError."""
+        """Return the metadata in a new state; raises RuntimeError for a transition that is not in the table."""
         if target not in FOLLOWERS[self.state]:
             raise RuntimeError(f"a transaction in state {self.state.value} cannot become {target.value}")
         return replace(self, state=target, updated_ms=now_ms, **changes)
