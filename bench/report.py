@@ -13,7 +13,7 @@ from bench.roster import BEFORE, CLIENTS
 HEADINGS = {"rate": "Records a second", "latency": "Milliseconds", "peak": "Memory"}
 NOTES = {
     "rate": "Millions of records a second: the median of the rounds, the lowest and the highest.",
-    "latency": "The median and the 99th percentile of each round's trips: the median, lowest and highest of the rounds.",
+    "latency": "The median and 99th percentile of each round's trips: the median, lowest and highest of the rounds.",
     "peak": "The peak resident memory of the process; every client has its default settings.",
 }
 MISSED = "**missed**"

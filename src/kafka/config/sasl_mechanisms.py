@@ -88,8 +88,8 @@ def register_mechanism(name: str, implementation: type[Any], overwrite: bool = F
     Arguments:
         name: the mechanism's name. Case is ignored.
         implementation: the class with the client's side of the exchange.
-        overwrite: replace the class of an existing mechanism. Its other fields are kept, and so is the spelling of a
-            built-in mechanism's name.
+        overwrite: replace the class of an existing mechanism. The new one needs no options; the other fields are kept,
+            and so is the spelling of a built-in mechanism's name.
 
     Raises `ValueError` if the mechanism already exists and ``overwrite`` is false.
     """
@@ -100,7 +100,7 @@ def register_mechanism(name: str, implementation: type[Any], overwrite: bool = F
         raise ValueError(f"the SASL mechanism {known.name!r} is already registered: pass overwrite=True to replace it")
     else:
         spelled = known.name if known.name in BUILT_IN_NAMES else name
-        row = dataclasses.replace(known, name=spelled, implementation=implementation)
+        row = dataclasses.replace(known, name=spelled, implementation=implementation, needs=())
     _rows[name.upper()] = row
 
 

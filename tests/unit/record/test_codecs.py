@@ -332,6 +332,18 @@ def test_gzip_of_several_members_is_read() -> None:
         decompress(Compression.GZIP, memoryview(packed), 355)
 
 
+@pytest.mark.parametrize("padding", [1, 4, 5000])
+def test_zero_bytes_may_follow_a_gzip_member(padding: int) -> None:
+    packed = gzip.compress(b"first, " * 50) + bytes(padding) + gzip.compress(b"second") + bytes(padding)
+    assert bytes(decompress(Compression.GZIP, memoryview(packed))) == gzip.decompress(packed)
+
+
+@pytest.mark.parametrize("rest", [b"\0\0q", b"second", b"\x1f"])
+def test_other_bytes_after_a_gzip_member_are_refused(rest: bytes) -> None:
+    with pytest.raises(CodecError):
+        decompress(Compression.GZIP, memoryview(gzip.compress(b"first") + rest))
+
+
 def test_gzip_that_lies_about_its_size_is_read_or_refused() -> None:
     packed = gzip.compress(b"some bytes")
     with pytest.raises(CodecError):

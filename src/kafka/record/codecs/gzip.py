@@ -14,6 +14,7 @@ _DEFAULT_LEVEL = 6
 """What zlib, and so Java, takes for -1."""
 _DEFLATE_RATIO = 1032
 _GIVEN_FIRST = 256
+_PADDING_CHUNK = 4096
 _ERRORS = (cramjam.DecompressionError, zlib.error)
 
 
@@ -47,8 +48,16 @@ def _gunzip_members(data: memoryview, max_size: int) -> bytearray:
                 raise SizeLimitError(f"gzip data of {len(data)} bytes hold more than the {max_size} bytes allowed")
             at += len(some)
             given *= 4
-        at -= len(member.unused_data)
+        at = _skip_padding(data, at - len(member.unused_data))
     return result
+
+
+def _skip_padding(data: memoryview, at: int) -> int:
+    """Return the index of the first byte from `at` on that is not zero: zero bytes may follow a member, as padding."""
+    while at < len(data) and not data[at]:
+        padding = bytes(data[at : at + _PADDING_CHUNK])
+        at += len(padding) - len(padding.lstrip(b"\0"))
+    return at
 
 
 def _gunzip_into(data: memoryview, room: memoryview) -> int:

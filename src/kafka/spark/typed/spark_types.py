@@ -115,11 +115,13 @@ def as_spark(column: Any, wanted: Any) -> Any:
     """Convert a column to the type from `spark_arrow`; raises `pyarrow.ArrowInvalid` for times out of range.
 
     Arguments:
-        column: an array without an offset, as decoders return it.
+        column: an array.
         wanted: the type to convert to.
     """
     if column.type == wanted:
         return column
+    if column.offset:  # the buffers below contain more than this slice
+        column = pa.concat_arrays([column, column.slice(0, 0)])
     if isinstance(column, pa.ExtensionArray):
         return as_spark(column.storage, wanted)
     own = column.buffers()
@@ -144,7 +146,7 @@ def rows_that_fail(column: Any, wanted: Any, convert: Callable[[Any, Any], Any] 
     pending = [(0, len(column))]
     while pending:
         start, stop = pending.pop()
-        piece = pa.concat_arrays([column.slice(start, stop - start), column.slice(0, 0)])
+        piece = pa.concat_arrays([column.slice(start, stop - start), column.slice(0, 0)])  # without an offset
         try:
             convert(piece, wanted)
         except pa.ArrowInvalid as error:

@@ -26,6 +26,7 @@ from kafka.spark.options.parsing import parse_read
 from kafka.spark.typed import registry as registries
 from kafka.spark.typed.decoding import RecordDecodingError
 from kafka.spark.typed.encoding import RowEncodingError
+from kafka.spark.typed.spark_types import as_spark
 from pyspark_kafka_columnar import DefaultSource
 
 from .typed_frames import Frame, Kafka, Stream, kafka, lowered, send, write
@@ -473,3 +474,15 @@ def test_options_that_cannot_be_are_refused_by_name(options: dict[str, str], tex
     with pytest.raises(KafkaConfigurationError) as raised:
         Frame(**{"kafka.bootstrap.servers": "h:1", "subscribe": "t", **options})
     assert text in str(raised.value)
+
+
+def test_a_slice_of_nested_columns_is_converted_alone() -> None:
+    def nested(zone: str | None) -> pa.DataType:
+        time = pa.timestamp("us", zone)
+        return pa.struct([("time", time), ("list", pa.list_(time)), ("map", pa.map_(pa.string(), time))])
+
+    rows = [{"time": n, "list": [n, n + 1], "map": [("a", n)]} for n in range(4)] + [None]
+    column = pa.array(rows, nested(None))
+    for piece in (column.slice(1, 2), column.slice(3)):
+        expected = pa.array(piece.to_pylist(), nested("UTC"))
+        assert as_spark(piece, nested("UTC")).equals(expected)
