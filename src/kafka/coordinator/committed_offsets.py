@@ -37,21 +37,21 @@ Result = TypeVar("Result")
 
 
 class _EpochMovedOn(RetriableError):
-    """The member has another epoch by now, which the next heartbeat returns."""
+    """The member has a newer epoch, which the next heartbeat returns."""
 
 
 _NAMED_UNTIL = 9
-"""The last version of both APIs that names topics instead of giving their ids."""
+"""The last version of both APIs that contains topic names instead of ids."""
 _NO_ID = UUID(int=0)
 _GROUPS_SINCE = 8
-"""The version from which OffsetFetch reads several groups."""
+"""The first version of OffsetFetch that reads several groups."""
 _MEMBERS_SINCE = 9
-"""The version from which OffsetFetch names the requesting member (KIP-848)."""
+"""The first version of OffsetFetch that contains the requesting member (KIP-848)."""
 _STABLE_SINCE = 7
-"""The version from which OffsetFetch can wait for open transactions."""
+"""The first version of OffsetFetch that can wait for open transactions."""
 
 _MEMBERSHIP = frozenset({IllegalGenerationError.errno, UnknownMemberIdError.errno, RebalanceInProgressError.errno})
-"""Errors that mean that the partitions are, or soon will be, another member's."""
+"""Errors that mean that the partitions belong to another member, or soon will."""
 _HERE_TO_STAY = (
     CoordinatorLoadInProgressError,
     RetriableCommitFailedError,
@@ -64,7 +64,7 @@ _HERE_TO_STAY = (
 _NO_TOPIC = (UnknownTopicIdError, UnknownTopicOrPartitionError)
 """Errors of a topic that does not exist: most likely it was deleted."""
 _CHANNEL = "coordinator"
-"""The connection to the coordinator that membership uses, too: responses have the order of the requests."""
+"""Membership uses this connection to the coordinator too, so that responses arrive in the order of the requests."""
 
 Refused = Callable[[int, Generation], None]
 
@@ -75,14 +75,13 @@ class GroupOffsets:
     Arguments:
         client: sends to the coordinator.
         group_id: the group.
-        group_instance_id: of a static member, or None.
-        refused: called with an error code and the credentials used when the response to a commit says something about
-            the membership.
+        group_instance_id: the instance id of a static member, or None.
+        refused: called with an error code and the credentials used if the response to a commit concerns the membership.
         require_stable: whether to wait for transactions that are committing offsets (KIP-447).
         backoff: pauses between attempts.
         statistics: counts commits.
-        newest: returns the newest credentials. In the protocol of KIP-848 they change during a membership, and what was
-            refused with older ones is sent again with them.
+        newest: returns the newest credentials. In the protocol of KIP-848 they change during a membership, and a
+            request refused with older ones is sent again with them.
     """
 
     def __init__(
@@ -118,17 +117,18 @@ class GroupOffsets:
         """Commit, with retries. Nothing is sent for a partition after a newer commit of it.
 
         Arguments:
-            offsets: what to commit; nothing is sent if it is empty, nor for those of `ReadOffsets` whose topic was
-                deleted and recreated since they were read.
-            generation: credentials; `NO_GENERATION` for a consumer whose partitions were assigned manually.
+            offsets: the offsets to commit. Those of `ReadOffsets` whose topic was deleted and recreated since are
+                omitted; if none are left, nothing is sent.
+            generation: the credentials; `NO_GENERATION` for a consumer with manually assigned partitions.
             timeout_ms: how long to try.
-            resend: whether it may be sent more than once. A commit that no one waits for may not, as in Java: it would
-                arrive long after it was requested. Until it is sent for the first time, it is always retried.
-            await_topics: whether to retry if the coordinator does not know a topic. What was read from was most likely
-                deleted: Java's automatic commits do not wait for it either.
+            resend: whether the commit may be sent more than once. As in Java, a commit that no one waits for may not,
+                because it would arrive long after it was requested. Until it is sent for the first time, it is always
+                retried.
+            await_topics: whether to retry if the coordinator does not know a topic. Most likely the topic was deleted;
+                Java's automatic commits do not wait for it either.
 
         Raises `CommitFailedError` if the partitions may belong to another member, `RetriableCommitFailedError` if a
-        newer commit was sent, or this one may not be sent again; `KafkaTimeoutError`, and other errors of the broker.
+        newer commit was sent or this one may not be sent again, `KafkaTimeoutError`, and other errors of the broker.
         """
         if not offsets:
             return
@@ -165,7 +165,7 @@ class GroupOffsets:
             self._client.forget_coordinator("group", self._group_id)
 
     def _renewed(self, generation: Generation) -> Generation:
-        """The newest credentials of the same membership; raises `CommitFailedError` if it is over."""
+        """Return the newest credentials of the same membership. Raises `CommitFailedError` if it has ended."""
         if not generation.membership:
             return generation
         newest = self._newest()
@@ -185,7 +185,7 @@ class GroupOffsets:
         node_id = await self._client.coordinator("group", self._group_id)
         connection = await self._client.connection(node_id, _CHANNEL)
         offsets = self._without_deleted(offsets)
-        left = self._order.send(number, offsets)  # no await from here until the request is on its way
+        left = self._order.send(number, offsets)  # no await from here until the request is sent
         if left:
             try:
                 await self._send_commit(connection, left, _topic_ids(offsets), generation)
@@ -206,7 +206,7 @@ class GroupOffsets:
     def _without_deleted(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata]
     ) -> Mapping[TopicPartition, OffsetAndMetadata]:
-        """The offsets whose topics still exist, as far as that is known."""
+        """Return the offsets whose topics still exist, as far as that is known."""
         ids, now = _topic_ids(offsets), self._client.metadata.topic_id
         deleted = [tp for tp, topic_id in ids.items() if is_another_topic(topic_id, now(tp.topic))]
         if not deleted:
@@ -298,7 +298,7 @@ class GroupOffsets:
 
 
 def _topic_ids(offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> Mapping[TopicPartition, UUID]:
-    """The topics that offsets were read from, if known."""
+    """Return the ids of the topics that the offsets were read from, as far as known."""
     return offsets.topic_ids if isinstance(offsets, ReadOffsets) else {}
 
 
@@ -321,7 +321,10 @@ def _commit_topics(
 
 
 def _read_committed(topics: Iterable[Any], group_id: str) -> dict[TopicPartition, OffsetAndMetadata]:
-    """Read the offsets of a response; the error for unauthorized topics names all of them, and comes before others."""
+    """Read the offsets of a response.
+
+    Raises a single error for all unauthorized topics, which takes precedence over other errors.
+    """
     committed: dict[TopicPartition, OffsetAndMetadata] = {}
     unauthorized: set[str] = set()
     failures: list[KafkaError] = []
@@ -345,14 +348,14 @@ def _read_committed(topics: Iterable[Any], group_id: str) -> dict[TopicPartition
 
 
 def _ends_trying(error: Exception) -> bool:
-    """Whether an error is not retried here; for `RetriableCommitFailedError` the caller decides."""
+    """Return whether an error is not retried here; the caller decides on `RetriableCommitFailedError`."""
     return isinstance(error, RetriableCommitFailedError) or anything_unexpected(error)
 
 
 class CommitOrder:
-    """Keeps commits in order: once a commit of a partition was sent, no older one is sent.
+    """Keeps commits in order: after a commit of a partition, no older one is sent.
 
-    Numbers commits, and remembers the newest one sent of each partition. Belongs to the loop.
+    Numbers the commits, and remembers the newest one sent for each partition. Used on the loop only.
     """
 
     def __init__(self) -> None:
@@ -360,14 +363,14 @@ class CommitOrder:
         self._sent: dict[TopicPartition, int] = {}
 
     def begin(self) -> int:
-        """Return the number of a commit that is newer than all before it."""
+        """Return the number of a new commit."""
         self._begun += 1
         return self._begun
 
     def send(
         self, number: int, offsets: Mapping[TopicPartition, OffsetAndMetadata]
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """Return those of ``offsets`` for which no newer commit was sent; they then count as sent."""
+        """Return the ``offsets`` for which no newer commit was sent, and count them as sent."""
         left = {tp: committed for tp, committed in offsets.items() if self._sent.get(tp, number) <= number}
         self._sent.update(dict.fromkeys(left, number))
         return left

@@ -1,7 +1,6 @@
-"""The bytes that members of a "consumer" group exchange through the coordinator, which does not interpret them.
+"""The messages that members of a "consumer" group exchange through the coordinator, which does not interpret them.
 
-They begin with a version of two bytes. Newer versions only add fields at the end, so a reader of an older version reads
-the fields that it knows.
+They begin with a two-byte version. Newer versions only append fields, so readers of older versions ignore the rest.
 """
 
 import struct
@@ -16,18 +15,18 @@ PROTOCOL_TYPE = "consumer"
 """The protocol type of consumer groups; Connect and others have their own."""
 
 ASSIGNMENT_VERSION = 0
-"""The version written for assignments: all have the same layout, and the oldest members read this one."""
+"""The version written for assignments: all versions have the same layout, and the oldest members accept this one."""
 
 _VERSION = struct.Struct(">h")
 
 
 def make_subscription(topics: Iterable[str], user_data: bytes | None = None) -> ConsumerProtocolSubscription:
-    """Build what a member tells the leader when it joins."""
+    """Create the subscription that a member sends to the leader."""
     return ConsumerProtocolSubscription(topics=sorted(topics), user_data=user_data)
 
 
 def make_assignment(topics: Mapping[str, Sequence[int]], user_data: bytes | None = None) -> ConsumerProtocolAssignment:
-    """Build the assignment of one member, from its partitions by topic."""
+    """Create the assignment of one member from its partitions by topic."""
     assigned = [
         wire.ConsumerProtocolAssignmentTopicPartition(topic=topic, partitions=list(partitions))
         for topic, partitions in topics.items()
@@ -36,7 +35,7 @@ def make_assignment(topics: Mapping[str, Sequence[int]], user_data: bytes | None
 
 
 def assigned_partitions(assignment: ConsumerProtocolAssignment) -> list[TopicPartition]:
-    """List the partitions of an assignment one by one."""
+    """List the partitions of an assignment."""
     return [
         TopicPartition(entry.topic, partition)
         for entry in assignment.assigned_partitions
@@ -53,7 +52,7 @@ def partitions_by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[
 
 
 def encode_subscription(subscription: ConsumerProtocolSubscription) -> bytes:
-    """Encode a subscription, in the oldest version that can represent it."""
+    """Encode a subscription in the oldest version that can represent it."""
     if subscription.rack_id is not None:
         version = 3
     elif subscription.generation_id != -1:
@@ -64,7 +63,7 @@ def encode_subscription(subscription: ConsumerProtocolSubscription) -> bytes:
 
 
 def decode_subscription(data: bytes) -> ConsumerProtocolSubscription:
-    """Decode another member's subscription; raises `WireFormatError`."""
+    """Decode another member's subscription. Raises `WireFormatError`."""
     version = _read_version(data, "subscription")
     if version > ConsumerProtocolSubscription.MAX_VERSION:
         known, _ = ConsumerProtocolSubscription.decode_prefix(data[2:], ConsumerProtocolSubscription.MAX_VERSION)
@@ -78,7 +77,7 @@ def encode_assignment(assignment: ConsumerProtocolAssignment) -> bytes:
 
 
 def decode_assignment(data: bytes) -> ConsumerProtocolAssignment:
-    """Decode the leader's assignment; no bytes are an empty assignment. Raises `WireFormatError`."""
+    """Decode the leader's assignment; empty bytes are an empty assignment. Raises `WireFormatError`."""
     if not data:
         return ConsumerProtocolAssignment()
     version = _read_version(data, "assignment")

@@ -1,4 +1,4 @@
-"""What a member of a group measures: the times of its polls (KIP-517), heartbeats, joins and commits."""
+"""Measurements of a group member: the times of its polls (KIP-517), heartbeats, joins and commits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kafka.metrics.windows import SampledValues, Window, WindowOptions, Windows,
 
 
 class _Polls(Window):
-    """The polls that ended in a period: seconds within them, and from the start of the previous one."""
+    """The polls that ended in a period: seconds spent in them, and seconds between their starts."""
 
     __slots__ = ("between_s", "count", "inside_s", "longest_between_s")
 
@@ -21,17 +21,17 @@ class _Polls(Window):
 
 
 class PollClock:
-    """When the caller last polled, which is compared with `max_poll_interval_ms`, and how its time is spent (KIP-517).
+    """Records when the caller last polled, for `max_poll_interval_ms`, and how it spends its time (KIP-517).
 
-    The caller's thread writes it in `poll()` and iteration; the heartbeat reads it on the loop. Times are the loop's,
-    in seconds.
+    The caller's thread writes it in `poll()` and iteration; the heartbeat reads it on the loop. Times are in seconds,
+    of the loop's clock.
 
     Arguments:
-        now: when it is created.
+        now: the current time.
         options: how long values are kept.
 
     Attributes:
-        polls: how the caller's time was spent.
+        polls: how the caller spent its time.
         began: when the last `poll()` was called; minus infinity before the first.
     """
 
@@ -47,17 +47,17 @@ class PollClock:
         """Set by iteration for each record; the heartbeat turns it into a time, so that records cost no clock reads."""
 
     def begin(self, now: float) -> None:
-        """The caller has entered `poll()`."""
+        """Record that the caller has entered `poll()`."""
         self._inside += 1
         self._between = now - self.began
         self.began = self._last = now
 
     def end(self, now: float) -> None:
-        """The caller has left `poll()`."""
+        """Record that the caller has left `poll()`."""
         self._inside -= 1
         self._last = now
         between = self._between
-        if between < math.inf:  # otherwise it is the first
+        if between < math.inf:  # not the first poll
             polls = self.polls.at(now)
             polls.count += 1
             polls.inside_s += now - self.began
@@ -66,7 +66,7 @@ class PollClock:
                 polls.longest_between_s = between
 
     def idle(self, now: float) -> float:
-        """Seconds since the caller was last seen; 0 while it is inside `poll()`."""
+        """Return the seconds since the caller was last active; 0 while it is inside `poll()`."""
         if self.progressed:
             self.progressed = False
             self._last = now
@@ -74,7 +74,7 @@ class PollClock:
 
 
 def _idle_ratio(clock: PollClock, now: float) -> float:
-    """The time within polls divided by that between their starts; at most 1, as the last poll may be the longest."""
+    """Return the fraction of time spent in polls; at most 1, as the last poll may be the longest."""
     return min(1.0, mean((clock.polls,), "inside_s", "between_s", now))
 
 
@@ -92,18 +92,18 @@ POLL_METRICS = (
     ),
     Metric("poll-idle-ratio-avg", "part of the program's time that it spends in poll()", _idle_ratio),
 )
-"""Of a `PollClock`."""
+"""Metrics of a `PollClock`."""
 
 
 class GroupStatistics:
-    """What a member counts: how long, in milliseconds, the coordinator took to answer. On the loop.
+    """Statistics of a member: response times of the coordinator, in milliseconds. Used on the loop only.
 
     Arguments:
         options: how long values are kept.
 
     Attributes:
         rebalance_ms: total duration of rebalances.
-        last_heartbeat: when the last one was sent, in the loop's seconds; minus infinity if none was.
+        last_heartbeat: when the last heartbeat was sent, by the loop's clock in seconds; minus infinity if none was.
     """
 
     def __init__(self, options: WindowOptions | None = None) -> None:
@@ -157,4 +157,4 @@ GROUP_METRICS = (
     _largest_of("commits", "commit-latency-max"),
     _count_of("commits", "commit-rate"),
 )
-"""Of a `GroupStatistics`."""
+"""Metrics of a `GroupStatistics`."""

@@ -18,11 +18,11 @@ LEGAL_TOPIC_NAME = re.compile(rf"\A[a-zA-Z0-9._-]{{1,{LONGEST_TOPIC_NAME}}}\Z")
 _MAX_INT32 = 2**31 - 1
 _MAX_INT64 = 2**63 - 1
 _MAX_METADATA = 2**15 - 1
-"""The maximum number of bytes of a text in the older versions of OffsetCommit."""
+"""The maximum length of metadata in bytes, in older versions of OffsetCommit."""
 
 
 def whole_number(given: Any, low: int, high: int) -> int | None:
-    """Convert to an int; None unless it is a whole number from ``low`` to ``high``."""
+    """Convert to an int; returns None unless it is a whole number from ``low`` to ``high``."""
     try:
         number = operator.index(given)
     except TypeError:
@@ -31,7 +31,7 @@ def whole_number(given: Any, low: int, high: int) -> int | None:
 
 
 def timestamp_ms(given: datetime) -> int | None:
-    """Milliseconds since 1970; None before then, where some numbers stand for the ends of the log.
+    """Convert to milliseconds since 1970; None before 1970, because negative timestamps have special meanings.
 
     A datetime without a time zone is local time, as for `datetime.timestamp`.
     """
@@ -43,7 +43,7 @@ def timestamp_ms(given: datetime) -> int | None:
 
 
 def check_topic_name(topic: object) -> str:
-    """Return the topic, if brokers would accept the name; raises `TypeError` or `IllegalArgumentError`."""
+    """Return the topic if brokers would accept its name. Raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(topic, str):
         raise TypeError(f"a topic name is a str, not {type(topic).__name__}: {topic!r}")
     if not LEGAL_TOPIC_NAME.match(topic) or topic in (".", ".."):
@@ -54,7 +54,7 @@ def check_topic_name(topic: object) -> str:
 
 
 def check_partition(given: Any) -> TopicPartition:
-    """Return a partition; raises `TypeError` or `IllegalArgumentError`."""
+    """Return a partition. Raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[0], str):
         raise TypeError(f"expected a TopicPartition(topic, partition), got {type(given).__name__}: {given!r}")
     topic, number = given
@@ -70,7 +70,7 @@ def check_partition(given: Any) -> TopicPartition:
 
 
 def check_offsets(offsets: object) -> dict[TopicPartition, OffsetAndMetadata]:
-    """Return the offsets to commit; raises `TypeError` or `IllegalArgumentError`."""
+    """Return the offsets to commit. Raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(offsets, Mapping):
         raise IllegalArgumentError(
             f"offsets to commit are a dict of TopicPartition to OffsetAndMetadata, not {type(offsets)}"
@@ -114,10 +114,10 @@ def _checked_metadata(tp: TopicPartition, metadata: object) -> str | None:
 
 
 def check_group(group: Any, by_old_name: Any = None) -> ConsumerGroupMetadata:
-    """Return the group that offsets are committed for, by name or as its consumer describes it.
+    """Return the group to commit offsets for, given by name or as described by its consumer.
 
     Arguments:
-        by_old_name: the same, passed by the other of two keywords.
+        by_old_name: the same value, passed by the other of two keywords.
 
     Raises `IllegalArgumentError`.
     """
@@ -137,7 +137,7 @@ def check_group(group: Any, by_old_name: Any = None) -> ConsumerGroupMetadata:
 class ReadOffsets(dict[TopicPartition, OffsetAndMetadata]):
     """Offsets to commit, with the ids of the topics that they were read from.
 
-    A position in a topic that was deleted means nothing in a new topic of the same name.
+    A position in a deleted topic means nothing in a new topic of the same name.
 
     Attributes:
         topic_ids: ids of the topics that the positions refer to, as far as known (KIP-516).

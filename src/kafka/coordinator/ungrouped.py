@@ -20,13 +20,13 @@ from kafka.structs import TopicPartition
 class UngroupedMembership:
     """A `Membership` without a coordinator.
 
-    Assigned partitions are given up if their topic is no longer subscribed to or does not exist, or was recreated with
-    fewer. They stay while a topic cannot be described for another reason.
+    Partitions are given up if their topic is no longer subscribed to or does not exist, or was recreated with fewer
+    partitions. They stay assigned while a topic cannot be described for another reason.
 
     Arguments:
         metadata: returns the newest metadata.
         listener: the consumer.
-        is_still_there: whether a partition exists although the metadata lack it, as the broker that was asked lags
+        is_still_there: returns whether a partition exists although the metadata lack it, because the broker lags
             behind.
     """
 
@@ -45,7 +45,7 @@ class UngroupedMembership:
         self._turns = itertools.count()
 
     def status(self) -> None:
-        """None: there is no group."""
+        """Return None: there is no group."""
 
     def commit_generation(self) -> Generation:
         """Raise an error: there is no group to commit to."""
@@ -62,7 +62,7 @@ class UngroupedMembership:
             if numbers is None and metadata.topic_errors.get(topic) is not UnknownTopicOrPartitionError:
                 lacking.add(topic)
         target.update(tp for tp in held if tp.topic in lacking or (tp.topic in topics and self._is_still_there(tp)))
-        # Each call is a separate turn: nothing here waits for the loop.
+        # Each call is a separate turn: no step waits for the loop.
         return None if target == held else step_towards(frozenset(target), held, next(self._turns))
 
     def leave_step(self, held: Partitions) -> Step:
@@ -77,11 +77,11 @@ class UngroupedMembership:
         self._listener.step_ready()
 
     def metadata_changed(self, metadata: ClusterMetadata) -> None:
-        """There may be new partitions."""
+        """Report that there may be new partitions."""
         self._listener.step_ready()
 
     def commit_refused(self, error_code: int, generation: Generation) -> None:
-        """Do nothing: without a group there are no commits."""
+        """Do nothing: without a group, there are no commits."""
 
     def begin_to_leave(self, reason: str) -> None:
         """Do nothing: there is no coordinator."""

@@ -1,4 +1,4 @@
-"""The base classes of interceptors, and the chains that call all interceptors of one client in order."""
+"""The base classes of interceptors, and the chains that call a client's interceptors in order."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ T = TypeVar("T")
 
 
 class ProducerRecord(NamedTuple):
-    """A record on its way into a producer: the arguments of `send()`, before serializers and the partitioner.
+    """A record on its way into a producer: the arguments of `send()`, before serialization and partitioning.
 
     Arguments:
-        topic: where it goes.
-        value: as it was given to ``send()``; None is a tombstone.
-        key: as it was given; None where it has none.
+        topic: the record's topic.
+        value: the value as passed to ``send()``; None is a tombstone.
+        key: the key as passed to ``send()``, or None.
         headers: pairs of a name and bytes or None.
-        partition: the one that was asked for; None: the partitioner chooses.
-        timestamp_ms: milliseconds since 1970; None: when it is appended.
+        partition: the requested partition; None: the partitioner chooses.
+        timestamp_ms: milliseconds since 1970; None: the time at which the record is appended.
     """
 
     topic: str
@@ -35,27 +35,27 @@ class ProducerRecord(NamedTuple):
 class ProducerInterceptor:
     """Sees the records that a producer sends, and their results. Exceptions that it raises are logged and ignored.
 
-    With several, each is given what the one before it has returned. Rows of `send_arrow()` are not seen.
+    Each interceptor receives the record that the previous one returned. Rows of `send_arrow()` are not passed to it.
     """
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Receive the client's options without secrets; called once, first.
+        """Receive the client's options, without secrets. Called once, before all other methods.
 
         Arguments:
-            configs: by the names of the keyword arguments.
+            configs: the options by keyword name.
         """
 
     def on_send(self, record: ProducerRecord) -> ProducerRecord:
-        """Return the record to send in place of this one. Called within `send()`, in its thread."""
+        """Return the record to send instead of this one. Called by `send()`, in its thread."""
         return record
 
     def on_acknowledgement(self, metadata: Any, exception: Exception | None) -> None:
-        """Handle a record's acknowledgement or failure. Called in the callbacks' thread, before the future's callbacks.
+        """Handle a record's acknowledgement or failure. Called in the callback thread, before the future's callbacks.
 
         Arguments:
-            metadata: the `RecordMetadata`; of one that has failed only topic and, if it was chosen, partition.
-            exception: why it has failed; None: it was acknowledged. Where `send()` itself raises, this is called first,
-                in the same thread.
+            metadata: the `RecordMetadata`; for a failed record only the topic and, if one was chosen, the partition.
+            exception: the reason for the failure; None if the record was acknowledged. If `send()` itself raises, this
+                is called first, in the same thread.
         """
 
     def close(self) -> None:
@@ -65,30 +65,30 @@ class ProducerInterceptor:
 class ConsumerInterceptor:
     """Sees the records that a consumer returns, and its commits. Exceptions that it raises are logged and ignored.
 
-    With several, each is given what the one before it has returned. All of it is called in the thread that polls, or
-    commits, or closes. Columns and Arrow batches are not seen.
+    Each interceptor receives the records that the previous one returned. All methods are called in the thread that
+    polls, commits or closes. Columns and Arrow batches are not passed to it.
     """
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Receive the client's options without secrets; called once, first.
+        """Receive the client's options, without secrets. Called once, before all other methods.
 
         Arguments:
-            configs: by the names of the keyword arguments.
+            configs: the options by keyword name.
         """
 
     def on_consume(self, records: dict[TopicPartition, list[Any]]) -> dict[TopicPartition, list[Any]]:
-        """Return the records that the program receives instead of these, by partition; may omit some.
+        """Return the records that the program receives instead of these, by partition. May omit records.
 
-        Positions move past all of them. While iterating, this is called with what is about to be gone through, again
-        with what was not returned where the program turns to `poll()`.
+        Positions move past all given records. Iteration calls this with the records that it is about to return, and
+        again with those left over if the program then calls `poll()`.
         """
         return records
 
     def on_commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        """Handle a commit of offsets, by a call or automatic.
+        """Handle a commit of offsets, explicit or automatic.
 
         Arguments:
-            offsets: partition to what is committed, the offset of the next record.
+            offsets: the committed offset of each partition, which is that of the next record.
         """
 
     def close(self) -> None:
@@ -99,10 +99,10 @@ I = TypeVar("I", ProducerInterceptor, ConsumerInterceptor)  # noqa: E741  # the 
 
 
 class _Chain(Generic[I]):
-    """Calls all interceptors; exceptions are logged, with a traceback the first time, and do not affect the others.
+    """Calls all interceptors. Exceptions are logged, with a traceback the first time, and do not affect the others.
 
     Arguments:
-        given: classes, which are made without arguments, or objects.
+        given: classes, which are called without arguments, or instances.
         configs: the client's options.
     """
 
@@ -126,7 +126,7 @@ class _Chain(Generic[I]):
                 self._failed(each, what, error)
 
     def _pass_on(self, what: str, value: T, call: Callable[[I, T], T], kind: type) -> T:
-        """Pass a value through all interceptors; a result that is not of type `kind` is handled like an exception."""
+        """Pass a value through all interceptors. A result that is not of type `kind` is handled like an exception."""
         for each in self._all:
             try:
                 changed = call(each, value)

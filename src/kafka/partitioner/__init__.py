@@ -26,5 +26,5 @@ _HOMES = dict.fromkeys(("HashedPartitioner", "LegacyPartitioner", "Murmur2Partit
 
 
 def __getattr__(name: str) -> Any:
-    """Load a partitioner of kafka-python 0.9 to 1.4."""
+    """Load a partitioner that only kafka-python 0.9 to 1.4 had."""
     return _old_names.of_a_package(__name__, name, _HOMES)

@@ -1,4 +1,4 @@
-"""The base class of partitioners that see the whole record."""
+"""The base class of partitioners that receive the whole record."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 class KnownPartitions(Protocol):
-    """What a partitioner may read about the cluster."""
+    """The cluster metadata that a partitioner may read."""
 
     def partitions_for_topic(self, topic: str) -> set[int] | None:
         """Return all partitions of a topic; None if the topic is unknown."""
@@ -32,10 +32,10 @@ class Partitioner(abc.ABC):
         """Return the number of a partition of `topic`.
 
         Arguments:
-            topic: where the record goes.
-            key: the key as it was given to ``send()``.
-            serialized_key: its bytes; None where the record has no key.
-            value: the value as it was given.
-            serialized_value: its bytes; None is a tombstone.
-            cluster: what is known of the partitions of topics.
+            topic: the record's topic.
+            key: the key as passed to ``send()``.
+            serialized_key: the serialized key; None if the record has no key.
+            value: the value as passed to ``send()``.
+            serialized_value: the serialized value; None is a tombstone.
+            cluster: the known partitions of topics.
         """

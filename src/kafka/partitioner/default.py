@@ -13,18 +13,18 @@ from kafka.partitioner.murmur2 import murmur2
 class DefaultPartitioner(Partitioner):
     """Chooses the same partitions as the Java client for records with a key.
 
-    Works both as a callable, ``(key_bytes, all_partitions, available)``, and through `partition`. The producer knows it
-    and, for records without a key, stays on one partition until a batch is full (KIP-480, KIP-794).
+    Works both as a callable, ``(key_bytes, all_partitions, available)``, and through `partition`. The producer
+    recognizes it, and keeps records without a key on one partition until a batch is full (KIP-480, KIP-794).
     """
 
     @classmethod
     def __call__(cls, key: bytes | None, all_partitions: Sequence[int], available: Sequence[int]) -> int:
-        """Pick a partition.
+        """Choose a partition.
 
         Arguments:
             key: the serialized key, or None.
-            all_partitions: every partition of the topic, sorted.
-            available: those with a leader; may be empty.
+            all_partitions: all partitions of the topic, sorted.
+            available: the partitions with a leader; may be empty.
         """
         if key is None:
             return random.choice(available or all_partitions)
@@ -39,7 +39,7 @@ class DefaultPartitioner(Partitioner):
         serialized_value: bytes | None,
         cluster: KnownPartitions,
     ) -> int:
-        """Pick a partition by the serialized key. Raises `ValueError` if the cluster has no such topic."""
+        """Choose a partition by the serialized key. Raises `ValueError` if the topic does not exist."""
         everything = sorted(cluster.partitions_for_topic(topic) or ())
         if not everything:
             raise ValueError(
@@ -49,7 +49,7 @@ class DefaultPartitioner(Partitioner):
 
 
 class StickyPartitioner(DefaultPartitioner):
-    """As `DefaultPartitioner` with a key; without one, the topic's current partition until a new batch is created."""
+    """Chooses like `DefaultPartitioner` with a key; without one, keeps to a partition until its batch is full."""
 
     def __init__(self) -> None:
         self._present: dict[str, int] = {}
@@ -63,9 +63,9 @@ class StickyPartitioner(DefaultPartitioner):
         serialized_value: bytes | None,
         cluster: KnownPartitions,
     ) -> int:
-        """Choose a partition by the serialized key, or the current one of the topic.
+        """Choose a partition by the serialized key, or the topic's current partition without a key.
 
-        Raises `ValueError` if the cluster has no such topic.
+        Raises `ValueError` if the topic does not exist.
         """
         if serialized_key is not None:
             return super().partition(topic, key, serialized_key, value, serialized_value, cluster)
@@ -75,10 +75,10 @@ class StickyPartitioner(DefaultPartitioner):
         return self._present[topic]
 
     def on_new_batch(self, topic: str, cluster: KnownPartitions, prev_partition: int) -> None:
-        """Move the topic to another available partition than `prev_partition`, if there is one.
+        """Switch the topic to an available partition other than `prev_partition`, if there is one.
 
         Arguments:
-            cluster: what is known of the partitions of topics.
+            cluster: the known partitions of topics.
         """
         choices = sorted(_choices(topic, cluster))
         others = [p for p in choices if p != prev_partition] or choices
@@ -97,10 +97,10 @@ class RoundRobinPartitioner:
     """Cycles through the available partitions in the given order, regardless of the key.
 
     Works as a callable, ``(key_bytes, all_partitions, available)``, and through `partition`, as in kafka-python 0.9 to
-    1.4. Where the partitions change, it goes on at the same place of the new ones.
+    1.4. If the partitions change, it continues at the same index.
 
     Arguments:
-        partitions: the partitions to go over where a call does not name any.
+        partitions: the partitions to cycle through if a call does not pass any.
     """
 
     def __init__(self, partitions: Sequence[int] | None = None) -> None:
@@ -113,7 +113,7 @@ class RoundRobinPartitioner:
         all_partitions: Sequence[int] | None = None,
         available_partitions: Sequence[int] | None = None,
     ) -> int:
-        """Return the next partition; raises `ValueError` if there are none to choose from."""
+        """Return the next partition. Raises `ValueError` if there is none."""
         choices = available_partitions or all_partitions or self.partitions
         if not choices:
             raise ValueError("expected at least one partition to choose from, got none")
@@ -129,5 +129,5 @@ class RoundRobinPartitioner:
         *,
         partitions: Sequence[int] | None = None,
     ) -> int:
-        """As calling the object; `partitions` is the name of `all_partitions` in 0.9 and 1.0."""
+        """Return the next partition; `partitions` is the name of `all_partitions` in kafka-python 0.9 and 1.0."""
         return self(key, all_partitions or partitions, available_partitions)

@@ -1,7 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""MurmurHash2 as Kafka's Java client computes it, for one key and for a whole column of keys.
+"""MurmurHash2 as computed by Kafka's Java client, for one key and for a whole column of keys.
 
-Compiled by Cython, equal when it runs plain: sums and products are cut to 32 bits explicitly.
+Cython compiles this module. Sums and products are truncated to 32 bits explicitly, so the plain variant gives the same
+results.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def _hash(
     start: cython.Py_ssize_t,
     size: cython.Py_ssize_t,
 ) -> cython.ulonglong:
-    """Hash `size` bytes from `start` on, which are known to be there; the result has 32 bits."""
+    """Hash `size` bytes beginning at `start`. The caller checks the bounds. Returns 32 bits."""
     at: cython.Py_ssize_t = start
     end: cython.Py_ssize_t = start + (size & ~3)
     word: cython.ulonglong
@@ -58,13 +59,13 @@ def _hash(
 
 
 def murmur2(data: object) -> int:
-    """Return the 32 bits that `org.apache.kafka.common.utils.Utils.murmur2` gives, which it takes for a signed number.
+    """Return the hash as an unsigned number; Java's `org.apache.kafka.common.utils.Utils.murmur2` returns it signed.
 
     Args:
-        data: the serialized key, any buffer of bytes.
+        data: the serialized key, as any buffer of bytes.
 
     Raises:
-        TypeError: `data` is no buffer.
+        TypeError: `data` is not a buffer.
     """
     if not isinstance(data, bytes):
         data = memoryview(data).tobytes()  # type: ignore[arg-type]  # before Python 3.12, buffers have no type
@@ -78,18 +79,18 @@ def murmur2(data: object) -> int:
 def partition_column(
     data: object, ends: object, valid: object, valid_offset: cython.Py_ssize_t, partitions: cython.int, out: object
 ) -> None:
-    """Write for each key of an Arrow column which partition Kafka's default partitioner gives it; -1 for a null key.
+    """Write the partition that Kafka's default partitioner chooses for each key of an Arrow column; -1 for a null key.
 
     Args:
         data: the bytes of all keys.
-        ends: int64 positions in `data`, one more than there are keys; they grow and end within `data`.
+        ends: increasing int64 positions within `data`, one more than there are keys.
         valid: a bitmap, least significant bit first, or None if no key is null.
         valid_offset: the bit of the first key.
-        partitions: how many partitions the topic has, at least 1.
-        out: a writable int32 buffer, one item a key.
+        partitions: the number of partitions of the topic, at least 1.
+        out: a writable int32 buffer with one item per key.
 
     Raises:
-        ValueError: the buffers do not fit each other.
+        ValueError: the sizes of the buffers do not match.
     """
     keys: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]  # of Cython
     positions: cython.const[cython.longlong][::1] = ends  # type: ignore[valid-type]  # of Cython

@@ -1,4 +1,4 @@
-"""Adapts partitioners of all of kafka-python's generations to one signature."""
+"""Adapts the partitioners of all kafka-python generations to one signature."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def adapt_partitioner(given: Any) -> Pick | None:
 
 
 def partitioner_name(given: Any) -> str:
-    """Return a partitioner's name for messages: the function or class with its module."""
+    """Return a partitioner's name for messages: its function or class, with the module."""
     named = given if hasattr(given, "__qualname__") else type(given)
     return f"{named.__module__}.{named.__qualname__}"
 
 
 def _sees_the_record(method: Callable[..., Any]) -> bool:
-    """Return whether a `partition` method takes six arguments: topic, key, its bytes, value, its bytes, cluster."""
+    """Return whether a `partition` method takes six arguments: topic, key, key bytes, value, value bytes, cluster."""
     try:
         parameters = inspect.signature(method).parameters.values()
     except (TypeError, ValueError):
@@ -55,7 +55,7 @@ def _sees_the_record(method: Callable[..., Any]) -> bool:
 
 
 def _by_key(function: Callable[..., Any]) -> Pick:
-    """Wrap a callable that takes only the key's bytes and the partitions."""
+    """Wrap a callable that takes only the key bytes and the partitions."""
 
     def pick(
         topic: str, key: Any, key_bytes: bytes | None, value: Any, value_bytes: bytes | None, c: KnownPartitions

@@ -1,4 +1,4 @@
-"""Assignors: ways to distribute partitions over the members of a group. The leader of a group runs one of them.
+"""Assignors: ways to distribute partitions among the members of a group. The leader of a group runs one of them.
 
 To add an assignor: a subclass of `AbstractPartitionAssignor` in a module here, which declares whether it is fast enough
 to run `on_loop` and whether consumers offer it `by_default`; and its place in `ASSIGNORS`. If Java has it too, also add
@@ -20,9 +20,9 @@ ASSIGNORS: tuple[type[AbstractPartitionAssignor], ...] = (
     StickyPartitionAssignor,
     CooperativeStickyAssignor,
 )
-"""The assignors of this package, which users may name. Those offered by default are in order of preference."""
+"""The assignors of this package, which options may name. Those offered by default are in order of preference."""
 
 
 def __getattr__(name: str) -> Any:
-    """Load a submodule when it is requested (PEP 562): kafka-python's are available with the package."""
+    """Load a submodule on first access (PEP 562): in kafka-python, submodules are available with the package."""
     return _old_names.of_a_package(__name__, name, {})

@@ -1,4 +1,4 @@
-"""The base class of assignors, and what they are given: partition counts, and the members with their subscriptions."""
+"""The base class of assignors, and its inputs: partition counts, and the members with their subscriptions."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ class PartitionCounts(Protocol):
     """The part of the cluster's metadata that an assignor needs."""
 
     def partitions_for_topic(self, topic: str) -> set[int] | None:
-        """The partitions of a topic; None for a topic that is not known."""
+        """Return the partitions of a topic; None for an unknown topic."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Subscription:
-    """What a member reported about itself when it joined.
+    """A member's subscription, as reported when it joined.
 
     Arguments:
-        topics: the topics it wants.
-        user_data: what its assignor added.
-        owned_partitions: the partitions it still holds; empty in the eager protocol.
-        generation: their generation; -1 if unknown.
+        topics: the subscribed topics.
+        user_data: data that the member's assignor added.
+        owned_partitions: the partitions that the member still owns; empty in the eager protocol.
+        generation: the generation in which it owned them; -1 if unknown.
         group_instance_id: set on static members (KIP-345).
-        rack_id: the rack it runs in, or None (KIP-881).
+        rack_id: the member's rack, or None (KIP-881).
     """
 
     topics: Sequence[str]
@@ -49,62 +49,63 @@ class RebalanceProtocol(enum.IntEnum):
     """What members do with their partitions while their group rebalances (KIP-429)."""
 
     EAGER = 0
-    """They give up all of them."""
+    """Members revoke all partitions."""
     COOPERATIVE = 1
-    """They give up those that are assigned to others."""
+    """Members revoke only the partitions that are assigned to others."""
 
 
 class AbstractPartitionAssignor(abc.ABC):
-    """A way to distribute partitions over members. Java: ``ConsumerPartitionAssignor``.
+    """A way to distribute partitions among members. Java: ``ConsumerPartitionAssignor``.
 
-    Members of one group agree on an assignor by its ``name``, even across clients in other languages, so assignors with
-    the same name have to assign alike. Methods may be class methods; both classes and instances are accepted as
-    ``partition_assignment_strategy``. A user's methods run in a separate thread and may block.
+    The members of a group agree on an assignor by its ``name``, even across clients in other languages, so assignors
+    with the same name must produce the same assignments. Methods may be class methods;
+    ``partition_assignment_strategy`` accepts classes and instances. A user's methods run in a separate thread and may
+    block.
 
     An assignor of this package is a module here, and listed in `kafka.coordinator.assignors.ASSIGNORS`. It declares
     `on_loop` and `by_default`; other assignors do not.
     """
 
     on_loop: ClassVar[bool] = False
-    """Whether this class itself, but no subclass, runs on the client's loop, as it processes its input in one pass."""
+    """Whether this class, but no subclass, runs on the client's loop because it processes its input in one pass."""
     by_default: ClassVar[bool] = False
-    """Whether a consumer offers it if it was given no assignors."""
+    """Whether consumers offer it if no assignors are configured."""
 
     @property
     @abc.abstractmethod
     def name(self) -> str:
-        """The name that members agree by, such as ``"range"``."""
+        """The name by which members agree on an assignor, such as ``"range"``."""
 
     @abc.abstractmethod
     def assign(
         self, cluster: PartitionCounts, members: Mapping[str, Subscription]
     ) -> Mapping[str, ConsumerProtocolAssignment]:
-        """Distribute the partitions of all topics that members want.
+        """Distribute the partitions of all subscribed topics.
 
         Arguments:
             cluster: answers ``partitions_for_topic(topic)``.
             members: the subscriptions by member id. Iteration yields the ids, each of which has a ``member_id``, a
-                ``group_instance_id`` and, as ``metadata``, its subscription, like the members in kafka-python 3's list;
-                the assignors of this package accept such a list too.
+                ``group_instance_id`` and, as ``metadata``, its subscription, like the members in kafka-python 3's list.
+                The assignors of this package also accept such a list.
 
         Returns the assignment of each member; each partition is assigned at most once.
         """
 
     @abc.abstractmethod
     def metadata(self, topics: Iterable[str]) -> ConsumerProtocolSubscription:
-        """What to tell the leader when joining: the topics, and the assignor's own user data."""
+        """Return the subscription to send to the leader when joining: the topics, and the assignor's user data."""
 
     @abc.abstractmethod
     def on_assignment(self, assignment: ConsumerProtocolAssignment, generation: int = -1) -> None:
-        """Called with this member's assignment after each rebalance.
+        """Receive this member's assignment after each rebalance.
 
         Arguments:
-            assignment: the partitions by topic, and what the leader's assignor has added.
-            generation: of the group; -1 if unknown.
+            assignment: the partitions by topic, and data that the leader's assignor added.
+            generation: the group's generation; -1 if unknown.
         """
 
     def supported_protocols(self) -> Sequence[RebalanceProtocol]:
-        """The protocols that it assigns for; a consumer uses the highest that all its assignors have.
+        """Return the supported protocols; a consumer uses the highest one that all its assignors support.
 
         A cooperative assignor assigns a partition to a new member only if no other has it in its ``owned_partitions``.
         """
@@ -112,9 +113,9 @@ class AbstractPartitionAssignor(abc.ABC):
 
 
 def sort_key(member: tuple[str, Subscription]) -> tuple[bool, str]:
-    """Order members as Java does: static ones first, by instance id; then the others by member id.
+    """Order members as Java does: static members first, by instance id; then the others by member id.
 
-    Programs of kafka-python 1.x pass an assignor what its `metadata` returned, which has no instance id.
+    Programs written for kafka-python 1.x pass what `metadata` returned, which has no instance id.
     """
     member_id, subscription = member
     instance_id = getattr(subscription, "group_instance_id", None)
@@ -144,12 +145,12 @@ class MemberId(str):
 
     @property
     def group_instance_id(self) -> str | None:
-        """Set on static members."""
+        """The instance id of a static member, or None."""
         return self.metadata.group_instance_id
 
 
 def by_member_id(members: Mapping[str, Subscription] | Iterable[Any]) -> Mapping[str, Subscription]:
-    """Return the subscriptions by member id, also of a list of kafka-python 3's members."""
+    """Return the subscriptions by member id; also accepts a list of kafka-python 3's members."""
     if isinstance(members, Mapping):
         return members
     told: Iterable[Any] = members
@@ -169,10 +170,10 @@ def _subscription(told: Any, group_instance_id: str | None) -> Subscription:
 
 
 def one_by_one(owned: Iterable[Any]) -> list[TopicPartition]:
-    """List the owned partitions of a subscription one by one.
+    """List the owned partitions of a subscription.
 
     Arguments:
-        owned: those of a `Subscription`, or of the message, which groups them by topic.
+        owned: the partitions of a `Subscription`, or of the message, which groups them by topic.
     """
     partitions = []
     for each in owned:

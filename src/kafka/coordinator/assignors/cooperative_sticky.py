@@ -1,4 +1,4 @@
-"""`CooperativeStickyAssignor`: the sticky assignment for members that keep their partitions during a rebalance."""
+"""`CooperativeStickyAssignor`: sticky assignment for members that keep their partitions during a rebalance."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from kafka.coordinator.consumer_protocol import assigned_partitions, make_assign
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
 _USER_DATA = struct.Struct(">i")
-"""The generation, for leaders that read subscriptions before version 2, which do not contain it."""
+"""The generation, for leaders that read subscriptions older than version 2, which lack it."""
 
 
 class CooperativeStickyAssignor(StickyPartitionAssignor):
-    """Distributes partitions like `StickyPartitionAssignor`, in two rounds if some move (KIP-429).
+    """Distributes partitions like `StickyPartitionAssignor`, in two rounds if any of them move (KIP-429).
 
-    A partition that moves is not assigned in the first round; its owner gives it up and joins again, and the second
-    round assigns it to its new owner. So members continue to read what they keep. Members with Java's and
-    kafka-python's ``CooperativeStickyAssignor`` can be in one group with it.
+    A partition that moves is not assigned in the first round. Its owner revokes it and joins again, and the second
+    round assigns it to the new owner. Meanwhile, members continue to read the partitions that they keep. Members with
+    Java's and kafka-python's ``CooperativeStickyAssignor`` can be in the same group.
 
-    A group migrates from an eager assignor without a stop in two rolling restarts: first with both assignors
+    A group migrates from an eager assignor without downtime in two rolling restarts: first with both assignors
     (``[CooperativeStickyAssignor, RangePartitionAssignor]``, which is still eager), then with this one alone.
     """
 
@@ -39,7 +39,7 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
     def assign(
         cls, cluster: PartitionCounts, members: Mapping[str, Subscription] | Iterable[Any]
     ) -> Mapping[str, ConsumerProtocolAssignment]:
-        """Distribute the partitions, without those that another member still holds."""
+        """Distribute the partitions, except those that another member still owns."""
         members = by_member_id(members)
         wanted = {name: assigned_partitions(made) for name, made in super().assign(cluster, members).items()}
         owned = {name: frozenset(cls.parse_member_metadata(member).partitions) for name, member in members.items()}
@@ -49,7 +49,7 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
 
     @classmethod
     def parse_member_metadata(cls, metadata: Any) -> StickyAssignorMemberMetadataV1:
-        """Read a member's `Subscription`: what it owns, and since which generation."""
+        """Read the partitions that a member owns, and their generation, from its `Subscription`."""
         generation = metadata.generation if hasattr(metadata, "generation") else metadata.generation_id
         if generation < 0:
             generation = _generation_in(metadata.user_data)
@@ -58,16 +58,16 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
     def metadata(  # type: ignore[override]  # what it overrides is a descriptor
         self, topics: Iterable[str]
     ) -> ConsumerProtocolSubscription:
-        """The topics, and the generation; the member itself adds what it owns."""
+        """Return the topics and the generation; the member itself adds the partitions that it owns."""
         return ConsumerProtocolSubscription(topics=sorted(topics), user_data=_USER_DATA.pack(self.generation))
 
     def supported_protocols(self) -> Sequence[RebalanceProtocol]:
-        """Both: combined with an eager assignor it is eager, which allows migrating from one to the other."""
+        """Return both protocols: combined with an eager assignor it is eager, which allows migrating between them."""
         return RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER
 
 
 def _generation_in(user_data: bytes | None) -> int:
-    """The generation in user data, -1 if there is none or it cannot be read, as in Java."""
+    """Return the generation in user data; -1 if it is missing or cannot be read, as in Java."""
     if user_data is None or len(user_data) < _USER_DATA.size:
         return CooperativeStickyAssignor.DEFAULT_GENERATION_ID
     generation: int = _USER_DATA.unpack_from(user_data)[0]

@@ -1,4 +1,4 @@
-"""The range assignor: each member gets a range of adjacent partitions of each topic."""
+"""The range assignor: assigns each member a range of adjacent partitions of each topic."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,10 +15,10 @@ from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, Consume
 
 
 class RangePartitionAssignor(AbstractPartitionAssignor):
-    """Divides the ordered partitions of each topic into as many ranges as members want the topic.
+    """Divides the ordered partitions of each topic into one range for each member that subscribes to it.
 
-    The first members get one partition more if the number is not divisible, so topics with equal numbers of partitions
-    are assigned alike and can be joined partition by partition. Java: ``RangeAssignor``, without its use of racks.
+    If the number is not divisible, the first members get one partition more. Topics with equal numbers of partitions
+    are therefore assigned alike and can be joined partition by partition. Java: ``RangeAssignor``, but without racks.
     """
 
     name = "range"
@@ -50,7 +50,7 @@ class RangePartitionAssignor(AbstractPartitionAssignor):
 
     @classmethod
     def metadata(cls, topics: Iterable[str]) -> ConsumerProtocolSubscription:
-        """The topics; this assignor keeps no user data."""
+        """Return the topics; this assignor has no user data."""
         return make_subscription(topics)
 
     @classmethod

@@ -18,7 +18,7 @@ from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, Consume
 class RoundRobinPartitionAssignor(AbstractPartitionAssignor):
     """Assigns the partitions to the members in turn, ordered by topic name and partition number.
 
-    Members that do not want the topic are skipped. Java: ``RoundRobinAssignor``.
+    Members that do not subscribe to the topic are skipped. Java: ``RoundRobinAssignor``.
     """
 
     name = "roundrobin"
@@ -43,7 +43,7 @@ class RoundRobinPartitionAssignor(AbstractPartitionAssignor):
 
     @classmethod
     def metadata(cls, topics: Iterable[str]) -> ConsumerProtocolSubscription:
-        """The topics; this assignor keeps no user data."""
+        """Return the topics; this assignor has no user data."""
         return make_subscription(topics)
 
     @classmethod

@@ -1,7 +1,7 @@
-"""The assignors of a member: those that it offers when it joins, and the one that it runs if it leads the group.
+"""The assignors of a member: those that it offers when it joins, and the one that it runs as the group's leader.
 
-Assignors run in a thread: on the client's loop, a slow one, such as a user's assignor or a sticky one of a large group,
-would delay heartbeats, including those of other clients. Those that declare `on_loop` run on the loop.
+Assignors run in a thread. On the client's loop, a slow one, such as a user's assignor or a sticky one in a large group,
+would delay heartbeats, including those of other clients. Assignors that declare `on_loop` run on the loop.
 """
 
 import inspect
@@ -41,17 +41,17 @@ _BY_NAME: dict[Any, type[AbstractPartitionAssignor]] = {assignor.name: assignor 
 
 
 class AssignorFailed(Exception):
-    """An assignor has raised ``__cause__``, which is raised to the caller unchanged."""
+    """An assignor raised ``__cause__``, which the caller receives unchanged."""
 
 
 class JoinSubscription(NamedTuple):
-    """What a member tells the leader about itself.
+    """The subscription that a member sends to the leader.
 
     Arguments:
-        topics: what it subscribes to.
-        owned: the partitions that it holds; none in the eager protocol (KIP-429).
+        topics: the subscribed topics.
+        owned: the partitions that it owns; none in the eager protocol (KIP-429).
         generation_id: their generation; -1 without one (KIP-792).
-        rack_id: where it runs, or None (KIP-881).
+        rack_id: the client's rack, or None (KIP-881).
     """
 
     topics: frozenset[str]
@@ -67,8 +67,8 @@ class Assignors:
         configured: classes, instances or names, see ``partition_assignment_strategy``; None: those offered by default.
 
     Attributes:
-        protocol: the best protocol that all of them support, as in Java: cooperative assignors configured with an
-            eager one are eager.
+        protocol: the highest protocol that all of them support, as in Java: a cooperative assignor configured together
+            with an eager one is eager.
 
     Raises `KafkaConfigurationError` for an invalid assignor, for two with the same name, and if they have no protocol
     in common.
@@ -99,7 +99,7 @@ class Assignors:
         self.protocol = max(common)
 
     async def protocols(self, subscription: JoinSubscription) -> list[JoinGroupRequestProtocol]:
-        """What this member offers when it joins, most preferred first; raises `AssignorFailed`."""
+        """Return the protocols to offer when joining, most preferred first. Raises `AssignorFailed`."""
         topics = sorted(subscription.topics)
         offered = []
         for name, assignor in self._by_name.items():
@@ -110,7 +110,10 @@ class Assignors:
         return offered
 
     def choose(self, name: str | None) -> AbstractPartitionAssignor:
-        """The assignor that the coordinator chose; raises `InconsistentGroupProtocolError` if it was not offered."""
+        """Return the assignor that the coordinator chose.
+
+        Raises `InconsistentGroupProtocolError` if it was not offered.
+        """
         if name is None or name not in self._by_name:
             raise InconsistentGroupProtocolError(
                 f"the coordinator chose the assignor {name!r}, but this member offers {list(self._by_name)}"
@@ -124,7 +127,7 @@ def _protocols_of(assignor: Any) -> set[RebalanceProtocol]:
 
 
 def read_members(response: JoinGroupResponse) -> dict[str, Subscription]:
-    """Read the subscriptions of all members, which the coordinator sends to the leader."""
+    """Read the subscriptions of all members from the response that the leader receives."""
     members: dict[str, Subscription] = {}
     for member in response.members:
         told = decode_subscription(bytes(member.metadata))
@@ -143,9 +146,9 @@ def read_members(response: JoinGroupResponse) -> dict[str, Subscription]:
 async def run_assignor(
     assignor: AbstractPartitionAssignor, cluster: PartitionCounts, members: Mapping[str, Subscription]
 ) -> dict[str, bytes]:
-    """Run an assignor; returns the encoded assignment of each member.
+    """Run an assignor and return the encoded assignment of each member.
 
-    Checks that every member is known, and that no partition is assigned twice. A cooperative assignor must not assign a
+    The result may contain only known members, and each partition at most once. A cooperative assignor must not assign a
     partition that its owner has not revoked.
 
     Raises `AssignorFailed`, also for an invalid assignment.
@@ -154,7 +157,7 @@ async def run_assignor(
 
 
 async def notify(assignor: AbstractPartitionAssignor, assignment: ConsumerProtocolAssignment, generation: int) -> None:
-    """Tell an assignor its member's assignment and generation, which older ones take separately.
+    """Pass the member's assignment and generation to an assignor; older assignors take them separately.
 
     Raises `AssignorFailed`.
     """
@@ -186,7 +189,7 @@ def _assign(
                 )
         encoded[member_id] = encode_assignment(assignment)
     cooperates = RebalanceProtocol.COOPERATIVE in _protocols_of(assignor)
-    if cooperates and not isinstance(assignor, CooperativeStickyAssignor):  # ours recognizes outdated claims
+    if cooperates and not isinstance(assignor, CooperativeStickyAssignor):  # which ignores outdated claims
         _check_nothing_is_taken_away(assignor, members, owners)
     return encoded
 
@@ -208,10 +211,10 @@ async def _call(assignor: AbstractPartitionAssignor, function: Callable[..., Res
     def guarded() -> tuple[Result | None, BaseException | None]:
         try:
             return function(*arguments), None
-        except BaseException as error:  # sys.exit() in a user's code must not end the loop
+        except BaseException as error:  # sys.exit() in user code must not end the loop
             return None, error
 
-    if type(assignor) in ASSIGNORS and assignor.on_loop:  # no subclass of one: a user's code may block
+    if type(assignor) in ASSIGNORS and assignor.on_loop:  # but not a subclass: user code may block
         result, error = guarded()
     else:
         result, error = await run_blocking(guarded)
@@ -229,14 +232,14 @@ def _as_exception(assignor: AbstractPartitionAssignor, error: BaseException) -> 
 
 
 def _read(given: Any, decode: Callable[[bytes], Result]) -> Result:
-    """Read an assignor's message: ours, or one of kafka-python's classes up to 2.3, which encode themselves."""
+    """Read an assignor's message, which may be of a class of kafka-python up to 2.3 that encodes itself."""
     if isinstance(given, (ConsumerProtocolSubscription, ConsumerProtocolAssignment)):
         return cast("Result", given)
     return decode(given.encode())
 
 
 def _completed(told: ConsumerProtocolSubscription, subscription: JoinSubscription) -> ConsumerProtocolSubscription:
-    """Complete an assignor's subscription with what it leaves to the member."""
+    """Complete an assignor's subscription with the fields that the member fills in."""
     owned = partitions_by_topic(sorted(subscription.owned))
     return ConsumerProtocolSubscription(
         topics=told.topics,

@@ -1,7 +1,7 @@
 """Heartbeats: a task on the loop that tells the coordinator that the member is alive.
 
-It also watches the caller. A caller that has not polled for `max_poll_interval_ms` counts as stuck: the member leaves
-the group, so that others get its partitions (KIP-62).
+It also watches the caller. A caller that has not polled for `max_poll_interval_ms` counts as stuck, and the member
+leaves the group so that others get its partitions (KIP-62).
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 log = logging.getLogger(__name__)
 
 _TRIES_A_SESSION = 3
-"""A lost heartbeat is noticed after this part of the session, so that there is time for others."""
+"""Heartbeats time out after a third of the session, which leaves time for more attempts."""
 
 
 class HeartbeatListener(Protocol):
@@ -26,27 +26,27 @@ class HeartbeatListener(Protocol):
 
     @property
     def generation(self) -> Generation:
-        """Its credentials."""
+        """The member's credentials."""
 
     def heartbeat_answered(self, error_code: int) -> None:
-        """The coordinator has answered."""
+        """Called with the error code of each response."""
 
     def poll_overdue(self, idle_s: float) -> None:
-        """The caller has not polled within the limit."""
+        """Called once the caller has exceeded the poll interval."""
 
 
 class Heartbeat:
-    """Sends heartbeats from `start` to `stop`, whatever goes wrong with one.
+    """Sends heartbeats from `start` to `stop`, even after failures.
 
     Arguments:
         client: sends to the coordinator.
         group_id: the group.
         options: intervals and timeouts, in milliseconds.
-        request_timeout_ms: the maximum time of a request; a third of the session if that is less.
+        request_timeout_ms: the timeout of a request; at most a third of the session.
         clock: knows when the caller last polled.
-        listener: told of responses.
-        backoff: pauses after heartbeats that failed.
-        statistics: counts them.
+        listener: receives the outcomes.
+        backoff: pauses after failed heartbeats.
+        statistics: counts heartbeats.
     """
 
     def __init__(
@@ -73,16 +73,16 @@ class Heartbeat:
 
     @property
     def running(self) -> bool:
-        """Whether it is between `start` and `stop`."""
+        """Whether heartbeats are being sent."""
         return self._task is not None
 
     def start(self) -> None:
-        """Start; does nothing if it is running."""
+        """Start, unless it is already running."""
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._run(), name=f"heartbeat {self._group_id}")
 
     def stop(self) -> None:
-        """Stop; may be called while a response is handled."""
+        """Stop. May be called while a response is handled."""
         task, self._task = self._task, None
         if task is not None and task is not asyncio.current_task():
             task.cancel()
@@ -130,7 +130,7 @@ class Heartbeat:
                 response: HeartbeatResponse = await self._client.send_coordinator(
                     "group", self._group_id, request, timeout_ms=self._timeout_ms
                 )
-        except TimeoutError as error:  # also if the coordinator was not found, or not reached
+        except TimeoutError as error:  # also if the coordinator was not found or not reached
             raise KafkaTimeoutError(f"no answer within {self._timeout_ms:g} ms") from error
         now = loop.time()
         self._statistics.heartbeats.record(1000 * (now - sent_at), now)
@@ -140,7 +140,7 @@ class Heartbeat:
             self._listener.heartbeat_answered(response.error_code)
 
     def _warn_of_silence(self, silent_s: float) -> None:
-        """As in Java, the member continues: a coordinator that returns after a failure still knows it."""
+        """Warn, but continue, as in Java: a coordinator that returns after a failure still knows the member."""
         if silent_s * 1000 > self._options.session_timeout_ms:
             self._silence.warning(
                 "silence",

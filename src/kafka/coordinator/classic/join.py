@@ -1,6 +1,6 @@
 """One round of joining: JoinGroup, the assignment if this member leads the group, and SyncGroup.
 
-A failed round is repeated by the membership, which asks `JoinRetries` whether and when.
+The membership repeats failed rounds. `JoinRetries` decides whether and when.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from kafka.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
 from kafka.wire.api.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 
 JOIN_MARGIN_MS = 5_000
-"""How much longer than the rebalance may take to wait for the response to JoinGroup."""
+"""Added to the rebalance timeout when waiting for the response to JoinGroup."""
 
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ class Joined(NamedTuple):
 
     Arguments:
         generation: this member's credentials.
-        response: the coordinator's response; it lists the members if this one leads.
+        response: the coordinator's response; for the leader, it lists the members.
     """
 
     generation: Generation
@@ -58,10 +58,9 @@ class JoinRound:
         client: sends to the coordinator.
         group_id: the group.
         options: timeouts in milliseconds, static membership.
-        request_timeout_ms: the maximum time of SyncGroup, and the minimum one of JoinGroup, which waits for all
-            members.
-        assignors: what this member can use.
-        watch: called by a leader with all topics of the group, so that their metadata are kept fresh.
+        request_timeout_ms: the timeout of SyncGroup, and the minimum timeout of JoinGroup, which waits for all members.
+        assignors: the assignors that this member can use.
+        watch: called by a leader with all topics of the group, to keep their metadata up to date.
         statistics: counts rounds.
     """
 
@@ -88,7 +87,7 @@ class JoinRound:
         """Of a leader: the partitions of each topic that the last assignment was based on; otherwise empty."""
 
     async def join(self, member_id: str, subscription: JoinSubscription, reason: str) -> JoinGroupResponse:
-        """Send JoinGroup. Its error code is left to the caller, because MEMBER_ID_REQUIRED comes with an id."""
+        """Send JoinGroup. The caller checks the error code, because MEMBER_ID_REQUIRED comes with an id."""
         self.partition_counts = {}
         request = JoinGroupRequest(
             group_id=self._group_id,
@@ -122,7 +121,7 @@ class JoinRound:
         return await run_assignor(self._assignors.choose(joined.generation.protocol), metadata, members)
 
     async def sync(self, generation: Generation, assignments: Mapping[str, bytes]) -> ConsumerProtocolAssignment:
-        """Send SyncGroup, with the group's assignment if this member leads. Returns this member's part of it."""
+        """Send SyncGroup, with the group's assignment if this member leads. Returns this member's assignment."""
         request = SyncGroupRequest(
             group_id=self._group_id,
             generation_id=generation.generation_id,
@@ -152,31 +151,29 @@ _ABOUT_THE_MEMBER = (
     RebalanceInProgressError,
     UnknownMemberIdError,
 )
-"""Not retriable as they are, but the next round is another request."""
+"""Errors that are not retriable, but that another round may avoid."""
 
 
 def ends_joining(error: Exception) -> bool:
-    """Whether to raise an error: rejoining would fail the same way."""
+    """Return whether to raise an error because rejoining would fail the same way."""
     if isinstance(error, KafkaError):
         return not error.retriable and not isinstance(error, _ABOUT_THE_MEMBER)
     return isinstance(error, AssignorFailed)
 
 
 def leads_elsewhere(error: Exception) -> bool:
-    """Whether another broker may be the coordinator."""
+    """Return whether another broker may be the coordinator."""
     return not isinstance(error, (CoordinatorLoadInProgressError, *_ABOUT_THE_MEMBER))
 
 
 def error_for_caller(error: Exception) -> Exception:
-    """The error to raise: an assignor's own error unchanged."""
+    """Return the error to raise; an assignor's own error is raised unchanged."""
     cause = error.__cause__
     return cause if isinstance(error, AssignorFailed) and isinstance(cause, Exception) else error
 
 
 class JoinRetries:
-    """What to do after a round has failed: raise, or wait, and for how long.
-
-    Counts the failures between two memberships.
+    """Decides what to do after a failed round: raise the error, or wait before the next round.
 
     Arguments:
         group_id: the group.
@@ -190,21 +187,21 @@ class JoinRetries:
         self._refusals = 0
 
     def begin(self) -> tuple[Attempts, float]:
-        """Begin a join: its attempts, and the pause before its first round if earlier joins were refused."""
+        """Begin a join. Returns its attempts, and the pause before the first round if earlier joins were refused."""
         return self._policy.attempts(f"joining group {self._group_id!r}"), self._backoff.seconds(self._refusals)
 
     def refused(self) -> None:
-        """The join has failed for good; the next `poll()` may begin another."""
+        """Count a permanent failure; the next `poll()` may begin another join."""
         self._refusals += 1
 
     def succeeded(self, attempts: Attempts) -> None:
-        """This consumer is a member."""
+        """Reset the failures: this consumer is a member."""
         self._refusals = 0
         attempts.succeeded()
 
     def pause_after(self, error: Exception, attempts: Attempts) -> float:
-        """How long to wait before the next round, in seconds; counts and logs the failure."""
+        """Count and log a failure; returns the seconds to wait before the next round."""
         pause = attempts.note(error)
         if isinstance(error, RebalanceInProgressError) and attempts.failures == 1:
-            return 0.0  # others have joined at the same time, which is usual; only a repetition is not
+            return 0.0  # other members often join at the same time; only a repetition is unusual
         return pause

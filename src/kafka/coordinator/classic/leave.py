@@ -1,4 +1,4 @@
-"""LeaveGroup: tells the coordinator that a member is gone; otherwise it would notice when the session expires."""
+"""LeaveGroup: tells the coordinator that a member leaves, which it would otherwise notice when the session expires."""
 
 import asyncio
 import logging
@@ -10,15 +10,15 @@ from kafka.wire.api.leave_group import LeaveGroupRequest, LeaveGroupResponse, Me
 log = logging.getLogger(__name__)
 
 _SINGLE_UNTIL = 2
-"""The last version that names one member instead of a list."""
+"""The last version that contains a single member instead of a list."""
 
 
 _TIMEOUT_MS = 5_000
-"""How long to try to tell the coordinator that a member leaves."""
+"""How long to try to reach the coordinator."""
 
 
 class Leaving:
-    """Sends LeaveGroup requests. Only `wait` waits for them.
+    """Sends LeaveGroup requests in the background.
 
     Arguments:
         client: sends them.
@@ -31,14 +31,14 @@ class Leaving:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, member_id: str, reason: str) -> None:
-        """Tell the coordinator, in the background, that a member leaves."""
+        """Send LeaveGroup in the background."""
         leave = leave_group(self._client, self._group_id, member_id, reason, _TIMEOUT_MS)
         task = asyncio.get_running_loop().create_task(leave)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def wait(self, timeout_ms: float) -> None:
-        """Wait until the coordinator has answered, or for a limited time."""
+        """Wait for the coordinator to respond, up to the timeout."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout_ms / 1000)
 
@@ -51,9 +51,9 @@ class Leaving:
 async def leave_group(
     client: CoordinatorRequests, group_id: str, member_id: str, reason: str, timeout_ms: float
 ) -> None:
-    """Tell the coordinator that a member leaves.
+    """Send LeaveGroup once.
 
-    There is one attempt; a failure is logged, as the session expires anyway.
+    A failure is only logged, because the session expires anyway.
     """
     try:
         async with asyncio.timeout(timeout_ms / 1000):

@@ -1,7 +1,7 @@
 """A member of a group of the classic protocol, eager or cooperative: it joins, sends heartbeats, rebalances and leaves.
 
-It runs on one loop. Work for the caller's thread follows from the state (see `state`). Each change of state makes a new
-`CallerView` with the next number, and `next_step` tells the caller what the newest view asks for.
+It runs on one loop. The state (see `state`) determines the work for the caller's thread. Each change of state creates a
+new `CallerView` with the next number, and `next_step` returns the step that the newest view requires.
 """
 
 import asyncio
@@ -63,8 +63,8 @@ class ClassicMembership:
     Arguments:
         client: sends to the coordinator.
         options: group, timeouts and intervals (milliseconds).
-        request_timeout_ms: the maximum time of a request that the coordinator answers at once.
-        rack_id: where this client runs, "" if unknown (KIP-881).
+        request_timeout_ms: the timeout of requests that the coordinator answers immediately.
+        rack_id: the client's rack; "" if unknown (KIP-881).
         listener: the consumer.
         clock: knows when the caller last polled.
         backoff: pauses between attempts.
@@ -133,7 +133,7 @@ class ClassicMembership:
     # The caller's side ------------------------------------------------------------------------------------------------
 
     def next_step(self, held: Partitions) -> Step | None:
-        """See `Membership`; raises `FencedInstanceIdError` once another consumer has this one's instance id."""
+        """See `Membership`. Raises `FencedInstanceIdError` once another consumer uses this one's instance id."""
         return self._view.next_step(held, self._listener.subscribed_topics(), self._steps)
 
     def leave_step(self, held: Partitions) -> Step:
@@ -169,11 +169,11 @@ class ClassicMembership:
             self._join_task = asyncio.get_running_loop().create_task(self._join(), name=f"join {self.group_id}")
 
     def subscription_changed(self, reason: str) -> None:
-        """See `Membership`; has the group rebalance."""
+        """See `Membership`; makes the group rebalance."""
         self._rejoin(reason)
 
     def metadata_changed(self, metadata: ClusterMetadata) -> None:
-        """A leader joins again when a topic of the group has got partitions, appeared or vanished."""
+        """Rejoin, as a leader, if a topic of the group appeared, vanished or gained partitions."""
         for topic, count in self._round.partition_counts.items():
             found = len(metadata.partitions_for_topic(topic) or ())
             if found != count:
@@ -200,7 +200,7 @@ class ClassicMembership:
         if self.state is MemberState.CLOSED:
             return
         self.begin_to_leave("the consumer is being closed")
-        self._move(MemberState.CLOSED)  # before waiting: a poll() meanwhile would join again
+        self._move(MemberState.CLOSED)  # before waiting, because a poll() in the meantime would join again
         try:
             await self._leaving.wait(timeout_ms)
         finally:
@@ -213,7 +213,7 @@ class ClassicMembership:
         if error_code in (0, CoordinatorLoadInProgressError.errno):
             return
         if error_code == RebalanceInProgressError.errno:
-            if self.state is not MemberState.ASSIGNING:  # SyncGroup's response will tell
+            if self.state is not MemberState.ASSIGNING:  # the response to SyncGroup will report it
                 self._rejoin("the group rebalances")
         elif error_code in (IllegalGenerationError.errno, UnknownMemberIdError.errno):
             self._put_out(error_code)
@@ -221,7 +221,7 @@ class ClassicMembership:
             self._fail(for_code(error_code)(f"heartbeat of group {self.group_id!r}"))
 
     def poll_overdue(self, idle_s: float) -> None:
-        """The caller is stuck: leave, so that others get the partitions; the next `poll()` joins again."""
+        """Leave, so that others get the partitions of a stuck caller; the next `poll()` joins again."""
         self._log.warning(
             "group %s: no poll() for %.1f s, longer than max_poll_interval_ms=%d allows; leaving the group until the "
             "next one. Raise max_poll_interval_ms, or process fewer records at a time (max_poll_records)",
@@ -232,7 +232,7 @@ class ClassicMembership:
         self._begin_to_leave(self._drop_membership(lost=True), "poll() was not called in time")
 
     def _rejoin(self, reason: str) -> None:
-        """Make the group rebalance, because ``reason``; a round in progress is finished first."""
+        """Make the group rebalance because of ``reason``; a round in progress is finished first."""
         if self.state in (MemberState.STABLE, MemberState.ADOPTING):
             self._log.info("group %s: joining again, because %s", self.group_id, reason)
             self._reason = reason
@@ -243,7 +243,7 @@ class ClassicMembership:
     # Joining ----------------------------------------------------------------------------------------------------------
 
     async def _join(self) -> None:
-        """Join until a round succeeds, or until a permanent error."""
+        """Join until a round succeeds or an error is permanent."""
         attempts, pause = self._retries.begin()
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -295,7 +295,7 @@ class ClassicMembership:
             assignments = await self._round.assign(joined)
         self._move(MemberState.SYNCING)
         assignment = await self._round.sync(self.generation, assignments)
-        if self._again:  # otherwise partitions of other topics than requested would be added, and given up at once
+        if self._again:  # otherwise partitions of topics no longer subscribed to would be added and revoked at once
             raise RebalanceInProgressError(self._again)
         await notify(assignor, assignment, self.generation.generation_id)
         partitions = frozenset(assigned_partitions(assignment))
@@ -312,7 +312,7 @@ class ClassicMembership:
     # Losing it --------------------------------------------------------------------------------------------------------
 
     def _drop_membership(self, lost: bool, keep_id: bool = False) -> Generation:
-        """Go to UNJOINED. Returns the former credentials."""
+        """Change to UNJOINED; returns the former credentials."""
         before = self._end_membership(keep_id)
         self._lost_generation = before if lost else NO_GENERATION
         if self.state not in (MemberState.UNJOINED, MemberState.CLOSED):
@@ -320,7 +320,7 @@ class ClassicMembership:
         return before
 
     def _put_out(self, error_code: int) -> None:
-        """The coordinator has given this member's partitions to others, or may have: the next `poll()` loses them."""
+        """Drop a membership that the coordinator has ended: the next `poll()` reports its partitions as lost."""
         self._log.warning("group %s no longer has this member (%s)", self.group_id, for_code(error_code).message)
         self._drop_membership(lost=True, keep_id=error_code == IllegalGenerationError.errno)
 
@@ -335,7 +335,7 @@ class ClassicMembership:
         return before
 
     def _begin_to_leave(self, generation: Generation, reason: str) -> None:
-        """Tell the coordinator, without waiting for its response."""
+        """Send LeaveGroup without waiting for the response."""
         if generation.member_id and self._options.group_instance_id is None:
             self._leaving.begin(generation.member_id, reason)
 
@@ -349,7 +349,7 @@ class ClassicMembership:
             self._listener.membership_failed(error)
 
     def _move(self, state: MemberState, **news: Any) -> None:
-        """Change to ``state``: a new turn, whose fields are ``news``."""
+        """Change to ``state`` with a new view, whose other fields are ``news``."""
         self._machine.move(state)
         self._view = CallerView(self._view.number + 1, state, **news)
         if state in SENDS_HEARTBEATS:
@@ -364,20 +364,20 @@ class RebalanceSteps(Protocol):
     """The steps of one `RebalanceProtocol`."""
 
     def before_joining(self, held: Partitions, topics: frozenset[str], turn: int) -> Step:
-        """What to do before JoinGroup is sent.
+        """Return the step before JoinGroup is sent.
 
         Arguments:
             held: the partitions that the caller has.
-            topics: what it is subscribed to.
+            topics: the subscribed topics.
             turn: see `Step`.
         """
 
     def adoption(self, assignment: Partitions, held: Partitions, turn: int) -> Step:
-        """How to adopt an assignment, which may need a REVOKE before the ADD that ends it."""
+        """Return the next step to adopt an assignment: a REVOKE if necessary, then an ADD."""
 
 
 class EagerSteps:
-    """A member gives everything up before it joins, and adds what it is assigned."""
+    """A member revokes all its partitions before it joins, and adds all that it is assigned."""
 
     def before_joining(self, held: Partitions, topics: frozenset[str], turn: int) -> Step:
         """See `RebalanceSteps`."""
@@ -389,7 +389,7 @@ class EagerSteps:
 
 
 class CooperativeSteps:
-    """A member keeps its partitions, except those of unwanted topics, until they are assigned to others."""
+    """A member keeps its partitions until they are assigned to others, except those of unwanted topics."""
 
     def before_joining(self, held: Partitions, topics: frozenset[str], turn: int) -> Step:
         """See `RebalanceSteps`."""
@@ -402,21 +402,21 @@ class CooperativeSteps:
 
 
 def steps_of(protocol: RebalanceProtocol) -> RebalanceSteps:
-    """The steps of a protocol."""
+    """Return the steps of a protocol."""
     return CooperativeSteps() if protocol is RebalanceProtocol.COOPERATIVE else EagerSteps()
 
 
 class CallerView(NamedTuple):
-    """A member's state at one moment, as the caller's thread sees it, and the step that follows from it.
+    """A snapshot of a member's state for the caller's thread, and the step that follows from it.
 
-    One object, so that what the caller reads is consistent.
+    The snapshot is a single object, so that the caller reads consistent values.
 
     Arguments:
-        number: counts the changes of state: the `Step.turn` of the step that follows.
+        number: the number of the state change, used as `Step.turn`.
         state: the state.
         assignment: the result of the last round.
-        lost: whether the partitions held may belong to other members already.
-        fenced: the coordinator's error when another consumer took this one's instance id.
+        lost: whether the partitions may already belong to other members.
+        fenced: the coordinator's error if another consumer took over this one's instance id.
     """
 
     number: int = 0
@@ -426,7 +426,7 @@ class CallerView(NamedTuple):
     fenced: FencedInstanceIdError | None = None
 
     def next_step(self, held: Partitions, topics: frozenset[str], steps: RebalanceSteps) -> Step | None:
-        """See `Membership.next_step`, and `RebalanceSteps` for ``topics``."""
+        """Return the next step; see `Membership.next_step`, and `RebalanceSteps` for ``topics``."""
         match self.state:
             case MemberState.ADOPTING:
                 return steps.adoption(self.assignment, held, self.number)

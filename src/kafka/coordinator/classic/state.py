@@ -56,14 +56,15 @@ TRANSITIONS: dict[MemberState, frozenset[MemberState]] = {
 SENDS_HEARTBEATS = frozenset({MemberState.ASSIGNING, MemberState.ADOPTING, MemberState.STABLE, MemberState.REBALANCING})
 """States in which the coordinator expects heartbeats.
 
-While it holds JoinGroup or SyncGroup it does not, and brokers read nothing else from that connection.
+It expects none while it delays the response to JoinGroup or SyncGroup; brokers then read no other request from that
+connection.
 """
 
 IN_A_ROUND = frozenset({MemberState.JOINING, MemberState.ASSIGNING, MemberState.SYNCING})
-"""States between giving up what was assigned and having something new."""
+"""States between revoking the old assignment and receiving the new one."""
 
 CALLERS_TURN = frozenset({MemberState.UNJOINED, MemberState.ADOPTING, MemberState.REBALANCING, MemberState.FENCED})
-"""States that only a `poll()` ends, or in which it has something to raise."""
+"""States that only a `poll()` ends, or in which `poll()` raises."""
 
 
 class MemberStateMachine:
@@ -78,7 +79,7 @@ class MemberStateMachine:
         return self._state
 
     def move(self, new: MemberState) -> None:
-        """Change to ``new``; raises `IllegalStateError` if the table has no such transition."""
+        """Change to ``new``. Raises `IllegalStateError` if the table has no such transition."""
         if new not in TRANSITIONS[self._state]:
             raise IllegalStateError(f"a group member cannot go from {self._state.name} to {new.name}")
         self._state = new

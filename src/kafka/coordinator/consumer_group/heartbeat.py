@@ -1,6 +1,6 @@
 """Heartbeats of a member (KIP-848): the requests, the meaning of errors in responses, and the task that sends them.
 
-A request contains only what has changed since the last one that arrived.
+A request contains only the fields that changed since the last one that arrived.
 """
 
 import asyncio
@@ -41,17 +41,17 @@ from kafka.wire.api.consumer_group_heartbeat import (
 log = logging.getLogger(__name__)
 
 LEAVE_EPOCH = -1
-"""The epoch with which a member leaves."""
+"""The epoch of a request to leave."""
 LEAVE_STATIC_EPOCH = -2
-"""The epoch with which a static member leaves (KIP-345): it will return, and its partitions wait for it."""
+"""The epoch of a static member's request to leave: it will return, and keeps its partitions until then (KIP-345)."""
 
 
 class Wanted(NamedTuple):
-    """What a member subscribes to.
+    """The subscription of a member.
 
     Arguments:
-        topics: names.
-        regex: a regular expression for the coordinator, or None.
+        topics: topic names.
+        regex: a regular expression that the coordinator evaluates, or None.
     """
 
     topics: frozenset[str]
@@ -62,8 +62,8 @@ class Heartbeats:
     """Builds the requests.
 
     Arguments:
-        options: group, instance, assignor, and the time that a rebalance may take.
-        rack_id: where this client runs, or None (KIP-881).
+        options: group, instance, assignor, and the rebalance timeout.
+        rack_id: the client's rack, or None (KIP-881).
         id_of: returns the id of an assigned topic.
     """
 
@@ -76,11 +76,11 @@ class Heartbeats:
         self._owned_told = False
 
     def forget(self) -> None:
-        """The last request may not have arrived: the next says everything."""
+        """Send all fields with the next request, because the last one may not have arrived."""
         self._wanted, self._owned_told = None, False
 
     def joining(self, member_id: str, wanted: Wanted) -> ConsumerGroupHeartbeatRequest:
-        """The first request of a member."""
+        """Build the first request of a member."""
         self.forget()
         self._had_regex = False
         request = self._request(member_id, 0)
@@ -93,11 +93,11 @@ class Heartbeats:
     def next(
         self, member_id: str, epoch: int, wanted: Wanted, owned: Partitions, acknowledges: bool
     ) -> ConsumerGroupHeartbeatRequest:
-        """A request of a member.
+        """Build a request of a member.
 
         Arguments:
-            owned: what the caller has, or may be adopting at the moment.
-            acknowledges: whether the caller has adopted the coordinator's assignment, which waits for that.
+            owned: the partitions that the caller has, or is adopting.
+            acknowledges: whether the caller has adopted the coordinator's assignment; the coordinator waits for that.
         """
         request = self._request(member_id, epoch)
         if self._wanted is None:
@@ -113,7 +113,7 @@ class Heartbeats:
         return request
 
     def leaving(self, member_id: str) -> ConsumerGroupHeartbeatRequest:
-        """The last request of a member."""
+        """Build the last request of a member."""
         return self._request(member_id, LEAVE_EPOCH if self._options.group_instance_id is None else LEAVE_STATIC_EPOCH)
 
     def _request(self, member_id: str, epoch: int) -> ConsumerGroupHeartbeatRequest:
@@ -132,7 +132,7 @@ class Heartbeats:
     def _add_wanted(self, request: ConsumerGroupHeartbeatRequest, wanted: Wanted) -> None:
         self._wanted = wanted
         request.subscribed_topic_names = sorted(wanted.topics)
-        if wanted.regex is not None or self._had_regex:  # "" revokes an earlier one
+        if wanted.regex is not None or self._had_regex:  # "" cancels an earlier one
             self._had_regex = True
             request.subscribed_topic_regex = wanted.regex or ""
 
@@ -148,7 +148,7 @@ REGEX_NEEDS = (
 
 
 class Refusal(enum.Enum):
-    """What to do after a heartbeat was answered with an error."""
+    """How to handle an error in the response to a heartbeat."""
 
     TRY_AGAIN = "the coordinator is not ready"
     LOOK_FOR_COORDINATOR = "another broker is the coordinator"
@@ -177,11 +177,11 @@ _HINTS = {
 
 
 def meaning_of(error_code: int, is_member: bool) -> Refusal:
-    """Return what to do after an error.
+    """Return how to handle an error.
 
     Arguments:
-        is_member: whether a member sent the heartbeat. If its group no longer exists, it joins a new one; a group that
-            refuses to be joined is of another type.
+        is_member: whether the heartbeat was sent by a member, which rejoins if its group no longer exists. To a client
+            that is joining, the same error means that the group has another type.
     """
     if is_member and error_code == GroupIdNotFoundError.errno:
         return Refusal.JOIN_AGAIN
@@ -189,7 +189,7 @@ def meaning_of(error_code: int, is_member: bool) -> Refusal:
 
 
 def refusal(group_id: str, response: ConsumerGroupHeartbeatResponse) -> KafkaError:
-    """The error for the caller."""
+    """Return the error for the caller."""
     kind = for_code(response.error_code)
     if kind is GroupAuthorizationFailedError:
         return kind(group_id)
@@ -204,12 +204,12 @@ class HeartbeatTask:
 
     Arguments:
         group_id: the group, for the log.
-        beat: sends one, handles its response, and returns after how many seconds the next is due. It is called again
-            after a pause if it raises.
+        beat: sends a heartbeat, handles the response, and returns the seconds until the next one. If it raises, it is
+            called again after a pause.
         clock: knows when the caller last polled.
         max_poll_interval_ms: the maximum time between two polls.
-        overdue: called with the seconds since the last poll if that is exceeded; no heartbeat is sent after that.
-        backoff: pauses after heartbeats that failed.
+        overdue: called with the seconds since the last poll once they exceed the maximum; no heartbeat follows.
+        backoff: pauses after failed heartbeats.
     """
 
     def __init__(
@@ -232,23 +232,23 @@ class HeartbeatTask:
 
     @property
     def running(self) -> bool:
-        """Whether it is between `start` and `stop`."""
+        """Whether heartbeats are being sent."""
         return self._task is not None
 
     def start(self) -> None:
-        """Start with a heartbeat at once; does nothing if it is running."""
+        """Start with an immediate heartbeat, unless it is already running."""
         if self._task is None:
             self._news.clear()
             self._task = asyncio.get_running_loop().create_task(self._run(), name=f"heartbeat {self._group_id}")
 
     def stop(self) -> None:
-        """Stop; may be called from within a heartbeat."""
+        """Stop. May be called from within a heartbeat."""
         task, self._task = self._task, None
         if task is not None and task is not asyncio.current_task():
             task.cancel()
 
     def hurry(self) -> None:
-        """Send the next heartbeat at once, because there is news. After a failure, the pause is kept."""
+        """Send the next heartbeat immediately, because there is news. The pause after a failure is kept."""
         self._news.set()
 
     async def _run(self) -> None:

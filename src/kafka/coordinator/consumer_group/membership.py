@@ -1,7 +1,7 @@
-"""A member of a group in the protocol of KIP-848: heartbeats receive assignments, and acknowledge them.
+"""A member of a group in the protocol of KIP-848: heartbeats receive assignments and acknowledge them.
 
-It runs on one loop. Work for the caller's thread follows from the state (see `state`). Each change makes a new
-`CallerView` with the next number, and `next_step` tells the caller what the newest view asks for.
+It runs on one loop. The state (see `state`) determines the work for the caller's thread. Each change creates a new
+`CallerView` with the next number, and `next_step` returns the step that the newest view requires.
 """
 
 import asyncio
@@ -48,21 +48,21 @@ from kafka.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatReques
 log = logging.getLogger(__name__)
 
 _FIRST_INTERVAL_S = 5.0
-"""The interval until the first response, which contains the coordinator's."""
+"""The heartbeat interval until the first response, which contains the coordinator's interval."""
 _LEAVE_TIMEOUT_S = 5.0
-"""How long to try to tell the coordinator that a member leaves."""
+"""How long to try to reach the coordinator when leaving."""
 _MISSED_INTERVALS = 3
-"""A heartbeat without a response for this many intervals is lost: a session is nine of them, unless configured."""
+"""A heartbeat counts as lost after this many intervals without a response; by default a session is nine of them."""
 
 
 class ConsumerGroupMembership:
     """A `Membership` in the protocol of KIP-848; see the module.
 
     Arguments:
-        client: sends to the coordinator, and knows topics by their ids.
+        client: sends to the coordinator, and looks up topics by id.
         options: group, instance, the coordinator's assignor, ``max_poll_interval_ms``.
-        request_timeout_ms: the maximum time of a heartbeat.
-        rack_id: where this client runs, "" if unknown (KIP-881).
+        request_timeout_ms: the timeout of a heartbeat.
+        rack_id: the client's rack; "" if unknown (KIP-881).
         listener: the consumer.
         clock: knows when the caller last polled.
         backoff: pauses between attempts.
@@ -90,7 +90,7 @@ class ConsumerGroupMembership:
         fields = {"kafka_group_id": options.group_id, "kafka_client_id": backoff.current_failures.client_id}
         self._log = logging.LoggerAdapter(log, fields)  # attributes of log records, for structured logs
         self.group_id = options.group_id
-        self._member_id = str(new_uuid())  # one for the consumer's life, or the group's (KIP-1082)
+        self._member_id = str(new_uuid())  # kept for the life of the consumer or its group (KIP-1082)
         self._target = Target(client, self._reconcile, backoff)
         self._requests = Heartbeats(options, rack_id or None, self._target.id_of)
         self._heartbeat = HeartbeatTask(
@@ -127,7 +127,7 @@ class ConsumerGroupMembership:
     # The caller's side ------------------------------------------------------------------------------------------------
 
     def next_step(self, held: Partitions) -> Step | None:
-        """See `Membership`; raises what the coordinator has refused this member with."""
+        """See `Membership`. Raises the error with which the coordinator refused this member."""
         return self._view.next_step(held)
 
     def leave_step(self, held: Partitions) -> Step:
@@ -135,7 +135,7 @@ class ConsumerGroupMembership:
         return Step(StepKind.REVOKE if self.generation.is_valid else StepKind.LOSE, held, self._view.number)
 
     def commit_generation(self) -> Generation:
-        """See `Membership`: the epoch says whether the coordinator still takes it."""
+        """See `Membership`; the coordinator checks the epoch."""
         if not self.generation.is_valid:
             raise CommitFailedError
         return self.generation
@@ -157,27 +157,27 @@ class ConsumerGroupMembership:
                 self._unacknowledged = True
                 self._move(MemberState.ACKNOWLEDGING)
                 self._heartbeat.hurry()
-            elif not is_current:  # newer changes were compared with what was held before this
+            elif not is_current:  # newer changes were compared with the partitions held before this step
                 self._reconcile()
 
     def subscription_changed(self, reason: str) -> None:
-        """See `Membership`; tells the coordinator."""
+        """See `Membership`; the next heartbeat contains the change."""
         if self.state is MemberState.FATAL:
             self._move(MemberState.UNSUBSCRIBED)
         self._heartbeat.hurry()
 
     def metadata_changed(self, metadata: ClusterMetadata) -> None:
-        """An assigned topic may have got a name, or another id than it had."""
+        """Reconcile, because the name or the id of an assigned topic may have changed."""
         if self.state is MemberState.RECONCILING or self._target.lacks_names:
             self._reconcile()
 
     def commit_refused(self, error_code: int, generation: Generation) -> None:
-        """The coordinator knows more: the next heartbeat tells what."""
+        """Send a heartbeat, because its response explains the refusal."""
         if generation == self.generation:
             self._heartbeat.hurry()
 
     def begin_to_leave(self, reason: str) -> None:
-        """See `Membership`; a static member says that it will be back (KIP-345)."""
+        """See `Membership`; a static member announces that it will return (KIP-345)."""
         if self.state in IN_GROUP:
             self._log.info("leaving group %s, because %s", self.group_id, reason)
             self._begin_to_leave(MemberState.UNSUBSCRIBED)
@@ -195,7 +195,7 @@ class ConsumerGroupMembership:
         """See `Membership`."""
         if self._closed:
             return
-        self._closed = True  # before waiting: a poll() meanwhile would join again
+        self._closed = True  # before waiting, because a poll() in the meantime would join again
         try:
             await self.leave("the consumer is being closed", timeout_ms)
         finally:
@@ -206,7 +206,7 @@ class ConsumerGroupMembership:
     # The coordinator's side -------------------------------------------------------------------------------------------
 
     async def _beat(self) -> float:
-        """Send a heartbeat and act on its response. Returns after how many seconds the next is due."""
+        """Send a heartbeat and handle its response. Returns the seconds until the next one."""
         member, wanted = (
             self._memberships,
             Wanted(self._listener.subscribed_topics(), self._listener.subscribed_regex()),
@@ -248,7 +248,7 @@ class ConsumerGroupMembership:
                 response: ConsumerGroupHeartbeatResponse = await self._client.send_coordinator(
                     "group", self.group_id, request, timeout_ms=timeout_ms, min_version=min_version
                 )
-        except TimeoutError as error:  # also if the coordinator was not found, or not reached
+        except TimeoutError as error:  # also if the coordinator was not found or not reached
             raise KafkaTimeoutError(f"no answer within {timeout_ms:g} ms") from error
         now = loop.time()
         self._statistics.heartbeats.record(1000 * (now - sent_at), now)
@@ -289,7 +289,7 @@ class ConsumerGroupMembership:
             raise error
 
     def poll_overdue(self, idle_s: float) -> None:
-        """The caller is stuck: leave, so that others get the partitions; the next `poll()` joins again."""
+        """Leave, so that others get the partitions of a stuck caller; the next `poll()` joins again."""
         self._log.warning(
             "group %s: no poll() for %.1f s, longer than max_poll_interval_ms=%d allows; leaving the group until the "
             "next one. Raise max_poll_interval_ms, or process fewer records at a time (max_poll_records)",
@@ -302,7 +302,7 @@ class ConsumerGroupMembership:
     # Reconciling ------------------------------------------------------------------------------------------------------
 
     def _reconcile(self) -> None:
-        """Compare what is held with what the coordinator wants, as far as the names of its topics are known."""
+        """Compare the held partitions with the coordinator's target, as far as the names of its topics are known."""
         if self.state not in IN_GROUP:
             return
         target = self._target.towards(self._owned)
@@ -328,7 +328,7 @@ class ConsumerGroupMembership:
         self._move(MemberState.JOINING)
 
     def _end_membership(self) -> None:
-        self._memberships += 1  # responses to earlier requests do not count
+        self._memberships += 1  # ignore responses to earlier requests
         self.generation = NO_GENERATION
         self._target.forget()
 
@@ -338,7 +338,7 @@ class ConsumerGroupMembership:
         self._move(MemberState.FATAL, fatal=error)
 
     def _begin_to_leave(self, then: MemberState) -> None:
-        """Tell the coordinator, and change to ``then``: at once, or after that if the caller may join next."""
+        """Tell the coordinator, and change to ``then``: immediately, or afterwards if the caller may join next."""
         self._end_membership()
         self._move(MemberState.LEAVING)
         self._leaving = asyncio.get_running_loop().create_task(self._tell_of_leaving())
@@ -348,7 +348,7 @@ class ConsumerGroupMembership:
             self._leaving.add_done_callback(lambda task: self._move(then))
 
     async def _tell_of_leaving(self) -> None:
-        """Make one attempt: otherwise the coordinator notices when the session expires."""
+        """Try once; otherwise the coordinator notices when the session expires."""
         try:
             async with asyncio.timeout(_LEAVE_TIMEOUT_S):
                 response = await self._send(self._requests.leaving(self._member_id))
@@ -362,7 +362,7 @@ class ConsumerGroupMembership:
             self._log.info("leaving group %s as %s: %s", self.group_id, self._member_id, code.message)
 
     def _move(self, state: MemberState, **news: Any) -> None:
-        """Change to ``state``: a new turn, whose fields are ``news``."""
+        """Change to ``state`` with a new view, whose other fields are ``news``."""
         self._machine.move(state)
         self._time_rebalances(state)
         self._view = CallerView(self._view.number + 1, state, **news)
@@ -374,7 +374,7 @@ class ConsumerGroupMembership:
             self._listener.step_ready()
 
     def _time_rebalances(self, state: MemberState) -> None:
-        """A rebalance lasts from when the coordinator wants something else until the member is stable again."""
+        """Measure a rebalance, which lasts from a new target until the member is stable again."""
         since, now = self._reconciling_since, asyncio.get_running_loop().time()
         if state is MemberState.STABLE and since is not None:
             self._statistics.rebalanced(since, now)
@@ -385,15 +385,15 @@ class ConsumerGroupMembership:
 
 
 class CallerView(NamedTuple):
-    """A member's state at one moment, as the caller's thread sees it, and the step that follows from it.
+    """A snapshot of a member's state for the caller's thread, and the step that follows from it.
 
-    One object, so that what the caller reads is consistent.
+    The snapshot is a single object, so that the caller reads consistent values.
 
     Arguments:
-        number: counts the changes: the `Step.turn` of the step that follows.
+        number: the number of the change, used as `Step.turn`.
         state: the state.
         target: the assignment to adopt, or None.
-        fatal: why the coordinator refuses this member.
+        fatal: why the coordinator refuses this member, or None.
     """
 
     number: int = 0

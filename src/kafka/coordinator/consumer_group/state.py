@@ -1,7 +1,7 @@
 """The states of a member in the protocol of KIP-848, and the allowed transitions.
 
-They are those of Java's ``MemberState``, without ``PREPARE_LEAVING``: Java tells a listener before a member leaves;
-here the caller has told it before it asks to leave.
+They are those of Java's ``MemberState`` without ``PREPARE_LEAVING``: Java calls the listener in this state before a
+member leaves; here the caller has called it before it asks to leave.
 """
 
 import enum
@@ -38,10 +38,10 @@ TRANSITIONS: dict[MemberState, frozenset[MemberState]] = {
 }
 
 IN_GROUP = frozenset({_S.JOINING, _S.RECONCILING, _S.ACKNOWLEDGING, _S.STABLE})
-"""States in which heartbeats are sent, and assignments are accepted."""
+"""States in which the member sends heartbeats and accepts assignments."""
 
 JOINS_NEXT = frozenset({_S.UNSUBSCRIBED, _S.FENCED, _S.STALE})
-"""States that the next `poll()` ends, by joining."""
+"""States in which the next `poll()` joins the group."""
 
 
 class MemberStateMachine:
@@ -56,7 +56,7 @@ class MemberStateMachine:
         return self._state
 
     def move(self, new: MemberState) -> None:
-        """Change to ``new``; raises `IllegalStateError` if the table has no such transition."""
+        """Change to ``new``. Raises `IllegalStateError` if the table has no such transition."""
         if new not in TRANSITIONS[self._state]:
             raise IllegalStateError(f"a group member cannot go from {self._state.name} to {new.name}")
         self._state = new

@@ -1,4 +1,4 @@
-"""The target assignment that the coordinator sends, by topic name (KIP-848), and the names of topics by id."""
+"""The target assignment that the coordinator sends, by topic name (KIP-848), and the lookup of topic names by id."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ from kafka.errors import UnknownTopicIdError
 from kafka.structs import TopicPartition
 
 _LOOK_AGAIN_S = 0.5
-"""How often to check whether the metadata have a topic by the assigned id."""
+"""How often to check whether the metadata contain the assigned topic id."""
 
 
 log = logging.getLogger(__name__)
@@ -21,12 +21,12 @@ log = logging.getLogger(__name__)
 class TopicNames:
     """The names of topics that a coordinator assigns by id (KIP-848, KIP-932).
 
-    Looks up unknown ones until it finds them. On the loop.
+    Looks up unknown names until they are found. Used on the loop only.
 
     Arguments:
-        client: has the metadata, and asks for more.
+        client: provides the metadata and requests more.
         found: called when more names are known.
-        backoff: pauses between look-ups.
+        backoff: pauses between lookups.
     """
 
     def __init__(self, client: BrokerRequests, found: Callable[[], None], backoff: Backoff) -> None:
@@ -38,7 +38,7 @@ class TopicNames:
         self._task: asyncio.Task[None] | None = None
 
     def want(self, topic_ids: Iterable[UUID]) -> dict[UUID, str]:
-        """The known names of these topics; the others are looked up. All other names are forgotten."""
+        """Return the known names of these topics, look up the others, and forget all other names."""
         self._wanted = frozenset(topic_ids)
         known = self._client.metadata.topic_name
         found = ((topic_id, known(topic_id) or self._names.get(topic_id)) for topic_id in self._wanted)
@@ -76,11 +76,11 @@ class TopicNames:
 
 
 class Target:
-    """The newest assignment of a member. On the loop.
+    """The newest assignment of a member. Used on the loop only.
 
     Arguments:
-        client: knows topics by their ids, and looks up others.
-        found: called when more may be adopted: more names are known, or the metadata may be newer.
+        client: provides the metadata and requests more.
+        found: called when more partitions may be adopted, because more names are known or the metadata may be newer.
         backoff: pauses between lookups.
     """
 
@@ -96,7 +96,7 @@ class Target:
 
     @property
     def is_known(self) -> bool:
-        """Whether the coordinator has said what it wants."""
+        """Whether the coordinator has sent an assignment."""
         return self._wanted is not None
 
     @property
@@ -110,26 +110,26 @@ class Target:
         return frozenset(self._names.want(self._wanted or ()).values())
 
     def id_of(self, topic: str) -> UUID:
-        """The id of a topic that is held, or was offered to the caller."""
+        """Return the id of a topic that the caller has, or was offered."""
         return self._ids[topic]
 
     def replace(self, wanted: Mapping[UUID, Sequence[int]]) -> None:
-        """Replace the target with what the coordinator wants now."""
+        """Replace the target with the coordinator's newest one."""
         self._wanted = dict(wanted)
 
     def forget(self) -> None:
-        """The membership is over."""
+        """Clear the target at the end of a membership."""
         self._wanted = None
         self._names.want(())
         self._stop_looking()
         self._ids, self._held_ids = {}, {}
 
     def towards(self, held: Partitions) -> Partitions:
-        """What the caller should have next.
+        """Return the partitions that the caller should have next.
 
-        That is everything wanted, except topics whose names are not known yet, and topics that were deleted and
-        recreated: the partitions of the old one are given up first, and those of the new one are added once the
-        metadata have it.
+        These are all assigned partitions, except those of topics whose names are still unknown or that were deleted and
+        recreated. In the latter case, the partitions of the old topic are revoked first, and those of the new one are
+        added once the metadata contain it.
         """
         if self._wanted is None:
             return held
@@ -147,7 +147,7 @@ class Target:
         return frozenset(target)
 
     def taken_over(self, held: Partitions) -> None:
-        """The caller has this now."""
+        """Note the partitions that the caller has now."""
         self._held_ids = {topic: self._ids[topic] for topic in {tp.topic for tp in held}}
 
     def close(self) -> None:
@@ -165,7 +165,7 @@ class Target:
             timer.cancel()
 
     def _known(self) -> dict[UUID, str]:
-        """The names of the topics that may be added, or are held."""
+        """Return the names of the topics that may be added or are held."""
         now = self._client.metadata.topic_id
         return {
             topic_id: name

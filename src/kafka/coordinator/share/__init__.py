@@ -1,1 +1,1 @@
-"""Membership of share groups (KIP-932): one request, a heartbeat, joins, stays and leaves."""
+"""Membership of share groups (KIP-932): heartbeats are the only request, to join, stay and leave."""

@@ -1,6 +1,6 @@
 """A member of a share group: a task on the loop that joins, sends heartbeats, and adopts its assignment.
 
-The member chooses its id, once for its life. Partitions come and go with a response, without acknowledgement. Java:
+The member chooses its id once. Assignments come with responses and are not acknowledged. Java:
 ``ShareMembershipManager`` and ``ShareHeartbeatRequestManager``.
 """
 
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 _JOIN, _LEAVE = 0, -1
 _OLDEST_VERSION = 1
-"""Version 0 was an early access of Kafka 4.0, which works differently."""
+"""Version 0 was an early-access version in Kafka 4.0, which works differently."""
 _ELSEWHERE = (NotCoordinatorError, CoordinatorNotAvailableError, CoordinatorLoadInProgressError)
 _REJOIN = (UnknownMemberIdError, FencedMemberEpochError)
 _FEATURE = "share.version"
@@ -69,34 +69,34 @@ def check_move(before: ShareMemberState, after: ShareMemberState) -> None:
 
 
 class ShareMemberListener(Protocol):
-    """The share consumer that the membership belongs to; called on the loop."""
+    """The share consumer that the membership belongs to. Called on the loop."""
 
     def assigned(self, partitions: dict[UUID, list[int]]) -> None:
-        """Fetch these partitions, given by topic id, and no others."""
+        """Called with the assigned partitions, by topic id."""
 
     def failed(self, error: Exception) -> None:
-        """An error for the caller."""
+        """Called with an error to raise once."""
 
     def refused(self, error: Exception) -> None:
-        """Like `failed`, and again with each call until nothing is subscribed to."""
+        """Called with an error to raise at every call until the consumer unsubscribes."""
 
 
 class ShareMembership:
-    """A member of a share group; see the module. Belongs to the loop.
+    """A member of a share group; see the module. Used on the loop only.
 
     Arguments:
         client: sends to the coordinator.
         group_id: the group.
-        rack: where this client is, "" if unknown.
+        rack: the client's rack; "" if unknown.
         max_poll_interval_ms: the maximum time between two polls.
-        request_timeout_ms: the maximum time of a heartbeat.
+        request_timeout_ms: the timeout of a heartbeat.
         clock: knows when the caller last polled.
         backoff: pauses after failures.
-        listener: told of events.
+        listener: notified of events.
 
     Attributes:
         member_id: the id that the member chose.
-        heartbeats, joins: how many were answered.
+        heartbeats, joins: the numbers of successful ones.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class ShareMembership:
         self._task: asyncio.Task[None] | None = None
 
     def status(self) -> MemberStatus:
-        """The member's status. In any thread."""
+        """Return the member's status. May be called in any thread."""
         state = self.state
         waits_for = f"its group: {state.value}" if state in (ShareMemberState.JOINING, ShareMemberState.STALE) else ""
         return MemberStatus(state.name, waits_for, state is ShareMemberState.STALE)
@@ -152,16 +152,16 @@ class ShareMembership:
         self._news.set()
 
     def polled(self) -> None:
-        """The caller polls: a member removed for not polling rejoins."""
+        """Rejoin if this member was removed for not polling."""
         if self.state is ShareMemberState.STALE:
             self._rejoin()
             self._news.set()
 
     async def leave(self, timeout_ms: float) -> None:
-        """Leave the group; wait up to the timeout for the coordinator. Does not raise."""
+        """Leave the group, and wait up to the timeout for the coordinator. Does not raise."""
         if self.state in (ShareMemberState.UNSUBSCRIBED, ShareMemberState.CLOSED):
             return
-        # A join without a response creates a member, too, which would have partitions until its session ends.
+        # A join without a response also creates a member, which would own partitions until its session expires.
         may_be_member = self.state is ShareMemberState.STABLE or self._is_join_out
         self._go(ShareMemberState.UNSUBSCRIBED)
         self._listener.assigned({})
@@ -169,7 +169,7 @@ class ShareMembership:
             await self._tell_of_leaving(timeout_ms)
 
     async def close(self, timeout_ms: float) -> None:
-        """Leave, and stop. Does not raise."""
+        """Leave and stop. Does not raise."""
         task, self._task = self._task, None
         try:
             if task is not None:
@@ -277,7 +277,7 @@ class ShareMembership:
             raise
         self._is_join_out = False
         if self._joins_begun != begun or self.state not in (ShareMemberState.JOINING, ShareMemberState.STABLE):
-            return  # it has left or rejoined meanwhile
+            return  # it has left or rejoined in the meantime
         if response.error_code:
             self._failed(for_code(response.error_code), response.error_message)
         else:
@@ -298,7 +298,7 @@ class ShareMembership:
             )
 
     def _failed(self, kind: type[KafkaError], text: str | None) -> None:
-        """Act on an error of the coordinator; raises errors that are retried."""
+        """Handle an error from the coordinator; raises errors that are retried."""
         error = kind(f"share group {self._group_id!r}: {text or kind.__name__}")
         if issubclass(kind, _REJOIN):
             log.info("%s; joining again", error)

@@ -1,1 +1,1 @@
-"""The sticky assignor (KIP-54): balanced, and each member keeps as much as it can of what it had."""
+"""The sticky assignor (KIP-54): balanced, and members keep as many of their partitions as possible."""

@@ -1,4 +1,4 @@
-"""`StickyPartitionAssignor`, as kafka-python has it; members of Java's ``StickyAssignor`` are in one group with it."""
+"""`StickyPartitionAssignor`, with kafka-python's names. Compatible with members that use Java's ``StickyAssignor``."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from kafka.wire.structs import Struct
 
 
 class StickyAssignorMemberMetadataV1(NamedTuple):
-    """What a member reported.
+    """A member's previous assignment, as it reports it.
 
     Arguments:
-        subscription: the topics that it wants.
-        partitions: those that it had.
-        generation: in which generation; -1 if it does not say.
+        subscription: the topics that it subscribes to.
+        partitions: its previous partitions.
+        generation: their generation; -1 if not reported.
     """
 
     subscription: list[str]
@@ -34,18 +34,19 @@ class StickyAssignorMemberMetadataV1(NamedTuple):
 
 
 class _OfClassOrInstance(classmethod):  # type: ignore[type-arg]  # not subscriptable at run time
-    """A method that works on an instance (kafka-python 3) or, called on the class, on the class itself (2.x)."""
+    """A method that is bound to the instance (kafka-python 3) or, if called on the class, to the class itself (2.x)."""
 
     def __get__(self, instance: Any, owner: type[Any] | None = None) -> MethodType:
         return MethodType(self.__func__, owner if instance is None else instance)
 
 
 class StickyPartitionAssignor(AbstractPartitionAssignor):
-    """Spreads partitions evenly and leaves as many as it can with the member that had them (KIP-54).
+    """Distributes partitions evenly, and leaves as many as possible with their previous owners (KIP-54).
 
-    It remembers what its own member got, and tells that to the leader when the member joins again; so two consumers
-    cannot share an instance. A member gives up all its partitions while its group rebalances, as the protocol is
-    eager; what returns is the same, with what it has cached for it. Java: ``StickyAssignor``, without its use of racks.
+    An instance remembers its member's assignment and reports it to the leader when the member joins again. Two
+    consumers therefore cannot share an instance. The protocol is eager: a member revokes all its partitions during a
+    rebalance. Stickiness means that it gets the same partitions back, so that it can keep state for them. Java:
+    ``StickyAssignor``, but without racks.
     """
 
     DEFAULT_GENERATION_ID: ClassVar[int] = -1
@@ -58,7 +59,7 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
     def assign(
         cls, cluster: PartitionCounts, members: Mapping[str, Subscription] | Iterable[Any]
     ) -> Mapping[str, ConsumerProtocolAssignment]:
-        """Spread the partitions; see `AbstractPartitionAssignor.assign`."""
+        """Distribute the partitions; see `AbstractPartitionAssignor.assign`."""
         told = {member_id: cls.parse_member_metadata(each) for member_id, each in by_member_id(members).items()}
         wanted = {member_id: frozenset(each.subscription) for member_id, each in told.items()}
         counts = {
@@ -75,13 +76,13 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
 
     @classmethod
     def parse_member_metadata(cls, metadata: Any) -> StickyAssignorMemberMetadataV1:
-        """What a member reported, from its `Subscription`."""
+        """Read a member's previous assignment from its `Subscription`."""
         had = decode_user_data(metadata.user_data)
         return StickyAssignorMemberMetadataV1(list(metadata.topics), had.partitions, had.generation)
 
     @_OfClassOrInstance
     def metadata(self: Any, topics: Iterable[str]) -> ConsumerProtocolSubscription:
-        """The topics, and what this member had."""
+        """Return the topics, and this member's previous partitions."""
         told: ConsumerProtocolSubscription = self._metadata(topics, self.member_assignment, self.generation)
         return told
 
@@ -92,21 +93,24 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
         member_assignment_partitions: Iterable[TopicPartition] | None,
         generation: int = DEFAULT_GENERATION_ID,
     ) -> ConsumerProtocolSubscription:
-        """What a member that had these partitions reports. The name is kafka-python's, for derived assignors."""
+        """Return the subscription of a member with these previous partitions.
+
+        The name is kafka-python's, for derived assignors.
+        """
         if member_assignment_partitions is None:
             return make_subscription(topics)
         return make_subscription(topics, encode_user_data(member_assignment_partitions, generation))
 
     @_OfClassOrInstance
     def on_assignment(self: Any, assignment: ConsumerProtocolAssignment, generation: int | None = None) -> None:
-        """Remember what this member got, and in which generation."""
+        """Remember this member's assignment, and its generation."""
         self.member_assignment = assignment.partitions()
         if generation is not None:
             self.generation = generation
 
     @_OfClassOrInstance
     def on_generation_assignment(self: Any, generation: int) -> None:
-        """Remember the generation, which kafka-python 2.x told apart from the assignment."""
+        """Remember the generation, which kafka-python 2.x passes separately from the assignment."""
         self.generation = generation
 
 
@@ -118,9 +122,9 @@ class PreviousTopic(Struct):
 
 
 class StickyAssignorUserData(Message, versions=(0, 1)):
-    """What a member with the sticky assignor adds to its subscription: the partitions that it had, and when.
+    """The user data of a member with the sticky assignor: its previous partitions, and their generation.
 
-    Nothing on the wire tells the version; Kafka before 2.1 wrote 0.
+    The data do not contain their version; Kafka before 2.1 wrote version 0.
     """
 
     previous_assignment: list[PreviousTopic] = array(PreviousTopic)
@@ -128,21 +132,21 @@ class StickyAssignorUserData(Message, versions=(0, 1)):
 
     @property
     def partitions(self) -> list[TopicPartition]:
-        """The partitions one by one."""
+        """The partitions as a flat list."""
         return [
             TopicPartition(entry.topic, number) for entry in self.previous_assignment for number in entry.partitions
         ]
 
 
 def encode_user_data(partitions: Iterable[TopicPartition], generation: int) -> bytes:
-    """Write what a member had, in version 1."""
+    """Encode a member's previous partitions, in version 1."""
     grouped = partitions_by_topic(partitions)
     previous = [PreviousTopic(topic=topic, partitions=numbers) for topic, numbers in grouped.items()]
     return StickyAssignorUserData(previous_assignment=previous, generation=generation).encode(1)
 
 
 def decode_user_data(data: bytes | None) -> StickyAssignorUserData:
-    """Read what a member had, in either version; what cannot be read counts as nothing, as in Java's clients."""
+    """Decode a member's previous partitions, in either version; unreadable data count as empty, as in Java."""
     for version in (1, 0):
         try:
             return StickyAssignorUserData.decode_prefix(data or b"", version)[0]
@@ -158,12 +162,11 @@ Held = dict[str, list[TopicPartition]]
 def owners_of(claims: Mapping[str, tuple[Sequence[TopicPartition], int]]) -> dict[TopicPartition, str]:
     """Return the previous owner of each partition.
 
-    A member that missed rebalances still claims partitions that others have received since, so the claim of the latest
-    generation holds. If two members of one generation claim a partition, it is unknown who is right, and the partition
-    counts as unowned.
+    A member that missed rebalances still claims partitions that others have received since, so the claim with the
+    latest generation wins. If two members of the same generation claim a partition, it counts as unowned.
 
     Arguments:
-        claims: by member, the partitions it says it owned, and in which generation.
+        claims: the partitions that each member claims to have owned, and in which generation.
     """
     latest: dict[TopicPartition, tuple[int, str | None]] = {}
     for member_id, (partitions, generation) in claims.items():
@@ -181,12 +184,14 @@ def still_held(
     wanted: Mapping[str, frozenset[str]],
     counts: Mapping[str, Sequence[int]],
 ) -> Held:
-    """What each member had and may have again, in the order it tells: of topics it wants, partitions that exist.
+    """Return the partitions that each member can keep, in the order it reported them.
+
+    These are existing partitions of topics that it still subscribes to.
 
     Arguments:
         claims: as in `owners_of`.
         wanted: the topics of each member.
-        counts: the partitions that exist, by topic.
+        counts: the existing partitions, by topic.
     """
     owners = owners_of(claims)
     existing = {topic: frozenset(numbers) for topic, numbers in counts.items()}
@@ -203,11 +208,11 @@ def still_held(
 
 
 def assign_uniform(held: Held, partitions: Sequence[TopicPartition]) -> Held:
-    """The partitions of each member.
+    """Assign partitions if all members subscribe to the same topics; returns the partitions of each member.
 
     Arguments:
-        held: what each member had; it keeps those with low numbers.
-        partitions: all there are, in the order in which they are dealt out.
+        held: the partitions that each member can keep; it keeps those with low numbers.
+        partitions: all partitions, in the order in which they are distributed.
     """
     least, larger_shares = divmod(len(partitions), len(held))
     assigned: Held = {}
@@ -233,12 +238,12 @@ def assign_uniform(held: Held, partitions: Sequence[TopicPartition]) -> Held:
 
 
 def assign_mixed(held: Held, wanted: Mapping[str, frozenset[str]], counts: Mapping[str, Sequence[int]]) -> Held:
-    """The partitions of each member.
+    """Assign partitions if members subscribe to different topics; returns the partitions of each member.
 
     Arguments:
-        held: what each member had, of topics that it wants.
+        held: the partitions that each member can keep.
         wanted: the topics of each member.
-        counts: the partitions that exist, by topic.
+        counts: the existing partitions, by topic.
     """
     sharing = _Sharing(held, wanted, counts)
     sharing.deal_out()
@@ -248,13 +253,13 @@ def assign_mixed(held: Held, wanted: Mapping[str, frozenset[str]], counts: Mappi
 
 
 class _Sharing:
-    """Assigns partitions to members that want different topics.
+    """Assigns partitions to members that subscribe to different topics.
 
     The result is balanced as KIP-54 requires: no partition could move to a member with at least two partitions fewer.
-    Among such results it is close to the previous assignment. Unassigned partitions go to the members with the fewest,
-    then partitions move from the members with the most, each directly to its final owner. Finally, partitions that
-    moved return to their previous owners where a swap allows it. Java gives the same guarantees with an algorithm of
-    its own, which may assign individual partitions differently.
+    Among such results it is close to the previous assignment. Unassigned partitions go to the members with the fewest.
+    Then partitions move from the members with the most, each directly to its final owner. Finally, moved partitions
+    return to their previous owners where a swap allows it. Java's algorithm gives the same guarantees, but may assign
+    individual partitions differently.
     """
 
     def __init__(self, held: Held, wanted: Mapping[str, frozenset[str]], counts: Mapping[str, Sequence[int]]) -> None:
@@ -288,7 +293,7 @@ class _Sharing:
     def balance(self) -> None:
         """Move partitions until none could go to a member with at least two fewer.
 
-        Each move makes the sum of the squares of the loads smaller, so this ends.
+        Each move reduces the sum of the squared loads, so this terminates.
         """
         moved = True
         while moved:
@@ -297,9 +302,9 @@ class _Sharing:
                 moved = self._balance_topic(topic) or moved
 
     def _balance_topic(self, topic: str) -> bool:
-        """Move partitions of a topic from those with most to those with least; True if any moved.
+        """Move partitions of a topic from the most to the least loaded members; True if any moved.
 
-        A heap's entry whose load is no longer its member's has been replaced by another one.
+        Loads change, so heap entries with an outdated load are skipped: a newer entry replaces them.
         """
         loads, held = self._loads, self._held[topic]
         least_first = [(loads[member_id], member_id) for member_id in held]
@@ -322,7 +327,7 @@ class _Sharing:
                 heapq.heappush(most_first, (-loads[member_id], member_id))
 
     def _to_be_moved(self, owned: set[TopicPartition], giver: str, taker: str) -> TopicPartition:
-        """The partition whose move costs least: one that the taker had, then one that the giver did not have."""
+        """Return the best partition to move: preferably one that `taker` had before, or `giver` had not."""
         return max(owned, key=lambda tp: (self._previous.get(tp) == taker, self._previous.get(tp) != giver, tp))
 
     def _move(self, tp: TopicPartition, giver: str, taker: str) -> None:
@@ -332,7 +337,7 @@ class _Sharing:
         self._loads[taker] += 1
 
     def give_back(self) -> None:
-        """Swap partitions if one returns to its previous owner, and the other was not with its previous owner."""
+        """Swap partitions if one returns to its previous owner and the other was not with its own."""
         least = {topic: min((self._loads[each] for each in self._eligible[topic]), default=0) for topic in self._topics}
         new: dict[str, set[TopicPartition]] = {member_id: set() for member_id in self._loads}
         away: list[tuple[TopicPartition, str]] = []
@@ -362,7 +367,7 @@ class _Sharing:
                     new[holder].add(other)
 
     def assigned(self) -> Held:
-        """The result, in the order of topics and partitions."""
+        """Return the result, in order of topic and partition."""
         result: Held = {member_id: [] for member_id in self._loads}
         for topic in sorted(self._held):
             for member_id, owned in self._held[topic].items():
