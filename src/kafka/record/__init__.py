@@ -1,6 +1,6 @@
-"""Record batches of magic 0, 1 and 2: bytes to columns and back, codecs, Arrow. Pure: no I/O, no clock.
+"""Record batches of magic 0, 1 and 2: encoding, decoding to columns, codecs, Arrow. Pure: no I/O, no clock.
 
-May import `kafka.errors`, `kafka.partitioner` and the standard library; pyarrow only inside what gives or takes Arrow.
+May import `kafka.errors`, `kafka.partitioner` and the standard library; pyarrow only where Arrow data are read or made.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ _OLD_NAMES = {
     "MemoryRecords": "kafka.record.memory_records",
     "MemoryRecordsBuilder": "kafka.record.memory_records",
 }
-"""Names that kafka-python had here."""
+"""Names that kafka-python's package exports."""
 
 
 def __getattr__(name: str) -> Any:
-    """Load names that need pyarrow, or belong to an old generation, on first use (PEP 562)."""
+    """Load names that need pyarrow, or that only old releases export, on first use (PEP 562)."""
     if name in _NEED_ARROW:
         return getattr(importlib.import_module(_NEED_ARROW[name]), name)
     return _old_names.of_a_package(__name__, name, _OLD_NAMES)

@@ -1,4 +1,4 @@
-"""kafka-python's base classes of records, batches and builders; tracing tools name `ABCRecord` in their annotations."""
+"""kafka-python's base classes of records, batches and builders; tracing tools use `ABCRecord` in their annotations."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class ABCRecord(abc.ABC):
     @property
     @abc.abstractmethod
     def size_in_bytes(self) -> int:
-        """How many bytes it has."""
+        """Size in bytes."""
 
     @property
     @abc.abstractmethod
     def offset(self) -> int:
-        """The offset in its partition."""
+        """The record's offset in its partition."""
 
     @property
     @abc.abstractmethod
@@ -32,7 +32,7 @@ class ABCRecord(abc.ABC):
     @property
     @abc.abstractmethod
     def timestamp_type(self) -> int | None:
-        """0 for the time of the producer, 1 for the broker's, None if there is none."""
+        """0 for the producer's time, 1 for the broker's, None without a timestamp."""
 
     @property
     @abc.abstractmethod
@@ -51,7 +51,7 @@ class ABCRecord(abc.ABC):
 
     @abc.abstractmethod
     def validate_crc(self) -> bool:
-        """Return whether the checksum, if there is one, is correct."""
+        """Return whether the checksum is correct; True if there is none."""
 
     @property
     @abc.abstractmethod
@@ -60,25 +60,25 @@ class ABCRecord(abc.ABC):
 
 
 class ABCRecordBatchBuilder(abc.ABC):
-    """A batch that is being filled."""
+    """The interface of batch builders."""
 
     __slots__ = ()
 
     @abc.abstractmethod
     def append(self, offset: int, timestamp: int | None, key: Any, value: Any, headers: Any = None) -> Any:
-        """Add a record; None if there is no room for it."""
+        """Add a record; return None if there is no room for it."""
 
     @abc.abstractmethod
     def size_in_bytes(self, offset: int, timestamp: int, key: Any, value: Any, headers: Any) -> int:
-        """How many bytes a record takes in the batch, before compression."""
+        """Return the size of a record in the batch in bytes, before compression."""
 
     @abc.abstractmethod
     def build(self) -> bytearray:
-        """Return the batch."""
+        """Return the encoded batch."""
 
 
 class ABCRecordBatch(abc.ABC):
-    """A batch of magic 2, or a message of magic 0 or 1, which may hold others."""
+    """The interface of batches: a batch of magic 2, or a message of magic 0 or 1, which may contain others."""
 
     __slots__ = ()
 
@@ -89,27 +89,27 @@ class ABCRecordBatch(abc.ABC):
     @property
     @abc.abstractmethod
     def base_offset(self) -> int:
-        """The offset that stands before it."""
+        """The offset in the batch's header."""
 
     @property
     @abc.abstractmethod
     def size_in_bytes(self) -> int:
-        """How many bytes it has, all included."""
+        """Total size in bytes, including the header."""
 
     @property
     @abc.abstractmethod
     def magic(self) -> int:
-        """0, 1 or 2."""
+        """The format's magic: 0, 1 or 2."""
 
 
 class ABCRecords(abc.ABC):
-    """Iterates over batches."""
+    """The interface of iterators over batches."""
 
     __slots__ = ()
 
     @abc.abstractmethod
     def __init__(self, buffer: Any) -> None:
-        """Take the bytes."""
+        """Create an iterator over the batches in `buffer`."""
 
     @abc.abstractmethod
     def size_in_bytes(self) -> int:
@@ -117,11 +117,11 @@ class ABCRecords(abc.ABC):
 
     @abc.abstractmethod
     def next_batch(self) -> Any:
-        """Return the next batch, None after the last."""
+        """Return the next batch, or None after the last."""
 
     @abc.abstractmethod
     def has_next(self) -> bool:
-        """Whether there is another batch."""
+        """Return whether there is another batch."""
 
 
 ABCRecord.register(ConsumerRecord)

@@ -1,8 +1,8 @@
-"""Columns as Arrow batches. The only import of pyarrow on the reading side; nothing is made per row in Python.
+"""Converts columns to Arrow batches without per-row Python objects. The only reader module that imports pyarrow.
 
-What takes 40 MB of memory at its first use is left alone where it can be: pyarrow.compute is only loaded for missing
-timestamps, and for headers in Spark's schema; `pyarrow.scalar` and `pyarrow.array`, which import pandas if that is
-installed, are only called for headers that are no text.
+Avoids parts of pyarrow that take 40 MB of memory on first use: pyarrow.compute is loaded only for missing timestamps,
+and for headers in Spark's schema; `pyarrow.scalar` and `pyarrow.array`, which import pandas if it is installed, are
+called only for headers that are not text.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _INT32 = struct.Struct("=i")
 _INT32_PAIR = struct.Struct("=ii")
 
 Array: TypeAlias = Any
-"""A pyarrow array of any type; what can be done with it depends on the type more than type stubs can say."""
+"""A pyarrow array of any type; its operations depend on the type more than type stubs can express."""
 
 
 class Columns(Protocol):
-    """What is asked of `kafka.record.columns.Columns`, which imports this module."""
+    """The interface used of `kafka.record.columns.Columns`, which imports this module."""
 
     @property
     def topic(self) -> str:
@@ -48,10 +48,10 @@ class Columns(Protocol):
 
     @property
     def buffers(self) -> tuple[ColumnBuffers, int, int]:
-        """The memory behind the columns, with the first row and the row behind the last one."""
+        """The memory behind the columns, the first row, and one past the last row."""
 
     def runs(self) -> list[tuple[int, int, int, int]]:
-        """Where the rows share what their batch has once: `(start, stop, leader_epoch, timestamp_type)`."""
+        """Return the runs of rows with the same batch properties: `(start, stop, leader_epoch, timestamp_type)`."""
 
     def __len__(self) -> int: ...
 
@@ -84,17 +84,17 @@ SCHEMAS = {
         ]
     ),
 }
-"""The columns of each schema; Spark's are those of its Kafka source, where headers come only when asked for."""
+"""The columns of each schema. Spark's are those of its Kafka source, which includes headers only on request."""
 
 _DEFAULT_COLUMNS = {"kafka": SCHEMAS["kafka"].names, "spark": SCHEMAS["spark"].names[:-1]}
 
 
 def arrow_schema(columns: Sequence[str] | None = None, schema: str = "kafka") -> pa.Schema:
-    """The schema that `Columns.to_arrow` gives for the same arguments.
+    """Return the schema of the batches that `Columns.to_arrow` returns for the same arguments.
 
     Args:
-        columns: the names of those that are wanted, in that order; None: all.
-        schema: "kafka", or another that `Columns.to_arrow` knows.
+        columns: names of the columns to include, in order; None: all.
+        schema: "kafka", or another schema that `Columns.to_arrow` supports.
 
     Raises:
         ValueError: no such schema or column.
@@ -110,27 +110,30 @@ def arrow_schema(columns: Sequence[str] | None = None, schema: str = "kafka") ->
 
 
 def to_arrow(columns: Columns, names: Sequence[str] | None, schema: str) -> pa.RecordBatch:
-    """Make the batch that `Columns.to_arrow` describes."""
+    """Convert columns to an Arrow batch; see `Columns.to_arrow`."""
     wanted, makers = _plan(None if names is None else tuple(names), schema)
     return pa.RecordBatch.from_arrays([make(columns) for make in makers], schema=wanted)
 
 
 @functools.lru_cache(maxsize=64)
 def _plan(names: tuple[str, ...] | None, schema: str) -> tuple[pa.Schema, list[Callable[[Columns], Array]]]:
-    """The schema of a batch and what makes each column: found once, as with many small batches it takes a third."""
+    """Return the schema of a batch and the functions that convert each column.
+
+    Cached, because it would take a third of the time with many small batches.
+    """
     wanted = arrow_schema(names, schema)
     makers = _SPARK_MAKERS if schema == "spark" else _KAFKA_MAKERS
     return wanted, [makers[name] for name in wanted.names]
 
 
 def concat_arrow(batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
-    """Join batches of one schema, by copying, into one.
+    """Concatenate batches of one schema into a single batch, by copying.
 
     Args:
         batches: at least one.
 
     Raises:
-        ValueError: there is none, their schemas differ (pyarrow.ArrowInvalid), or a column would pass 2 GiB.
+        ValueError: there is none, their schemas differ (pyarrow.ArrowInvalid), or a column would exceed 2 GiB.
     """
     given = list(batches)
     if not given:
@@ -157,13 +160,13 @@ def _partition(columns: Columns) -> Array:
 
 
 def _repeated(number: int, count: int) -> Array:
-    """A column of one int32; without `pyarrow.scalar`, which imports pandas if that is installed."""
+    """Return a column that repeats one int32. Avoids `pyarrow.scalar`, which imports pandas if it is installed."""
     one: Array = pa.Array.from_buffers(pa.int32(), 1, [None, pa.py_buffer(_INT32.pack(number))])
     return pa.repeat(one[0], count)
 
 
 def _numbers(kind: pa.DataType, view: memoryview) -> Array:
-    """A column without nulls over memory that is there."""
+    """Return a column without nulls over existing memory."""
     return pa.Array.from_buffers(kind, len(view), [None, pa.py_buffer(view)], 0)
 
 
@@ -172,7 +175,7 @@ def _offset(columns: Columns) -> Array:
 
 
 def _timestamp_ms(columns: Columns) -> Array:
-    """Milliseconds; null where the record has no timestamp."""
+    """Return timestamps in milliseconds, null for records without one."""
     kind = pa.timestamp("ms", tz="UTC")
     if not any_missing(columns.timestamps):
         return _numbers(kind, columns.timestamps)
@@ -183,9 +186,9 @@ def _timestamp_ms(columns: Columns) -> Array:
 
 
 def _timestamp_us(columns: Columns) -> Array:
-    """Microseconds; a missing timestamp is -1 ms, as Spark's own source has it.
+    """Return timestamps in microseconds; a missing one is -1 ms, as in Spark's Kafka source.
 
-    Raises `ValueError` for a time that microseconds cannot hold: a producer can write any number.
+    Raises `ValueError` for a time that does not fit into microseconds: a producer can write any number.
     """
     row = first_outside(columns.timestamps, -LAST_MS, LAST_MS)
     if row >= 0:
@@ -204,7 +207,7 @@ def _timestamp_type(columns: Columns) -> Array:
 
 
 def _bytes(column: BinaryColumn, first: int, last: int, kind: pa.DataType) -> Array:
-    """Rows of a column of byte strings, over the memory that is there."""
+    """Return rows of a column of byte strings, over existing memory."""
     valid = None if column.valid is None else pa.py_buffer(column.valid)
     buffers = [valid, pa.py_buffer(column.ends), pa.py_buffer(column.data)]
     return pa.Array.from_buffers(kind, last - first, buffers, 0 if valid is None else -1, first)
@@ -221,7 +224,7 @@ def _value(columns: Columns) -> Array:
 
 
 def _headers(columns: Columns) -> Array:
-    """The headers; an empty list where a record has none."""
+    """Return the headers, with an empty list for records without headers."""
     buffers, first, last = columns.buffers
     if buffers.headers is None:
         ends, pairs = pa.py_buffer(bytes(4 * (last - first + 1))), pa.nulls(0, HEADERS_TYPE.value_type)
@@ -231,7 +234,7 @@ def _headers(columns: Columns) -> Array:
 
 
 def _nullable_headers(columns: Columns) -> Array:
-    """The headers; null where a record has none, as Spark's own source has it."""
+    """Return the headers, null for records without headers, as in Spark's Kafka source."""
     if columns.buffers[0].headers is None:
         return pa.nulls(len(columns), HEADERS_TYPE)
     import pyarrow.compute as pc
@@ -244,7 +247,7 @@ def _nullable_headers(columns: Columns) -> Array:
 
 
 def _header_pairs(headers: HeaderColumns) -> Array:
-    """All headers of all records."""
+    """Return all headers of all records."""
     count = len(headers.keys.ends) - 1
     keys = _text(_bytes(headers.keys, 0, count, pa.binary()), headers.keys.data)
     values = _bytes(headers.values, 0, count, pa.binary())
@@ -252,7 +255,7 @@ def _header_pairs(headers: HeaderColumns) -> Array:
 
 
 def _text(keys: Array, data: memoryview) -> Array:
-    """Header keys as strings. Bytes that are not UTF-8 become replacement characters, as in Java."""
+    """Return header keys as strings. Bytes that are not UTF-8 become replacement characters, as in Java."""
     if bytes(data).isascii():
         return keys.view(pa.string())
     try:

@@ -21,7 +21,7 @@ except ImportError as error:
     raise ImportError(f"Arrow needs pyarrow ({error}): pip install 'kafka-columnar[arrow]'") from error
 
 Array: TypeAlias = Any
-"""A pyarrow array of any type; what can be done with it depends on the type more than type stubs can say."""
+"""A pyarrow array of any type; its operations depend on the type more than type stubs can express."""
 
 
 MAX_ROWS = 0x7FFFFFFF
@@ -33,11 +33,11 @@ class EncodedBatch:
     """A batch of encoded rows."""
 
     data: Buffer
-    """Ready to be sent; `set_producer_state` gives it the sequence of an idempotent producer, if its magic is 2."""
+    """The encoded batch. For an idempotent producer, `set_producer_state` adds the sequence (magic 2 only)."""
     count: int
     """Number of records."""
     first: int
-    """Which of the row numbers given to `encode` is its first record; the others follow."""
+    """Index of its first record among the row numbers passed to `encode`; the other records follow in order."""
     max_timestamp: int
     """The latest timestamp, in milliseconds."""
     raw_size: int
@@ -47,23 +47,23 @@ class EncodedBatch:
 
 
 class ArrowRows:
-    """The rows of an Arrow table or batch as records.
+    """The rows of an Arrow table or batch, to be encoded as records.
 
-    Columns: `value` (string or binary, or their large and view variants, dictionaries of them too), and any of `key`
+    Columns: `value` (string or binary, including large and view variants and dictionaries), and any of `key`
     (likewise), `headers` (list of structs of `key` and `value`, or a map), `partition` (integer), `timestamp` (a
-    timestamp of any unit, or integer milliseconds) and `topic` (string). Nulls: a null value is a tombstone; a null
-    partition leaves the choice to the key, a null timestamp to the caller.
+    timestamp of any unit, or integer milliseconds) and `topic` (string). A null value is a tombstone; with a null
+    partition, the key determines the partition; a null timestamp is replaced by the caller's.
 
     Attributes:
         has_key: whether there is a column of keys; likewise has_partition, has_topic.
     """
 
     def __init__(self, rows: pa.Table | pa.RecordBatch) -> None:
-        """Check the columns and lay them out for the encoder, without copying data where there is one chunk.
+        """Check the columns and lay them out for the encoder. Columns with a single chunk are not copied.
 
         Raises:
-            TypeError: no table, or a column of a type that is not as above.
-            ValueError: an unknown column, no value, more than 2**31 - 1 rows, or a header with a null key.
+            TypeError: `rows` is not a table, or a column has an unsupported type.
+            ValueError: an unknown column, no column `value`, more than 2**31 - 1 rows, or a header with a null key.
         """
         if not isinstance(rows, (pa.Table, pa.RecordBatch)):
             raise TypeError(f"Expected a pyarrow Table or RecordBatch, got {type(rows).__name__}")
@@ -109,7 +109,7 @@ class ArrowRows:
         return row_numbers(self._count)
 
     def topics(self) -> dict[str, memoryview]:
-        """The row numbers (int32) of each topic, by the topic column.
+        """Return the row numbers (int32) of each topic in the column `topic`.
 
         Raises:
             ValueError: there is no such column, or a topic is null.
@@ -137,20 +137,21 @@ class ArrowRows:
         first_partition: int = 0,
         ignore_keys: bool = False,
     ) -> list[memoryview]:
-        """Spread rows over the partitions of a topic as Kafka's default partitioner does.
+        """Assign rows to the partitions of a topic as Kafka's default partitioner does.
 
-        If the column `partition` is not null, it decides. Otherwise, murmur2 of the key does. Rows with neither all go
-        to `null_key_partition`, or, if that is None, in turn to each partition from `first_partition` on.
+        A value in the column `partition` takes precedence. Otherwise, murmur2 of the key determines the partition. Rows
+        with neither go to `null_key_partition`, or, if that is None, to each partition in turn, starting with
+        `first_partition`.
 
         Args:
             n_partitions: number of partitions of the topic.
             rows: row numbers, int32; None for all.
-            null_key_partition: see above.
-            first_partition: see above.
+            null_key_partition: partition for rows without a key.
+            first_partition: first partition for rows without a key.
             ignore_keys: treat rows with a key like those without.
 
         Returns:
-            For each partition its row numbers (int32), in their order.
+            For each partition, its row numbers (int32) in order.
 
         Raises:
             ValueError: a partition that the topic does not have.
@@ -179,7 +180,7 @@ class ArrowRows:
         first: int,
         rows: memoryview | Sequence[int] | None,
     ) -> list[memoryview]:
-        """Give rows that are assigned to nothing their partition, and sort the row numbers by partition."""
+        """Assign a partition to the rows that have none, and sort the row numbers by partition."""
         if not 0 <= first < n_partitions:
             raise ValueError(f"Expected a partition from 0 to {n_partitions - 1} for rows without a key, got {first}")
         own = memoryview(bytearray(assigned)).cast("i") if self._count else assigned
@@ -194,7 +195,7 @@ class ArrowRows:
         return group_rows(own, self.all_rows() if rows is None else int32_view(rows), n_partitions)
 
     def _explicit(self, assigned: memoryview, n_partitions: int) -> memoryview:
-        """What the column `partition` says, and `assigned` where it is null."""
+        """Return the values of the column `partition`, with nulls replaced by `assigned`."""
         column = one_array(self._source, "partition")
         if not (pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
             raise TypeError(f"Expected the column 'partition' as integer, got {column.type}")
@@ -209,15 +210,16 @@ class ArrowRows:
         return number_view(pc.coalesce(column.cast(pa.int32()), chosen), "i")
 
     def named(self, rows: memoryview | Sequence[int], first: int, count: int) -> list[int] | None:
-        """Which of some rows have their partition by the column `partition`.
+        """Return which rows have their partition from the column `partition`.
 
         Args:
-            rows: row numbers, as `partitions` gives them.
-            first: where in `rows` to begin.
-            count: how many to look at.
+            rows: row numbers, as returned by `partitions`.
+            first: index of the first row in `rows` to check.
+            count: number of rows to check.
 
         Returns:
-            Their runs, counted from `first`: the index of the first of each and the one behind its last; None for none.
+            The runs of such rows, counted from `first`: for each run the index of its first row and one past its last;
+            None if there is no run.
         """
         if not self.has_partition:
             return None
@@ -245,19 +247,19 @@ class ArrowRows:
         timestamp_ms: int = -1,
         transactional: bool = False,
     ) -> list[EncodedBatch]:
-        """Encode rows into batches, in their order.
+        """Encode rows into batches, in order.
 
         Args:
-            rows: row numbers, int32, as `partitions` gives them.
-            magic: 2; 0 and 1 are made record by record.
+            rows: row numbers, int32, as returned by `partitions`.
+            magic: format of the batches; 0 and 1 are encoded record by record.
             compression: the codec.
-            compression_level: the codec's own level, None for its default.
-            max_batch_bytes: how large a batch may be before compression; a record alone may pass it.
-            timestamp_ms: for rows without a timestamp.
+            compression_level: the codec's level, None for its default.
+            max_batch_bytes: maximum uncompressed size of a batch; a single record may exceed it.
+            timestamp_ms: timestamp of rows without one.
             transactional: whether the batches belong to a transaction.
 
         Raises:
-            ValueError: a row that is not there, or one that cannot be encoded.
+            ValueError: a row does not exist or cannot be encoded.
             UnsupportedForMessageFormatError: headers, before magic 2.
         """
         numbers = int32_view(rows)
@@ -278,7 +280,7 @@ class ArrowRows:
         return batches
 
     def _append_messages(self, builder: BatchBuilder, numbers: memoryview, at: int, timestamp_ms: int) -> int:
-        """Add rows one by one, for the formats of old brokers; returns where to go on."""
+        """Add rows one by one, for the formats of old brokers; return the index of the next row."""
         if self._has_headers:
             raise UnsupportedForMessageFormatError(
                 "Headers need magic 2 (Kafka 0.11 and later): leave out the column 'headers' for this broker"
@@ -294,7 +296,7 @@ class ArrowRows:
 
 
 def one_array(rows: pa.Table | pa.RecordBatch, name: str) -> Array:
-    """A column as one array."""
+    """Return a column as one array."""
     column = rows.column(name)
     if not isinstance(column, pa.ChunkedArray):
         return column
@@ -304,7 +306,7 @@ def one_array(rows: pa.Table | pa.RecordBatch, name: str) -> Array:
 
 
 def byte_array(rows: pa.Table | pa.RecordBatch, name: str) -> Array:
-    """A column of strings or bytes as one array of large_binary, which may pass 2 GiB."""
+    """Return a column of strings or bytes as one array of large_binary, which may exceed 2 GiB."""
     column = rows.column(name)
     if not isinstance(column, pa.ChunkedArray):
         return _binary(column, name)
@@ -313,7 +315,7 @@ def byte_array(rows: pa.Table | pa.RecordBatch, name: str) -> Array:
 
 
 def _binary(column: Array, name: str) -> Array:
-    """A column of strings or bytes as large_binary."""
+    """Convert a column of strings or bytes to large_binary."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     readable = (
         pa.types.is_binary(kind)
@@ -333,7 +335,7 @@ def _binary(column: Array, name: str) -> Array:
 
 
 def number_view(column: Array, code: Literal["i", "q"]) -> memoryview:
-    """The numbers of a column without nulls."""
+    """Return a view of the numbers of a column without nulls."""
     width = 8 if code == "q" else 4
     if not len(column):
         return memoryview(b"").cast(code)
@@ -342,19 +344,19 @@ def number_view(column: Array, code: Literal["i", "q"]) -> memoryview:
 
 
 def int64_view(column: Array) -> memoryview:
-    """The numbers of an int64 column without nulls."""
+    """Return a view of the numbers of an int64 column without nulls."""
     return number_view(column.cast(pa.int64()), "q")
 
 
 def int32_view(rows: memoryview | Sequence[int]) -> memoryview:
-    """Row numbers as int32."""
+    """Return row numbers as int32."""
     if isinstance(rows, memoryview) and rows.format == "i":
         return rows
     return number_view(pa.array(rows, pa.int32()), "i")
 
 
 def byte_parts(column: Array) -> tuple[memoryview, memoryview, memoryview | None, int]:
-    """End positions, data, validity and its first bit of a large_binary column."""
+    """Return end positions, data, validity bitmap and its first bit of a large_binary column."""
     valid, ends, data = column.buffers()
     view = memoryview(data).cast("B") if data is not None else memoryview(b"")
     bits = None if valid is None or not column.null_count else memoryview(valid).cast("B")
@@ -365,12 +367,12 @@ def byte_parts(column: Array) -> tuple[memoryview, memoryview, memoryview | None
 
 
 def byte_column(column: Array) -> ByteColumn:
-    """A large_binary column for the encoder."""
+    """Return a large_binary column in the encoder's form."""
     return ByteColumn(*byte_parts(column))
 
 
 def timestamp_view(column: Array) -> memoryview:
-    """Milliseconds, -1 for null."""
+    """Return the timestamps in milliseconds, -1 for null."""
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("ms", tz=column.type.tz), safe=False).cast(pa.int64())
     elif not (pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
@@ -379,12 +381,12 @@ def timestamp_view(column: Array) -> memoryview:
 
 
 def _pair(headers: Array) -> tuple[Array, Array]:
-    """The keys and the values of an array of structs, by their names: users order the fields as they like."""
+    """Return the keys and values of an array of structs, by name, because users may order the fields either way."""
     return headers.field("key"), headers.field("value")
 
 
 def header_columns(column: Array) -> tuple[memoryview | None, ByteColumn | None, ByteColumn | None]:
-    """Positions of each row's headers, and all their keys and values; None where no row can have any."""
+    """Return the positions of each row's headers, and all their keys and values; None if no row can have headers."""
     kind = column.type
     if pa.types.is_null(kind):
         return None, None, None

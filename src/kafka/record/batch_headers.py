@@ -1,7 +1,7 @@
-"""The headers of batches: read, checked and changed without decoding the records, and written when a batch is encoded.
+"""Reads, checks and changes the headers of batches without decoding the records, and writes them for encoded batches.
 
-In magic 0 and 1 every message outside a compressed one counts as a batch of one record; a compressed message is a batch
-of those inside. Format: https://kafka.apache.org/documentation/#recordbatch.
+In magic 0 and 1, every message outside a compressed one counts as a batch of one record, and a compressed message
+counts as a batch of the messages inside it. Format: https://kafka.apache.org/documentation/#recordbatch.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _LAST_CODEC = max(Compression)
 
 
 class CorruptMessageSet(CorruptRecordException):
-    """A compressed message of magic 0 or 1 whose inside does not fit together."""
+    """A compressed message of magic 0 or 1 has inconsistent contents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +59,20 @@ class BatchHeader:
     """The header of a batch; -1 for fields that its magic does not have.
 
     Args:
-        base_offset: of its first record.
-        last_offset: of its last record.
-        codec: how its records are compressed.
-        timestamp_type: whose time its records have, the producer's or the broker's.
-        producer_id: of the idempotent producer that wrote it (KIP-98).
-        producer_epoch: that producer's.
-        base_sequence: the number of its first record among those of the producer in this partition.
-        leader_epoch: of the leader that wrote it (KIP-320).
-        is_transactional: whether it belongs to a transaction (KIP-98).
-        is_control: whether its record is a marker of the broker's, such as the end of a transaction.
+        base_offset: offset of the first record.
+        last_offset: offset of the last record.
+        codec: compression of the records.
+        timestamp_type: whether timestamps are the producer's or the broker's.
+        producer_id: id of the idempotent producer that wrote the batch (KIP-98).
+        producer_epoch: epoch of that producer.
+        base_sequence: sequence number of the first record.
+        leader_epoch: epoch of the leader that wrote the batch (KIP-320).
+        is_transactional: whether the batch belongs to a transaction (KIP-98).
+        is_control: whether its record is a control record of the broker, such as the end of a transaction.
     """
 
     position: int
-    """Of its first byte, in bytes from the start of the data."""
+    """Position of its first byte, in bytes from the start of the data."""
     size: int
     """Total size in bytes."""
     base_offset: int
@@ -81,22 +81,22 @@ class BatchHeader:
     codec: Compression
     timestamp_type: TimestampType
     max_timestamp: int
-    """Milliseconds since the epoch; -1 if there is none."""
+    """Milliseconds since the epoch; -1 without timestamps."""
     producer_id: int
     producer_epoch: int
     base_sequence: int
     count: int
-    """How many records the batch says it has; compaction leaves fewer than its offsets span."""
+    """Number of records according to the batch; after compaction, this is less than the span of its offsets."""
     leader_epoch: int
     is_transactional: bool
     is_control: bool
 
 
 def batch_headers(data: Buffer) -> Iterator[BatchHeader]:
-    """Go through the whole batches of `data`; a batch cut off at the end is left out.
+    """Iterate over the complete batches in `data`; a truncated batch at the end is ignored.
 
     Raises:
-        CorruptRecordException: a size, a magic or a count that cannot be, or a damaged compressed message of magic 1.
+        CorruptRecordException: an invalid size, magic or count, or a damaged compressed message of magic 1.
     """
     view = memoryview(data).cast("B")
     position = 0
@@ -166,7 +166,7 @@ def _codec(attributes: int, position: int) -> Compression:
 
 
 def _legacy_header(view: memoryview, position: int, size: int, magic: int) -> BatchHeader:
-    """Read the header of a message of magic 0 or 1; of a compressed one also the offsets of those inside."""
+    """Read the header of a message of magic 0 or 1, and the offsets inside a compressed one."""
     last_offset, _, _, _, attributes, timestamp = MESSAGE_HEADER.unpack_from(view, position)
     codec = _codec(attributes, position)
     first_offset, count = last_offset, 1
@@ -184,10 +184,10 @@ def _legacy_header(view: memoryview, position: int, size: int, magic: int) -> Ba
 
 
 def wrapper_value(view: memoryview, position: int, size: int, magic: int) -> memoryview:
-    """The value of a message of magic 0 or 1, which a compressed one has its messages in.
+    """Return the value of a message of magic 0 or 1; for a compressed message, it contains the inner messages.
 
     Raises:
-        CorruptMessageSet: the lengths don't fit, or the value is null.
+        CorruptMessageSet: the lengths are inconsistent, or the value is null.
     """
     end = position + size
     at = position + (KEY_SIZE_AT_0 if magic == 0 else KEY_SIZE_AT_1)
@@ -205,7 +205,7 @@ def wrapper_value(view: memoryview, position: int, size: int, magic: int) -> mem
 
 
 def inner_offsets(view: memoryview, position: int, size: int, magic: int, codec: int) -> list[int]:
-    """The offsets, as they stand there, of the messages inside a compressed message; at least one.
+    """Return the stored offsets of the messages inside a compressed message; at least one.
 
     Raises:
         CorruptMessageSet: the message is damaged or empty.
@@ -218,10 +218,10 @@ def inner_offsets(view: memoryview, position: int, size: int, magic: int, codec:
 
 
 def offsets_of_messages(inner: memoryview) -> list[int]:
-    """The offset of each message of a set that has been decompressed.
+    """Return the offset of each message in a decompressed message set.
 
     Raises:
-        CorruptMessageSet: a size does not fit, or there is no message.
+        CorruptMessageSet: a size is invalid, or there is no message.
     """
     offsets = []
     at = 0
@@ -237,14 +237,14 @@ def offsets_of_messages(inner: memoryview) -> list[int]:
 
 
 def check_batch(data: Buffer, header: BatchHeader) -> None:
-    """Compare a batch with its checksum.
+    """Verify the checksum of a batch.
 
     Args:
-        data: the buffer the header was read from.
-        header: of the batch to be checked.
+        data: the buffer that the header was read from.
+        header: the batch's header.
 
     Raises:
-        CorruptRecordException: they differ.
+        CorruptRecordException: the checksum is wrong.
     """
     view = memoryview(data).cast("B")[header.position : header.position + header.size]
     if header.magic == 2:
@@ -266,17 +266,17 @@ def set_offsets(
     leader_epoch: int,
     log_append_time_ms: int | None = None,
 ) -> None:
-    """Give a batch its place in the log, in place, as a leader does with a batch that was produced to it.
+    """Set the offsets of a batch in place, as a leader does when it appends a produced batch.
 
     Args:
-        buffer: the writable buffer the header was read from.
-        header: of the batch, as read before this call.
+        buffer: the writable buffer that the header was read from.
+        header: the batch's header, as read before this call.
         base_offset: the offset of its first record.
-        leader_epoch: of the partition (magic 2 only).
-        log_append_time_ms: if the topic's timestamps are the broker's; this also updates the checksum.
+        leader_epoch: the partition's leader epoch (magic 2 only).
+        log_append_time_ms: the broker's time for topics with LogAppendTime; setting it also updates the checksum.
 
     Raises:
-        UnsupportedForMessageFormatError: a compressed message of magic 0, which has absolute offsets inside.
+        UnsupportedForMessageFormatError: a compressed message of magic 0, which contains absolute offsets.
     """
     view = memoryview(buffer).cast("B")[header.position : header.position + header.size]
     if header.magic == 2:
@@ -306,17 +306,17 @@ def set_producer_state(
     base_sequence: int,
     transactional: bool | None = None,
 ) -> None:
-    """Give one batch of magic 2 another producer and sequence, in place, and update its checksum.
+    """Set the producer and sequence of a batch of magic 2 in place, and update its checksum.
 
-    A producer does so with a batch that was encoded before its turn to be sent. It also does so, in a copy, when its id
-    or epoch changes while batches wait to be sent again (KIP-360).
+    Producers use this for batches that were encoded before their turn to be sent. They also use it, on a copy, when
+    their id or epoch changes while batches wait to be sent again (KIP-360).
 
     Args:
         batch: the whole batch.
-        producer_id: the id that the cluster gave the producer.
-        producer_epoch: the producer's.
-        base_sequence: the number of the batch's first record among those of the producer in the partition.
-        transactional: whether it belongs to a transaction (KIP-98); None: as before.
+        producer_id: the id that the cluster assigned to the producer.
+        producer_epoch: the producer's epoch.
+        base_sequence: sequence number of the batch's first record.
+        transactional: whether it belongs to a transaction (KIP-98); None leaves this unchanged.
 
     Raises:
         UnsupportedForMessageFormatError: the batch is older than magic 2.
@@ -335,13 +335,12 @@ def set_producer_state(
 
 
 class ProducerState(NamedTuple):
-    """What an idempotent or transactional producer writes into its batches (KIP-98).
+    """The fields that an idempotent or transactional producer writes into its batches (KIP-98).
 
     Args:
-        producer_id: the id that the cluster gave it; -1: no idempotent producer.
-        producer_epoch: fences earlier producers of the same transactional id; -1 without an id.
-        base_sequence: the number of the batch's first record among those of the producer in the partition; -1 without
-            an id.
+        producer_id: the id that the cluster assigned; -1 without idempotence.
+        producer_epoch: fences earlier producers with the same transactional id; -1 without an id.
+        base_sequence: sequence number of the batch's first record; -1 without an id.
         transactional: whether the batch belongs to a transaction.
     """
 
@@ -365,18 +364,18 @@ def finish_batch(
     state: ProducerState,
     compressed: Buffer | None = None,
 ) -> memoryview:
-    """Return the batch, which may be written to: `batch` itself without a codec, new memory with one.
+    """Write the header and return the batch, which is writable: `batch` itself without a codec, otherwise new memory.
 
     Args:
-        batch: room for the header, then the encoded records; the room is written to.
-        count: how many records there are.
+        batch: room for the header, then the encoded records; the header is written in place.
+        count: number of records.
         base_offset: the first record's offset; the others follow without gaps.
-        base_timestamp: the first record's, in milliseconds.
-        max_timestamp: the latest, in milliseconds.
+        base_timestamp: the first record's timestamp in milliseconds.
+        max_timestamp: the latest timestamp in milliseconds.
         compression: the codec.
         level: the codec's level, None for its default.
-        state: the producer's.
-        compressed: the records compressed, if that was done before.
+        state: the producer's fields.
+        compressed: the compressed records, if they were compressed before.
 
     Raises:
         UnsupportedCompressionTypeError: no such codec.

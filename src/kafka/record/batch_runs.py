@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Passes over the headers of many batches: finds runs that can be read together, and estimates what batches contain.
+"""Scans the headers of many batches: finds runs that can be read together, and estimates the contents of batches.
 
 Reading runs together makes many small batches cost little more than a few large ones.
 
-Compiled by Cython, equal when it runs plain.
+Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kafka.record.layout import crc32c
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 if cython.compiled:
@@ -29,17 +29,17 @@ else:
     from kafka.record.integers import read_int16, read_int32, read_int64
 
 _RUN_BYTES = cython.declare(cython.Py_ssize_t, 128 << 10)
-"""Where a run ends: what has been checked is to be read while it is in the processor's caches."""
+"""Maximum size of a run, so that checked data are still in the processor's caches when they are read."""
 _LOW_BITS = cython.declare(cython.longlong, 0xFFFFFFFF)
 _SMALL_SIZE = cython.declare(cython.Py_ssize_t, SMALL_SIZE)
 _LOOKED_AT = cython.declare(cython.Py_ssize_t, 64)
-"""How many headers a guess looks at. Small batches are many, and each header has to be fetched from memory first."""
+"""Number of headers that an estimate reads. Small batches are numerous, and each header must be fetched from memory."""
 _AHEAD = cython.declare(cython.Py_ssize_t, 8)
 """Number of batches to prefetch, assuming that they are as long as this one."""
 
 
 class BatchRun(NamedTuple):
-    """Neighbouring batches of magic 2 that can be read together."""
+    """Consecutive batches of magic 2 that can be read together."""
 
     end: int
     """End of the last batch in bytes."""
@@ -51,21 +51,21 @@ class BatchRun(NamedTuple):
     leader_epoch: int
     """The leader epoch of every batch in the run."""
     fixed_timestamp: bool
-    """Whether the records of each of them have its log append time."""
+    """Whether all their records have the log append time of their batch."""
     decompressed: int = 0
-    """How many bytes they have with their headers after decompression; 0 if they are not compressed."""
+    """Size of headers and records after decompression in bytes; 0 if the batches are not compressed."""
 
 
 @cython.final
 @cython.cclass
 class RunFinder:
-    """Finds runs of batches of magic 2: whole and sound, and alike in what a batch has only once.
+    """Finds runs of complete and valid batches of magic 2 with the same batch properties.
 
     Args:
         view: batches.
-        special: the attributes that none of them may have; the codec is not one of them.
-        start_offset: each of them is to have records at or behind it.
-        stop_offset: all their records are to be before it.
+        special: attribute bits that no batch in a run may have, other than those of the codec.
+        start_offset: every batch must have records at or after it.
+        stop_offset: all their records must be before it.
     """
 
     _view: memoryview
@@ -74,13 +74,13 @@ class RunFinder:
     _special: cython.longlong
     _start_offset: cython.longlong
     _stop_offset: cython.longlong
-    # Of the run so far.
+    # Of the current run.
     _attributes: cython.longlong
     _epoch: cython.longlong
     _last: cython.longlong
     _records: cython.longlong
     _bytes: cython.longlong
-    # Of the batch that was looked at.
+    # Of the current batch.
     _size: cython.Py_ssize_t
     _count: cython.longlong
     _last_of_batch: cython.longlong
@@ -98,15 +98,15 @@ class RunFinder:
     def uncompressed(
         self, position: cython.Py_ssize_t, room: cython.longlong, unchecked_from: cython.Py_ssize_t
     ) -> BatchRun | None:
-        """Find the run from a position on of batches that are not compressed.
+        """Find a run of uncompressed batches, starting at a position.
 
         Args:
-            position: where a batch begins.
-            room: how many bytes their columns may take.
-            unchecked_from: from which byte on checksums are to be compared.
+            position: start of a batch.
+            room: maximum number of bytes in the columns.
+            unchecked_from: position up to which checksums are already verified.
 
         Returns:
-            None if there are none.
+            The run, or None if there is no such batch.
         """
         at: cython.Py_ssize_t = position
         self._begin(position)
@@ -131,8 +131,8 @@ class RunFinder:
 
         Args:
             position, room, unchecked_from: as for `uncompressed`.
-            decompress_into: decompresses bytes into memory and returns the number of bytes written. If it raises, for
-                whatever reason, the run ends before that batch.
+            decompress_into: decompresses bytes into memory and returns the number of bytes written. If it raises for
+                any reason, the run ends before that batch.
             scratch: memory for the output; 256 KiB are enough.
 
         Returns:
@@ -156,7 +156,7 @@ class RunFinder:
                 break
             if not self._has_room(size, room):
                 break
-            for byte in range(layout.HEADER_SIZE):  # byte by byte: that makes no object
+            for byte in range(layout.HEADER_SIZE):  # byte by byte, which creates no objects
                 target[filled + byte] = self._data[at + byte]
             length = size + layout.HEADER_SIZE - layout.LOG_OVERHEAD
             for byte in range(4):
@@ -168,7 +168,7 @@ class RunFinder:
 
     @cython.cfunc
     def _begin(self, position: cython.Py_ssize_t) -> cython.void:
-        """Begin a run with the batch at a position, if there is a whole header."""
+        """Start a run with the batch at a position, if its header is complete."""
         self._last = -1
         self._records = self._bytes = 0
         if self._total - position >= layout.HEADER_SIZE:
@@ -179,7 +179,7 @@ class RunFinder:
     @cython.inline
     @cython.exceptval(check=False)
     def _is_ordinary(self, at: cython.Py_ssize_t) -> cython.bint:
-        """Whether a batch is whole, as its header tells, and like those of the run."""
+        """Return whether a batch is complete, according to its header, and has the properties of the run."""
         data: cython.const[cython.uchar][::1] = self._data  # type: ignore[valid-type]
         base: cython.longlong
         delta: cython.longlong
@@ -211,7 +211,7 @@ class RunFinder:
     @cython.inline
     @cython.exceptval(check=False)
     def _has_room(self, size: cython.Py_ssize_t, room: cython.longlong) -> cython.bint:
-        """Whether the batch, with `size` bytes of records, also fits into the columns, and its count is possible."""
+        """Return whether the batch, with `size` bytes of records, fits into the columns and its count is possible."""
         if self._count > size // layout.MIN_RECORD_SIZE:
             return False
         return self._bytes + size + ROW_BYTES * (self._records + self._count) <= room
@@ -219,7 +219,7 @@ class RunFinder:
     @cython.cfunc
     @cython.inline
     def _is_sound(self, at: cython.Py_ssize_t, unchecked_from: cython.Py_ssize_t) -> object:
-        """Whether the batch has the checksum that its header tells; True where checksums are not compared."""
+        """Return whether the batch's checksum is correct; True if checksums are not verified."""
         if at < unchecked_from:
             return True
         return crc32c(self._view[at + layout.ATTRIBUTES_AT : at + self._size]) == (
@@ -229,7 +229,7 @@ class RunFinder:
     @cython.cfunc
     @cython.inline
     def _add(self, size: cython.Py_ssize_t) -> cython.void:
-        """Take the batch into the run."""
+        """Add the batch to the run."""
         self._bytes += size
         self._records += self._count
         self._last = max(self._last, self._last_of_batch)
@@ -243,15 +243,15 @@ class RunFinder:
 def expected_contents(
     view: memoryview, position: cython.Py_ssize_t, ratio: cython.double, room: cython.longlong
 ) -> tuple[int, int]:
-    """Guess what the batches of magic 2 from a position on hold, as far as there is room: bytes and records.
+    """Estimate the bytes and records in the batches of magic 2 from a position on, up to `room`.
 
-    After some batches the others are taken to be like them.
+    Reads a limited number of headers, and assumes that the other batches are similar.
 
     Args:
         view: batches.
-        position: behind a batch.
-        ratio: how many times longer the records are than they lie here.
-        room: how many bytes they may have.
+        position: the start position, after a batch.
+        ratio: decompressed size of records divided by their size in `view`.
+        room: maximum number of decompressed bytes.
     """
     data: cython.const[cython.uchar][::1] = view  # type: ignore[valid-type]
     total: cython.Py_ssize_t = len(data)
@@ -283,14 +283,14 @@ def expected_contents(
 
 
 def whole_batches(view: memoryview) -> tuple[int, int, int]:
-    """How far the whole batches of any magic go: bytes, the offset after the last one, and its leader epoch.
+    """Return the size of the complete batches of any magic, the offset after the last one, and its leader epoch.
 
     Args:
-        view: what was fetched of a partition; it may end within a batch.
+        view: the fetched bytes of a partition; the last batch may be truncated.
 
-    The offset is -1 where there is no batch, or where the last one has an offset that cannot be: decoding says so. Only
-    lengths and offsets are looked at, so that the loop can fetch on before the caller has decoded. The leader epoch
-    (KIP-320) is -1 where there is none, as with magic 0 and 1.
+    The offset is -1 if there is no batch, or if the last one has an impossible offset, which decoding reports. Reads
+    only lengths and offsets, so that the loop can continue fetching before the caller has decoded. The leader epoch
+    (KIP-320) is -1 if the batch has none, as with magic 0 and 1.
     """
     data: cython.const[cython.uchar][::1] = view  # type: ignore[valid-type]
     total: cython.Py_ssize_t = len(data)

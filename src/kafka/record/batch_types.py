@@ -1,4 +1,4 @@
-"""Types that the modules of this package share: kinds of compression and of timestamps, and buffers."""
+"""Types shared by the modules of this package: compression and timestamp types, and buffers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TypeAlias
 from kafka._compression import Compression as Compression
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
-"""Bytes in memory."""
+"""Any bytes-like object that holds records or batches."""
 ROW_BYTES = 24
-"""Bytes of a row in columns besides key and value: offset, timestamp, and end positions of key and value."""
+"""Bytes per row in columns, excluding key and value: offset, timestamp, and end positions of key and value."""
 
 
 class TimestampType(IntEnum):
-    """What a record's timestamp means; magic 0 has none."""
+    """The meaning of a record's timestamp; records of magic 0 have none."""
 
     NO_TIMESTAMP = -1
     CREATE_TIME = 0

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Builds a batch record by record. Compiled by Cython, equal when it runs plain.
+"""Builds a batch record by record. Compiled by Cython; the plain variant behaves the same.
 
-A record is encoded when it is appended, as its final bytes; building the batch only adds the header, compresses and
-computes the checksum.
+Appending encodes a record into its final bytes. Building the batch only adds the header, compresses and computes the
+checksum.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 from kafka.record import legacy_messages
@@ -31,7 +31,7 @@ else:
     from kafka.record.layout import HEADER_SIZE
 
 MAX_TIMESTAMP = 1 << 61
-"""The latest timestamp that is encoded, in milliseconds."""
+"""The latest timestamp that can be encoded, in milliseconds."""
 MAX_BATCH_SIZE = 0x7FFFFFFF
 _FIRST_CAPACITY = cython.declare(cython.Py_ssize_t, 2048)
 _MAX_RECORD_OVERHEAD = cython.declare(cython.Py_ssize_t, 36)
@@ -43,10 +43,10 @@ _MAX_BATCH_SIZE = cython.declare(cython.Py_ssize_t, MAX_BATCH_SIZE)
 @cython.cfunc
 @cython.inline
 def _as_bytes(data: object, what: str) -> bytes:
-    """Return a key or value as bytes.
+    """Convert a key or value to bytes.
 
     Raises:
-        TypeError: it is no bytes-like object.
+        TypeError: it is not a bytes-like object.
     """
     if isinstance(data, bytes):
         return data
@@ -60,7 +60,7 @@ def _as_bytes(data: object, what: str) -> bytes:
 @cython.final
 @cython.cclass
 class BatchBuilder:
-    """A batch that is being filled. Not thread-safe: the caller holds its own lock.
+    """An open batch. Not thread-safe: callers use their own lock.
 
     Offsets count from 0 in the order of appending; timestamps are relative to the first record's.
     """
@@ -73,13 +73,13 @@ class BatchBuilder:
         compression_level: int | None = None,
         size_limit: int = 16384,
     ) -> None:
-        """Begin a batch.
+        """Start a batch.
 
         Args:
             magic: 2, or 0 and 1 for brokers before Kafka 0.11.
             compression: the codec.
-            compression_level: the codec's own level, None for its default.
-            size_limit: bytes, before compression, up to which `has_room_for` says yes. The first record always fits.
+            compression_level: the codec's level, None for its default.
+            size_limit: uncompressed size in bytes up to which records fit. The first record always fits.
 
         Raises:
             ValueError: no such magic or codec.
@@ -95,7 +95,7 @@ class BatchBuilder:
         self.clear()
 
     def clear(self) -> None:
-        """Begin another batch like this one."""
+        """Start another batch with the same options."""
         self._count = 0
         self._appending = False
         self._size = HEADER_SIZE
@@ -157,11 +157,11 @@ class BatchBuilder:
     def has_room_for(
         self, key: Buffer | None, value: Buffer | None, headers: Sequence[tuple[str, bytes | None]] | None
     ) -> bool:
-        """Whether a record fits without passing the size limit; always true of the first.
+        """Return whether a record fits within the size limit; always True for the first.
 
         Args:
-            key: its bytes, None for none.
-            value: its bytes, None for a tombstone.
+            key: its bytes, or None.
+            value: its bytes, or None for a tombstone.
             headers: pairs of a name and bytes or None.
         """
         size: cython.Py_ssize_t = self._size + _MAX_RECORD_OVERHEAD
@@ -182,17 +182,17 @@ class BatchBuilder:
         value: Buffer | None,
         headers: Sequence[tuple[str, bytes | None]] | None = (),
     ) -> int:
-        """Add a record; returns its offset within the batch.
+        """Add a record; return its offset within the batch.
 
         Args:
             timestamp_ms: milliseconds since the epoch.
-            key: serialized, None for null.
-            value: serialized, None for null.
-            headers: names, with bytes or None for null.
+            key: the serialized key, or None.
+            value: the serialized value, or None.
+            headers: pairs of a name and bytes or None.
 
         Raises:
-            TypeError: a key, value or header is not of the type above.
-            ValueError: the batch would reach 2 GiB, or the timestamp is below -1 or beyond all calendars.
+            TypeError: a key, value or header has another type than specified above.
+            ValueError: the batch would reach 2 GiB, or the timestamp is below -1 or above `MAX_TIMESTAMP`.
             UnsupportedForMessageFormatError: headers, before magic 2.
         """
         key_bytes: bytes = b"" if key is None else _as_bytes(key, "key")
@@ -218,17 +218,17 @@ class BatchBuilder:
         value: bytes | None,
         headers: bytes | None,
     ) -> cython.Py_ssize_t:
-        """Add a record if it does not pass the size limit, which the first one may; see `append`.
+        """Add a record if it fits within the size limit or is the first one; see `append`.
 
         Args:
-            timestamp_ms: milliseconds since 1970.
-            key: its bytes, None for none.
-            value: its bytes, None for a tombstone.
-            headers: as `encode_headers` makes them, None for none.
+            timestamp_ms: milliseconds since the epoch.
+            key: its bytes, or None.
+            value: its bytes, or None for a tombstone.
+            headers: as returned by `encode_headers`, or None.
 
         Returns:
-            The record's offset within the batch, -1 if there is no room, or if it is called within itself: by a signal
-            handler, or by a finalizer when memory is allocated.
+            The record's offset within the batch, or -1 if there is no room. Also -1 for a call within this method, by a
+            signal handler, or by a finalizer that runs when memory is allocated.
         """
         if self._appending:
             return -1
@@ -267,7 +267,7 @@ class BatchBuilder:
     def _size_with(
         self, key_size: cython.Py_ssize_t, value_size: cython.Py_ssize_t, headers: bytes | None
     ) -> cython.Py_ssize_t:
-        """How many bytes the batch has at the most with one more record; a size of -1 is null."""
+        """Return the maximum size of the batch with one more record in bytes; a size of -1 means null."""
         headers_size: cython.Py_ssize_t = 1 if headers is None else len(headers)
         return self._size + _MAX_RECORD_OVERHEAD + headers_size - 1 + max(key_size, 0) + max(value_size, 0)
 
@@ -278,19 +278,19 @@ class BatchBuilder:
         value: bytes | None,
         headers: bytes | None,
     ) -> cython.Py_ssize_t:
-        """Add a record where that means no more than copying it; see `append_if_room`, which does the same and more.
+        """Add a record if that requires only copying it; otherwise, use `append_if_room`.
 
         Args:
-            timestamp_ms: milliseconds since 1970.
-            key: its bytes, None for none.
-            value: its bytes, None for a tombstone.
-            headers: as `encode_headers` makes them, None for none.
+            timestamp_ms: milliseconds since the epoch.
+            key: its bytes, or None.
+            value: its bytes, or None for a tombstone.
+            headers: as returned by `encode_headers`, or None.
 
-        Compiled, nothing in here releases the interpreter's lock or runs other code, so no other thread can intervene.
+        In the compiled variant, nothing here releases the GIL or runs other code, so no other thread can intervene.
 
         Returns:
-            The record's offset within the batch, -1 if more is to be done: of the first, where memory or room is short,
-            before magic 2.
+            The record's offset within the batch, or -1 if more is required: for the first record, if memory or room is
+            short, and before magic 2.
         """
         key_size: cython.Py_ssize_t = -1 if key is None else len(key)
         value_size: cython.Py_ssize_t = -1 if value is None else len(value)
@@ -312,7 +312,7 @@ class BatchBuilder:
 
     @cython.cfunc
     def _put_raw(self, data: bytes) -> cython.bint:
-        """Add bytes that are encoded already."""
+        """Add bytes that are already encoded."""
         size: cython.Py_ssize_t = len(data)
         if self._size + size > self._capacity:
             self._grow(self._size + size)
@@ -332,7 +332,7 @@ class BatchBuilder:
         value_size: cython.Py_ssize_t,
         headers: bytes | None,
     ) -> cython.bint:
-        """Encode a record of magic 2; a size of -1 is null, `headers` their encoding with the count, None for none."""
+        """Encode a record of magic 2. A size of -1 means null; `headers` are encoded with their count, or None."""
         delta: cython.longlong
         headers_size: cython.Py_ssize_t = 1 if headers is None else len(headers)
         body: cython.Py_ssize_t
@@ -365,7 +365,7 @@ class BatchBuilder:
     @cython.cfunc
     @cython.inline
     def _put_bytes(self, at: cython.Py_ssize_t, data: bytes, size: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Copy bytes to where room for them is known to be; returns the position after them."""
+        """Copy bytes to a position with enough room; return the position after them."""
         if size <= 0:
             return at
         if cython.compiled:
@@ -380,9 +380,9 @@ class BatchBuilder:
         return self._magic == 2 and self._compression != Compression.NONE and self._compressed_size != self._size
 
     def compress(self) -> None:
-        """Compress the records now, so that `build` is quick; in any thread, as long as nothing is appended.
+        """Compress the records now, so that `build` is fast. Any thread may call this while nothing is appended.
 
-        What goes wrong is left to `build`, which tries again and raises it.
+        Ignores errors; `build` tries again and raises them.
         """
         size: cython.Py_ssize_t = self._size
         if self.can_compress:
@@ -402,27 +402,27 @@ class BatchBuilder:
         """Encode the batch into bytes. It may be called again, with another producer state.
 
         Args:
-            base_offset: of the first record; a producer leaves it at 0.
-            producer_id: of an idempotent producer (KIP-98), -1 without.
-            producer_epoch: likewise.
-            base_sequence: the sequence number of the first record, -1 without.
+            base_offset: offset of the first record; a producer leaves it at 0.
+            producer_id: id of an idempotent producer (KIP-98), or -1.
+            producer_epoch: epoch of that producer, or -1.
+            base_sequence: sequence number of the first record, or -1.
             transactional: whether the batch belongs to a transaction.
 
         Raises:
             ValueError: there is no record.
-            UnsupportedCompressionTypeError: the codec does not go with the magic.
+            UnsupportedCompressionTypeError: the magic does not support the codec.
         """
         state = ProducerState(producer_id, producer_epoch, base_sequence, transactional)
         return bytes(self.build_in_place(state, base_offset))
 
     def build_in_place(self, state: ProducerState = NO_PRODUCER, base_offset: int = 0) -> Buffer:
-        """Encode the batch as `build` does, without a copy: what comes back may be this builder's own memory.
+        """Encode the batch like `build`, but without a copy: the result may be this builder's own memory.
 
         Args:
             state: see `build`.
             base_offset: see `build`.
 
-        Nothing may be done with the builder afterwards but `clear`. A batch of magic 2 may be written to.
+        Afterwards, only `clear` may be called. A batch of magic 2 is writable.
         """
         if self._count == 0:
             raise ValueError("Expected at least one record in a batch to build, got none")

@@ -1,4 +1,4 @@
-"""Memory for columns in Arrow's layout: taken before decoding, grown for headers, cut to size afterwards."""
+"""Memory for columns in Arrow's layout: allocated before decoding, grown for headers, and trimmed afterwards."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from kafka.record.memory import allocate, cut
 
 
 class BinaryColumn(NamedTuple):
-    """A column of byte strings: int32 end positions (one more than rows, the first is 0), bytes, which are not null."""
+    """A column of byte strings: int32 end positions (one more than rows; the first is 0), data and validity bitmap."""
 
     ends: memoryview
     data: memoryview
     valid: bytearray | None
-    """One bit a row, least significant first; None if no row is null."""
+    """One bit per row, least significant first; None if no row is null."""
 
 
 class HeaderColumns(NamedTuple):
-    """The headers of all records: int32 positions, one more than records, in the columns of their keys and values."""
+    """The headers of all records: int32 positions (one more than records) in the columns of header keys and values."""
 
     ends: memoryview
     keys: BinaryColumn
@@ -25,7 +25,7 @@ class HeaderColumns(NamedTuple):
 
 
 class ColumnBuffers(NamedTuple):
-    """All columns of `rows` records; the integers are native."""
+    """All columns of `rows` records; integers are in native byte order."""
 
     rows: int
     offsets: memoryview
@@ -35,21 +35,21 @@ class ColumnBuffers(NamedTuple):
     keys: BinaryColumn
     values: BinaryColumn
     headers: HeaderColumns | None
-    """None if no record has a header."""
+    """The headers; None if no record has any."""
 
 
 def int64_column(rows: int) -> memoryview:
-    """Return room for int64 values."""
+    """Allocate memory for int64 values."""
     return allocate(rows * 8).cast("q")
 
 
 def int32_column(rows: int) -> memoryview:
-    """Return room for int32 values."""
+    """Allocate memory for int32 values."""
     return allocate(rows * 4).cast("i")
 
 
 def cut_int64(column: memoryview, rows: int) -> memoryview:
-    """Return the first rows of a column, without much memory that they do not need."""
+    """Return the first rows of a column, releasing memory if much of it is unused."""
     return cut(column.cast("B"), rows * 8).cast("q")
 
 
@@ -61,7 +61,7 @@ def _grown_int64(column: memoryview, capacity: int, rows: int) -> memoryview:
 
 
 class BinaryStorage:
-    """A column of byte strings that is being filled."""
+    """The memory of a column of byte strings while it is being filled."""
 
     __slots__ = ("data", "ends", "valid")
 
@@ -72,19 +72,19 @@ class BinaryStorage:
         self.data = allocate(size)
 
     def grow(self, rows: int, size: int, used_rows: int, used_size: int) -> None:
-        """Make room for `rows` rows of `size` bytes together, and keep what is there."""
+        """Make room for `rows` rows with a total of `size` bytes, keeping the contents."""
         self.grow_rows(rows, used_rows)
         self.grow_data(size, used_size)
 
     def grow_rows(self, rows: int, used: int) -> None:
-        """Make room for `rows` rows, and keep those that are there."""
+        """Make room for `rows` rows, keeping the contents."""
         ends, valid = int32_column(rows + 1), bytearray(rows // 8 + 1)
         ends[: used + 1] = self.ends[: used + 1]
         valid[: used // 8 + 1] = self.valid[: used // 8 + 1]
         self.ends, self.valid = ends, valid
 
     def grow_data(self, size: int, used: int) -> None:
-        """Make room for `size` bytes, and keep those that are there."""
+        """Make room for `size` bytes, keeping the contents."""
         data = allocate(size)
         data[:used] = self.data[:used]
         self.data = data
@@ -96,15 +96,16 @@ class BinaryStorage:
 
 
 _NO_HEADERS = BinaryStorage(0, 0)
-"""Placeholder until there is a header; nothing is written to it."""
+"""Placeholder until there is a header; never written to."""
 
 
 class ColumnStorage:
     """The columns that decoding fills.
 
-    Made for `capacity` records with `data_capacity` bytes of values. Room for all records of a batch is there before
-    the batch is read, so no record needs a check of it. Keys, mostly much smaller than values, begin without room for
-    their bytes. Checksums, which only old formats have, and headers, which most topics lack, get room on demand too.
+    Created for `capacity` records with `data_capacity` bytes of values. Before a batch is read, there is room for all
+    its records, so the room need not be checked for each record. Keys are usually much smaller than values, and start
+    without room for their bytes. Checksums, which only old formats have, and headers, which most topics lack, get room
+    on demand.
     """
 
     def __init__(self, capacity: int, data_capacity: int) -> None:
@@ -120,7 +121,7 @@ class ColumnStorage:
         self.header_keys = self.header_values = _NO_HEADERS
 
     def grow(self, capacity: int, rows: int) -> None:
-        """Make room for `capacity` records, their keys and values excepted, and keep the `rows` that are there."""
+        """Make room for `capacity` records, except the bytes of keys and values, keeping the first `rows`."""
         self.capacity = capacity
         self.offsets = _grown_int64(self.offsets, capacity, rows)
         self.timestamps = _grown_int64(self.timestamps, capacity, rows)
@@ -134,12 +135,12 @@ class ColumnStorage:
             self.header_ends = ends
 
     def add_checksums(self, rows: int) -> None:
-        """Begin a column of checksums; those of the `rows` records that are there are -1."""
+        """Start a column of checksums, with -1 for the `rows` existing records."""
         self.checksums = int64_column(self.capacity)
         self.checksums[:rows] = memoryview(b"\xff" * (8 * rows)).cast("q")
 
     def grow_headers(self, rows: int, keys_size: int, values_size: int, needed_size: int) -> None:
-        """Make room for headers of `needed_size` encoded bytes in addition to the existing ones; at least double it.
+        """Make room for `needed_size` more bytes of encoded headers; at least double the room.
 
         A header takes at least two bytes, which bounds the number of headers.
         """

@@ -1,4 +1,4 @@
-"""Columns of records: what decoding gives, and what records and Arrow batches are views of."""
+"""Columns of records: the result of decoding, of which records and Arrow batches are views."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Run(NamedTuple):
-    """Neighbouring rows that share what a batch has only once."""
+    """Consecutive rows with the same batch properties."""
 
     first_row: int
     leader_epoch: int
@@ -26,12 +26,12 @@ class Columns:
     """The records of one partition as columns, in the order of their offsets.
 
     Attributes:
-        topic: as given to `decode_batches`.
+        topic: as passed to `decode_batches`.
         partition: likewise.
-        next_offset: where to go on: behind the last whole batch seen, so it moves over control batches, aborted records
-            and gaps; the `start_offset` of the decoding if there was no batch.
-        bytes_consumed: how many bytes of the data those batches had.
-        leader_epoch: of the last batch of magic 2, -1 if there was none.
+        next_offset: the offset at which to continue: after the last complete batch, including control batches, aborted
+            records and gaps; without a batch, the `start_offset` of the decoding.
+        bytes_consumed: size of those batches in the data, in bytes.
+        leader_epoch: leader epoch of the last batch of magic 2, or -1.
     """
 
     __slots__ = (
@@ -88,14 +88,14 @@ class Columns:
 
     @property
     def timestamps(self) -> memoryview:
-        """Milliseconds since the epoch, int64; -1 where there is none."""
+        """Milliseconds since the epoch, int64; -1 for no timestamp."""
         return self._buffers.timestamps[self._first : self._last]
 
     @property
     def nbytes(self) -> int:
-        """How many bytes the rows take in memory, roughly: keys, values and headers, and the columns of numbers."""
+        """Approximate memory of the rows in bytes: keys, values, headers, and the columns of numbers."""
         first, last = self._first, self._last
-        total = 24 * (last - first)  # 8 for the offset, 8 for the timestamp, 4 for the positions of key and of value
+        total = 24 * (last - first)  # 8 for the offset, 8 for the timestamp, 4 each for the positions of key and value
         for column in (self._buffers.keys, self._buffers.values):
             total += column.ends[last] - column.ends[first]
         if self._buffers.headers is not None:
@@ -106,13 +106,13 @@ class Columns:
 
     @property
     def _maker(self) -> RecordMaker:
-        """What makes objects of rows; made when first used."""
+        """The factory of record objects, created on first use."""
         if self._made is None:
             self._made = RecordMaker(self._buffers)
         return self._made
 
     def _row(self, index: int) -> int:
-        """The row of the buffers that an index into these columns means.
+        """Map an index into these columns to its row in the buffers.
 
         Raises:
             IndexError: there is no such record.
@@ -123,16 +123,16 @@ class Columns:
         return row
 
     def timestamp_type(self, index: int) -> TimestampType:
-        """What the timestamp of a record means."""
+        """Return the timestamp type of a record."""
         row = self._row(index)
         return TimestampType(next(run.timestamp_type for run in reversed(self._runs) if run.first_row <= row))
 
     def key(self, index: int) -> bytes | None:
-        """Return the key of a record, None for null."""
+        """Return the key of a record, or None for null."""
         return self._maker.key(self._row(index))
 
     def value(self, index: int) -> bytes | None:
-        """Return the value of a record, None for null."""
+        """Return the value of a record, or None for null."""
         return self._maker.value(self._row(index))
 
     def headers(self, index: int) -> list[tuple[str, bytes | None]]:
@@ -140,7 +140,7 @@ class Columns:
         return self._maker.headers(self._row(index))
 
     def slice(self, start: int, stop: int) -> Columns:
-        """Return some of the rows, as `list[start:stop]` would, without a copy.
+        """Return some of the rows, like `list[start:stop]`, without a copy.
 
         If the slice reaches the end, its `next_offset` and `leader_epoch` are those of the whole. Otherwise, they are
         those of its last record; the epoch is -1 if the record has none.
@@ -165,7 +165,7 @@ class Columns:
         return part
 
     def runs(self) -> list[tuple[int, int, int, int]]:
-        """Where the rows share what their batch has once: `(start, stop, leader_epoch, timestamp_type)`."""
+        """Return the runs of rows with the same batch properties: `(start, stop, leader_epoch, timestamp_type)`."""
         stops = [*(run.first_row for run in self._runs[1:]), self._buffers.rows]
         clipped = (
             (max(run.first_row, self._first) - self._first, min(stop, self._last) - self._first, *run[1:])
@@ -186,16 +186,16 @@ class Columns:
         """Return the records as objects.
 
         Args:
-            topic: in the place of the columns' own.
-            partition: likewise.
+            topic: replaces the columns' topic.
+            partition: replaces the columns' partition.
             key_deserializer: called with the topic, the key (bytes, or None for null) and the headers of each record.
             value_deserializer: likewise with the value.
-            cls: their class.
-            more: the value of the last field of a class that has one field more than `ConsumerRecord`.
-            into: a list to add them to, and to return. If a deserializer raises, it has the records before that one.
+            cls: class of the records.
+            more: value of the additional last field, for a class with one field more than `ConsumerRecord`.
+            into: a list to append to and return. If a deserializer raises, it contains the records before that one.
 
         Raises:
-            Exception: what a deserializer raises.
+            Exception: errors of the deserializers.
         """
         result = [] if into is None else into
         name = self.topic if topic is None else topic
@@ -217,10 +217,10 @@ class Columns:
         return result
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> Any:
-        """The records as an Arrow batch for other libraries, such as `polars.DataFrame(columns)`; as `to_arrow`.
+        """Return an Arrow batch for other libraries, such as `polars.DataFrame(columns)`; see `to_arrow`.
 
         Arguments:
-            requested_schema: a capsule of the schema that is wanted, as far as pyarrow can cast to it.
+            requested_schema: a capsule of the requested schema; pyarrow casts to it as far as it can.
         """
         batch: Any = self.to_arrow()
         return batch.__arrow_c_array__(requested_schema)
@@ -231,12 +231,12 @@ class Columns:
         """Return the records as an Arrow batch; offsets, keys, values and headers are not copied.
 
         Args:
-            columns: names of the columns wanted, in their order; None for all of the schema but, with `"spark"`, the
-                headers.
-            schema: `"kafka"` has topic, partition, offset, timestamp (milliseconds, UTC; null where there is none),
-                timestamp_type (int32), key, value and headers. `"spark"` has what Spark's Kafka source gives: key,
-                value, topic, partition, offset, timestamp (microseconds, UTC), timestampType, and headers when asked
-                for (null where a record has none).
+            columns: names of the columns to include, in order; None for all of the schema, except the headers with
+                `"spark"`.
+            schema: `"kafka"` has topic, partition, offset, timestamp (milliseconds, UTC; null if missing),
+                timestamp_type (int32), key, value and headers. `"spark"` has the columns of Spark's Kafka source: key,
+                value, topic, partition, offset, timestamp (microseconds, UTC), timestampType, and on request headers
+                (null for a record without any).
 
         Raises:
             ImportError: pyarrow is not installed.
@@ -248,5 +248,5 @@ class Columns:
 
     @property
     def buffers(self) -> tuple[ColumnBuffers, int, int]:
-        """The memory behind the columns, with the first row and the row behind the last one."""
+        """The memory behind the columns, the first row, and one past the last row."""
         return self._buffers, self._first, self._last

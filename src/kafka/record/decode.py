@@ -1,10 +1,10 @@
-"""From the bytes of a fetched partition to columns.
+"""Decodes the bytes of a fetched partition into columns.
 
-Batch after batch passes the same stages while it is in the processor's caches, until the data end or the columns have
-the size that was asked for: its header is checked (`layout` says what lies where), aborted transactions are left out
-(`AbortedTransactions`), the records are decompressed (`codecs`) and read into columns (`collector` keeps the bounds,
-`reader` reads). Ordinary batches pass the first stages together (`batch_runs`); messages of magic 0 and 1 have stages
-of their own (`legacy_messages`). A `Cursor` keeps the position of all of them.
+Each batch passes through these stages while it is in the processor's caches, until the data end or the columns have the
+requested size: its header is checked (`layout` defines the fields), aborted transactions are left out
+(`AbortedTransactions`), the records are decompressed (`codecs`) and read into columns (`Collector` enforces the bounds,
+`reader` reads). Ordinary batches pass the first stages together (`batch_runs`). Messages of magic 0 and 1 have their
+own stages (`legacy_messages`). A `Cursor` keeps the position for all of them.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ def _first_offset(transaction: tuple[int, int]) -> int:
 
 
 MAX_COLUMN_SIZE = 0x7FFFFFFF
-"""How many bytes the keys, or the values, of one `Columns` may have together: Arrow's positions are int32."""
+"""Maximum total size in bytes of the keys, or of the values, of one `Columns`, because Arrow's positions are int32."""
 
 _LENGTH = struct.Struct(">i")
 _SCRATCH_BYTES = 256 << 10
 _MARGIN = 1.125
-"""How much more the other batches may hold than the first one lets expect."""
+"""Factor by which other batches may exceed the estimate based on the first one."""
 _ABORT_MARKER = b"\x00\x00"
 _NO_LIMIT = 1 << 62
 
@@ -99,15 +99,15 @@ def decode_batches(
     """Decode the batches of one partition, of any magic and codec, into columns.
 
     Args:
-        data, topic, partition, check_crcs, read_committed, aborted_transactions: as of `BatchDecoder`.
+        data, topic, partition, check_crcs, read_committed, aborted_transactions: as for `BatchDecoder`.
         start_offset, stop_offset, max_decompressed_size: likewise.
 
     Returns:
-        The columns, with `next_offset` and `bytes_consumed` telling where to go on. They end before the batch with
-        which keys or values could pass 2 GiB; decoding the rest of `data` goes on there.
+        The columns; `next_offset` and `bytes_consumed` tell where to continue. They end before the batch whose keys or
+        values could exceed 2 GiB; decoding the rest of `data` continues there.
 
     Raises:
-        CorruptRecordException: a batch is damaged; the message has topic, partition and offset.
+        CorruptRecordException: a batch is damaged; the message names topic, partition and offset.
         DecompressionLimitError: a batch has more than `max_decompressed_size` bytes of records.
         UnsupportedCompressionTypeError: a batch names a codec that does not exist.
     """
@@ -129,19 +129,19 @@ def decode_batches(
 
 
 class BatchDecoder:
-    """Decodes the batches of one partition part by part.
+    """Decodes the batches of one partition in parts.
 
     Args:
-        data: whole batches, as in a fetch response; the last one may be truncated and is then left out.
-        topic: for the records, and for error messages.
+        data: batches, as in a fetch response; the last one may be truncated and is then ignored.
+        topic: topic for the records, and for error messages.
         partition: likewise.
-        check_crcs: compare every batch with its checksum.
-        read_committed: leave out the records of aborted transactions (KIP-98). Control batches are left out always.
+        check_crcs: verify the checksum of every batch.
+        read_committed: leave out the records of aborted transactions (KIP-98). Control batches are always left out.
         aborted_transactions: `(producer_id, first_offset)` of the transactions that the response lists as aborted.
-        start_offset: records below it are left out: a broker sends whole batches.
-        stop_offset: records at or above it are left out, and nothing is read behind it.
+        start_offset: records below it are left out, because brokers send whole batches.
+        stop_offset: records at or above it are left out, and nothing after it is read.
         max_decompressed_size: maximum size in bytes of the records of one batch. A part exceeds the requested size by
-            at most one such batch, so this bounds the memory that a fetch can take.
+            at most one such batch, so this bounds the memory of a fetch.
     """
 
     def __init__(
@@ -184,8 +184,8 @@ class BatchDecoder:
                 one batch.
 
         Returns:
-            The columns, with `bytes_consumed` counted from the start of the part, and the error of the batch behind
-            them, if that is bad; it is one of those that `decode_batches` names. The decoder stays at that batch.
+            The columns, with `bytes_consumed` counted from the start of the part, and the error of the next batch if
+            that is damaged: one of those raised by `decode_batches`. The decoder stays at that batch.
         """
         cursor = self._cursor
         first = cursor.position
@@ -201,7 +201,7 @@ class BatchDecoder:
         return columns, damage
 
     def _take(self, into: Collector) -> bool:
-        """Take a batch, or several at once; False if the part ends before it."""
+        """Add one or more batches; return False if the part ends before them."""
         cursor = self._cursor
         view, position = cursor.view, cursor.position
         left = len(view) - position
@@ -220,7 +220,7 @@ class BatchDecoder:
         return self._take_run(position, size, into) or self._take_batch(position, size, into)
 
     def _take_run(self, position: int, size: int, into: Collector) -> bool:
-        """Take batches of magic 2 together, as far as nothing is special about them; False if there are none."""
+        """Add consecutive ordinary batches of magic 2 together; return False if there are none."""
         cursor, source, run = self._cursor, self._cursor.view, None
         if position < cursor.singly_until:
             return False
@@ -244,7 +244,7 @@ class BatchDecoder:
         return True
 
     def _take_batch(self, position: int, size: int, into: Collector) -> bool:
-        """Check and take a batch of magic 2; False if it has to wait for the next part, or is not wanted."""
+        """Check and add a batch of magic 2; return False if it must wait for the next part, or is not needed."""
         cursor, end = self._cursor, position + size
         base, _, epoch, _, crc, attributes, last_delta, first_time, max_time, producer, _, _, count = (
             HEADER.unpack_from(cursor.view, position)
@@ -285,7 +285,7 @@ class BatchDecoder:
         fixed: bool,
         epoch: int,
     ) -> bool:
-        """Decompress and take the records of the batch at the position; False if there is no room for them."""
+        """Decompress and add the records of the batch at the position; return False if there is no room for them."""
         cursor = self._cursor
         source: Buffer = cursor.view
         start, stop = cursor.position + HEADER_SIZE, end
@@ -309,9 +309,9 @@ class BatchDecoder:
         return True
 
     def _expected(self, end: int, plain: int, count: int, most: int, ratio: float) -> tuple[int, int]:
-        """How many bytes and rows the part will have, by the headers, if all batches compress as well as the first.
+        """Estimate the bytes and rows of the part from headers, assuming that all batches compress like the first.
 
-        A guess, which saves making room again and again; `Collector` asks for more where it is too low.
+        The estimate avoids repeated growing; `Collector` allocates more if it is too low.
         """
         size, rows = expected_contents(self._cursor.view, end, ratio, most - plain)
         return max(plain, min(plain + size, most)), count + rows
@@ -319,7 +319,7 @@ class BatchDecoder:
     def _is_committed(
         self, aborted: AbortedTransactions, position: int, size: int, attributes: int, producer: int, last_offset: int
     ) -> bool:
-        """Return whether a batch has records of no aborted transaction; processes the markers."""
+        """Return whether a batch contains records that belong to no aborted transaction. Processes control batches."""
         aborted.reach(last_offset)
         if attributes & CONTROL:
             if aborted.has(producer) and self._is_abort_marker(position, size, attributes):
@@ -328,7 +328,7 @@ class BatchDecoder:
         return not (attributes & TRANSACTIONAL and aborted.has(producer))
 
     def _is_abort_marker(self, position: int, size: int, attributes: int) -> bool:
-        """Whether the one record of a control batch ends its transaction by aborting it: bytes 2 and 3 of its key."""
+        """Return whether a control batch aborts its transaction, according to bytes 2 and 3 of its record's key."""
         cursor = self._cursor
         source: Buffer = cursor.view
         start, end = position + HEADER_SIZE, position + size

@@ -1,4 +1,4 @@
-"""The state of decoding: where it stands in the batches of one partition, and the columns that it fills."""
+"""The state of decoding: the position in the batches of one partition, and the columns being filled."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _SMALL = 64 * 1024
 
 
 class Cursor:
-    """Where decoding stands in the batches of a partition, its bounds, and errors that name the place.
+    """The position of decoding in the batches of a partition, its bounds, and errors that name the position.
 
     The arguments are those of `kafka.record.decode.BatchDecoder`.
 
     Attributes:
         view: all bytes of the partition.
-        position: of the batch to be taken next, in bytes.
-        next_offset: behind the last batch taken.
-        finished: whether there is nothing left to take.
-        singly_until: batches before this position are taken one by one: one of them is damaged.
+        position: start of the next batch, in bytes.
+        next_offset: the offset after the last decoded batch.
+        finished: whether there is nothing left to decode.
+        singly_until: batches before this position are decoded one by one, because one of them is damaged.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Cursor:
         self.finished = last_offset + 1 >= self.stop_offset
 
     def corrupt(self, what: str, offset: int | None = None) -> CorruptRecordException:
-        """Return an error that says where the damage is."""
+        """Return an error that names the position of the damage."""
         return CorruptRecordException(
             f"{self._failure(what, self._offset(offset))}. Fetching it again helps if it was damaged on the way; "
             "seek past it if not."
@@ -68,17 +68,17 @@ class Cursor:
         )
 
     def _offset(self, known: int | None = None) -> int:
-        """The offset with which the batch begins."""
+        """Return the first offset of the batch."""
         if known is not None:
             return known
         return int.from_bytes(self.view[self.position : self.position + 8], "big", signed=True)
 
     def compressed(self, codec: int, start: int, end: int) -> CompressedRecords:
-        """Look at the compressed records between two positions.
+        """Check the compressed records between two positions.
 
         Raises:
             CorruptRecordException: they are recognizably damaged.
-            DecompressionLimitError: they would decompress to more than is allowed.
+            DecompressionLimitError: they would decompress to more than the limit.
             UnsupportedCompressionTypeError: no such codec.
         """
         try:
@@ -89,11 +89,11 @@ class Cursor:
             raise UnsupportedCompressionTypeError(str(self.corrupt(str(error)))) from error
 
     def decompress(self, records: CompressedRecords, scratch: memoryview | None) -> Buffer:
-        """Decompress, into `scratch` where it is large enough.
+        """Decompress records, into `scratch` if it is large enough.
 
         Raises:
             CorruptRecordException: they are damaged.
-            DecompressionLimitError: more than is allowed comes out.
+            DecompressionLimitError: they decompress to more than the limit.
         """
         try:
             return records.decompress(self.max_size, scratch)
@@ -101,7 +101,7 @@ class Cursor:
             raise self._from_codec(error) from error
 
     def _from_codec(self, error: CodecError) -> CorruptRecordException:
-        """Convert a codec's error to one that names the place."""
+        """Convert a codec's error to one that names the position."""
         if not isinstance(error, SizeLimitError):
             return self.corrupt(f"it cannot be decompressed ({error})")
         offset = self._offset()
@@ -122,8 +122,8 @@ class Collector:
     Args:
         start_offset: records below it are left out.
         stop_offset: records at or above it are left out.
-        max_bytes: about how much memory the columns may take.
-        max_column: how many bytes of keys, or of values, the columns can have.
+        max_bytes: approximate maximum memory of the columns.
+        max_column: maximum size of all keys, or of all values, in bytes.
     """
 
     __slots__ = ("_cost", "_max_bytes", "_max_column", "_offsets", "_reader", "_runs", "_scratch", "_size", "_source")
@@ -141,31 +141,31 @@ class Collector:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no batch was added yet."""
+        """Whether no batch has been added yet."""
         return self._reader is None
 
     @property
     def room(self) -> int:
-        """Return about how many more bytes fit."""
+        """Return the approximate number of bytes that still fit."""
         return min(self._max_bytes - self._cost, self._max_column - self._size)
 
     def has_room(self, size: int, rows: int) -> bool:
-        """Return whether a batch of this size and number of rows is accepted; the first one always is."""
+        """Return whether a batch of this size and number of rows fits; the first one always does."""
         return self._reader is None or self.is_within(size, rows)
 
     def is_within(self, size: int, rows: int) -> bool:
-        """Return whether that many more bytes and rows are within the bounds."""
+        """Return whether this number of additional bytes and rows is within the bounds."""
         return self._size + size <= self._max_column and self._cost + size + ROW_BYTES * rows <= self._max_bytes
 
     def reserve(self, size: int, rows: int) -> None:
-        """Take memory, before the first batch is added, for what is expected to be added."""
+        """Allocate memory for the expected contents, before the first batch is added."""
         if self._reader is None:
             self._reader = ColumnReader(rows, size, *self._offsets)
 
     def scratch(self, size: int) -> memoryview:
-        """Memory of at least ``size`` bytes for the batch that is added next; it is used again for the one after."""
+        """Return memory of at least ``size`` bytes for the next batch; it is reused for the one after."""
         if self._scratch is None or len(self._scratch) < size:
-            self._scratch = self._source = None  # so that the pool can give the memory of it
+            self._scratch = self._source = None  # so that the pool can reuse their memory
             self._scratch = allocate(max(size, _SMALL))
         return self._scratch
 
@@ -181,7 +181,7 @@ class Collector:
         fixed_timestamp: bool,
         leader_epoch: int,
     ) -> int:
-        """Add the records of a batch of magic 2; see `ColumnReader.read`. Returns its status."""
+        """Add the records of a batch of magic 2; see `ColumnReader.read`. Return its status."""
         reader = self._ready(source, end - start, count)
         rows = reader.rows
         status = reader.read(start, end, count, base_offset, last_delta, base_timestamp, fixed_timestamp)
@@ -190,7 +190,7 @@ class Collector:
         return status
 
     def add_run(self, source: Buffer, start: int, stop: int, run: BatchRun) -> int:
-        """Add neighbouring batches of magic 2; see `ColumnReader.read_run`. Returns its status."""
+        """Add consecutive batches of magic 2; see `ColumnReader.read_run`. Return its status."""
         reader = self._ready(source, run.size, run.records)
         rows = reader.rows
         status = reader.read_run(start, stop)
@@ -210,7 +210,7 @@ class Collector:
         timestamp: int,
         timestamp_type: int,
     ) -> int:
-        """Add messages of magic 0 or 1; see `read_messages`. Returns its status."""
+        """Add messages of magic 0 or 1; see `read_messages`. Return its status."""
         reader = self._ready(source, end - start, count)
         reader.keep_checksums()
         rows = reader.rows
@@ -226,7 +226,7 @@ class Collector:
         return Columns(reader.finish(), self._runs, topic, partition, next_offset, bytes_consumed, leader_epoch)
 
     def _ready(self, source: Buffer, size: int, rows: int) -> ColumnReader:
-        """The reader, with room for a batch, and with its bytes as the source."""
+        """Return the reader, with room for a batch and `source` as its input."""
         self.reserve(size, rows)
         reader = self._reader
         assert reader is not None

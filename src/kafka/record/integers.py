@@ -1,6 +1,6 @@
-"""The numbers in batches: zigzag numbers of variable length, and big-endian ones. For the plain variant.
+"""The integers in batches: zigzag varints and big-endian integers, for the plain variant.
 
-`integers.pxd` has the same functions for compiled modules, as inline functions of C.
+`integers.pxd` provides the same functions to compiled modules, as inline C functions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ def varint_size(value: int) -> int:
 
 
 def put_varint(out: memoryview, at: int, value: int) -> int:
-    """Write a zigzag number where room for it is known to be; returns the position after it."""
+    """Write a zigzag varint at a position with enough room; return the position after it."""
     bits = (value << 1) ^ (value >> 63)
     while bits >= 128:
         out[at] = bits & 127 | 128
@@ -25,7 +25,7 @@ def put_varint(out: memoryview, at: int, value: int) -> int:
 
 
 def read_varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
-    """Read a zigzag number of at most 64 bits; the second value is the position after it, -1 if it is no number."""
+    """Read a zigzag varint of at most 64 bits; return it and the position after it, which is -1 if it is invalid."""
     bits = shift = 0
     while at < end:
         byte = data[at]
@@ -43,7 +43,7 @@ def read_varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
 
 
 def read_int16(data: Buffer, at: int) -> int:
-    """Read an int16; the caller has checked that its bytes are there. Likewise the others."""
+    """Read an int16. The caller has checked that its bytes exist, as for the functions below."""
     return int.from_bytes(data[at : at + 2], "big", signed=True)
 
 

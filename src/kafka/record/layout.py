@@ -1,6 +1,6 @@
-"""Where each field of a batch lies, what its attributes mean, and its checksum, for the headers of all formats.
+"""The fields of batches in all formats: their positions, the meaning of attributes, and the checksum.
 
-`layout.pxd` gives the same numbers to compiled modules, as constants of C; a test compares the two. Formats:
+`layout.pxd` provides the same numbers to compiled modules, as C constants; a test compares the two. Formats:
 https://kafka.apache.org/documentation/#recordbatch.
 """
 
@@ -12,18 +12,18 @@ from collections.abc import Callable
 from importlib.machinery import PathFinder
 from types import ModuleType
 
-# Every format begins with an offset (int64) and how many bytes follow (int32); the magic is at the same place in all.
+# Every format begins with an offset (int64) and the length of the rest (int32), with the magic at the same position.
 LENGTH_AT = 8
 LOG_OVERHEAD = 12
-"""Bytes of the offset and the length, which the length does not count."""
+"""Size of the offset and the length, which the length does not include."""
 MAGIC_AT = 16
 MIN_LENGTH = 14
-"""The length of the smallest batch there can be: a message of magic 0 without key and value."""
+"""The length of the smallest possible batch: a message of magic 0 without key and value."""
 
 # Magic 2: a header, then the records.
 EPOCH_AT = 12
 CRC_AT = 17
-"""CRC-32C of everything behind it."""
+"""CRC-32C of all following bytes."""
 ATTRIBUTES_AT = 21
 LAST_OFFSET_DELTA_AT = 23
 BASE_TIMESTAMP_AT = 27
@@ -38,7 +38,7 @@ id, producer epoch, base sequence, number of records."""
 UNCHECKED_FIELDS = struct.Struct(">qiibI")
 """The fields of a header up to the CRC."""
 CHECKED_FIELDS = struct.Struct(">hiqqqhii")
-"""The fields of a header behind the CRC."""
+"""The fields of a header after the CRC."""
 PRODUCER_FIELDS = struct.Struct(">qhi")
 """Producer id, producer epoch, base sequence."""
 
@@ -50,18 +50,18 @@ MESSAGE_TIMESTAMP_AT = 18
 KEY_SIZE_AT_0 = 18
 KEY_SIZE_AT_1 = 26
 MIN_MESSAGE_SIZE = 26
-"""Of magic 0; a message of magic 1 has eight bytes more."""
+"""Size in magic 0; a message of magic 1 has eight bytes more."""
 MESSAGE_HEADER = struct.Struct(">qiIbbq")
-"""Offset, length, CRC, magic, attributes, timestamp (in magic 0 the last field has another meaning)."""
+"""Offset, length, CRC, magic, attributes, timestamp (in magic 0, the last field has another meaning)."""
 
-# Attributes. Those of messages fit one byte, those of batches two, of which only the second is in use.
+# Attributes: one byte in messages, two in batches, of which only the second is in use.
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
 TRANSACTIONAL = 0x10
 CONTROL = 0x20
 
 MAX_OFFSET = (1 << 62) - 1
-"""The largest offset, and the largest amount of a timestamp, that is believed."""
+"""The largest offset, and the largest absolute timestamp, that is accepted as valid."""
 
 
 def smallest_size(magic: int) -> int:
@@ -70,12 +70,12 @@ def smallest_size(magic: int) -> int:
 
 
 # CRC-32C comes from the compiled module of the library crc32c. The library's package imports `importlib.metadata` and
-# `argparse` for its command: a fifth of the time that Spark's processes, which start for each query, need to import the
-# source.
+# `argparse` for its command. That would take a fifth of the time in which Spark's processes, started for each query,
+# import the source.
 
 
 def _compiled() -> ModuleType | None:
-    """Return the library's compiled module, loaded without its package; None where it is not where it is expected."""
+    """Return the library's compiled module, loaded without its package; None if it is not at the expected location."""
     package = importlib.util.find_spec("crc32c")
     places = None if package is None else package.submodule_search_locations
     spec = None if places is None else PathFinder.find_spec("crc32c._crc32c", list(places))

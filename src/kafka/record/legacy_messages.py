@@ -35,14 +35,14 @@ _OFFSET = struct.Struct(">q")
 
 
 def take_messages(cursor: Cursor, size: int, check_crcs: bool, into: Collector) -> bool:
-    """Check and take the message at the cursor's position, and those like it that follow; or a compressed one.
+    """Check and add the message at the cursor's position and similar ones after it, or a compressed message.
 
     Args:
-        size: of the message, all included; it is known to be whole.
-        check_crcs: whether to compare each message with its checksum.
+        size: total size of the message, which is known to be complete.
+        check_crcs: whether to verify the checksum of each message.
 
     Returns:
-        False if nothing was taken: there is no room, or it is not wanted.
+        False if nothing was added, because there is no room or the message is not needed.
     """
     view, position = cursor.view, cursor.position
     offset = int.from_bytes(view[position : position + 8], "big", signed=True)
@@ -74,10 +74,10 @@ def take_messages(cursor: Cursor, size: int, check_crcs: bool, into: Collector) 
 def _run(
     cursor: Cursor, end: int, magic: int, attributes: int, offset: int, check_crcs: bool, into: Collector
 ) -> tuple[int, int, int]:
-    """Find how far sound messages like the one that ends at ``end`` go on.
+    """Find the run of valid messages that are similar to the one that ends at ``end``.
 
     Returns:
-        Where the last one ends, how many they are with the first, and the offset of the last one.
+        The end of the last message, the number of messages including the first, and the offset of the last one.
     """
     view, start, count = cursor.view, cursor.position, 1
     while (size := _size_of_next(view, end, magic, attributes)) and offset + 1 < cursor.stop_offset:
@@ -108,12 +108,12 @@ def _is_sound(view: memoryview, position: int, size: int) -> bool:
 
 
 def _kind(magic: int, attributes: int) -> int:
-    """The type of a message's timestamp."""
+    """Return the type of a message's timestamp."""
     return -1 if magic == 0 else attributes >> 3 & 1
 
 
 def _take_wrapper(cursor: Cursor, size: int, magic: int, attributes: int, offset: int, into: Collector) -> bool:
-    """Take a compressed message; those inside count their offsets from the first of them in magic 1 (KIP-31)."""
+    """Add a compressed message. In magic 1, the offsets inside are relative to the first inner message (KIP-31)."""
     view, position, end = cursor.view, cursor.position, cursor.position + size
     if offset < cursor.start_offset:
         cursor.advance(end, offset)
@@ -159,11 +159,11 @@ def encode_message(
     Args:
         magic: 0 or 1.
         offset: the offset field.
-        timestamp_ms: milliseconds since the epoch; magic 0 has none.
+        timestamp_ms: milliseconds since the epoch; ignored for magic 0.
         key: None for null.
         value: None for null.
         headers: must be empty.
-        attributes: the codec of a message that holds others.
+        attributes: the codec, for a message that contains compressed ones.
 
     Raises:
         UnsupportedForMessageFormatError: there are headers.
@@ -180,7 +180,7 @@ def encode_message(
 
 
 def _nullable(data: Buffer | None) -> tuple[Buffer, ...]:
-    """A key or value with its length before it."""
+    """Return a key or value preceded by its length."""
     return (b"\xff\xff\xff\xff",) if data is None else (len(data).to_bytes(4, "big"), data)
 
 
@@ -189,13 +189,13 @@ def finish_messages(
 ) -> bytes:
     """Return the message set of messages that were encoded with the offsets 0, 1, ...
 
-    Compressed, those inside keep these offsets in magic 1 (KIP-31), and have the real ones in magic 0; the message
-    around them has the last one's offset and the latest timestamp.
+    In a compressed set, the inner messages keep these offsets in magic 1 (KIP-31), and get the real ones in magic 0;
+    the outer message gets the last one's offset and the latest timestamp.
 
     Args:
         magic: 0 or 1.
         messages: the encoded messages.
-        count: how many there are.
+        count: number of messages.
         base_offset: the first one's offset.
         compression: the codec, not zstd.
         level: the codec's level, None for its default.
@@ -212,7 +212,7 @@ def finish_messages(
 
 
 def _starts(messages: memoryview) -> list[int]:
-    """Where each message begins."""
+    """Return the start of each message."""
     starts = []
     at = 0
     while at < len(messages):
@@ -222,12 +222,12 @@ def _starts(messages: memoryview) -> list[int]:
 
 
 def _timestamps(messages: memoryview) -> list[int]:
-    """The timestamps of messages of magic 1."""
+    """Return the timestamps of messages of magic 1."""
     return [_OFFSET.unpack_from(messages, at + MESSAGE_TIMESTAMP_AT)[0] for at in _starts(messages)]
 
 
 def _moved(messages: memoryview, base_offset: int) -> bytearray:
-    """A copy of the messages with offsets that begin at `base_offset`; no checksum covers them."""
+    """Return a copy of the messages with offsets starting at `base_offset`; checksums do not cover offsets."""
     copy = bytearray(messages)
     for index, at in enumerate(_starts(messages)):
         _OFFSET.pack_into(copy, at, base_offset + index)

@@ -1,14 +1,14 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Reads messages of magic 0 and 1, already decompressed, into Arrow's column layout, as `reader` does for magic 2.
+"""Reads uncompressed messages of magic 0 and 1 into Arrow's column layout, as `reader` does for magic 2.
 
-Bytes that are no message give a status, see `read_status`. Compiled by Cython, equal when it runs plain.
+Invalid messages result in a status, see `read_status`. Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 if cython.compiled:
@@ -35,16 +35,16 @@ def read_messages(
     """Store the uncompressed messages of magic 0 or 1 between two positions of the reader's source.
 
     Args:
-        reader: with room for them, which keeps checksums.
-        position: where the first one begins.
-        end: where the last one ends.
-        magic: of all of them.
-        shift: what is added to each offset.
-        fixed_timestamp: whether every message gets `timestamp`, the log append time of the message around them.
-        timestamp: as said, in milliseconds.
+        reader: has room for the messages, and keeps checksums.
+        position: start of the first message.
+        end: end of the last message.
+        magic: magic of all messages.
+        shift: number added to each offset.
+        fixed_timestamp: whether every message gets `timestamp`, the log append time of the outer message.
+        timestamp: see above, in milliseconds.
 
     Returns:
-        A status; if it is not 0, none of the messages has been stored.
+        A status; unless it is 0, none of the messages has been stored.
     """
     status: cython.int
     before: tuple[int, ...] = reader.filled()

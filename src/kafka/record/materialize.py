@@ -1,5 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Columns to Python objects: the loop behind `poll()`. Compiled by Cython, equal when it runs plain."""
+"""Converts columns to Python objects: the loop behind `poll()`.
+
+Compiled by Cython; the plain variant behaves the same.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 from kafka.record.column_memory import ColumnBuffers
@@ -19,11 +22,11 @@ if cython.compiled:
     from cython.cimports.cpython.ref import Py_INCREF
 
 Deserialize = Callable[[str, bytes | None, list[tuple[str, bytes | None]]], Any]
-"""Called with topic, bytes (None for null) and headers of a record."""
+"""A deserializer, called with the topic, bytes (None for null) and headers of a record."""
 
 
 def _is_tuple(cls: type[ConsumerRecord]) -> bool:
-    """Whether records of a class have a tuple's layout in memory."""
+    """Return whether records of a class have a tuple's layout in memory."""
     return (
         cls.__basicsize__ == tuple.__basicsize__
         and cls.__itemsize__ == tuple.__itemsize__
@@ -35,7 +38,7 @@ def _is_tuple(cls: type[ConsumerRecord]) -> bool:
 @cython.final
 @cython.cclass
 class _Bytes:
-    """A column of byte strings, for reading single rows."""
+    """A column of byte strings, read row by row."""
 
     has_nulls: cython.bint
     ends: cython.const[cython.int][::1]  # type: ignore[valid-type]
@@ -53,7 +56,7 @@ class _Bytes:
     @cython.inline
     @cython.exceptval(check=False)
     def size(self, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """How many bytes a row has, -1 for null. The row is known to exist."""
+        """Return the size of a row in bytes, -1 for null. The row must exist."""
         if self.has_nulls and not (self.valid[row >> 3] >> (row & 7)) & 1:
             return -1
         return self.ends[row + 1] - self.ends[row]
@@ -61,7 +64,7 @@ class _Bytes:
     @cython.cfunc
     @cython.inline
     def get(self, row: cython.Py_ssize_t) -> object:
-        """A row as bytes, None for null. The row is known to exist."""
+        """Return a row as bytes, None for null. The row must exist."""
         start: cython.Py_ssize_t = self.ends[row]
         size: cython.Py_ssize_t = self.size(row)
         if size < 0:
@@ -92,13 +95,13 @@ def _record(
     is_tuple: cython.bint,
     plain: cython.bint,
 ) -> object:
-    """Make a `ConsumerRecord` without its constructor, which would take longer than all the rest.
+    """Create a `ConsumerRecord` without its constructor, which would take longer than all other steps.
 
-    Compiled, a tuple of the fields is given the class: the class has the layout of a tuple (`is_tuple`), so its
-    constructor would do no more. `more` is one more field, unless it is None. `plain` records hold only numbers, bytes
-    and their list of headers, so they cannot be part of a cycle unless a program puts them into that list. The garbage
-    collector therefore need not track them and their lists, just as it does not track tuples of numbers. Tracking would
-    take half of the time, and more if many records are held at once.
+    The compiled variant creates a tuple of the fields and changes its class: the class has the layout of a tuple
+    (`is_tuple`), so its constructor would do no more. `more` is an additional field unless it is None. `plain` records
+    contain only numbers, bytes and their list of headers, so they cannot be part of a cycle unless a program puts them
+    into that list. The garbage collector therefore need not track them and their lists, just as it does not track
+    tuples of numbers. Tracking would take half of the time, and more if many records are kept at once.
     """
     fields: object
     if more is None:
@@ -136,8 +139,8 @@ def _record(
         )
     if not cython.compiled or not is_tuple:
         return tuple.__new__(cls, fields)
-    Py_INCREF(cls)  # as an instance of a class defined in Python holds it
-    # names of materialize.pxd
+    Py_INCREF(cls)  # every instance of a class defined in Python holds a reference to its class
+    # names from materialize.pxd
     Py_SET_TYPE(fields, cython.cast(cython.pointer(PyTypeObject), cls))  # type: ignore[name-defined]  # noqa: F821
     if plain:
         PyObject_GC_UnTrack(fields)  # type: ignore[name-defined]  # noqa: F821
@@ -148,7 +151,7 @@ def _record(
 @cython.final
 @cython.cclass
 class RecordMaker:
-    """Makes objects of the rows of one set of columns. Rows are checked against the columns' own number."""
+    """Creates objects from the rows of one set of columns. Rows are checked against the number of rows."""
 
     _rows: cython.Py_ssize_t
     _offsets: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
@@ -180,23 +183,23 @@ class RecordMaker:
 
     @cython.cfunc
     def _check(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Raise IndexError unless there is such a row."""
+        """Raise IndexError unless the row exists."""
         if row < 0 or row >= self._rows:
             raise IndexError(f"Expected a row from 0 to {self._rows - 1}, got {row}")
         return True
 
     def key(self, row: cython.Py_ssize_t) -> bytes | None:
-        """The key of a row, None for null."""
+        """Return the key of a row, None for null."""
         self._check(row)
         return self._keys.get(row)
 
     def value(self, row: cython.Py_ssize_t) -> bytes | None:
-        """The value of a row, None for null."""
+        """Return the value of a row, None for null."""
         self._check(row)
         return self._values.get(row)
 
     def headers(self, row: cython.Py_ssize_t) -> list[tuple[str, bytes | None]]:
-        """The headers of a row. Bytes of a key that are not UTF-8 become replacement characters, as in Java."""
+        """Return the headers of a row. Key bytes that are not UTF-8 become replacement characters, as in Java."""
         at: cython.Py_ssize_t
         self._check(row)
         result: list = []  # type: ignore[type-arg]
@@ -209,7 +212,7 @@ class RecordMaker:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _headers_size(self, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """How many bytes the keys and values of a row's headers have together, -1 if there is no header."""
+        """Return the total size of the keys and values of a row's headers in bytes, -1 without headers."""
         first: cython.Py_ssize_t = self._header_ends[row]
         last: cython.Py_ssize_t = self._header_ends[row + 1]
         keys: cython.Py_ssize_t = self._header_keys.ends[last] - self._header_keys.ends[first]
@@ -230,10 +233,10 @@ class RecordMaker:
         more: int | None,
         result: list,  # type: ignore[type-arg]
     ) -> None:
-        """Make records of the rows from `start` to before `stop`, which share leader epoch and timestamp type.
+        """Create records from the rows `start` to `stop` (exclusive), which share leader epoch and timestamp type.
 
-        `cls` is their class. If `more` is a number, the class has one field more, the last, and `more` is its value.
-        They are added to `result`, so that those before a record that cannot be deserialized are there.
+        `cls` is their class. If `more` is a number, the class has one additional last field with this value. The
+        records are appended to `result`, so that it contains those before a record that cannot be deserialized.
         """
         plain: cython.bint = key_deserializer is None and value_deserializer is None
         is_tuple: cython.bint = _is_tuple(cls)

@@ -1,16 +1,16 @@
 # cython: boundscheck=False, wraparound=False
-"""Memory for columns and batches: not cleared before it is filled, and used again when it is large.
+"""Memory for columns and batches: not cleared before use, and reused if it is large.
 
-The system hands out large memory page by page when it is first touched, which takes longer than decoding does. What a
-block of 64 KiB or more leaves behind is therefore kept for the next one, up to 128 MiB together. Compiled by Cython;
-the plain variant takes bytearrays, with the same meaning.
+The operating system provides large memory page by page on first access, which takes longer than decoding. Blocks of 64
+KiB or more are therefore kept for reuse, up to a total of 128 MiB. Compiled by Cython; the plain variant uses
+bytearrays instead.
 """
 
 from __future__ import annotations
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 if cython.compiled:
@@ -27,7 +27,7 @@ _kept_size = cython.declare(cython.Py_ssize_t, 0)
 @cython.no_gc
 @cython.cclass
 class _Chunk:
-    """Memory from the system (compiled only)."""
+    """Memory from the operating system (compiled variant only)."""
 
     memory: cython.p_uchar
     capacity: cython.Py_ssize_t
@@ -64,7 +64,7 @@ def _take(size: cython.Py_ssize_t) -> _Chunk:
 
 @cython.cfunc
 def _keep(chunk: _Chunk) -> cython.void:
-    """Keep a chunk for another block, in the place of the oldest ones if there are too many."""
+    """Keep a chunk for reuse, replacing the oldest ones if there are too many."""
     global _kept_size
     oldest: _Chunk
     if _KEPT_FROM <= chunk.capacity <= _KEPT_BYTES:
@@ -79,7 +79,7 @@ def _keep(chunk: _Chunk) -> cython.void:
 @cython.no_gc
 @cython.cclass
 class _Block:
-    """A writable buffer (compiled only); its memory lives as long as any view of it."""
+    """A writable buffer (compiled variant only); its memory lives as long as any view of it."""
 
     _chunk: _Chunk
     _size: cython.Py_ssize_t
@@ -100,10 +100,10 @@ class _Block:
 
 
 def allocate(size: cython.Py_ssize_t) -> memoryview:
-    """Return a writable view of `size` bytes; the compiled variant leaves in it whatever was in that memory.
+    """Return a writable view of `size` bytes; in the compiled variant, its contents are undefined.
 
     Raises:
-        MemoryError: there is no such amount of memory.
+        MemoryError: there is not enough memory.
     """
     if cython.compiled:
         return memoryview(_Block(size))  # type: ignore[arg-type, call-arg]
@@ -111,7 +111,7 @@ def allocate(size: cython.Py_ssize_t) -> memoryview:
 
 
 def cut(view: memoryview, size: cython.Py_ssize_t) -> memoryview:
-    """Return the first `size` bytes of what `allocate` gave; a copy if more than half of the memory would be wasted."""
+    """Return the first `size` bytes of a view from `allocate`; copy if more than half of the memory would be wasted."""
     capacity: cython.Py_ssize_t = len(view)
     if size * 2 >= capacity or capacity < _KEPT_FROM:
         return view[:size]

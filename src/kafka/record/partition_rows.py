@@ -1,14 +1,14 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Rows to partitions: numbers of rows sorted by what they were assigned to, in one pass of counting.
+"""Sorts row numbers by their assigned partition, with one counting pass.
 
-Compiled by Cython, equal when it runs plain.
+Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 from kafka.record.memory import allocate
@@ -26,15 +26,15 @@ def row_numbers(count: cython.int) -> memoryview:
 
 
 def group_rows(assigned: object, rows: object, groups: cython.Py_ssize_t) -> list[memoryview]:
-    """Return for each group the rows assigned to it, in their order, as int32.
+    """Return for each group the rows assigned to it, in order, as int32.
 
     Args:
-        assigned: int32, for each row number of the columns the group it belongs to.
-        rows: int32, the row numbers to look at.
-        groups: how many groups there are.
+        assigned: int32, the group of each row number.
+        rows: int32, the row numbers to group.
+        groups: number of groups.
 
     Raises:
-        ValueError: a row does not exist, or is assigned to no group from 0 to `groups` - 1.
+        ValueError: a row does not exist, or is not assigned to a group from 0 to `groups` - 1.
     """
     group_of: cython.const[cython.int][::1] = assigned  # type: ignore[valid-type]
     numbers: cython.const[cython.int][::1] = rows  # type: ignore[valid-type]
@@ -69,7 +69,7 @@ def group_rows(assigned: object, rows: object, groups: cython.Py_ssize_t) -> lis
 
 
 def fill_round_robin(assigned: object, groups: cython.int, start: cython.int) -> int:
-    """Give the groups in turn to items that are -1 in an int32 buffer; returns the group that comes next.
+    """Assign groups in turn to the items that are -1 in an int32 buffer; return the next group.
 
     Raises:
         ValueError: there is no group.

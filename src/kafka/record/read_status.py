@@ -1,9 +1,9 @@
-"""What `reader` and `legacy_reader` return: whether records could be read, and if not, why.
+"""The status codes of `reader` and `legacy_reader`: whether records could be read, and if not, why.
 
-Their loops check every length against the bytes that are there before anything is read, and run without the GIL: bytes
-that are no record end them with a status instead of an error. The caller says which batch it was.
+Their loops run without the GIL and compare every length with the available bytes before reading. Invalid bytes end them
+with a status instead of an exception. The caller adds which batch it was.
 
-`read_status.pxd` gives the same numbers to compiled modules, as constants of C; a test compares the two.
+`read_status.pxd` provides the same numbers to compiled modules, as C constants; a test compares the two.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BAD_HEADER = 4
 BAD_SIZE = 5
 BAD_MAGIC = 6
 NEED_HEADER_ROOM = 7
-"""Never returned to a caller: the loop goes on once there is room."""
+"""Never returned to a caller: the loop continues once there is room."""
 
 STATUS_TEXT = {
     BAD_LENGTH: "a length points outside the batch",
@@ -26,4 +26,4 @@ STATUS_TEXT = {
     BAD_SIZE: "the records do not fill their batch exactly",
     BAD_MAGIC: "an inner message has another magic than its wrapper, or is compressed itself",
 }
-"""What a status says of a batch."""
+"""Descriptions of the status codes, for error messages."""

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Reads the records of batches of magic 2, already decompressed, into Arrow's column layout.
 
-Bytes that are no record give a status, see `read_status`. `legacy_reader` reads the formats before. Compiled by Cython,
-equal when it runs plain.
+Invalid records result in a status, see `read_status`. `legacy_reader` reads the older formats. Compiled by Cython; the
+plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 from kafka.record.column_memory import ColumnBuffers, ColumnStorage, HeaderColumns, cut_int64
@@ -57,7 +57,7 @@ def _store(
     value_at: cython.Py_ssize_t,
     value_size: cython.longlong,
 ) -> cython.void:
-    """Add a record; a size of -1 is null. Its bytes are known to lie within the source."""
+    """Add a record; a size of -1 means null. Its bytes are known to be within the source."""
     row: cython.Py_ssize_t = reader._rows
     reader._offsets[row] = offset
     reader._timestamps[row] = timestamp
@@ -89,7 +89,7 @@ def _store(
 @cython.nogil
 @cython.exceptval(check=False)
 def _has_header_room(reader: ColumnReader, count: cython.longlong, size: cython.Py_ssize_t) -> cython.bint:
-    """Whether `count` headers of `size` bytes together can be stored without growing."""
+    """Return whether `count` headers with a total of `size` bytes fit without growing."""
     return (
         reader._with_headers
         and count <= reader._header_capacity - reader._header_rows
@@ -101,7 +101,7 @@ def _has_header_room(reader: ColumnReader, count: cython.longlong, size: cython.
 @cython.final
 @cython.cclass
 class ColumnReader:
-    """The loops that fill a `ColumnStorage`, and how far it is filled."""
+    """The loops that fill a `ColumnStorage`, and how much of it is filled."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class ColumnReader:
         start_offset: cython.longlong,
         stop_offset: cython.longlong,
     ) -> None:
-        """Take memory for `capacity` records with values of `data_capacity` bytes; `reserve` sees to that of the keys.
+        """Allocate memory for `capacity` records with `data_capacity` bytes of values; `reserve` does so for keys.
 
         Records outside the offsets are left out.
         """
@@ -125,7 +125,7 @@ class ColumnReader:
         self._use_memory()
 
     def _use_memory(self) -> None:
-        """Take hold of the memory of the columns, those of the headers excepted."""
+        """Acquire the memory of all columns except the headers."""
         storage = self._storage
         self._offsets, self._timestamps = storage.offsets, storage.timestamps
         if self._with_checksums:
@@ -140,7 +140,7 @@ class ColumnReader:
         )
 
     def reserve(self, rows: cython.Py_ssize_t, size: cython.Py_ssize_t) -> None:
-        """Make room for `rows` more records, whose keys and values have `size` bytes together at the most."""
+        """Make room for `rows` more records, whose keys and values have at most `size` bytes in total."""
         if rows > self._capacity - self._rows:
             self._capacity = max(2 * self._capacity, self._rows + rows)
             self._storage.grow(self._capacity, self._rows)
@@ -157,7 +157,7 @@ class ColumnReader:
             self._values = self._storage.values.data
 
     def keep_checksums(self) -> None:
-        """Keep the checksums of messages from now on; records so far, and those of magic 2, have -1."""
+        """Keep the checksums of messages from now on; records before that, and those of magic 2, get -1."""
         if not self._with_checksums:
             self._with_checksums = True
             self._storage.add_checksums(self._rows)
@@ -169,12 +169,12 @@ class ColumnReader:
         return self._rows
 
     def source(self, data: Any) -> None:
-        """Set the buffer whose positions the following reads mean."""
+        """Set the buffer that the positions of the following reads refer to."""
         self._source = data
         self._source_size = len(self._source)
 
     def finish(self) -> ColumnBuffers:
-        """Let go of the memory and return the columns; the reader is of no use afterwards."""
+        """Release the memory and return the columns; the reader is unusable afterwards."""
         storage = self._storage
         self._source = self._keys = self._values = None  # type: ignore[assignment]
         self._header_keys = self._header_values = None  # type: ignore[assignment]
@@ -197,7 +197,7 @@ class ColumnReader:
         )
 
     def _grow_headers(self) -> None:
-        """Get room for the headers that the rest of the batch can have."""
+        """Make room for the headers that the rest of the batch can contain."""
         storage = self._storage
         self._header_keys = self._header_values = None  # type: ignore[assignment]
         storage.grow_headers(
@@ -223,10 +223,10 @@ class ColumnReader:
     ) -> int:
         """Store the records of one batch of magic 2, from their first byte to the byte after the last.
 
-        `last_delta`: no record may have an offset larger than `base_offset` plus that. `fixed_timestamp`: every record
-        gets `base_timestamp` (log append time) instead of that plus its delta. The caller warrants that the offset and
-        the timestamp are below 2**62 in amount and that there is room for `count` records. Returns a status; if it is
-        not 0, none of the records has been stored.
+        No record may have an offset larger than `base_offset` plus `last_delta`. With `fixed_timestamp`, every record
+        gets `base_timestamp` (log append time) instead of that plus its delta. The caller ensures that offset and
+        timestamp are below 2**62 in absolute value, and that there is room for `count` records. Returns a status;
+        unless it is 0, none of the records has been stored.
         """
         before: tuple[int, ...] = self.filled()
         status: cython.int = self._begin(position, end, count, base_offset, last_delta, base_timestamp, fixed_timestamp)
@@ -237,9 +237,9 @@ class ColumnReader:
         return status
 
     def read_run(self, position: cython.Py_ssize_t, end: cython.Py_ssize_t) -> int:
-        """Store the records of several batches of magic 2, from the first byte of a header to behind the last batch.
+        """Store the records of several batches of magic 2, from the start of a header to the end of the last batch.
 
-        As `read`, whose warrants hold for each of them; what is in the headers has been looked at.
+        The caller ensures the same as for `read`, for each batch; the headers have already been checked.
         """
         before: tuple[int, ...] = self.filled()
         status: cython.int
@@ -253,7 +253,7 @@ class ColumnReader:
 
     @cython.cfunc
     def _go_on(self, following: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Read the rest of the batch that has been begun, then the batches that follow it; makes room for headers."""
+        """Read the rest of the current batch, then the batches that follow it, making room for headers."""
         status: cython.int = read_status.NEED_HEADER_ROOM
         while status == read_status.NEED_HEADER_ROOM:
             with cython.nogil:
@@ -309,7 +309,7 @@ class ColumnReader:
         base_timestamp: cython.longlong,
         fixed_timestamp: cython.bint,
     ) -> cython.int:
-        """Turn to the records of a batch, see `read`; a status if there is no room for them."""
+        """Start reading the records of a batch, see `read`; return a status if there is no room for them."""
         if position < 0 or position > end or end > self._source_size or count > self._capacity - self._rows:
             return read_status.BAD_LENGTH
         if (
@@ -345,7 +345,7 @@ class ColumnReader:
     @cython.nogil
     @cython.exceptval(check=False)
     def _run(self) -> cython.int:
-        """Read records until none is left, or until headers need room (then it can be called again)."""
+        """Read records until none is left, or until headers need room; then it can be called again."""
         data: cython.const[cython.uchar][::1] = self._source  # type: ignore[valid-type]
         pos: cython.Py_ssize_t = self._position
         end: cython.Py_ssize_t = self._end
@@ -416,7 +416,10 @@ class ColumnReader:
         stop: cython.Py_ssize_t,
         count: cython.longlong,
     ) -> cython.Py_ssize_t:
-        """Add the headers of one record, which end exactly at `stop`; -1 if they don't. Room is known to be there."""
+        """Add the headers of one record, which must end exactly at `stop`; return -1 if they do not.
+
+        There is room for them.
+        """
         size: cython.longlong
         row: cython.Py_ssize_t
         while count > 0:

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Encodes the headers of a record. Compiled by Cython, equal when it runs plain."""
+"""Encodes the headers of a record. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 if cython.compiled:
@@ -22,7 +22,7 @@ _MAX_VARINT = cython.declare(cython.Py_ssize_t, 10)
 @cython.final
 @cython.cclass
 class _Writer:
-    """A buffer that grows, and how much of it is written."""
+    """A buffer that grows, and its number of written bytes."""
 
     out: bytearray
     at: cython.Py_ssize_t
@@ -35,7 +35,7 @@ class _Writer:
 
     @cython.cfunc
     def put(self, data: bytes, size: cython.Py_ssize_t) -> cython.bint:
-        """Add a size and that number of bytes of `data`; -1 stands for null."""
+        """Add a size and that number of bytes of `data`; a size of -1 means null."""
         needed: cython.Py_ssize_t = self.at + _MAX_VARINT + max(size, 0)
         if needed > self.capacity:
             self.capacity = max(needed, 2 * self.capacity)
@@ -54,7 +54,7 @@ class _Writer:
 
     @cython.cfunc
     def put_number(self, value: cython.longlong) -> cython.bint:
-        """Add a zigzag number, for which there is room."""
+        """Add a zigzag varint, for which there is room."""
         bits: cython.ulonglong
         if cython.compiled:
             bits = (cython.cast(cython.ulonglong, value) << 1) ^ cython.cast(cython.ulonglong, value >> 63)
@@ -76,10 +76,10 @@ def encode_headers(headers: Sequence[tuple[str, bytes | None]]) -> tuple[bytes, 
         headers: a list or tuple of pairs, each a list or tuple too.
 
     Returns:
-        Their number and the headers as a record has them, and how many bytes keys and values have.
+        The encoded headers, including their number, and the total size of their keys and values in bytes.
 
     Raises:
-        TypeError: something is no pair, a key is no str, or a value neither bytes-like nor None.
+        TypeError: an item is not a pair, a key is not a str, or a value is neither bytes-like nor None.
     """
     writer: _Writer = _Writer()
     total: cython.Py_ssize_t = 0
@@ -103,7 +103,7 @@ def encode_headers(headers: Sequence[tuple[str, bytes | None]]) -> tuple[bytes, 
             value = bytes(value)
         elif isinstance(value, bytes):
             if type(value) is not bytes:
-                value = bytes(memoryview(value))  # a subclass may say otherwise what its bytes are
+                value = bytes(memoryview(value))  # a subclass may override `__bytes__`
         else:
             raise TypeError(f"Expected the value of header {key!r} as bytes or None, got {type(value).__name__}")
         writer.put(value, len(value))

@@ -19,7 +19,9 @@ else:
 
 
 _IntOrNone = int | Any
-"""An int in what consumers hand out; None in records made by hand, and as the time of messages of magic 0."""
+"""An int in records from consumers; None in records created by programs, and as the timestamp of messages of
+magic 0.
+"""
 
 
 class _Fields(NamedTuple, Generic[Key, Value]):
@@ -42,23 +44,23 @@ class _Fields(NamedTuple, Generic[Key, Value]):
 
 _DEFAULTS: dict[str, Any] = {**dict.fromkeys(_Fields._fields[2:]), "offset": -1}
 _OTHERS = len(_DEFAULTS)
-"""Number of fields without topic and partition."""
+"""Number of fields except topic and partition."""
 _HEADERS = _Fields._fields.index("headers")
 _ORDER_BEFORE_2_3 = tuple(name for name in _DEFAULTS if name != "leader_epoch")
 
 
 class ConsumerRecord(_Fields[Key, Value]):
-    """One record of a partition, as a tuple with names (Java: `ConsumerRecord`).
+    """One record of a partition, as a named tuple (Java: `ConsumerRecord`).
 
     Attributes:
         topic: the topic's name.
         partition: the partition's number.
-        leader_epoch: of the leader that wrote the batch; -1 if the batch does not say.
+        leader_epoch: epoch of the leader that wrote the batch; -1 if unknown.
         offset: the position in the partition.
-        timestamp: milliseconds since the epoch; -1 or None if there is none.
+        timestamp: milliseconds since the epoch; -1 or None without a timestamp.
         timestamp_type: 0 the producer's time, 1 the broker's time of appending, -1 none.
-        key: what the key deserializer made of the key; bytes without one; None for a null key.
-        value: likewise of the value; None is a tombstone.
+        key: the deserialized key; bytes without a deserializer; None for a null key.
+        value: the deserialized value, likewise; None is a tombstone.
         headers: `(key, value)` in the producer's order, keys as str, values as bytes or None.
         checksum: the CRC of a message of magic 0 or 1; None for other formats.
         serialized_key_size: in bytes, -1 for a null key.
@@ -88,9 +90,10 @@ class ConsumerRecord(_Fields[Key, Value]):
     @overload
     def __new__(cls, topic: str, partition: int, *in_order: Any, **named: Any) -> Self: ...
     def __new__(cls, topic: str, partition: int, *in_order: Any, **named: Any) -> Self:
-        """Make a record (for tests of code that takes records); all but topic and partition may be left out.
+        """Create a record, for tests of code that uses records; only topic and partition are required.
 
-        Thirteen values by place are in the order of the fields, fewer in that of before 2.3: ``offset`` comes third.
+        Thirteen positional values follow the order of the fields. Fewer follow the order before 2.3, in which
+        ``offset`` is third.
         """
         names = _Fields._fields[2:] if len(in_order) == _OTHERS else _ORDER_BEFORE_2_3
         given = {**_DEFAULTS, **values_by_name(cls.__name__, names, in_order, named, _DEFAULTS)}
@@ -99,7 +102,7 @@ class ConsumerRecord(_Fields[Key, Value]):
         return tuple.__new__(cls, (topic, partition, *given.values()))
 
     def __hash__(self) -> int:
-        """So that records can be in a set, as in kafka-python 1.0, where they had no headers, which are a list."""
+        """Hash the record without its headers, a list, so that records can be in a set, as in kafka-python 1.0."""
         return hash((*self[:_HEADERS], *(self.headers or ()), *self[_HEADERS + 1 :]))
 
     def _repr_html_(self) -> str:

@@ -1,10 +1,10 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Encodes rows of columns as the records of a batch, without a Python object a row.
+"""Encodes rows of columns as the records of a batch, without per-row Python objects.
 
-Compiled by Cython, equal when it runs plain. A first pass finds how much room the rows need, a second one writes them.
-The columns, in Arrow's layout, may be memory that another thread writes to. The lengths of buffers do not change, so
-they are checked once; each pass checks every position that it reads, and the second one writes nothing beyond the room
-that the first one found. Rows that have become longer meanwhile are an error.
+Compiled by Cython; the plain variant behaves the same. A first pass computes the size of the rows, a second one writes
+them. The columns, in Arrow's layout, may be memory that another thread writes to. The lengths of buffers do not change,
+so they are checked once. Each pass checks every position that it reads, and the second pass writes nothing beyond the
+size that the first one computed. Rows that have become longer in between are an error.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 from kafka.record.builder import MAX_BATCH_SIZE, MAX_TIMESTAMP
@@ -33,7 +33,8 @@ _MAX_TIMESTAMP = cython.declare(cython.longlong, MAX_TIMESTAMP)
 _MAX_BATCH_SIZE = cython.declare(cython.longlong, MAX_BATCH_SIZE)
 _AHEAD = cython.declare(cython.Py_ssize_t, 16)
 """Number of rows to prefetch. The rows of one partition are scattered among those of the others, so the processor
-cannot predict the reads, and would otherwise spend half of the time waiting for memory."""
+cannot predict the reads, and would otherwise spend half of the time waiting for memory.
+"""
 _CACHE_LINE = cython.declare(cython.Py_ssize_t, 64)
 _FULL = cython.declare(cython.Py_ssize_t, -1)
 _WRONG = cython.declare(cython.Py_ssize_t, -2)
@@ -42,10 +43,12 @@ _WRONG = cython.declare(cython.Py_ssize_t, -2)
 @cython.final
 @cython.cclass
 class ByteColumn:
-    """A column of byte strings to be encoded: 64-bit end positions, which may begin anywhere in the data."""
+    """A column of byte strings to encode, with 64-bit end positions, which may start anywhere in the data."""
 
     def __init__(self, ends: Any, data: Any, valid: Any, valid_at: cython.Py_ssize_t) -> None:
-        """Take the buffers of an Arrow large_binary array; `valid_at` is the first row's bit, no `valid` no nulls.
+        """Acquire the buffers of an Arrow large_binary array.
+
+        `valid_at` is the bit of the first row; without `valid`, no row is null.
 
         Raises:
             ValueError: the bitmap is too short.
@@ -65,7 +68,7 @@ class ByteColumn:
 @cython.final
 @cython.cclass
 class RowColumns:
-    """The columns of rows to be encoded, all of one length."""
+    """The columns of the rows to encode, all of the same length."""
 
     def __init__(
         self,
@@ -76,10 +79,10 @@ class RowColumns:
         header_keys: ByteColumn | None,
         header_values: ByteColumn | None,
     ) -> None:
-        """Take columns of one length: int64 timestamps (milliseconds, -1 for the default) and positions of headers.
+        """Set the columns: int64 timestamps (milliseconds, -1 for the default), positions of headers, and byte strings.
 
         Raises:
-            ValueError: the lengths differ, or the positions of headers don't grow within the headers.
+            ValueError: the lengths differ, or the positions of headers do not increase within the headers.
         """
         self.keys = keys
         self.values = values
@@ -95,7 +98,7 @@ class RowColumns:
             self._check_headers()
 
     def _check_headers(self) -> None:
-        """Check what the constructor says of headers."""
+        """Check the positions of headers, see the constructor."""
         row: cython.Py_ssize_t
         fits: cython.bint = len(self.header_ends) == self.rows + 1 and self.header_ends[0] >= 0
         if fits:
@@ -112,18 +115,18 @@ def append_rows(
     """Add rows of columns to a batch of magic 2, in the order of `rows`, until it is full.
 
     Args:
-        builder: of the batch; it has at least one row more afterwards if it was empty.
-        columns: where the rows are.
+        builder: builder of the batch; if it was empty, it gets at least one row.
+        columns: the columns.
         rows: row numbers, int32.
-        start: where in `rows` to begin.
-        timestamp_ms: for rows without a timestamp.
+        start: index in `rows` of the first row.
+        timestamp_ms: timestamp of rows without one.
 
     Returns:
-        Where in `rows` to go on with the next batch.
+        The index in `rows` of the next batch's first row.
 
     Raises:
-        ValueError: a row does not exist or its data reach outside their buffer, a header has no key, a record alone has
-            2 GiB, the columns change meanwhile, or the batch is older than magic 2.
+        ValueError: a row does not exist or its data reach outside their buffer, a header has no key, a single record
+            has 2 GiB, the columns have changed in between, or the batch is older than magic 2.
     """
     numbers: cython.const[cython.int][::1] = rows  # type: ignore[valid-type]
     at: cython.Py_ssize_t = start
@@ -152,7 +155,7 @@ def append_rows(
 
 
 def _error(columns: RowColumns, row: int) -> ValueError:
-    """Why a row was not encoded."""
+    """Return the error of a row that was not encoded."""
     if 0 <= row < columns.rows and not -1 <= columns.timestamps[row] <= _MAX_TIMESTAMP:
         return ValueError(
             f"Row {row} of {columns.rows} has the timestamp {columns.timestamps[row]}: expected milliseconds since "
@@ -170,7 +173,7 @@ def _error(columns: RowColumns, row: int) -> ValueError:
 @cython.exceptval(check=False)
 @cython.returns((cython.Py_ssize_t, cython.longlong))
 def _span(column: ByteColumn, row: cython.Py_ssize_t) -> tuple[int, int]:
-    """Where a row that exists begins, and its size: -1 for null, -2 if it reaches outside the data."""
+    """Return the start and size of an existing row; the size is -1 for null, -2 if it reaches outside the data."""
     bit: cython.Py_ssize_t = column.valid_at + row
     start: cython.longlong = column.ends[row]
     stop: cython.longlong = column.ends[row + 1]
@@ -185,7 +188,7 @@ def _span(column: ByteColumn, row: cython.Py_ssize_t) -> tuple[int, int]:
 @cython.nogil
 @cython.exceptval(check=False)
 def _headers_size(columns: RowColumns, row: cython.Py_ssize_t) -> cython.longlong:
-    """How many bytes a row's headers take encoded, their number included; -2 if one is not possible."""
+    """Return the encoded size of a row's headers in bytes, including their number; -2 if a header is invalid."""
     first: cython.longlong
     last: cython.longlong
     at: cython.Py_ssize_t
@@ -216,7 +219,7 @@ def _headers_size(columns: RowColumns, row: cython.Py_ssize_t) -> cython.longlon
 @cython.nogil
 @cython.exceptval(check=False)
 def _row_bound(columns: RowColumns, row: cython.Py_ssize_t) -> cython.longlong:
-    """How many bytes a row takes encoded at the most; -1 if it cannot be encoded."""
+    """Return the maximum encoded size of a row in bytes; -1 if it cannot be encoded."""
     key_size: cython.longlong
     value_size: cython.longlong
     headers_size: cython.longlong
@@ -241,7 +244,7 @@ def _put_rows(
     stop: cython.Py_ssize_t,
     default_timestamp: cython.longlong,
 ) -> cython.Py_ssize_t:
-    """Encode rows until the size limit or the reserved room; returns where to go on."""
+    """Encode rows up to the size limit or the reserved room; return the index of the next row."""
     index: cython.Py_ssize_t = start
     status: cython.Py_ssize_t = 0
     with cython.nogil:
@@ -262,7 +265,7 @@ def _put_rows(
 @cython.nogil
 @cython.exceptval(check=False)
 def _fetch(columns: RowColumns, row: cython.Py_ssize_t) -> cython.void:
-    """Have the processor fetch the first bytes of a row into its caches (compiled only)."""
+    """Prefetch the first bytes of a row into the processor's caches (compiled variant only)."""
     start: cython.longlong
     if row < 0 or row >= columns.rows:
         return
@@ -282,7 +285,7 @@ def _fetch(columns: RowColumns, row: cython.Py_ssize_t) -> cython.void:
 def _put_row(
     builder: BatchBuilder, columns: RowColumns, row: cython.Py_ssize_t, default_timestamp: cython.longlong
 ) -> cython.Py_ssize_t:
-    """Encode a row behind the others; 0, or why it was not done: `_FULL` or `_WRONG`."""
+    """Append an encoded row; return 0, or the reason why that failed: `_FULL` or `_WRONG`."""
     out: cython.uchar[::1] = builder._out
     at: cython.Py_ssize_t = builder._size
     end: cython.longlong
@@ -344,7 +347,7 @@ def _put(
     start: cython.Py_ssize_t,
     size: cython.longlong,
 ) -> cython.Py_ssize_t:
-    """Write a row's size and bytes, a span that has been checked, where there is room; returns where they end."""
+    """Write a row's size and bytes, which have been checked; return the position after them. There is room for them."""
     at = put_varint(out, at, size)
     if size > 0:
         if cython.compiled:
@@ -365,7 +368,7 @@ def _put_headers(
     columns: RowColumns,
     row: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """Write a row's headers, which are to end at `end`; returns where they do, -1 if there is no room."""
+    """Write a row's headers, which must end at `end`; return the position after them, -1 if there is no room."""
     first: cython.longlong
     last: cython.longlong
     header: cython.Py_ssize_t

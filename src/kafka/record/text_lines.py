@@ -1,14 +1,14 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Columns to the bytes of a file of lines, without an object for each record.
+"""Converts columns to lines of text, without per-record objects.
 
-Compiled by Cython, equal when it runs plain.
+Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 from kafka.record.column_memory import BinaryColumn, ColumnBuffers
@@ -21,15 +21,15 @@ if cython.compiled:
 def lines(
     buffers: ColumnBuffers, first: int, stop: int, delimiter: bytes, separator: bytes | None, null: bytes
 ) -> bytes:
-    """The values of rows, each followed by a delimiter.
+    """Return the values of rows, each followed by a delimiter.
 
     Args:
         buffers: the memory of columns, see `Columns.buffers`.
         first: the first row.
-        stop: the row behind the last one.
-        delimiter: what follows each value.
-        separator: what stands between a key and its value; None leaves keys out.
-        null: what stands for a key or a value that is null.
+        stop: one past the last row.
+        delimiter: bytes after each value.
+        separator: bytes between a key and its value; None leaves keys out.
+        null: bytes for a null key or value.
 
     Raises:
         IndexError: there are no such rows.
@@ -44,7 +44,7 @@ def lines(
 def _joined(
     buffers: ColumnBuffers, first: int, stop: int, delimiter: bytes, separator: bytes | None, null: bytes
 ) -> bytes:
-    """The version in plain Python."""
+    """Return the lines, in plain Python."""
     parts: list[bytes | memoryview] = []
     for row in range(first, stop):
         if separator is not None:
@@ -61,7 +61,7 @@ def _row(column: BinaryColumn, row: int, null: bytes) -> bytes | memoryview:
 
 @cython.cclass
 class _Column:
-    """A column of byte strings in C."""
+    """A column of byte strings, accessed from C."""
 
     ends: cython.const[cython.int][::1]  # type: ignore[valid-type]
     data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
@@ -81,7 +81,7 @@ class _Column:
     @cython.inline
     @cython.exceptval(check=False)
     def is_null(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Whether a row is null."""
+        """Return whether a row is null."""
         return self.has_nulls and not (self.valid[row >> 3] >> (row & 7)) & 1
 
     @cython.cfunc
@@ -102,7 +102,7 @@ class _Column:
     def copy(
         self, row: cython.Py_ssize_t, to: cython.p_char, null: cython.p_char, null_size: cython.Py_ssize_t
     ) -> cython.p_char:
-        """Write a row; returns the position after it."""
+        """Write a row; return the position after it."""
         size: cython.Py_ssize_t
         if self.is_null(row):
             memcpy(to, null, null_size)
@@ -124,7 +124,7 @@ def _copied(
     separator: bytes,
     null: bytes,
 ) -> bytes:
-    """The compiled version: computes the size first, then allocates once."""
+    """Return the lines in the compiled variant: compute the size first, then allocate once."""
     key_column: _Column = _Column(keys)  # type: ignore[arg-type]
     value_column: _Column = _Column(values)  # type: ignore[arg-type]
     row: cython.Py_ssize_t

@@ -1,24 +1,24 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Columns of timestamps, for Arrow: pyarrow's own functions for this load 40 MB of libraries and tables.
+"""Converts columns of timestamps for Arrow. pyarrow's own functions for this load 40 MB of libraries and tables.
 
-Compiled by Cython, equal when it runs plain.
+Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 from kafka.record.memory import allocate
 
 LAST_MS = (2**63 - 1) // 1000
-"""The last time that microseconds hold, in milliseconds; its negative is the first one."""
+"""The latest time that fits into microseconds, in milliseconds; its negative is the earliest."""
 
 
 def any_missing(times: memoryview) -> bool:
-    """Whether a column of int64 milliseconds holds -1, which stands for no timestamp."""
+    """Return whether a column of int64 milliseconds contains -1, which means no timestamp."""
     view: cython.const[cython.longlong][::1] = times  # type: ignore[valid-type]
     count: cython.Py_ssize_t = len(times)
     row: cython.Py_ssize_t
@@ -30,7 +30,7 @@ def any_missing(times: memoryview) -> bool:
 
 
 def first_outside(times: memoryview, first: int, last: int) -> int:
-    """The row of the first of int64 milliseconds that is before `first` or after `last`; -1 if there is none."""
+    """Return the first row of int64 milliseconds that is before `first` or after `last`, or -1."""
     view: cython.const[cython.longlong][::1] = times  # type: ignore[valid-type]
     low: cython.longlong = first
     high: cython.longlong = last
@@ -46,7 +46,7 @@ def first_outside(times: memoryview, first: int, last: int) -> int:
 
 
 def extremes(times: memoryview) -> tuple[int, int]:
-    """The rows of the earliest and of the latest of int64 milliseconds, without those that are -1; -1 if all are."""
+    """Return the rows of the earliest and the latest of int64 milliseconds, ignoring -1; -1 if there are no others."""
     view: cython.const[cython.longlong][::1] = times  # type: ignore[valid-type]
     count: cython.Py_ssize_t = len(times)
     row: cython.Py_ssize_t
@@ -64,7 +64,7 @@ def extremes(times: memoryview) -> tuple[int, int]:
 
 
 def microseconds(times: memoryview) -> memoryview:
-    """Turn a column of int64 milliseconds, none of them beyond `LAST_MS`, into one of microseconds."""
+    """Convert a column of int64 milliseconds, all within `LAST_MS`, to microseconds."""
     result = allocate(len(times) * 8).cast("q")
     view: cython.const[cython.longlong][::1] = times  # type: ignore[valid-type]
     into: cython.longlong[::1] = result

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Checks the records of a produced batch, as a broker does before it keeps them.
+"""Checks the records of a produced batch, as a broker does before it appends them.
 
-Compiled by Cython, equal when it runs plain.
+Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 from kafka.errors import CorruptRecordException, InvalidRecordError
@@ -22,16 +22,16 @@ from kafka.record.decode import decode_batches
 
 @dataclass(frozen=True, slots=True)
 class BatchContents:
-    """What the records of a batch say, where its header only claims it.
+    """The actual properties of a batch's records, as opposed to the claims in its header.
 
     Args:
-        count: how many records there are.
+        count: number of records.
         has_null_keys: whether one of them has no key.
     """
 
     count: int
     max_timestamp: int
-    """Milliseconds since the epoch."""
+    """The latest timestamp in milliseconds since the epoch."""
     has_null_keys: bool
 
 
@@ -40,13 +40,14 @@ def validate_batch(
 ) -> BatchContents:
     """Read all records of a batch of magic 2, and compare them with its header (Java: `LogValidator`).
 
-    The lengths of records, keys, values and headers have to fit, no header may have a null key, and the offsets have to
-    grow by one from the base offset to the last. The checksum is left to `check_batch`. Nothing is kept of the records.
+    The lengths of records, keys, values and headers must be consistent, no header may have a null key, and the offsets
+    must increase by one from the base offset to the last. `check_batch` verifies the checksum. The records are not
+    kept.
 
     Args:
         data: the buffer that the header was read from.
-        header: of the batch to be checked, which is no control batch.
-        max_decompressed_size: how many bytes its records may have.
+        header: the header of the batch, which must not be a control batch.
+        max_decompressed_size: maximum size of its records in bytes.
 
     Raises:
         InvalidRecordError: a record is damaged, there are more or fewer than the header says, or they have other
@@ -64,7 +65,7 @@ def validate_batch(
         columns = decode_batches(batch, check_crcs=False, max_decompressed_size=max_decompressed_size)
     except CorruptRecordException as error:
         raise InvalidRecordError(f"the records of the batch cannot be read: {error}") from error
-    if len(columns) != header.count:  # a batch that is cut off has none
+    if len(columns) != header.count:  # a truncated batch has none
         raise InvalidRecordError(f"Expected {header.count} records in the batch, got {len(columns)}")
     wrong = _first_gap(columns.offsets, header.base_offset)
     if wrong >= 0:
@@ -77,7 +78,7 @@ def validate_batch(
 
 
 def _first_gap(offsets: memoryview, base: cython.longlong) -> cython.Py_ssize_t:
-    """The first row whose offset is not the one behind that of the row before; -1 if there is none."""
+    """Return the first row whose offset does not follow that of the previous row, or -1."""
     view: cython.const[cython.longlong][::1] = offsets  # type: ignore[valid-type]
     count: cython.Py_ssize_t = len(offsets)
     row: cython.Py_ssize_t
@@ -88,7 +89,7 @@ def _first_gap(offsets: memoryview, base: cython.longlong) -> cython.Py_ssize_t:
 
 
 def _latest(timestamps: memoryview) -> cython.longlong:
-    """Return the largest of at least one timestamp."""
+    """Return the largest of one or more timestamps."""
     view: cython.const[cython.longlong][::1] = timestamps  # type: ignore[valid-type]
     count: cython.Py_ssize_t = len(timestamps)
     latest: cython.longlong = view[0]

@@ -36,15 +36,15 @@ __all__ = [
 ]
 
 CODECS: dict[int, Codec] = {codec.kind: codec for codec in (gzip.CODEC, snappy.CODEC, lz4.CODEC, zstd.CODEC)}
-"""All codecs by their number, without `Compression.NONE`."""
+"""All codecs by number, without `Compression.NONE`."""
 SMALL_CODECS = {int(kind): codec.decompress_small for kind, codec in CODECS.items()}
-"""By number: functions that decompress small data without measuring them first, into memory that may be too small."""
+"""Functions, by codec number, that decompress small data without measuring, into memory that may be too small."""
 SMALL_SIZE = 8 << 10
-"""Maximum size of a small batch in bytes: above this, the overhead for each batch is negligible."""
+"""Maximum size of a small batch in bytes; above this, the overhead per batch is negligible."""
 
 
 def compress(kind: Compression, data: Buffer, *, level: int | None = None, magic: int = 2) -> Buffer:
-    """Compress the records of a batch as Kafka's Java client frames them.
+    """Compress the records of a batch, framed as by Kafka's Java client.
 
     Args:
         kind: the codec; NONE returns `data`.
@@ -66,7 +66,7 @@ def compress(kind: Compression, data: Buffer, *, level: int | None = None, magic
 
 
 def compressed_records(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> CompressedRecords:
-    """Look at compressed records without decompressing them.
+    """Check compressed records without decompressing them.
 
     Args:
         kind: the three lowest bits of the batch's attributes, not 0.
@@ -91,5 +91,5 @@ def compressed_records(kind: int, data: memoryview, max_size: int = MAX_DECOMPRE
 
 
 def decompress(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> Buffer:
-    """Decompress the records of a batch, with what `compressed_records` and `CompressedRecords.decompress` raise."""
+    """Decompress the records of a batch. Raises as `compressed_records` and `CompressedRecords.decompress`."""
     return compressed_records(kind, data, max_size).decompress(max_size)

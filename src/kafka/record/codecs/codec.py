@@ -1,4 +1,4 @@
-"""What a codec is, and compressed records that have not been decompressed yet."""
+"""The interface of codecs, and compressed records that have not been decompressed yet."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ MAX_DECOMPRESSED_SIZE = 256 << 20
 
 Errors = tuple[type[Exception], ...]
 _DAMAGE: Errors = (ValueError, IndexError)
-"""What our own code raises for damaged bytes."""
+"""Errors that this package's own code raises for damaged bytes."""
 
 
 class CodecError(ValueError):
-    """The compressed bytes are damaged, or hold more than is allowed."""
+    """The compressed bytes are damaged, or exceed a limit."""
 
 
 class SizeLimitError(CodecError):
-    """The compressed bytes hold, or claim to hold, more than is allowed."""
+    """The compressed bytes contain, or claim to contain, more than the limit."""
 
 
 class Compress(Protocol):
     """Compresses the records of a batch."""
 
     def __call__(self, data: Buffer, level: int | None, magic: int) -> Buffer:
-        """Compress.
+        """Compress records.
 
         Args:
             data: the records.
@@ -42,17 +42,17 @@ class Codec(NamedTuple):
     """A codec of record batches.
 
     Attributes:
-        kind: its number and name.
+        kind: number and name of the codec.
         compress: compresses the records of a batch.
-        measure: looks at compressed records without decompressing them, given the number of bytes that may come out.
-        decompress_small: decompresses into memory that may be too small, without looking at the bytes first; returns
-            the number of bytes that came out.
-        errors: what its libraries raise for bytes that they cannot read.
-        oldest_magic: the first record format that may use it.
-        oldest_produce: the first version of Produce that may carry it.
-        oldest_fetch: the first version of Fetch that may carry it.
-        slow_from: the number of bytes that take about a millisecond to compress, so that this is done in another
-            thread; None: it is always faster than starting a thread.
+        measure: inspects compressed records without decompressing them, given the maximum decompressed size.
+        decompress_small: decompresses into memory that may be too small, without inspecting the bytes first; returns
+            the number of bytes written.
+        errors: exceptions that its libraries raise for invalid bytes.
+        oldest_magic: the first record format that supports it.
+        oldest_produce: the first version of Produce that supports it.
+        oldest_fetch: the first version of Fetch that supports it.
+        slow_from: number of bytes from which compression takes about a millisecond and runs in another thread; None if
+            it is always faster than starting a thread.
     """
 
     kind: Compression
@@ -71,10 +71,10 @@ def within(least: int, most: int, max_size: int) -> int:
 
     Args:
         least: a lower bound of it.
-        max_size: the largest size allowed.
+        max_size: the maximum size.
 
     Raises:
-        SizeLimitError: even `least` is more than is allowed.
+        SizeLimitError: even `least` exceeds the maximum.
     """
     if least > max_size:
         raise SizeLimitError(f"they claim to hold {least} bytes, {max_size} are allowed")
@@ -82,12 +82,12 @@ def within(least: int, most: int, max_size: int) -> int:
 
 
 def codec_error(error: Exception) -> CodecError:
-    """Return an error as one of this module."""
+    """Convert an error to a `CodecError`."""
     return error if isinstance(error, CodecError) else CodecError(str(error))
 
 
 def damage_of(errors: Errors) -> Errors:
-    """Return the errors that damaged bytes raise, given those of the libraries."""
+    """Return the errors raised for damaged bytes, including those of the libraries."""
     return (*_DAMAGE, *errors)
 
 
@@ -95,8 +95,8 @@ class CompressedRecords:
     """The records of a batch, not decompressed yet.
 
     Attributes:
-        bound: how many bytes can come out at the most. Only gzip may hold more, if its last bytes lie or if it has
-            several members.
+        bound: maximum number of decompressed bytes. Only gzip data may exceed it, if their last bytes are wrong or if
+            they consist of several members.
     """
 
     __slots__ = ("_errors", "_fill", "_otherwise", "_size", "bound")
@@ -116,15 +116,15 @@ class CompressedRecords:
         self.bound = bound
 
     def decompress(self, max_size: int = MAX_DECOMPRESSED_SIZE, scratch: memoryview | None = None) -> Buffer:
-        """Decompress.
+        """Decompress the records.
 
         Args:
-            max_size: how many bytes may come out.
-            scratch: memory to decompress into, if it is large enough for `bound`; what is returned is a part of it.
+            max_size: maximum number of decompressed bytes.
+            scratch: memory to decompress into if it is large enough for `bound`; the result is then a part of it.
 
         Raises:
             CodecError: the bytes are damaged.
-            SizeLimitError: more than `max_size` bytes come out.
+            SizeLimitError: they decompress to more than `max_size` bytes.
         """
         try:
             return self._decompress(max_size, scratch)

@@ -1,4 +1,4 @@
-"""Gzip: one or more members, read with a bound on what may come out."""
+"""Gzip with one or more members, decompressed up to a size limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka.record.batch_types import Buffer, Compression
 from kafka.record.codecs.codec import Codec, CodecError, CompressedRecords, SizeLimitError
 
 _DEFAULT_LEVEL = 6
-"""What zlib, and so Java, takes for -1."""
+"""The level that zlib, and therefore Java, uses for -1."""
 _DEFLATE_RATIO = 1032
 _GIVEN_FIRST = 256
 _PADDING_CHUNK = 4096
@@ -23,16 +23,16 @@ def _compress(data: Buffer, level: int | None, magic: int) -> Buffer:
 
 
 def _measure(data: memoryview, max_size: int) -> CompressedRecords:
-    # The last four bytes tell the size where there is one member, as there nearly always is.
+    # The last four bytes contain the size if there is a single member, which is nearly always the case.
     bound = min(int.from_bytes(data[-4:], "little"), _DEFLATE_RATIO * len(data))
     fill = functools.partial(cramjam.gzip.decompress_into, data)
     return CompressedRecords(len(data), bound, fill, _ERRORS, functools.partial(_gunzip_members, data, max_size))
 
 
 def _gunzip_members(data: memoryview, max_size: int) -> bytearray:
-    """Decompress one gzip member after the other, growing as the data comes.
+    """Decompress one gzip member after the other, growing the output as needed.
 
-    A member is given little at first: zlib copies what it was given behind a member's end, and there may be many.
+    Each member is first given little data: zlib copies its input beyond a member's end, and there may be many members.
     """
     result = bytearray()
     at = 0
@@ -61,7 +61,7 @@ def _skip_padding(data: memoryview, at: int) -> int:
 
 
 def _gunzip_into(data: memoryview, room: memoryview) -> int:
-    """Decompress gzip data of one member, and give how many bytes came out: small ones take zlib half of the time."""
+    """Decompress a single gzip member and return the number of bytes written. Halves zlib's time for small data."""
     member = zlib.decompressobj(wbits=31)
     plain = member.decompress(data, len(room))
     if not member.eof or member.unused_data:

@@ -1,7 +1,7 @@
-"""LZ4 frames as Kafka writes them: independent blocks of 64 KiB, no checksums but the header's.
+"""LZ4 frames as Kafka writes them: independent blocks of 64 KiB, with no checksum except the header's.
 
-Kafka's magic 0 has a header checksum taken over the wrong bytes, which other readers refuse; it is not looked at here.
-Frames of other shapes (linked blocks, checksums) are read too. Format: LZ4 Frame Format 1.6.
+In magic 0, Kafka computes the header checksum over the wrong bytes. Other readers reject it; this module ignores it.
+Frames of other shapes (linked blocks, checksums) are supported too. Format: LZ4 Frame Format 1.6.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import cramjam
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 from kafka.record.batch_types import Buffer, Compression
@@ -30,13 +30,13 @@ _BLOCK_SIZES = {4: 64 << 10, 5: 256 << 10, 6: 1 << 20, 7: 4 << 20}
 _STORED = 0x80000000
 _MAX_RATIO = cython.declare(cython.longlong, 255)
 _MOST_LITERALS = cython.declare(cython.Py_ssize_t, 15)
-"""How large a block of literals alone may be whose one token says how many they are."""
+"""Maximum size of a literal-only block whose length fits into its first token."""
 
 _INDEPENDENT, _BLOCK_CHECKSUM, _CONTENT_SIZE, _CONTENT_CHECKSUM, _DICTIONARY = 0x20, 0x10, 0x08, 0x04, 0x01
 
 
 def compress(data: Buffer, level: int | None = None, of_magic_0: bool = False) -> bytes:
-    """Compress into one frame; `level` above 1 asks for the slower, denser matching."""
+    """Compress into one frame; a `level` above 1 selects slower, denser matching."""
     view = memoryview(data)
     parts: list[Buffer] = [_MAGIC, _DESCRIPTOR, _CHECKSUM_OF_MAGIC_0 if of_magic_0 else _CHECKSUM]
     if level is None or level <= 1:
@@ -48,7 +48,7 @@ def compress(data: Buffer, level: int | None = None, of_magic_0: bool = False) -
 
 
 def _add_blocks(view: memoryview, parts: list[Buffer]) -> None:
-    """Compress block by block; what does not become smaller is stored."""
+    """Compress block by block; store blocks that do not shrink."""
     for start in range(0, len(view), _BLOCK_SIZE):
         plain = view[start : start + _BLOCK_SIZE]
         block = bytes(cramjam.lz4.compress_block(plain, store_size=False))
@@ -59,7 +59,7 @@ def _add_blocks(view: memoryview, parts: list[Buffer]) -> None:
 
 
 def _add_dense_blocks(view: memoryview, level: int, parts: list[Buffer]) -> None:
-    """Take the blocks of a frame by cramjam without their checksums, which a batch has no use for."""
+    """Add the blocks of a frame made by cramjam, without their checksums, which are redundant within a batch."""
     compressor = cramjam.lz4.Compressor(level=level, content_checksum=False, block_linked=False)
     compressor.compress(bytes(view))
     frame = memoryview(bytes(compressor.finish()))
@@ -71,14 +71,14 @@ def _add_dense_blocks(view: memoryview, level: int, parts: list[Buffer]) -> None
 
 
 def measure(data: memoryview, max_size: int) -> CompressedRecords:
-    """Find how many bytes a frame can hold at most.
+    """Find the maximum decompressed size of a frame.
 
     Args:
         data: the compressed bytes.
-        max_size: how many bytes may come out.
+        max_size: maximum number of decompressed bytes.
 
     Raises:
-        ValueError: damaged.
+        ValueError: the frame is damaged.
     """
     flags, block_size = _descriptor(data)
     bound = _bound(data, flags, block_size)
@@ -92,10 +92,10 @@ def _compress(data: Buffer, level: int | None, magic: int) -> Buffer:
 
 
 def decompress_into(data: memoryview, room: memoryview) -> int:
-    """Decompress a frame into memory that may be too small, and give how many bytes came out.
+    """Decompress a frame into memory that may be too small; return the number of bytes written.
 
     Raises:
-        ValueError: damaged, or `room` is too small.
+        ValueError: the frame is damaged, or `room` is too small.
         cramjam.DecompressionError: likewise.
     """
     view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
@@ -112,7 +112,7 @@ def decompress_into(data: memoryview, room: memoryview) -> int:
 @cython.inline
 @cython.exceptval(check=False)
 def _usual_kind(view: cython.const[cython.uchar][::1]) -> cython.Py_ssize_t:  # type: ignore[valid-type]
-    """The kind of the largest block, 4 to 7, of a frame of the shape that Kafka's clients write; 0 for all others."""
+    """Return the block size code, 4 to 7, of a frame in the shape that Kafka clients write; 0 for other frames."""
     if len(view) < 7 or view[0] != 0x04 or view[1] != 0x22 or view[2] != 0x4D or view[3] != 0x18:
         return 0
     kind: cython.Py_ssize_t = view[5] >> 4 & 7
@@ -120,7 +120,7 @@ def _usual_kind(view: cython.const[cython.uchar][::1]) -> cython.Py_ssize_t:  # 
 
 
 def _descriptor(data: memoryview) -> tuple[int, int]:
-    """The flags of a frame, and how large its blocks are at the most."""
+    """Return the flags of a frame and its maximum block size."""
     if len(data) < 7 or data[:4] != _MAGIC:
         raise ValueError(f"Expected an lz4 frame, got {bytes(data[:7])!r}")
     flags, block_size = data[4], _BLOCK_SIZES.get(data[5] >> 4 & 7)
@@ -132,17 +132,17 @@ def _descriptor(data: memoryview) -> tuple[int, int]:
 
 
 def _is_simple(flags: int) -> bool:
-    """Whether the blocks of a frame do not need each other, and it has no checksums behind its header."""
+    """Return whether a frame has independent blocks, and no checksums after its header."""
     return bool(flags & _INDEPENDENT) and not flags & (_BLOCK_CHECKSUM | _CONTENT_CHECKSUM)
 
 
 def _fill_from_frame(data: memoryview, target: memoryview) -> int:
-    """Decompress a frame whose blocks need each other, or which has checksums; returns how many bytes came out."""
+    """Decompress a frame with linked blocks or checksums; return the number of bytes written."""
     return int(cramjam.lz4.decompress_into(_with_right_checksum(data), target))
 
 
 def _header_size(flags: int) -> int:
-    """How many bytes stand before the first block."""
+    """Return the number of bytes before the first block."""
     return 15 if flags & _CONTENT_SIZE else 7
 
 
@@ -152,9 +152,9 @@ def _block_at(
     at: cython.Py_ssize_t,
     block_size: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """The size of the block whose own size stands at a position; 0 at the end mark.
+    """Return the size of the block at a position; 0 at the end mark.
 
-    A block that is stored, and empty, is an end mark too, as in Java (`Lz4BlockInputStream`).
+    An empty stored block is an end mark too, as in Java (`Lz4BlockInputStream`).
     """
     total: cython.Py_ssize_t = len(view)
     size: cython.Py_ssize_t
@@ -169,7 +169,7 @@ def _block_at(
 
 
 def _bound(data: memoryview, flags: int, block_size: cython.Py_ssize_t) -> int:
-    """How many bytes the blocks can hold at the most."""
+    """Return the maximum decompressed size of the blocks."""
     view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
     at: cython.Py_ssize_t = _header_size(flags)
     checksum: cython.Py_ssize_t = 4 if flags & _BLOCK_CHECKSUM else 0
@@ -183,7 +183,7 @@ def _bound(data: memoryview, flags: int, block_size: cython.Py_ssize_t) -> int:
 
 
 def _fill(data: memoryview, flags: int, block_size: cython.Py_ssize_t, room: memoryview) -> int:
-    """Decompress blocks that don't refer to each other; returns how many bytes came out."""
+    """Decompress independent blocks; return the number of bytes written."""
     view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
     return _fill_blocks(data, view, _header_size(flags), block_size, room)
 
@@ -196,11 +196,11 @@ def _fill_blocks(
     block_size: cython.Py_ssize_t,
     room: memoryview,
 ) -> cython.Py_ssize_t:
-    """The same, from a position on.
+    """Decompress independent blocks from a position on.
 
-    No object is made for what is stored, nor for a few literals: a frame may have millions of such blocks.
+    Creates no objects for stored blocks and short literals, because a frame may contain millions of such blocks.
     """
-    target: cython.uchar[::1] = None  # only taken where it is written to: that costs
+    target: cython.uchar[::1] = None  # acquired only when it is written to, because that is expensive
     has_target: cython.bint = False
     filled: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t
@@ -226,13 +226,13 @@ def _fill_blocks(
 
 
 def _with_right_checksum(data: memoryview) -> bytes:
-    """The frame with the header checksum that the format asks for, whatever it had."""
+    """Return the frame with a correct header checksum."""
     end = 14 if data[4] & _CONTENT_SIZE else 6
     return b"".join((data[:end], bytes(((_xxh32_of_few(bytes(data[4:end])) >> 8) & 0xFF,)), data[end + 1 :]))
 
 
 def _xxh32_of_few(data: bytes) -> int:
-    """XXH32 with seed 0 of fewer than 16 bytes."""
+    """Return the XXH32 hash, with seed 0, of fewer than 16 bytes."""
     mask = 0xFFFFFFFF
     total = (0x165667B1 + len(data)) & mask
     whole = len(data) // 4 * 4

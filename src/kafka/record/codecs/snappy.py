@@ -1,8 +1,8 @@
 """Snappy in the framing of xerial's Java library, which Kafka uses: a header, then blocks, each preceded by its size.
 
-Two other forms are read as well, as SnappyInputStream of snappy-java does: several such streams one after the other,
-each with a header of its own, and a single raw snappy block without a header, which some old producers wrote. What
-version a header names is not looked at, as there is only one.
+Reads two other forms as well, like snappy-java's SnappyInputStream: several such streams in sequence, each with its own
+header, and a single raw snappy block without a header, which some old producers wrote. Ignores the version in headers,
+because there is only one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import cramjam
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 from kafka.record.batch_types import Buffer, Compression
@@ -31,17 +31,19 @@ _MAGIC_HEAD = cython.declare(cython.longlong, int.from_bytes(_MAGIC[:4], "big"))
 """The first four bytes of a header, which are not a valid block size."""
 _MAGIC_TAIL = cython.declare(cython.longlong, int.from_bytes(_MAGIC[4:], "big"))
 _UINT32 = cython.declare(cython.longlong, 0xFFFFFFFF)
-"""Declared, as Cython makes a Python object of a literal of this size, and calculates with objects then."""
+"""A declared constant, because Cython would turn a literal of this size into a Python object and compute with
+objects.
+"""
 _BLOCK_SIZE = 32 * 1024
 _MAX_RATIO = cython.declare(cython.longlong, 22)
-"""The longest copy makes 64 bytes out of 3."""
+"""Maximum compression ratio: the longest copy turns 3 bytes into 64."""
 _ERRORS = (cramjam.DecompressionError,)
 _MOST_LITERALS = cython.declare(cython.Py_ssize_t, 60)
-"""How many literals a tag of one byte announces at the most."""
+"""Maximum number of literals announced by a one-byte tag."""
 
 
 def compress(data: Buffer, block_size: int = _BLOCK_SIZE) -> bytes:
-    """Compress into blocks of at most `block_size` bytes: 32 KiB, as Java does."""
+    """Compress into blocks of at most `block_size` bytes; the default, 32 KiB, is Java's."""
     view = memoryview(data)
     parts = [_HEADER]
     for start in range(0, len(view), block_size):
@@ -51,7 +53,7 @@ def compress(data: Buffer, block_size: int = _BLOCK_SIZE) -> bytes:
 
 
 def compress_raw(data: Buffer) -> bytes:
-    """Compress into one block without a frame, as some old producers did."""
+    """Compress into one block without framing, as some old producers did."""
     return bytes(cramjam.snappy.compress_raw(data))
 
 
@@ -60,15 +62,15 @@ def _compress(data: Buffer, level: int | None, magic: int) -> Buffer:
 
 
 def measure(data: memoryview, max_size: int) -> CompressedRecords:
-    """Find the size that either framing decompresses to.
+    """Find the decompressed size of data in either framing.
 
     Args:
         data: the compressed bytes.
-        max_size: how many bytes may come out.
+        max_size: maximum number of decompressed bytes.
 
     Raises:
-        ValueError: damaged.
-        SizeLimitError: more than `max_size` bytes come out.
+        ValueError: the data are damaged.
+        SizeLimitError: they decompress to more than `max_size` bytes.
     """
     size = _plain_size(data)
     fill = functools.partial(decompress_into, data)
@@ -76,7 +78,7 @@ def measure(data: memoryview, max_size: int) -> CompressedRecords:
 
 
 def _plain_size(data: memoryview) -> int:
-    """Return the size that either framing decompresses to."""
+    """Return the decompressed size of data in either framing."""
     view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]  # mypy knows no types of C
     at: cython.Py_ssize_t = 0
     size: cython.Py_ssize_t
@@ -94,13 +96,13 @@ def _plain_size(data: memoryview) -> int:
 
 
 def decompress_into(data: memoryview, room: memoryview) -> int:
-    """Decompress either framing into memory that may be too small, and give how many bytes came out.
+    """Decompress either framing into memory that may be too small; return the number of bytes written.
 
-    No object is made for a block of a few literals: there may be millions of them.
+    Creates no objects for blocks of a few literals, because there may be millions of them.
 
     Raises:
-        ValueError: damaged, or `room` is too small.
-        cramjam.DecompressionError: damaged.
+        ValueError: the data are damaged, or `room` is too small.
+        cramjam.DecompressionError: the data are damaged.
     """
     view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
     target: cython.uchar[::1] = room
@@ -129,7 +131,7 @@ def decompress_into(data: memoryview, room: memoryview) -> int:
 
 
 def _fill(block: memoryview, room: memoryview) -> int:
-    """Decompress one block into memory of the size that it claims."""
+    """Decompress one block into memory of the size that the block claims."""
     written: int = cramjam.snappy.decompress_raw_into(block, room)
     if written != len(room):
         raise ValueError(f"a snappy block claims {len(room)} bytes and has {written}")
@@ -137,7 +139,7 @@ def _fill(block: memoryview, room: memoryview) -> int:
 
 
 def _is_framed(data: memoryview) -> bool:
-    """Whether the data begin with a header; without one, all of the data are one raw block."""
+    """Return whether the data begin with a header; without one, they are a single raw block."""
     return data[: len(_MAGIC)] == _MAGIC
 
 
@@ -146,7 +148,7 @@ def _header_at(
     view: cython.const[cython.uchar][::1],  # type: ignore[valid-type]  # mypy knows no types of C
     at: cython.Py_ssize_t,
 ) -> cython.bint:
-    """Whether a stream's header stands at a position, not a block."""
+    """Return whether a stream header, not a block, begins at a position."""
     left: cython.Py_ssize_t = len(view) - at
     if left < 4 or read_int32(view, at) & _UINT32 != _MAGIC_HEAD:
         return False
@@ -160,7 +162,7 @@ def _block_at(
     view: cython.const[cython.uchar][::1],  # type: ignore[valid-type]
     at: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """The size of the block whose own size stands at a position."""
+    """Return the size of the block at a position."""
     left: cython.Py_ssize_t = len(view) - at - 4
     size: cython.longlong = -1
     if left >= 0:
@@ -176,7 +178,7 @@ def _raw_size(
     at: cython.Py_ssize_t,
     size: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """The size that a raw block at a position says it decompresses to, if it can."""
+    """Return the decompressed size that a raw block at a position claims, if that is possible."""
     plain: cython.longlong = 0
     index: cython.Py_ssize_t
     byte: cython.longlong

@@ -1,10 +1,9 @@
-"""Zstd frames: making them, how much they can hold by their block headers, and what is in them. Format: RFC 8878.
+"""Zstd frames: compressing, bounding their size by their block headers, and decompressing. Format: RFC 8878.
 
-Small frames are made by the standard library's module (Python 3.14), or backports.zstd, as these keep a context from
-one frame to the next; frames are read by cramjam. The library zstandard is ten times as large as both, and not
-required. Where it is installed it reads frames, as it alone keeps contexts for that: a new one costs as much as a
-frame of ten records on a virtual machine, where the processor cannot be asked for its features but through the
-hypervisor.
+The standard library's module (Python 3.14) or backports.zstd compresses small frames, because these keep a context
+between frames; cramjam decompresses. The library zstandard is ten times as large as both, and optional. If it is
+installed, it decompresses instead, because it alone keeps contexts for that. Creating a context takes as long as
+decompressing a frame of ten records on a virtual machine, where only the hypervisor can query the processor's features.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ except ImportError:
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # Cython is optional for the plain variant
     from kafka import _cython as cython
 
 
@@ -45,7 +44,7 @@ _UNKNOWN = cython.declare(cython.longlong, -1)
 
 
 class _Contexts(threading.local):
-    """What decompressing and, by its level, compressing small batches needs, for each thread."""
+    """Per-thread contexts for decompressing small batches, and for compressing them by level."""
 
     def __init__(self) -> None:
         self.compressors: dict[int, Any] = {}
@@ -54,9 +53,9 @@ class _Contexts(threading.local):
 
 _contexts = _Contexts()
 ERRORS: tuple[type[Exception], ...] = (library.ZstdError, cramjam.DecompressionError)
-"""What the libraries raise for bytes that they cannot read."""
+"""Exceptions that the libraries raise for invalid bytes."""
 ZstdError: type[Exception] = library.ZstdError
-"""What programs of kafka-python catch: zstandard's, where that is installed."""
+"""The exception that programs written for kafka-python catch: zstandard's, if it is installed."""
 if zstandard is not None:
     ZstdError = zstandard.ZstdError
     ERRORS += (ZstdError,)
@@ -65,8 +64,8 @@ if zstandard is not None:
 def compress(data: Buffer, level: int) -> Buffer:
     """Compress into one frame.
 
-    The tables for small frames are kept, because building them takes three times as long as compressing a batch of one
-    record. Keeping those for large frames would occupy memory permanently and gain nothing.
+    Keeps the tables for small frames, because building them takes three times as long as compressing a batch of one
+    record. Keeping the tables for large frames would occupy memory permanently and gain nothing.
 
     Args:
         level: 1 to 22.
@@ -84,30 +83,30 @@ def _compress(data: Buffer, level: int | None, magic: int) -> Buffer:
 
 
 def measure(data: memoryview, max_size: int) -> CompressedRecords:
-    """Find how many bytes frames can hold at most.
+    """Find the maximum decompressed size of frames.
 
     Args:
         data: the compressed bytes.
-        max_size: how many bytes may come out.
+        max_size: maximum number of decompressed bytes.
 
     Raises:
-        ValueError: damaged, or no zstd frame.
-        SizeLimitError: the frames say that they hold more than `max_size` bytes.
+        ValueError: the data are damaged or not a zstd frame.
+        SizeLimitError: the frames claim to contain more than `max_size` bytes.
     """
     least, most = bounds(data)
     return CompressedRecords(len(data), within(least, most, max_size), functools.partial(fill, data), ERRORS)
 
 
 def decompress_into(data: memoryview, room: memoryview) -> int:
-    """Decompress one frame; returns the number of bytes.
+    """Decompress one frame; return the number of bytes written.
 
     Args:
         data: the frame.
         room: memory that may be too small.
 
     Raises:
-        ValueError: not one frame, damaged, or `room` is too small.
-        One of `ERRORS`: likewise, or more than 64 KiB would come out of a frame that does not tell its size.
+        ValueError: the data are damaged or not a single frame, or `room` is too small.
+        One of `ERRORS`: likewise, or a frame without a size field decompresses to more than 64 KiB.
     """
     if int.from_bytes(data[:4], "little") != _MAGIC:
         raise ValueError("not a zstd frame")
@@ -122,15 +121,15 @@ def decompress_into(data: memoryview, room: memoryview) -> int:
 
 
 def fill(data: memoryview, room: memoryview) -> int:
-    """Decompress frames whose headers `bounds` has walked over, and give how many bytes came out.
+    """Decompress frames whose headers `bounds` has checked; return the number of bytes written.
 
     Args:
-        data: one frame after the other.
+        data: consecutive frames.
         room: memory that may be too small.
 
     Raises:
         ValueError: `room` is too small.
-        One of `ERRORS`: damaged, or there is too little room.
+        One of `ERRORS`: the data are damaged, or `room` is too small.
     """
     if _contexts.decompressor is None:
         return int(cramjam.zstd.decompress_into(data, room))
@@ -142,12 +141,12 @@ def fill(data: memoryview, room: memoryview) -> int:
 
 
 def bounds(data: memoryview) -> tuple[int, int]:
-    """How many bytes frames say they hold, and can hold at the most by their block headers (section 3.1.1).
+    """Return the total size that frames claim, and the maximum size according to their block headers (section 3.1.1).
 
-    A frame that does not tell its size counts as empty in the first.
+    In the first number, a frame without a size field counts as empty.
 
     Raises:
-        ValueError: damaged, or no zstd frame.
+        ValueError: the data are damaged or not a zstd frame.
     """
     at = least = total = 0
     while at < len(data):
@@ -168,9 +167,9 @@ def bounds(data: memoryview) -> tuple[int, int]:
 
 
 def _frame(data: memoryview, start: cython.Py_ssize_t) -> tuple[int, int, int]:
-    """Walk over one frame from behind its magic: where it ends, how much its blocks can hold and it says it does.
+    """Scan one frame, starting after its magic number; return its end, its maximum size, and the size that it claims.
 
-    The last is -1 where it says nothing.
+    The last is -1 if the frame has no size field.
     """
     view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
     total: cython.Py_ssize_t = len(data)
