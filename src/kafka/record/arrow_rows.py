@@ -22,8 +22,6 @@ except ImportError as error:
 
 Array: TypeAlias = Any
 """A pyarrow array of any type; its operations depend on the type more than type stubs can express."""
-
-
 MAX_ROWS = 0x7FFFFFFF
 _KNOWN = ("key", "value", "headers", "partition", "timestamp", "topic")
 
@@ -409,10 +407,3 @@ def header_columns(column: Array) -> tuple[memoryview | None, ByteColumn | None,
         byte_column(_binary(keys, "headers.key")),
         byte_column(_binary(values, "headers.value")),
     )
-
-
-try:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-except ImportError as error:
-    raise ImportError(f"Arrow needs pyarrow ({error}): pip install 'kafka-columnar[arrow]'") from error
