@@ -10,13 +10,13 @@ _LEAST_MS = 1
 
 
 class Backoff:
-    """Pauses that double from ``first_ms`` to ``max_ms``, each longer or shorter by up to a fifth.
+    """Pauses that double from ``first_ms`` to ``max_ms``, each randomly lengthened or shortened by up to a fifth.
 
     Arguments:
-        first_ms, max_ms: in milliseconds; less than 1 counts as 1, because retrying an immediate failure without a
-            pause would use a whole processor.
+        first_ms, max_ms: in milliseconds; at least 1, because retrying an immediate failure without a pause would
+            occupy a whole processor.
         rng: source of the jitter; a seeded one makes the pauses repeatable.
-        current_failures: the failures retried with these pauses, for `health()` of the client.
+        current_failures: the failures retried with these pauses, for the client's `health()`.
     """
 
     __slots__ = ("_first_s", "_max_s", "_rng", "current_failures")
@@ -34,7 +34,7 @@ class Backoff:
         self._rng = rng if rng is not None else loop_random()
 
     def seconds(self, failures: int) -> float:
-        """Return the pause in seconds after this many failures in a row; 0 without a failure."""
+        """Return the pause in seconds after this many consecutive failures; 0 without a failure."""
         if failures <= 0:
             return 0.0
         pause = min(self._first_s * 2.0 ** min(failures - 1, 32), self._max_s)

@@ -1,4 +1,4 @@
-"""Finding the cluster from the addresses that the user gave."""
+"""Finds the cluster through the bootstrap servers."""
 
 import asyncio
 import logging
@@ -30,10 +30,10 @@ _STAGGER_S = 0.5
 """Head start of an address before the next one is tried in parallel."""
 
 _SAID_AFTER_S = 3.0
-"""After how long a search that continues is logged."""
+"""Seconds after which a continuing search is logged."""
 
 _LOOKS = 2
-"""How often it is looked what a server is that hangs up: it may begin to answer meanwhile."""
+"""Number of times that a server which hangs up is probed; it may start to respond in the meantime."""
 
 Address = tuple[str, int]
 Found = tuple[Connection, MetadataAnswer]
@@ -41,19 +41,19 @@ Ask = Callable[[Connection, set[str] | None], Awaitable[MetadataAnswer]]
 
 
 class _RequestError(KafkaConnectionError):
-    """The connection was closed on the request for metadata."""
+    """The connection was closed in response to the metadata request."""
 
     hung_up_on = HungUpOn.REQUEST
 
 
 class Bootstrap:
-    """Asks the bootstrap servers in any order, each one a little after the one before, until one of them answers.
+    """Asks the bootstrap servers in random order, with staggered starts, until one of them answers.
 
     Arguments:
-        ask: asks a server for the cluster's metadata.
-        rng: shuffles them, so that not every client asks the first.
-        failed_at: why a connection to an address failed that may not be tried again yet, None where it may be.
-        traffic: counts what is exchanged with each server.
+        ask: requests the cluster's metadata from a server.
+        rng: shuffles the servers, so that not every client asks the first one.
+        failed_at: returns the connection error of an address in backoff; None if the address may be tried.
+        traffic: counts the bytes and requests of each server.
     """
 
     def __init__(
@@ -81,11 +81,11 @@ class Bootstrap:
         self._looks: dict[Address, int] = {}
 
     async def until_found(self, topics: set[str] | None) -> Found:
-        """Go round for ``bootstrap_timeout_ms``.
+        """Try the servers repeatedly for ``bootstrap_timeout_ms``.
 
-        Raises `NoBrokersAvailable`, which names each server and what it answered last; an error that no repetition
-        will mend (credentials, versions, options) is raised as it is, and at once. Where every server refuses
-        connections, ``api_version_auto_timeout_ms`` is long enough, if the user has set it.
+        Raises `NoBrokersAvailable`, which names each server and its last error. An error that retrying cannot resolve
+        (credentials, versions, options) is raised immediately. If every server refuses connections and the user has set
+        ``api_version_auto_timeout_ms``, stops after that time.
         """
         timeout_s = self._options.bootstrap_timeout_ms / 1000
         refusing_ms = self._options.api_version_auto_timeout_ms
@@ -124,7 +124,7 @@ class Bootstrap:
             error = self._failed_at(server)
             if error is None:
                 to_try.append(server)
-            else:  # it is a broker's own address, which was tried a moment ago
+            else:  # the address of a broker that was tried a moment ago
                 self._failures[server] = as_kafka_error("connecting", error)
         self._rng.shuffle(to_try)
         running: dict[asyncio.Task[Found], Address] = {}
@@ -147,7 +147,7 @@ class Bootstrap:
         raise NoBrokersAvailable(self._report("")) from self._cause()
 
     async def again(self, topics: set[str] | None) -> Found:
-        """As `once`, for a cluster that was found before and is lost, but not oftener than ``reconnect_backoff_ms``."""
+        """Find a known cluster again like `once`, at most every ``reconnect_backoff_ms``."""
         loop = asyncio.get_running_loop()
         wait = self._not_before - loop.time()
         if wait > 0:
@@ -165,7 +165,7 @@ class Bootstrap:
     async def _first_answer(
         self, to_try: list[Address], topics: set[str] | None, running: "dict[asyncio.Task[Found], Address]"
     ) -> Found | None:
-        """Ask one server after the other; ``running`` has those whose answer was not looked at."""
+        """Ask one server after the other; ``running`` contains the attempts whose results have not been processed."""
         while to_try or running:
             if to_try:
                 server = to_try.pop(0)
@@ -180,7 +180,7 @@ class Bootstrap:
         return None
 
     def _look_at(self, done: "list[tuple[Address, asyncio.Task[Found]]]") -> Found | None:
-        """Return the first success, and note failures. Without a success, raise any error that is not retriable."""
+        """Return the first success, and record failures. Without a success, raise any error that is not retriable."""
         found: Found | None = None
         fatal: BaseException | None = None
         for server, task in done:
@@ -198,7 +198,7 @@ class Bootstrap:
         return found
 
     def _tell_failures(self) -> None:
-        """Log why servers failed, as the search continues. If it ends, its error says so."""
+        """Log why servers failed while the search continues. Once it ends, its error contains the reasons."""
         for server, error in self._untold.items():
             text = str(error.args[0] if error.args else error)
             named = f"{server[0]}:{server[1]}"
@@ -207,7 +207,7 @@ class Bootstrap:
         self._untold.clear()
 
     def _tell_still_looking(self, timeout_s: float) -> None:
-        """Once a search, so that a wrong address or port is seen before the time is up."""
+        """Log once per search that it continues, so that a wrong address or port is noticed before the time is up."""
         limit, refusing_ms = f"bootstrap_timeout_ms ({timeout_s:g} s)", self._options.api_version_auto_timeout_ms
         if refusing_ms is not None and refusing_ms < timeout_s * 1000 and self._all_refuse():
             limit = f"api_version_auto_timeout_ms ({refusing_ms / 1000:g} s)"
@@ -215,7 +215,7 @@ class Bootstrap:
         self._limiter.warning("looking for a broker", text)
 
     def _all_refuse(self) -> bool:
-        """Whether there is no listener at any of the addresses, or no such host."""
+        """Return whether none of the addresses has a listener or resolves to a host."""
         servers = set(self._options.bootstrap_servers)
         return servers == set(self._failures) and all(
             isinstance(error, DialError) and error.refused for error in self._failures.values()
@@ -225,7 +225,7 @@ class Bootstrap:
     async def _end_others(tasks: "list[asyncio.Task[Found]]") -> None:
         for task in tasks:
             task.cancel()
-            task.add_done_callback(_end_late)  # whether it is waited for or not
+            task.add_done_callback(_end_late)  # even if nothing awaits it
         if tasks:
             await asyncio.wait(tasks)
 
@@ -246,7 +246,7 @@ class Bootstrap:
             raise
 
     async def _look_at_listeners(self) -> None:
-        """Find out what servers are that hung up: one that wants another protocol will not change its mind."""
+        """Probe the servers that hung up: one that expects another protocol will not accept a retry."""
         looks = []
         for server, error in self._failures.items():
             hung_up_on = getattr(error, "hung_up_on", None)
@@ -258,7 +258,7 @@ class Bootstrap:
                 self._failures[server] = self._untold[server] = found
 
     def _hopeless(self) -> bool:
-        """Whether trying again cannot help: no Kafka broker answers there, or TLS does not come about."""
+        """Return whether retrying cannot help, because the servers are not Kafka brokers or TLS handshakes fail."""
         return all(
             isinstance(error, KafkaProtocolError) or getattr(error, "permanent", False)
             for error in self._failures.values()
@@ -275,13 +275,13 @@ class Bootstrap:
         return f"{text}: {'; '.join(self._answers())}{advice}"
 
     def _answers(self) -> list[str]:
-        """What each server answered last."""
+        """Return the last result of each server."""
         answers = [str(error.args[0] if error.args else error) for error in self._failures.values()]
         silent = [server for server in dict.fromkeys(self._options.bootstrap_servers) if server not in self._failures]
         return answers + [f"{format_address(*each)}: no answer yet" for each in silent]
 
 
 def _end_late(task: "asyncio.Task[Found]") -> None:
-    """Close what a server brought that answered too late."""
+    """Close the connection of a server that answered too late."""
     if not task.cancelled() and task.exception() is None:
         task.result()[0].abort(KafkaConnectionError("another bootstrap server answered first"))

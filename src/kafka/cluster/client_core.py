@@ -1,4 +1,4 @@
-"""`ClientCore`: what producers, consumers, share consumers and admin clients have in common on their loop."""
+"""`ClientCore`: the parts that producers, consumers, share consumers and admin clients share on their loop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kafka.net.statistics import NetworkTraffic
 class ClientCore:
     """The cluster, retries, health and telemetry of one client. Created in any thread; its coroutines run on the loop.
 
-    A client's own core creates one, and its parts from these attributes.
+    Each client's own core creates one, and builds its parts from these attributes.
 
     Arguments:
         connection, security: the client's options.
@@ -30,12 +30,12 @@ class ClientCore:
         metrics: all of the client's metrics, which telemetry pushes to brokers (KIP-714).
         identity: the client's name and labels in telemetry.
         submit: runs a user's function, such as a metric's, where user code may run.
-        cluster: the cluster to use; None: connect as the options say.
+        cluster: the cluster to use; None: connect according to the options.
 
     Attributes:
         cluster: metadata, and connections to brokers.
-        current_failures: what currently fails and is retried.
-        backoff: the pauses between retries, as in the options.
+        current_failures: operations that currently fail and are retried.
+        backoff: the pauses between retries, according to the options.
         health: creates the reports of `health()`.
         telemetry: pushes metrics to brokers that subscribe to them.
     """
@@ -62,18 +62,18 @@ class ClientCore:
         self.telemetry = Telemetry(connection, cluster, metrics, identity, loop, submit)
 
     async def start(self, *, in_background: bool = False) -> None:
-        """Find the cluster, and begin to push metrics.
+        """Find the cluster, and start pushing metrics.
 
         Arguments:
-            in_background: return at once; the search continues on the loop, see `ClusterClient.start`.
+            in_background: return immediately; the search continues on the loop, see `ClusterClient.start`.
 
-        Raises `NoBrokersAvailable` and the like, but not ``in_background``.
+        Raises `NoBrokersAvailable` and similar errors, unless ``in_background`` is set.
         """
         await self.cluster.start(in_background=in_background)
         self.telemetry.start()
 
     async def close(self, timeout_s: float | None = None) -> None:
-        """Push metrics for the last time, and close all connections.
+        """Push metrics one last time, and close all connections.
 
         Arguments:
             timeout_s: maximum duration of the last push in seconds; None: `client_telemetry.LAST_PUSH_S`.

@@ -1,4 +1,4 @@
-"""What a client reports about itself: the result of `health()`, and its table in a notebook. Neither asks a broker."""
+"""A client's report about itself: the result of `health()`, and its table in a notebook. Neither sends a request."""
 
 import asyncio
 import math
@@ -15,22 +15,23 @@ from kafka.health import Failure, Health, HealthState
 from kafka.structs import TopicPartition
 
 STALLED_S = 10.0
-"""How much longer than usual an answer may take before that counts as a fault."""
+"""Seconds beyond the usual limit after which a missing response counts as a fault."""
 
 _OFTEN = 2
-"""This many failures in a row indicate more than a leader that moves."""
+"""Number of consecutive failures that indicate more than a leader change."""
 
 
 class Observed(NamedTuple):
-    """What a kind of client adds.
+    """Observations that a kind of client adds to the report.
 
     Arguments:
-        waiting_since: since when what is waited for has not come, in the loop's seconds; None: nothing is waited for.
-        limit_s: how long that usually takes at most.
-        waits_for: what it is.
-        degraded: whether something else is amiss.
-        fatal: why the client cannot go on; None: it can.
-        membership, lag: as of `Health`.
+        waiting_since: time of the loop since which the client has been waiting without a result, in seconds; None if it
+            is not waiting.
+        limit_s: usual maximum wait in seconds.
+        waits_for: what the client is waiting for.
+        degraded: whether there is another problem.
+        fatal: why the client cannot continue; None if it can.
+        membership, lag: as in `Health`.
     """
 
     waiting_since: float | None = None
@@ -43,13 +44,15 @@ class Observed(NamedTuple):
 
 
 class ClientHealth:
-    """What all clients have in common. Any thread may read it, also in a forked child; nothing here waits.
+    """The part of the report that all clients share.
+
+    Any thread may read it, also in a forked child; nothing here waits.
 
     Arguments:
         client_id: the client's name.
-        loop: what the client runs on.
-        current_failures: what the client's tasks tell of.
-        cluster: its connections.
+        loop: the loop that the client runs on.
+        current_failures: failures of the client's operations.
+        cluster: the client's connections.
     """
 
     def __init__(
@@ -67,15 +70,15 @@ class ClientHealth:
         self._loop_error: Exception | None = None
 
     def loop_failed(self, error: Exception) -> None:
-        """Nothing runs on the loop any more."""
+        """Record that the loop has died."""
         self._loop_error = error
 
     def report(self, seen: Observed, closed: bool) -> Health:
-        """How the client is now.
+        """Return the client's current health.
 
         Arguments:
-            seen: what the client itself knows.
-            closed: whether it is closed, or being closed.
+            seen: observations of the client itself.
+            closed: whether it is closed or closing.
         """
         current_failures, now = self._current_failures, self._loop.time()
         fatal = self._cannot_run() or seen.fatal
@@ -118,21 +121,21 @@ class ClientHealth:
 
 
 def not_started(client_id: str | None) -> Health:
-    """How a client is that was not started yet."""
+    """Return the health of a client that has not been started yet."""
     return Health(HealthState.STARTING, client_id or "")
 
 
 def client_html(
     kind: str, health: Health, options: ConnectionOptions, more: Iterable[tuple[str, object]] = (), below: str = ""
 ) -> str:
-    """A table of how a client is. Options that may be secret are not among it.
+    """Return an HTML table of a client's health, without options that may be secret.
 
     Arguments:
         kind: the client's class.
-        health: what its `health()` gives.
-        options: of its connections.
-        more: what a kind of client adds: names and values.
-        below: HTML that follows.
+        health: the result of its `health()`.
+        options: its connection options.
+        more: additional names and values.
+        below: HTML to append.
     """
     from kafka.display import html_tables
     from kafka.display.html_tables import Html

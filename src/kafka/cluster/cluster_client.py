@@ -1,4 +1,4 @@
-"""The cluster client: the producer, the consumer and the admin client send all their requests through it."""
+"""The cluster client, through which the producer, the consumer and the admin client send all their requests."""
 
 import logging
 import random
@@ -43,8 +43,8 @@ R = TypeVar("R", bound="Response")
 class ClusterClient:
     """Connections, metadata and routing for one client, on the event loop that `start` runs on.
 
-    `send` and similar methods try once; `retry` repeats. All waits have limits: connecting
-    ``socket_connection_setup_timeout_ms``, an answer ``request_timeout_ms``, `start` ``bootstrap_timeout_ms``.
+    `send` and similar methods try once; `retry` repeats. All waits have limits: ``socket_connection_setup_timeout_ms``
+    for connecting, ``request_timeout_ms`` for responses, ``bootstrap_timeout_ms`` for `start`.
 
     Arguments:
         rng: chooses among equally good brokers.
@@ -79,8 +79,9 @@ class ClusterClient:
         self._lookup = BrokerLookup(self, self._coordinators, self.any_connection, lookups)
         self._closed = False
         self.metadata: ClusterMetadata = self._updater.metadata
-        """The newest metadata; immutable, so any thread may read them. Kept here as well, because each request reads
-        them several times."""
+        """The newest metadata; immutable, so any thread may read it. Also stored here because each request reads it
+        several times.
+        """
         self._updater.on_change(self._take_metadata)
         warn_if_plain()
 
@@ -88,12 +89,12 @@ class ClusterClient:
         """Find the cluster and read its metadata.
 
         Arguments:
-            in_background: return at once, and search until the cluster is found. Calls made meanwhile search too, and
-                fail as they do when all brokers are lost.
+            in_background: return immediately, and search until the cluster is found. Calls made before that search too,
+                and fail in the same way as when all brokers are lost.
 
-        Raises `NoBrokersAvailable`, which names each bootstrap server and what it answered;
+        Raises `NoBrokersAvailable`, which names each bootstrap server and its last error;
         `SaslAuthenticationFailedError`, `UnsupportedVersionError`, `KafkaConfigurationError`; `IllegalStateError` if
-        the client is closed meanwhile.
+        the client is closed in the meantime.
         """
         self._updater.start()
         if in_background:
@@ -101,7 +102,7 @@ class ClusterClient:
             return
         try:
             await self._discovery.start()
-        except NoBrokersAvailable as error:  # it says all: where it was raised would fill a screen
+        except NoBrokersAvailable as error:  # the message is sufficient; a traceback would fill a screen
             raise error.with_traceback(None) from error.__cause__
         self._updater.refresher.fetched()
 
@@ -118,7 +119,7 @@ class ClusterClient:
         """From the next refresh on, keep the metadata of these topics; None for all topics.
 
         These are the topics that the program sends to or subscribes to: requesting their metadata may create them, if
-        ``allow_auto_create_topics`` and the brokers allow it. No other request for metadata creates a topic.
+        ``allow_auto_create_topics`` and the brokers allow it. No other metadata request creates a topic.
         """
         self._updater.watched = None if topics is None else set(topics)
 
@@ -127,15 +128,15 @@ class ClusterClient:
         return self._updater.on_change(callback)
 
     async def refresh_metadata(self, topics: Iterable[str] | None = None) -> ClusterMetadata:
-        """Request newer metadata, and return them.
+        """Request newer metadata, and return it.
 
         Concurrent calls share one request, and two requests are at least ``retry_backoff_ms`` apart.
 
         Arguments:
-            topics: the topics to refresh, keeping what is known about others; None for all watched topics, forgetting
+            topics: the topics to refresh, keeping the metadata of others; None for all watched topics, forgetting
                 others.
 
-        Raises `KafkaConnectionError` or `NoBrokersAvailable` if no broker answers.
+        Raises `KafkaConnectionError` or `NoBrokersAvailable` if no broker responds.
         """
         self._check_open()
         await self._updater.refresher.refresh(topics)
@@ -144,16 +145,19 @@ class ClusterClient:
     async def read_metadata(
         self, topics: "set[str] | set[str | UUID] | None", *, authorized_operations: bool = False
     ) -> "MetadataResponse":
-        """Return one broker's metadata of topics, by name or id (None: all); none is created or remembered."""
+        """Return one broker's metadata of topics, by name or id (None: all).
+
+        Topics are neither created nor remembered.
+        """
         return await read_metadata(await self.any_connection(), topics, authorized_operations)
 
     def request_refresh(self, topics: Iterable[str] | None = None) -> None:
-        """As `refresh_metadata`, without waiting: the present metadata have proved wrong."""
+        """Request a refresh like `refresh_metadata`, without waiting, because the metadata has proved wrong."""
         self._check_open()
         self._updater.refresher.request(topics)
 
     def note_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> None:
-        """Record that a response named a newer leader of a partition than the metadata (KIP-951)."""
+        """Record a newer leader of a partition that a response named (KIP-951)."""
         self._updater.note_leader(tp, leader, leader_epoch)
 
     async def partition_leader(self, tp: TopicPartition, timeout_ms: float) -> int:
@@ -171,7 +175,7 @@ class ClusterClient:
         return await self._pool.get(node_id, channel)
 
     def ready_connection(self, node_id: int, channel: str = "") -> Connection | None:
-        """As `connection`, but return None instead of opening one."""
+        """Return the open connection to a broker, or None instead of opening one."""
         return self._pool.ready(node_id, channel)
 
     async def send(
@@ -187,7 +191,7 @@ class ClusterClient:
         """Send a request to one broker once, and await the response.
 
         Arguments:
-            timeout_ms: how long to wait for the answer; None for ``request_timeout_ms``.
+            timeout_ms: maximum wait for the response in milliseconds; None for ``request_timeout_ms``.
             min_version, max_version: the versions that support the fields that are set in the request.
             channel: selects a separate connection, so that a long poll does not delay later requests.
 
@@ -205,7 +209,7 @@ class ClusterClient:
         min_version: int = 0,
         max_version: int | None = None,
     ) -> R:
-        """As `send`, to the least loaded broker."""
+        """Send a request like `send`, to the least loaded broker."""
         connection = await self.any_connection()
         return await self._send_on(connection, request, timeout_ms, min_version, max_version)
 
@@ -217,7 +221,7 @@ class ClusterClient:
         min_version: int = 0,
         max_version: int | None = None,
     ) -> R:
-        """As `send`, to the controller; with KRaft that is any broker, which passes the request on (KIP-590).
+        """Send a request like `send`, to the controller; with KRaft, any broker forwards the request (KIP-590).
 
         After `NotControllerError` in a response, refresh the metadata and send again.
         """
@@ -256,7 +260,7 @@ class ClusterClient:
         max_version: int | None = None,
         channel: str = "coordinator",
     ) -> R:
-        """As `send`, to the coordinator of a group or transactional id; after a failure it is looked up again."""
+        """Send a request like `send`, to a coordinator, which is looked up again after a failure."""
         node_id = await self._lookup.coordinator(kind, key, self._options.request_timeout_ms)
         try:
             return await self.send(
@@ -272,7 +276,7 @@ class ClusterClient:
             raise
 
     def api_version(self, node_id: int, request: "type[Request[Any]]", max_version: int | None = None) -> int | None:
-        """Return the version that `send` would use; None if the broker was never connected, or has none."""
+        """Return the version that `send` would use; None if the broker was never connected or supports none."""
         versions = self._pool.api_versions(node_id)
         return None if versions is None else versions.pick(request, 0, max_version)
 
@@ -292,7 +296,7 @@ class ClusterClient:
 
     @property
     def metadata_renewed_at(self) -> float:
-        """When the metadata were last read, in seconds of the loop; minus infinity if never. For any thread."""
+        """Time of the loop when the metadata was last read, in seconds; minus infinity if never. For any thread."""
         return self._updater.renewed_at
 
     async def retry(self, what: str, operation: Callable[[], Awaitable[T]], timeout_ms: float | None) -> T:
@@ -300,16 +304,16 @@ class ClusterClient:
 
         Arguments:
             what: describes the operation in errors.
-            timeout_ms: how long to retry; None for no limit.
+            timeout_ms: maximum time for retries in milliseconds; None for no limit.
 
-        Raises as `RetryPolicy.run` does, and errors other than Kafka's at once.
+        Raises as `RetryPolicy.run`; errors that are not a `KafkaError` are raised immediately.
         """
         return await self._retries.run(what, operation, timeout_ms)
 
     async def any_connection(self) -> Connection:
         """Return a connection to the least loaded broker, or to the first one that can be reached.
 
-        If none can be reached, the bootstrap servers are asked again (KIP-899): all brokers may have moved.
+        If none can be reached, asks the bootstrap servers again, because all brokers may have moved (KIP-899).
         Raises `KafkaConnectionError` or `NoBrokersAvailable`.
         """
         self._check_open()
@@ -317,7 +321,7 @@ class ClusterClient:
         self._rng.shuffle(nodes)
         loads = [(load, node) for node in nodes if (load := self._pool.load(node)) is not None]
         if loads:
-            return await self._pool.get(min(loads, key=lambda each: each[0])[1])  # the first of equals: any
+            return await self._pool.get(min(loads, key=lambda each: each[0])[1])  # among equals, any broker will do
         for node in sorted(nodes, key=lambda node: self._pool.blocked_for(node) > 0):
             try:
                 return await self._pool.get(node)
@@ -325,7 +329,7 @@ class ClusterClient:
                 log.debug("%s", error)
         return self._pool.ready(BOOTSTRAP_NODE) or await self._discovery.again()
 
-    # Inside
+    # Internals
 
     def _take_metadata(self, metadata: ClusterMetadata) -> None:
         self.metadata = metadata

@@ -1,4 +1,4 @@
-"""The operations of a client that fail at present, and its last error, from `RetryPolicy` for `health()`."""
+"""A client's currently failing operations and its last error, recorded by `RetryPolicy` for `health()`."""
 
 import time
 from collections.abc import Callable
@@ -18,12 +18,12 @@ class _Recorded(NamedTuple):
 
 
 class CurrentFailures:
-    """The operations that fail at present. Thread-safe without a lock: each change is one atomic dict operation.
+    """The operations that currently fail. Thread-safe without a lock: each change is one atomic dict operation.
 
     Arguments:
         clock: the client's time in seconds.
-        keep_s: how long a failed operation that is not retried counts as failing, in seconds.
-        client_id: the client's, for the log.
+        keep_s: seconds for which a failed operation that is not retried counts as failing.
+        client_id: the client's id, for the log.
     """
 
     __slots__ = ("_clock", "_keep_s", "_last", "_present", "client_id")
@@ -38,22 +38,22 @@ class CurrentFailures:
         self._last: _Recorded | None = None
 
     def failed(self, what: str, error: Exception, in_a_row: int) -> None:
-        """Record that an operation failed, and will be retried."""
+        """Record that an operation has failed and will be retried."""
         recorded = self._last = _recorded(what, error, self._clock(), in_a_row)
         if len(self._present) >= _MOST and what not in self._present:
             self._present.pop(next(iter(list(self._present))), None)
         self._present[what] = recorded
 
     def noted(self, what: str, error: Exception) -> None:
-        """Record that an operation failed for good, and that its caller gets the error."""
+        """Record that an operation has failed permanently and that its caller gets the error."""
         self._last = _recorded(what, error, self._clock(), 1)
 
     def over(self, what: str) -> None:
-        """Record that an operation works again, or is no longer tried."""
+        """Record that an operation succeeds again, or is no longer tried."""
         self._present.pop(what, None)
 
     def failing(self) -> tuple[Failure, ...]:
-        """Return the operations that fail at present."""
+        """Return the operations that currently fail."""
         now = self._clock()
         return tuple(_shown(each, now) for each in list(self._present.values()) if now - each.at < self._keep_s)
 
@@ -64,7 +64,7 @@ class CurrentFailures:
 
 
 def _recorded(what: str, error: Exception, now: float, in_a_row: int) -> _Recorded:
-    """Keep only text: the traceback of the error would keep objects alive."""
+    """Return the error as text only, because its traceback would keep objects alive."""
     return _Recorded(what, type(error).__name__, str(error), now, in_a_row)
 
 

@@ -31,7 +31,7 @@ _BATCHED_SINCE = 4
 
 
 class Coordinators:
-    """Looks up coordinators, and remembers them.
+    """Finds and caches the coordinators of groups and transactional ids.
 
     Arguments:
         any_connection: returns an open connection to any broker.
@@ -43,25 +43,25 @@ class Coordinators:
         self.nodes: dict[int, BrokerMetadata] = {}
 
     def known(self, kind: CoordinatorKind, key: str) -> int | None:
-        """Return the remembered coordinator, or None."""
+        """Return the cached coordinator, or None."""
         return self._known.get((kind, key))
 
     def forget(self, kind: CoordinatorKind, key: str) -> None:
-        """Look up a coordinator again next time: it has moved, or does not answer."""
+        """Remove a coordinator from the cache, because it has moved or does not respond."""
         self._known.pop((kind, key), None)
 
     def forget_node(self, node_id: int) -> None:
-        """Forget all coordinators on a broker that does not answer."""
+        """Remove all coordinators on a broker that does not respond."""
         for each in [each for each, node in self._known.items() if node == node_id]:
             del self._known[each]
 
     def clear(self) -> None:
-        """Forget everything, after the cluster was found again."""
+        """Clear the cache, after the cluster was found again."""
         self._known.clear()
         self.nodes.clear()
 
     async def find(self, kind: CoordinatorKind, key: str) -> int:
-        """Ask once. Raises the error in the broker's answer, and what `Connection.send` raises."""
+        """Send one FindCoordinator request. Raises the error in the response, and the errors of `Connection.send`."""
         connection = await self._any_connection()
         version = connection.api_versions.version_for(FindCoordinatorRequest)
         response = await connection.send(_request(kind, key, version), version)
@@ -89,7 +89,7 @@ def _request(kind: CoordinatorKind, key: str, version: int) -> FindCoordinatorRe
 
 
 def _answer(response: FindCoordinatorResponse, version: int) -> tuple[Any, int, str | None]:
-    """Return the part of a response with node, host and port, and its error code and message."""
+    """Return the part of a response that contains node, host and port, and its error code and message."""
     if version < _BATCHED_SINCE:
         return response, response.error_code, response.error_message
     found: Sequence[Any] = response.coordinators
@@ -102,13 +102,13 @@ log = logging.getLogger(__name__)
 
 
 class Discovery:
-    """Asks the bootstrap servers, and passes their answer to the parts of the client.
+    """Asks the bootstrap servers, and passes their response to the parts of the client.
 
     Arguments:
         bootstrap: asks the servers.
         updater: receives the metadata.
         pool: receives the connection.
-        coordinators: forgets what it knew about the cluster.
+        coordinators: its cache is cleared when the cluster is found again.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Discovery:
         self._closed = False
 
     async def start(self) -> Connection:
-        """Find the cluster for the first time. Raises as `Bootstrap.until_found` does."""
+        """Find the cluster for the first time. Raises as `Bootstrap.until_found`."""
         task = self._start_search(self._bootstrap.until_found)
         try:
             return await outcome_of(task)
@@ -135,7 +135,7 @@ class Discovery:
     async def again(self) -> Connection:
         """Find a cluster that was lost (KIP-899, KIP-1102); concurrent callers share one search.
 
-        Raises as `Bootstrap.again` does.
+        Raises as `Bootstrap.again`.
         """
         if self._search is None:
             self._search = self._start_search(self._bootstrap.again)
@@ -143,14 +143,14 @@ class Discovery:
         return await outcome_of(self._search)
 
     async def close(self) -> None:
-        """Cancel all searches, whose callers get `IllegalStateError`."""
+        """Cancel all searches; their callers get `IllegalStateError`."""
         self._closed = True
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
 
     def _start_search(self, look: Callable[[set[str] | None], Awaitable[Found]]) -> "asyncio.Task[Connection]":
-        """Search for the cluster in a separate task, which `close` cancels."""
+        """Start a separate task that searches for the cluster; `close` cancels it."""
         if self._closed:
             raise IllegalStateError("the client is closed")
         task = asyncio.get_running_loop().create_task(self._look(look))
@@ -159,13 +159,13 @@ class Discovery:
         return task
 
     def _search_ended(self, search: "asyncio.Task[Connection]") -> None:
-        """Let the next caller start a new search. All callers may have given up: mark the failure as seen."""
+        """Let the next caller start a new search. Retrieves the exception, because all callers may have given up."""
         self._search = None
         if not search.cancelled() and search.exception() is None:
             log.info("found the cluster again through %s", search.result().described_as)
 
     async def _look(self, look: Callable[[set[str] | None], Awaitable[Found]]) -> Connection:
-        """Search; keep the metadata in the answer, and the connection for the broker it leads to."""
+        """Search for the cluster; keep the returned metadata, and the connection for the broker that it leads to."""
         connection, answer = await look(self._updater.watched)
         self._coordinators.clear()
         self._pool.try_all_again()
@@ -178,13 +178,13 @@ class Discovery:
 
 
 class BrokerLookup:
-    """Finds brokers by their role. The methods are those of the same names in `ClusterClient`.
+    """Finds brokers by their role. The methods are documented in `ClusterClient`.
 
     Arguments:
-        cluster: has the metadata, and refreshes them.
-        coordinators: looks up coordinators; each look-up is one try.
+        cluster: provides and refreshes the metadata.
+        coordinators: looks up coordinators; each lookup is one attempt.
         any_connection: returns a connection to any broker.
-        retries: repeats look-ups that find nothing.
+        retries: repeats lookups without a result.
     """
 
     def __init__(

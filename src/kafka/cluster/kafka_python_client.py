@@ -1,7 +1,7 @@
-"""`_client`: what programs of kafka-python reach for inside an admin client or a consumer.
+"""The attribute `_client`, which programs written for kafka-python access inside an admin client or a consumer.
 
-They read the cluster there (`admin._client.cluster.brokers()`), and send requests of `kafka.protocol`. It is the
-`KafkaClient` of `kafka.client_async`, with connections of its own, and is made when a program asks for it.
+Through it they read the cluster (`admin._client.cluster.brokers()`), and send requests of `kafka.protocol`. It is the
+`KafkaClient` of `kafka.client_async`, has its own connections, and is created on first access.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from kafka.errors import IllegalStateError
 
 
 class InnerName:
-    """An attribute that is worked out when it is read. A derived class, and each object, may set one of its own.
+    """A descriptor whose value is computed on each read. Subclasses and instances may override it.
 
     Arguments:
-        read: takes the client.
+        read: computes the value from the client.
     """
 
     def __init__(self, read: Callable[[Any], Any]) -> None:
@@ -31,13 +31,13 @@ _HOMES = {"KafkaClient": "kafka.legacy.client_async.kafka_client"}
 
 
 class HasPolledClient:
-    """Base of the synchronous clients that have one."""
+    """Base of the synchronous clients with the attribute `_client`."""
 
     _client = InnerName(lambda owner: owner._polled_client())
     _polled: Any = None
 
     def _options_given(self) -> Mapping[str, Any]:
-        """The options that this client was made with."""
+        """The options that this client was created with."""
         raise NotImplementedError
 
     def _is_closed(self) -> bool:
@@ -45,16 +45,16 @@ class HasPolledClient:
         raise NotImplementedError
 
     def _polled_client(self) -> Any:
-        """The client, which knows the brokers and all topics; its metadata are refreshed as they are due."""
+        """The `KafkaClient`, which knows the brokers and all topics, and refreshes its metadata regularly."""
         polled = self._polled
         if polled is None:
             self._check_not_closed()
             made = _old_names.of_a_package(__name__, "KafkaClient", _HOMES)(**self._options_given())
             try:
                 made.poll(future=made.cluster.request_update(), timeout_ms=made.config["request_timeout_ms"])
-                polled = self.__dict__.setdefault("_polled", made)  # another thread's, if that was first
+                polled = self.__dict__.setdefault("_polled", made)  # another thread may have been first
                 self._drive(polled)
-                self._check_not_closed()  # meanwhile, by another thread, which may not have found it
+                self._check_not_closed()  # another thread may have closed this client without closing `polled`
             finally:
                 if self._polled is not made or self._is_closed():
                     made.close()
@@ -62,34 +62,37 @@ class HasPolledClient:
         return polled
 
     def _drive(self, polled: Any) -> None:
-        """Complete what programs send by the client wherever they poll this one; nothing to do where none polls."""
+        """Let the `KafkaClient` process its requests when the program polls this client. Does nothing by default."""
 
     def _check_not_closed(self) -> None:
         if self._is_closed():
             raise IllegalStateError(f"the {type(self).__name__} is closed")
 
     def _close_polled_client(self) -> None:
-        """Close its connections. Does nothing where none was made."""
+        """Close the connections of the `KafkaClient`, if it was created."""
         if self._polled is not None:
             self._polled.close()
 
 
 class SendsToNodes(HasPolledClient):
-    """The inner methods by which programs of 1.4 to 2.x send requests that the admin client has no method for."""
+    """Private methods with which programs of 1.4 to 2.x send requests for which the admin client has no method."""
 
     def _send_request_to_node(self, node_id: Any, request: Any, wakeup: bool = True) -> Any:
-        """Send a request of `kafka.protocol` to a broker, once it is connected; gives the future of the response."""
+        """Send a request of `kafka.protocol` to a broker once it is connected; return the future of the response."""
         self._client.await_ready(node_id)
         return self._client.send(node_id, request, wakeup)
 
     def _wait_for_futures(self, futures: Iterable[Any]) -> None:
-        """Wait until all have a response; raises the error of one that fails."""
+        """Wait until all futures are complete; raise the error of one that has failed."""
         for future in futures:
             self._client.poll(future=future)
             if future.failed():
                 raise future.exception
 
     def _matching_api_version(self, operation: Any) -> int:
-        """The newest version of a request that the broker and `kafka.protocol` have, or `IncompatibleBrokerVersion`."""
+        """Return the newest version of a request that broker and `kafka.protocol` support.
+
+        Raises `IncompatibleBrokerVersion` if there is none.
+        """
         version: int = self._client.api_version(operation)
         return version

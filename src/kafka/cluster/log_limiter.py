@@ -1,4 +1,4 @@
-"""Logs a cause that repeats in one line now and then, instead of in a line each time."""
+"""Limits how often a recurring cause is logged."""
 
 import asyncio
 import logging
@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 _MAX_CAUSES = 256
 LONGEST_S = 240.0
-"""How far apart two lines of a cause that goes on are at most, in seconds."""
+"""Maximum interval in seconds between two log lines of a continuing cause."""
 
 
 class LogLimiter:
-    """Logs the first event of a cause at once, and later ones together, with their number, more and more rarely.
+    """Logs the first event of a cause immediately, and later ones together, with their number, less and less often.
 
     Arguments:
-        log: where to.
-        every_s: how far apart the first two lines of one cause are at least, in seconds; doubled up to `LONGEST_S`
-            with each further line, as long as the cause goes on.
+        log: the logger.
+        every_s: minimum interval in seconds between the first two lines of a cause; doubles up to `LONGEST_S` with each
+            further line while the cause continues.
     """
 
     def __init__(self, log: logging.Logger, every_s: float = 30.0) -> None:
@@ -24,7 +24,7 @@ class LogLimiter:
         self._causes: dict[str, tuple[float, int, float]] = {}
 
     def warning(self, cause: str, text: str) -> None:
-        """As `say`, as a warning."""
+        """Log an event as a warning, see `say`."""
         self.say(logging.WARNING, cause, text)
 
     def say(
@@ -35,12 +35,13 @@ class LogLimiter:
         unexpected: BaseException | None = None,
         fields: Mapping[str, object] | None = None,
     ) -> None:
-        """Something went wrong.
+        """Log an event, or count it for a later line.
 
         Arguments:
-            cause: what counts as the same.
-            text: what to say.
-            unexpected: an exception whose traceback is shown.
+            level: the level of the log record.
+            cause: events with the same cause are logged together.
+            text: the message.
+            unexpected: an exception whose traceback is logged.
             fields: attributes of the log record, for structured logs.
         """
         now = asyncio.get_running_loop().time()
@@ -49,7 +50,7 @@ class LogLimiter:
             self._causes[cause] = (next_line, unsaid + 1, gap_s)
             return
         if now - next_line > LONGEST_S:
-            gap_s = self._every_s / 2  # it was quiet meanwhile: this is another time
+            gap_s = self._every_s / 2  # after a quiet period, this counts as a new occurrence
         if cause not in self._causes and len(self._causes) >= _MAX_CAUSES:
             self._causes.pop(next(iter(self._causes)))
         gap_s = min(2 * gap_s, max(LONGEST_S, self._every_s))
@@ -58,10 +59,10 @@ class LogLimiter:
         self._log.log(level, "%s%s", text, more, exc_info=unexpected, extra=fields)
 
     def over(self, cause: str, text: str, fields: Mapping[str, object] | None = None) -> None:
-        """The problem logged for ``cause`` is resolved: log that, once."""
+        """Log once that the problem logged for ``cause`` is resolved."""
         if self.forget(cause):
             self._log.info("%s", text, extra=fields)
 
     def forget(self, cause: str) -> bool:
-        """What was logged for ``cause`` has ended; whether anything was."""
+        """Forget a cause that has ended; return whether anything was logged for it."""
         return self._causes.pop(cause, None) is not None

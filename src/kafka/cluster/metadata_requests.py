@@ -1,6 +1,6 @@
-"""Asks a broker for metadata, and joins its answer with the metadata known before.
+"""Requests metadata from a broker, and merges the response into the known metadata.
 
-An answer's impossible numbers are removed first: the rest of a client relies on possible ones.
+Impossible numbers are removed from a response first, because the client relies on valid ones.
 """
 
 import logging
@@ -22,16 +22,16 @@ T = TypeVar("T")
 
 
 MOST_PARTITIONS = 1_000_000
-"""No topic has as many. Callers make tables as long as a topic's highest partition number."""
+"""Above the size of any real topic. Callers allocate tables as long as a topic's highest partition number."""
 _LONGEST_NAME = 249
 _SHOWN = 5
 
 
 def remove_impossible(response: "MetadataResponse") -> list[str]:
-    """Take out of an answer, in place, what no cluster can have; gives what it was, in words.
+    """Remove impossible entries from a response, in place; return descriptions of these.
 
-    Brokers without an id or a port, topics without a name, partitions with a number that is negative or beyond
-    `MOST_PARTITIONS`.
+    Removes brokers without an id or a port, topics without a name, and partitions with a number that is negative or
+    reaches `MOST_PARTITIONS`.
     """
     found = []
     brokers = [each for each in response.brokers if each.node_id >= 0 and 0 < each.port < 65_536]
@@ -57,21 +57,21 @@ def remove_impossible(response: "MetadataResponse") -> list[str]:
 
 
 _CREATION_CHOSEN_SINCE = 4
-"""The first version of Metadata that says whether topics may be created (Kafka 0.11)."""
+"""The first version of Metadata in which clients choose whether topics may be created (Kafka 0.11)."""
 _OPERATIONS_SINCE = 8
-"""The first version that tells what the client may do with a topic (KIP-430)."""
+"""The first version that returns the client's permitted operations on a topic (KIP-430)."""
 _IDS_SINCE = 12
-"""The first version that takes topics by their ids (KIP-516)."""
+"""The first version that accepts topic ids (KIP-516)."""
 
 
 class MetadataAnswer(NamedTuple):
-    """What a broker answered.
+    """A broker's response.
 
     Attributes:
-        error_code: an error of the whole answer.
-        has_brokers: whether it named any.
-        metadata: the picture with the answer taken in.
-        impossible: what it told that cannot be.
+        error_code: an error of the whole response.
+        has_brokers: whether it named any brokers.
+        metadata: the known metadata with the response merged in.
+        impossible: descriptions of the entries that were removed.
     """
 
     error_code: int
@@ -81,8 +81,11 @@ class MetadataAnswer(NamedTuple):
 
 
 def metadata_request(topics: set[str] | None, version: int, may_create: bool) -> MetadataRequest:
-    """Ask about some topics; None: about all. Where a topic may not be created, brokers before 0.11 are asked for all:
-    they create what is named and missing. What they do not list then is said to be unknown, as later brokers do."""
+    """Create a request for some topics, or for all (None).
+
+    Brokers before 0.11 create topics that are named and missing. To prevent that, they are asked for all topics; those
+    that they do not list are then reported as unknown, as later brokers do.
+    """
     named = [MetadataRequestTopic(name=name) for name in sorted(topics or ())]
     if version >= _CREATION_CHOSEN_SINCE:
         return MetadataRequest(topics=None if topics is None else named, allow_auto_topic_creation=may_create)
@@ -94,12 +97,12 @@ def metadata_request(topics: set[str] | None, version: int, may_create: bool) ->
 async def ask_metadata(
     connection: Connection, topics: set[str] | None, may_create: bool, known: ClusterMetadata, *, keep_others: bool
 ) -> MetadataAnswer:
-    """Ask one broker about some topics; None: about all. Raises what `Connection.send` raises.
+    """Request metadata of some topics, or of all (None), from one broker. Raises the errors of `Connection.send`.
 
     Arguments:
-        may_create: whether the brokers may create what is named and missing, if that is their way.
-        known: the picture that the answer is taken into, in a thread where it is large.
-        keep_others: whether topics that the answer does not name are still there.
+        may_create: whether brokers may create topics that are named and missing, if they are configured to do so.
+        known: the metadata into which the response is merged, in a thread if it is large.
+        keep_others: whether to keep topics that the response does not name.
     """
 
     def take_in(response: "MetadataResponse") -> MetadataAnswer:
@@ -119,7 +122,10 @@ async def ask_metadata(
 async def read_metadata(
     connection: Connection, topics: "set[str] | set[str | UUID] | None", authorized_operations: bool = False
 ) -> "MetadataResponse":
-    """As `ask_metadata`, but the response itself, and nothing is created. Topics may be named by their ids, too."""
+    """Request metadata like `ask_metadata`, but return the response itself, and create no topics.
+
+    Topics may also be given by id.
+    """
     impossible: list[str] = []
 
     def check(response: "MetadataResponse") -> "MetadataResponse":

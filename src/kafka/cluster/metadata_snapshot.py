@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _NO_ID = UUID(int=0)
 _FORGET_ON = (UnknownTopicOrPartitionError, InvalidTopicError, TopicAuthorizationFailedError)
-"""Errors after which the known metadata of a topic are wrong; after others they are still the best guess."""
+"""Errors after which the known metadata of a topic is wrong; after others it is still the best guess."""
 
 
 class TopicMetadata(NamedTuple):
@@ -32,13 +32,13 @@ class TopicMetadata(NamedTuple):
 
 
 class ClusterMetadata:
-    """A snapshot of the cluster's metadata; each refresh makes a new object (`ClusterClient.metadata`).
+    """A snapshot of the cluster's metadata; each refresh creates a new object (`ClusterClient.metadata`).
 
     Attributes:
         is_complete: whether it contains all topics of the cluster that the client may see.
         cluster_id: the id of the cluster; None on brokers before 0.10.1.
         controller_id: the controller, or with KRaft any live broker; -1 if it is not known.
-        topic_errors: topic to the class of the error that the cluster returned for it.
+        topic_errors: maps topics to the class of the error that the cluster returned for them.
         version: the number of refreshes; a higher one is newer.
     """
 
@@ -132,14 +132,14 @@ class ClusterMetadata:
     def updated(
         self, response: "MetadataResponse", *, keep_others: bool, is_complete: bool = False
     ) -> "ClusterMetadata":
-        """Return a new snapshot with a broker's answer.
+        """Return a new snapshot with a broker's response merged in.
 
-        A partition keeps its leader if the answer has an older leader epoch: brokers learn of elections at different
+        A partition keeps its leader if the response has an older leader epoch: brokers learn of elections at different
         times, and going back would send requests to a leader that has been replaced (KIP-320).
 
         Arguments:
-            keep_others: whether to keep topics that the answer does not contain.
-            is_complete: whether the answer contains all topics.
+            keep_others: whether to keep topics that the response does not contain.
+            is_complete: whether the response contains all topics.
         """
         lists = _SharedLists()
         topics = dict(self._topics) if keep_others else {}
@@ -191,8 +191,11 @@ class ClusterMetadata:
 
 
 class _SharedLists(dict[tuple[int, ...], list[int]]):
-    """One list for all partitions with the same replicas: a large cluster has few different lists, but very many
-    partitions, which the cyclic collector has to traverse."""
+    """Shares one list among all partitions with the same replicas.
+
+    A large cluster has few different lists but very many partitions, and the cyclic garbage collector has to traverse
+    each list.
+    """
 
     def __missing__(self, brokers: tuple[int, ...]) -> list[int]:
         found = self[brokers] = list(brokers)

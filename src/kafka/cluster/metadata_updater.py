@@ -1,4 +1,4 @@
-"""Keeps a client's metadata fresh: when to refresh, which topics and broker to ask, whom to notify."""
+"""Keeps a client's metadata up to date: when to refresh, which topics and broker to ask, whom to notify."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ _WHAT = "refreshing the cluster's metadata"
 
 
 class _Round:
-    """One refresh, under way or to come, and those who wait for it. ``everything``: all that is watched."""
+    """One refresh, running or planned, and its waiters. ``everything``: whether it covers all watched topics."""
 
     __slots__ = ("everything", "future", "topics")
 
@@ -33,7 +33,10 @@ class _Round:
         self.future.add_done_callback(lambda future: future.cancelled() or future.exception())
 
     def covers(self, topics: frozenset[str] | None) -> bool:
-        """Whether a caller who asks for this gets it from this round (a full round names no single topic)."""
+        """Return whether this round covers the topics (None: all watched ones).
+
+        A full round covers no individual topics.
+        """
         return self.everything if topics is None else topics <= self.topics
 
     def add(self, topics: frozenset[str] | None) -> None:
@@ -44,14 +47,15 @@ class _Round:
 
 
 class MetadataRefresher:
-    """Single-flight refreshes.
+    """Combines concurrent refreshes into one.
 
     Arguments:
-        fetch: asks a broker and takes in the answer; its argument is the topics to ask for, and whether everything
-            that is watched is asked for as well.
-        min_interval_ms, max_interval_ms: how far apart two refreshes are at least, and at most when they fail.
-        max_age_ms: after how long a refresh is made unasked.
-        current_failures: shows failures.
+        fetch: requests and merges metadata; its arguments are the topics to request, and whether to request all watched
+            topics as well.
+        min_interval_ms, max_interval_ms: minimum interval between two refreshes, and maximum interval while they fail,
+            in milliseconds.
+        max_age_ms: age in milliseconds after which the metadata is refreshed without a request.
+        current_failures: records failures.
     """
 
     def __init__(
@@ -73,18 +77,18 @@ class MetadataRefresher:
         backoff = Backoff(min_interval_ms, max_interval_ms, current_failures=current_failures)
         self._attempts = RetryPolicy(backoff, log, fatal=nothing).attempts(_WHAT)
         self.fetched_at = -math.inf
-        """When the metadata were last taken in, in the loop's seconds."""
+        """Time of the loop when metadata was last received, in seconds."""
         self._closed = False
 
     async def refresh(self, topics: Iterable[str] | None = None) -> None:
-        """Wait for a refresh that covers ``topics`` (None: all that is watched), joining one under way if it does.
+        """Wait for a refresh that covers ``topics`` (None: all watched ones), joining a running one if possible.
 
-        Raises what fetching raises.
+        Raises the errors of `fetch`.
         """
         await asyncio.shield(self.request(topics))
 
     def request(self, topics: Iterable[str] | None = None) -> "asyncio.Future[None]":
-        """As `refresh`, without waiting."""
+        """Request a refresh like `refresh`, without waiting."""
         if self._closed:
             raise IllegalStateError("the client is closed")
         wanted = None if topics is None else frozenset(topics)
@@ -98,17 +102,17 @@ class MetadataRefresher:
         return self._next.future
 
     def fetched(self) -> None:
-        """The metadata have just been taken in, by a refresh or by bootstrapping: count their age from now."""
+        """Record that metadata has just been received, by a refresh or by bootstrapping: its age counts from now."""
         self._attempts.succeeded()
         self.fetched_at = asyncio.get_running_loop().time()
         self._renew_in(self._max_age_s)
 
     async def close(self) -> None:
-        """End what is under way."""
+        """Cancel running refreshes."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
-        rounds = (self._running, self._next)  # before the driver, which forgets what it was at, is cancelled
+        rounds = (self._running, self._next)  # read before the driver is cancelled, which then forgets its round
         if self._driver is not None:
             self._driver.cancel()
             await asyncio.gather(self._driver, return_exceptions=True)
@@ -158,20 +162,20 @@ _REBOOTSTRAP_REQUIRED = 129
 
 
 class MetadataUpdater:
-    """Keeps `ClusterMetadata` up to date, for one client.
+    """Keeps the `ClusterMetadata` of one client up to date.
 
-    A topic may be created by asking for it (``allow_auto_create_topics``) only if it is watched: if the program sends
-    to it, or subscribes to it. A lookup never creates one.
+    Requesting a topic's metadata may create the topic (``allow_auto_create_topics``) only if it is watched, because the
+    program sends to it or subscribes to it. A lookup never creates one.
 
     Arguments:
-        options: how often, and whether topics may be created.
+        options: how often to refresh, and whether topics may be created.
         any_connection: returns a connection for the requests.
         bootstrap: rebootstraps the client (KIP-1102).
-        current_failures: where failing refreshes are recorded.
+        current_failures: records failing refreshes.
 
     Attributes:
-        metadata: the newest picture; immutable, so any thread may read it.
-        watched: the topics that every full refresh asks for; None: all.
+        metadata: the newest snapshot; immutable, so any thread may read it.
+        watched: the topics that every full refresh requests; None: all.
     """
 
     def __init__(
@@ -192,7 +196,7 @@ class MetadataUpdater:
         self.metadata = ClusterMetadata()
 
     def start(self) -> None:
-        """Refresh from now on, on the running loop."""
+        """Start refreshing on the running loop."""
         options = self._options
         self._refresher = MetadataRefresher(
             self._fetch,
@@ -203,25 +207,25 @@ class MetadataUpdater:
         )
 
     async def close(self) -> None:
-        """End what is under way."""
+        """Cancel running refreshes."""
         if self._refresher is not None:
             await self._refresher.close()
 
     @property
     def renewed_at(self) -> float:
-        """When they were last read, in the loop's seconds; minus infinity: never."""
+        """Time of the loop when metadata was last received, in seconds; minus infinity if never."""
         return -math.inf if self._refresher is None else self._refresher.fetched_at
 
     @property
     def refresher(self) -> MetadataRefresher:
-        """What refreshes. Raises `IllegalStateError` before `start`."""
+        """The refresher. Raises `IllegalStateError` before `start`."""
         if self._refresher is None:
             raise IllegalStateError("the client was not started: await start() first")
         return self._refresher
 
     @property
     def creates(self) -> set[str]:
-        """The topics that asking for may create."""
+        """The topics that a request may create."""
         return self.watched or set() if self._options.allow_auto_create_topics else set()
 
     def on_change(self, callback: Callable[[ClusterMetadata], object]) -> Callable[[], None]:
@@ -236,7 +240,7 @@ class MetadataUpdater:
             self._set(self.metadata.with_leader(tp, leader, leader_epoch))
 
     async def ask_all(self, connection: Connection, topics: set[str] | None) -> MetadataAnswer:
-        """Ask a broker for metadata that replace all that is known, for `take_in`; ``topics`` are watched."""
+        """Request metadata that replaces all known metadata, for `take_in`; ``topics`` are the watched topics."""
         may_create = self._options.allow_auto_create_topics
         answer = await ask_metadata(connection, topics, may_create, self.metadata, keep_others=False)
         if answer.error_code:
@@ -244,9 +248,9 @@ class MetadataUpdater:
         return answer
 
     def take_in(self, answer: MetadataAnswer) -> None:
-        """Have what a broker answered for the newest picture."""
+        """Make a broker's response the newest snapshot."""
         metadata = answer.metadata
-        for tp, (leader, epoch) in self._noted.items():  # perhaps since the answer was read
+        for tp, (leader, epoch) in self._noted.items():  # possibly noted after the response was read
             same = metadata.topic_id(tp.topic) == self.metadata.topic_id(tp.topic)
             if same and metadata.broker_metadata(leader) is not None:
                 metadata = metadata.with_leader(tp, leader, epoch)
@@ -255,7 +259,7 @@ class MetadataUpdater:
         self._set(metadata)
 
     async def _fetch(self, topics: set[str], everything: bool) -> None:
-        """Ask about topics, and about all that is watched if ``everything``."""
+        """Request the metadata of topics, and of all watched ones if ``everything``."""
         if everything and self.watched is None:
             await self._ask_any(None, False, keep_others=False)
             return

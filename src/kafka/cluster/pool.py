@@ -1,4 +1,4 @@
-"""The connections to the brokers: one per broker, or more if a caller names a channel; opened when needed."""
+"""The connections to the brokers: one per broker, or more if callers name channels; opened on demand."""
 
 import asyncio
 import logging
@@ -23,10 +23,10 @@ BOOTSTRAP_NODE = -1
 
 
 async def outcome_of(task: asyncio.Task[T]) -> T:
-    """Wait for a task of the client's own, which goes on if the caller is cancelled.
+    """Wait for one of the client's own tasks, which continues if the caller is cancelled.
 
-    Raises what the task raises, and `IllegalStateError` if it was cancelled: only closing the client does that, and
-    its callers were not cancelled themselves.
+    Raises the task's error, and `IllegalStateError` if it was cancelled: only closing the client does that, and the
+    callers themselves were not cancelled.
     """
     await asyncio.wait((task,))
     if task.cancelled():
@@ -35,12 +35,12 @@ async def outcome_of(task: asyncio.Task[T]) -> T:
 
 
 def _traffic_name(node_id: int, channel: str) -> str:
-    """What kafka-python calls a broker in metrics: the connection to a coordinator has a name of its own."""
+    """Return kafka-python's name of a broker in metrics; connections to coordinators have separate names."""
     return f"coordinator-{node_id}" if channel == "coordinator" else str(node_id)
 
 
 class _Broker:
-    """The connections to one broker by channel, and how the last attempts to connect went, on whichever channel."""
+    """The connections to one broker by channel, and the results of the last connection attempts on all channels."""
 
     __slots__ = ("attempts", "blocked_until", "connections", "opening")
 
@@ -65,13 +65,13 @@ class _Broker:
 class ConnectionPool:
     """Connections by broker id and channel.
 
-    A broker that fails is left alone for ``reconnect_backoff_ms``, and longer each time, by all its channels together;
-    while it is not known to be there, one of them at a time tries.
+    A broker that fails is not tried again for ``reconnect_backoff_ms``, and longer each time. This applies to all its
+    channels together. While a broker is not known to be reachable, only one channel at a time tries to connect.
 
     Arguments:
-        address_of: gives the present host and port of a broker, None if the cluster has no such broker.
-        traffic: counts what is exchanged with each broker.
-        current_failures: shows which brokers cannot be reached.
+        address_of: returns the current host and port of a broker, None if the cluster has no such broker.
+        traffic: counts the bytes and requests of each broker.
+        current_failures: records which brokers cannot be reached.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class ConnectionPool:
         self._closed = False
 
     def ready(self, node_id: int, channel: str = "") -> Connection | None:
-        """The open connection to a broker, or None."""
+        """Return the open connection to a broker, or None."""
         broker = self._brokers.get(node_id)
         connection = broker.connections.get(channel) if broker is not None else None
         if broker is None or connection is None or connection.closed:
@@ -109,21 +109,21 @@ class ConnectionPool:
         return connection
 
     def blocked_for(self, node_id: int) -> float:
-        """For how many seconds the broker is not tried again after it failed; 0: it may be tried."""
+        """Return the seconds for which a failed broker is not tried again; 0 if it may be tried."""
         broker = self._brokers.get(node_id)
         if broker is None:
             return 0.0
         return max(0.0, broker.blocked_until - asyncio.get_running_loop().time())
 
     def last_error_at(self, address: Address) -> Exception | None:
-        """Why a broker at this address failed that is not tried again yet; None: there is none such."""
+        """Return the error of a broker at this address that is in backoff; None if there is none."""
         for node_id, broker in self._brokers.items():
             if broker.attempts.last is not None and self.blocked_for(node_id) and self._address_of(node_id) == address:
                 return broker.attempts.last
         return None
 
     def connected(self) -> tuple[int, ...]:
-        """The ids of the brokers that a connection is open to. In any thread."""
+        """Return the ids of the connected brokers. In any thread."""
         return tuple(
             sorted(
                 node_id
@@ -133,30 +133,33 @@ class ConnectionPool:
         )
 
     def load(self, node_id: int) -> int | None:
-        """How many requests are in flight to a broker on its main connection; None: it is not connected."""
+        """Return the number of requests in flight on the main connection to a broker; None if it is not connected."""
         connection = self.ready(node_id)
         return None if connection is None else connection.in_flight
 
     def api_versions(self, node_id: int) -> ApiVersions | None:
-        """What the broker served when it was last connected; None: it never was."""
+        """Return the versions that a broker supported when it was last connected; None if it never was."""
         return self._versions.get(node_id)
 
     def feature_level(self, feature: str) -> int:
-        """The level of a feature, by the newest that the brokers told when they were last connected; 0: it is off."""
+        """Return the level of a feature according to the newest information from connected brokers; 0 if it is off."""
         newest = max(self._versions.values(), key=lambda each: each.features_epoch, default=None)
         return 0 if newest is None else newest.features.get(feature, 0)
 
     def release(self) -> tuple[int, ...] | None:
-        """The release of one of the brokers, by what they served; None: none was connected. In any thread."""
+        """Return the release of one of the brokers, derived from its versions; None if none was connected.
+
+        In any thread.
+        """
         for versions in list(self._versions.values()):
             return release_of(versions)
         return None
 
     async def get(self, node_id: int, channel: str = "") -> Connection:
-        """The connection to a broker, opened if there is none.
+        """Return the connection to a broker, opening it if necessary.
 
-        Raises `KafkaConnectionError` if it cannot be opened or may not be tried again yet, `IllegalStateError` if the
-        client is closed meanwhile, and what `open_connection` raises.
+        Raises `KafkaConnectionError` if it cannot be opened or is in backoff, `IllegalStateError` if the client is
+        closed in the meantime, and the errors of `open_connection`.
         """
         while True:
             connection = self.ready(node_id, channel)
@@ -174,9 +177,9 @@ class ConnectionPool:
             return await outcome_of(task)
 
     def adopt(self, node_id: int, connection: Connection) -> None:
-        """Use a connection that was opened to find the cluster for the broker it turned out to lead to.
+        """Adopt a connection that was opened to find the cluster, for the broker that it leads to.
 
-        `BOOTSTRAP_NODE` is for one that leads to no broker's own address; the last such is kept.
+        `BOOTSTRAP_NODE` stands for a connection to an address that no broker advertises; the last such one is kept.
         """
         broker = self._broker(node_id)
         if node_id != BOOTSTRAP_NODE and ("" in broker.opening or self.ready(node_id) is not None):
@@ -191,7 +194,7 @@ class ConnectionPool:
         self._take(node_id, "", broker, connection)
 
     def try_all_again(self) -> None:
-        """Try every broker again at once: the client has been rebootstrapped."""
+        """End the backoff of every broker, because the client has been rebootstrapped."""
         for broker in self._brokers.values():
             broker.works()
 
@@ -221,7 +224,7 @@ class ConnectionPool:
             raise StaleMetadata(f"the cluster has no broker with id {node_id} (any more)")
         task = asyncio.get_running_loop().create_task(self._open(node_id, channel, broker, address))
         broker.opening[channel] = task
-        # Looked at also if every caller gave up, so that asyncio does not complain of it.
+        # Retrieve the exception even if every caller has given up, so that asyncio does not complain about it.
         task.add_done_callback(lambda task: task.cancelled() or task.exception())
         return task
 
@@ -241,7 +244,7 @@ class ConnectionPool:
             failure = as_kafka_error(f"connecting to broker {node_id}", error)
             if isinstance(error, KafkaConnectionError):
                 text = error.args[0] if error.args else error
-                # Of what Java's clients take for a failed authentication, as a wrong password is.
+                # A failed TLS handshake counts as failed authentication, as in Java's clients.
                 cls = TlsRefusedError if getattr(error, "permanent", False) else KafkaConnectionError
                 failure = cls(f"{text} (the address that the cluster advertises for broker {node_id})")
             broker.failed(failure)
@@ -268,7 +271,7 @@ class ConnectionPool:
         connection.on_close(lost)
 
     def _lost(self, broker: _Broker, error: KafkaError, it_worked: bool) -> None:
-        if it_worked:  # try again at once, and wait only if that fails
+        if it_worked:  # retry immediately, and wait only if that fails
             broker.works()
             log.debug("%s", error)
         elif not self._closed:

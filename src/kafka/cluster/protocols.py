@@ -1,18 +1,17 @@
-"""What a consumer, a producer, a member or an admin operation needs of the cluster, as protocols.
+"""The interfaces to the cluster that consumers, producers, group members and admin operations use, as protocols.
 
-`kafka.cluster.ClusterClient` implements all of them, and so does the fake in the tests (`tests/fakes/cluster.py`). One
-set of contract tests runs on both (`tests/unit/cluster/test_contract.py`). Ask for the smallest protocol that is
-enough:
+`kafka.cluster.ClusterClient` implements all of them, and so does the fake in the tests (`tests/fakes/cluster.py`). The
+same contract tests run on both (`tests/unit/cluster/test_contract.py`). Use the smallest protocol that is sufficient:
 
-| protocol | who needs it |
+| protocol | users |
 |---|---|
 | `MetadataAccess` | code that reads or refreshes the metadata |
 | `BrokerRequests` | code that sends occasional requests: lookups, admin operations |
 | `CoordinatorRequests` | group membership, offsets, transactions |
-| `BrokerConnections` | the hot paths, fetching and producing, which keep a connection at hand |
+| `BrokerConnections` | the hot paths, fetching and producing, which keep a connection |
 | `ClusterAccess` | the owner, which starts and closes it |
 
-`ClusterClient` documents the methods. Everything runs on one event loop; ``metadata`` may be read anywhere.
+`ClusterClient` documents the methods. Everything runs on one event loop; any thread may read ``metadata``.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ CoordinatorKind = Literal["group", "transaction"]
 
 
 class MetadataAccess(Protocol):
-    """Reads the metadata, and has them refreshed."""
+    """Reads and refreshes the metadata."""
 
     @property
     def metadata(self) -> ClusterMetadata: ...
@@ -49,7 +48,7 @@ class MetadataAccess(Protocol):
 
 
 class BrokerRequests(MetadataAccess, Protocol):
-    """Sends single requests; each call is one try."""
+    """Sends single requests; each call is one attempt."""
 
     async def send(
         self,
@@ -122,7 +121,7 @@ class BrokerConnection(Protocol):
 
 
 class BrokerConnections(BrokerRequests, Protocol):
-    """Gives the connections themselves."""
+    """Returns the connections themselves."""
 
     async def connection(self, node_id: int, channel: str = "") -> BrokerConnection: ...
     def ready_connection(self, node_id: int, channel: str = "") -> BrokerConnection | None: ...
@@ -130,7 +129,7 @@ class BrokerConnections(BrokerRequests, Protocol):
 
 
 class ClusterAccess(BrokerConnections, CoordinatorRequests, Protocol):
-    """All of it."""
+    """The complete interface."""
 
     @property
     def connected_brokers(self) -> tuple[int, ...]: ...

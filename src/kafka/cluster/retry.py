@@ -1,10 +1,10 @@
-"""What is tried again, when, and what is logged about it: the one policy for everything that repeats.
+"""Decides what is retried, when, and what is logged about it: one policy for all retries.
 
-Two uses, one object. What a caller waits for has a deadline::
+It has two uses. An operation that a caller waits for has a deadline::
 
     offsets = await policy.run("OffsetFetch of group 'g'", fetch_once, timeout_ms=30_000)
 
-and a loop of the client, which lives as long as the client does, has none::
+A loop of the client, which lives as long as the client does, has none::
 
     attempts = policy.attempts("fetching from broker 1")
     while not closed:
@@ -15,8 +15,8 @@ and a loop of the client, which lives as long as the client does, has none::
         else:
             attempts.succeeded()
 
-Either survives any `Exception` that is not fatal: it is logged, at once, then after 30 seconds and ever more rarely
-(`LogLimiter`), and backed off.
+Both survive any `Exception` that is not fatal. It is logged immediately, again after 30 seconds, and then less and less
+often (`LogLimiter`), and followed by a pause.
 """
 
 import asyncio
@@ -36,40 +36,42 @@ Renew = Callable[[KafkaError], Awaitable[object]]
 
 
 def refused_for_good(error: Exception) -> bool:
-    """Whether Kafka says that retrying does not help. An error that is not a `KafkaError` is retried."""
+    """Return whether Kafka considers an error not retriable. An error that is not a `KafkaError` is retried."""
     return isinstance(error, KafkaError) and not error.retriable
 
 
 def anything_unexpected(error: Exception) -> bool:
-    """Like `refused_for_good`, but an error that is not a `KafkaError` is fatal too: a caller is there to get it."""
+    """Return whether an error is refused for good or not a `KafkaError`. A waiting caller should get either."""
     return not isinstance(error, KafkaError) or not error.retriable
 
 
 def nothing(error: Exception) -> bool:
-    """Whatever it was, try again."""
+    """Return False: retry after any error."""
     return False
 
 
 def wants_metadata(error: KafkaError) -> bool:
-    """Whether newer metadata may mend it."""
+    """Return whether newer metadata may resolve an error."""
     return error.invalid_metadata or isinstance(error, NotControllerError)
 
 
 def as_kafka_error(what: str, error: Exception) -> KafkaError:
-    """The error for callers of ``what``: an error that is not a `KafkaError` becomes a retriable one."""
+    """Return the error for callers of ``what``; an error that is not a `KafkaError` becomes a retriable one."""
     return error if isinstance(error, KafkaError) else RetriableError(f"{what} failed unexpectedly: {error!r}")
 
 
 class RetryPolicy:
-    """How failures are judged, logged and followed by a pause. Immutable except for its log state; used on one loop.
+    """Determines how failures are classified and logged, and the pauses after them.
+
+    Immutable except for the state of its log; used on one loop.
 
     Arguments:
-        backoff: the pauses between tries.
-        log: where failures are logged.
-        level: at which level. An unexpected error (not a `KafkaError`) is logged as an error, with its traceback.
-        quiet: this many failures in a row are logged at DEBUG only: they happen, and pass.
-        fatal: which errors are not retried.
-        renew: awaited before the next try after an error that newer metadata may resolve, see `wants_metadata`.
+        backoff: the pauses between attempts.
+        log: the logger for failures.
+        level: the level of log records. Unexpected errors (not a `KafkaError`) are logged as errors, with a traceback.
+        quiet: number of consecutive failures that are logged only at DEBUG, because such failures are normal and pass.
+        fatal: tells which errors are not retried.
+        renew: awaited before the next attempt after an error that newer metadata may resolve, see `wants_metadata`.
     """
 
     __slots__ = ("_backoff", "_fatal", "_level", "_limiter", "_log", "_quiet", "_renew")
@@ -93,32 +95,32 @@ class RetryPolicy:
         self._renew = renew
 
     def attempts(self, what: str, timeout_ms: float | None = None) -> "Attempts":
-        """Begin to try something.
+        """Create the attempts of an operation.
 
         Arguments:
-            what: names it in the log and in errors, and counts as the cause of log lines.
-            timeout_ms: how long to try; None: for ever.
+            what: name of the operation in the log and in errors, and the cause of log lines.
+            timeout_ms: maximum time for all attempts in milliseconds; None for no limit.
         """
         loop = asyncio.get_running_loop()
         return Attempts(self, what, None if timeout_ms is None else loop.time() + timeout_ms / 1000)
 
     async def run(self, what: str, operation: Callable[[], Awaitable[T]], timeout_ms: float | None = None) -> T:
-        """Await ``operation()`` until it succeeds; arguments as of `attempts`.
+        """Await ``operation()`` until it succeeds; see `attempts` for the arguments.
 
-        Raises what is fatal as it is; `KafkaTimeoutError`, from the last error and with its text, when the time is up.
+        Raises fatal errors unchanged, and `KafkaTimeoutError` with the text of the last error when the time is up.
         """
         return await self.attempts(what, timeout_ms).run(operation)
 
     def is_fatal(self, error: Exception) -> bool:
-        """Whether trying again cannot help."""
+        """Return whether retrying cannot help."""
         return self._fatal(error)
 
     def pause_s(self, failures: int) -> float:
-        """The pause after this many ``failures`` in a row, in seconds."""
+        """Return the pause after this many consecutive ``failures``, in seconds."""
         return self._backoff.seconds(failures)
 
     def tell_failure(self, what: str, error: Exception, failures: int) -> None:
-        """Log a failure, as the arguments of the policy say, and show it in `health()`."""
+        """Log a failure according to the policy's arguments, and record it for `health()`."""
         self._backoff.current_failures.failed(what, error, failures)
         fields = self._fields(what) | {"kafka_error": type(error).__name__, "kafka_failures": failures}
         if not isinstance(error, KafkaError):
@@ -133,22 +135,22 @@ class RetryPolicy:
         return {"kafka_client_id": self._backoff.current_failures.client_id, "kafka_operation": what}
 
     def tell_success(self, what: str) -> None:
-        """Log that what failed works again."""
+        """Log that a failed operation succeeds again."""
         self._backoff.current_failures.over(what)
         self._limiter.over(what, f"{what} works again", self._fields(what))
 
     def tell_end(self, what: str, error: Exception | None = None) -> None:
-        """What has failed is not tried any more, because of ``error`` if there is one; that is for others to log."""
+        """Record that a failed operation is no longer tried. Its ``error``, if any, is logged elsewhere."""
         self._backoff.current_failures.over(what)
         if error is not None:
             self._backoff.current_failures.noted(what, error)
 
     def elsewhere(self) -> str:
-        """What else of the client fails at present, as the end of a sentence: likely the reason for a silence."""
+        """Return the client's other current failures, as the end of a sentence: they may explain a missing response."""
         return meanwhile(self._backoff.current_failures.failing())
 
     async def renew_after(self, error: Exception) -> None:
-        """Fetch newer metadata where ``error`` asks for that; a failure shows when the operation is tried next."""
+        """Request newer metadata if ``error`` requires that; failures of this show at the next attempt."""
         if self._renew is None or not isinstance(error, KafkaError) or not wants_metadata(error):
             return
         try:
@@ -158,12 +160,12 @@ class RetryPolicy:
 
 
 class Attempts:
-    """The tries of one thing: how often it failed in a row, and until when it is tried.
+    """The attempts of one operation: its consecutive failures, and its deadline.
 
     Attributes:
-        what: names it in the log and in errors.
-        failures: how many tries have failed since the last success.
-        last: the error of the last of them.
+        what: name of the operation in the log and in errors.
+        failures: number of failed attempts since the last success.
+        last: the error of the last failed attempt.
     """
 
     __slots__ = ("_deadline", "_policy", "failures", "last", "what")
@@ -177,27 +179,27 @@ class Attempts:
 
     @property
     def left_ms(self) -> float | None:
-        """How long it may still be tried, in milliseconds and never less than 1; None: for ever."""
+        """Return the remaining time in milliseconds, at least 1; None for no limit."""
         if self._deadline is None:
             return None
         return max(1.0, (self._deadline - asyncio.get_running_loop().time()) * 1000)
 
     def succeeded(self) -> None:
-        """The last try was good."""
+        """Record a successful attempt."""
         if self.failures:
             self._policy.tell_success(self.what)
         self.failures, self.last = 0, None
 
     def ended(self) -> None:
-        """It is not tried any more, for the time being."""
+        """Record that the operation is not tried any more, for the time being."""
         if self.failures:
             self._policy.tell_end(self.what)
             self.failures, self.last = 0, None
 
     def note(self, error: Exception) -> float:
-        """Count and log a failure; the pause before the next try, in seconds.
+        """Count and log a failure; return the pause before the next attempt in seconds.
 
-        Raises ``error`` where trying again cannot help, `KafkaTimeoutError` where the next try would come too late.
+        Raises ``error`` if retrying cannot help, `KafkaTimeoutError` if the next attempt would come too late.
         """
         if self._policy.is_fatal(error):
             self._policy.tell_end(self.what, error)
@@ -211,7 +213,10 @@ class Attempts:
         return pause
 
     async def failed(self, error: Exception) -> None:
-        """As `note`, and wait until the next try is due, with newer metadata where the error asks for that."""
+        """Handle a failure like `note`, and wait until the next attempt.
+
+        Renews the metadata if the error requires that.
+        """
         pause = self.note(error)
         limit = asyncio.timeout_at(self._deadline)
         try:
@@ -239,7 +244,7 @@ class Attempts:
                 return result
 
     def time_is_up(self) -> KafkaTimeoutError:
-        """The error of all tries together."""
+        """Return the error for all attempts together."""
         self._policy.tell_end(self.what)
         if self.last is None:
             silence = f"{self.what}: the time is up, and there is no answer yet"

@@ -1,12 +1,13 @@
-"""Numbers about a client: kafka-python's registry of metrics, and what the clients count for it. Layer 0.
+"""Metrics of a client: kafka-python's registry of metrics, and the counters of the clients. Layer 0.
 
-| module | what |
+| module | content |
 |---|---|
-| `windows` | what the clients count with, once per batch or answer |
+| `windows` | the clients' counters, updated once per batch or response |
 | `client_metrics` | the registry of one client: created when its metrics are read, or for reporters |
-| the others | kafka-python's classes, to read a client's metrics and to build upon, at their import paths of then |
+| the others | kafka-python's classes, at their old import paths, to read a client's metrics and to build upon |
 
-What a sensor works out, such as an average, is in `kafka.legacy.metrics`, but for `Total`, which telemetry knows.
+`kafka.legacy.metrics` contains the statistics that sensors compute, such as averages, except `Total`, which telemetry
+uses.
 
 The names below are loaded on first use, because a client needs none of them unless the program reads its metrics.
 """
@@ -64,11 +65,11 @@ _SUBMODULES = (
     "stat",
     "stats",
 )
-"""What `import kafka.metrics` alone gave in kafka-python."""
+"""Submodules that `import kafka.metrics` also loads in kafka-python."""
 
 
 def __getattr__(name: str) -> Any:
-    """Load a name from its home, or a submodule, when it is first asked for (PEP 562)."""
+    """Load a name from its module, or a submodule, on first use (PEP 562)."""
     if name in _SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
     return _old_names.of_a_package(__name__, name, _HOMES)

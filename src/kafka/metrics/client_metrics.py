@@ -30,9 +30,9 @@ class Metric(NamedTuple):
     """One metric of a part of a client.
 
     Arguments:
-        name: as kafka-python or Java have it.
-        description: for people.
-        read: gives the value, of the part and the client's time in seconds; called in any thread.
+        name: name in kafka-python or Java.
+        description: a description for users.
+        read: returns the value, given the part and the client's time in seconds; called in any thread.
     """
 
     name: str
@@ -44,8 +44,8 @@ class Point(NamedTuple):
     """The value of one metric.
 
     Arguments:
-        group, name: of the metric; the group without what it is about.
-        tags: what it is about: ``node``, ``topic``, ``partition``.
+        group, name: group and name of the metric; the group does not contain the subject.
+        tags: the subject: ``node``, ``topic``, ``partition``.
     """
 
     group: str
@@ -63,32 +63,32 @@ def parted(group: str) -> tuple[str, dict[str, str]]:
 
 
 def total_of(field: str) -> Callable[[windows.Counts, float], float]:
-    """Reads a sum, see `windows.total`."""
+    """Return a function that reads a sum, see `windows.total`."""
     return lambda counts, now: windows.total(counts, field, now)
 
 
 def mean_of(field: str, by: str) -> Callable[[windows.Counts, float], float]:
-    """Reads an average, see `windows.mean`."""
+    """Return a function that reads an average, see `windows.mean`."""
     return lambda counts, now: windows.mean(counts, field, by, now)
 
 
 def largest_of(field: str) -> Callable[[windows.Counts, float], float]:
-    """Reads a maximum, see `windows.largest`."""
+    """Return a function that reads a maximum, see `windows.largest`."""
     return lambda counts, now: windows.largest(counts, field, now)
 
 
 def rate_of(field: str) -> Callable[[windows.Counts, float], float]:
-    """Reads a rate per second, see `windows.rate`."""
+    """Return a function that reads a rate per second, see `windows.rate`."""
     return lambda counts, now: windows.rate(counts, field, now)
 
 
 def mean_value_of(name: str) -> Callable[[Any, float], float]:
-    """Reads the average of a part's `SampledValues` attribute."""
+    """Return a function that reads the average of a part's `SampledValues` attribute."""
     return lambda part, now: windows.mean((getattr(part, name),), "total", "count", now)
 
 
 def largest_value_of(name: str) -> Callable[[Any, float], float]:
-    """Reads the maximum of a part's `SampledValues` attribute."""
+    """Return a function that reads the maximum of a part's `SampledValues` attribute."""
     return lambda part, now: windows.largest((getattr(part, name),), "largest", now)
 
 
@@ -106,15 +106,15 @@ class _Group(NamedTuple):
 
 
 class ClientMetrics:
-    """See the module. Parts may register in any thread.
+    """The metrics of one client. Its parts may register metrics in any thread.
 
     Arguments:
         options: samples to keep, and reporters to notify.
         clock: the client's time in seconds.
         configs: the client's options, for reporters.
-        registry: a registry of the user's, by which windows are chosen, and that everything is registered in.
+        registry: a registry of the user, which determines the windows, and in which all metrics are registered.
 
-    Raises what the constructor, `configure` and `init` of reporters raise.
+    Raises errors of the reporters' constructors, `configure` and `init`.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class ClientMetrics:
         return self._registry is not None and self._registry.has_reporters
 
     def call_reporters_by(self, submit: Submit) -> None:
-        """From now on parts register in threads where no code of the user's may run: ``submit`` runs it elsewhere."""
+        """From now on, call reporters through ``submit``, as parts register in threads where user code must not run."""
         if self.has_reporters:
             self._submit = submit
 
@@ -153,9 +153,9 @@ class ClientMetrics:
         """Register metrics.
 
         Arguments:
-            group: kafka-python's name for those that belong together.
-            source: given to their `read`.
-            tags: what they are about. With tags they are not in `snapshot`, where names are those of the whole client.
+            group: kafka-python's name of the group.
+            source: passed to their `read`.
+            tags: their subject. Metrics with tags are not in `snapshot`, whose names refer to the whole client.
         """
         added = _Group(group, metrics, source, dict(tags or {}))
         self._groups[_key(added)] = added
@@ -170,7 +170,7 @@ class ClientMetrics:
     def before_listing(self, register: Callable[[], object]) -> None:
         """Call ``register`` in any thread before metrics are listed.
 
-        So a part with metrics for each of very many things may `add` them only when metrics are read, unless
+        A part with metrics for each of very many objects may thus `add` them only when metrics are read, unless
         `is_listed`.
         """
         self._late.append(register)
@@ -201,7 +201,7 @@ class ClientMetrics:
         """Return the current values, those of the whole client first; empty if metrics are disabled. In any thread.
 
         Arguments:
-            wanted: tells by group and name whether a value is wanted; what is not is not read.
+            wanted: tells by group and name whether a value is wanted; others are not read.
         """
         if not self._enabled:
             return []
@@ -259,12 +259,15 @@ class ClientMetrics:
                     registry.add_metric(name, AnonMeasurable(partial(self._read, metric, group.source)))
 
     def _unregister(self, registry: Metrics, group: _Group) -> None:
-        with self._lock:  # not while `registered` takes in what it found before
+        with self._lock:  # not while `registered` processes its list
             for metric in group.metrics:
                 registry.remove_metric(registry.metric_name(metric.name, group.name, tags=group.tags))
 
     def _read(self, metric: Metric, source: Any, config: MetricConfig, now: float) -> float:
-        """A metric's value now; the time that is given is the wall clock's, by which the client does not count."""
+        """Return a metric's current value.
+
+        Ignores `now`, which is wall-clock time, because clients count by their own clock.
+        """
         return metric.read(source, self._clock())
 
 
@@ -273,7 +276,7 @@ def _key(group: _Group) -> tuple[Any, ...]:
 
 
 def _configured(reporters: Sequence[Any], configs: Mapping[str, Any]) -> list[AbstractMetricsReporter]:
-    """The reporters, classes made without arguments; old ones need not have `configure`."""
+    """Return the configured reporters, creating those given as classes. Old reporters may lack `configure`."""
     made = [reporter() if isinstance(reporter, type) else reporter for reporter in reporters]
     for reporter in made:
         if hasattr(reporter, "configure"):

@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping
 
 
 class MetricName:
-    """The key of a metric: its name, group and tags. The description is no part of the key.
+    """The key of a metric: its name, group and tags. The description is not part of the key.
 
     Arguments:
-        name: of the metric.
-        group: of metrics that belong together.
-        description: for people.
-        tags: what it is about, such as a topic or a client.
+        name: name of the metric.
+        group: group of related metrics.
+        description: a description for users.
+        tags: the metric's subject, such as a topic or a client.
 
-    Raises `ValueError` for an empty name or group, and for tags that are no dict.
+    Raises `ValueError` for an empty name or group, and for tags that are not a dict.
     """
 
     __slots__ = ("_description", "_group", "_hash", "_name", "_tags")
@@ -73,7 +73,7 @@ class Quota:
     """A bound that the value of a metric must not exceed, or must not fall below.
 
     Arguments:
-        bound: the last value that is allowed.
+        bound: the last permitted value.
         is_upper: True forbids larger values, False smaller ones.
     """
 
@@ -85,19 +85,19 @@ class Quota:
 
     @staticmethod
     def upper_bound(upper_bound: float) -> Quota:
-        """A bound that forbids larger values.
+        """Create a quota that forbids larger values.
 
         Arguments:
-            upper_bound: the largest value that is allowed.
+            upper_bound: the largest permitted value.
         """
         return Quota(upper_bound, True)
 
     @staticmethod
     def lower_bound(lower_bound: float) -> Quota:
-        """A bound that forbids smaller values.
+        """Create a quota that forbids smaller values.
 
         Arguments:
-            lower_bound: the smallest value that is allowed.
+            lower_bound: the smallest permitted value.
         """
         return Quota(lower_bound, False)
 
@@ -107,11 +107,11 @@ class Quota:
 
     @property
     def bound(self) -> float:
-        """The last value that is allowed."""
+        """The last permitted value."""
         return self._bound
 
     def is_acceptable(self, value: float) -> bool:
-        """Whether a value is allowed."""
+        """Return whether a value is permitted."""
         return value <= self._bound if self._upper else value >= self._bound
 
     def __eq__(self, other: object) -> bool:
@@ -154,7 +154,7 @@ class MetricConfig:
 
     @property
     def samples(self) -> int:
-        """How many samples count."""
+        """The number of samples that count."""
         return self._samples
 
     @samples.setter
@@ -169,10 +169,10 @@ class AbstractMeasurable(ABC):
 
     @abstractmethod
     def measure(self, config: MetricConfig, now: float) -> float:
-        """The value.
+        """Return the value.
 
         Arguments:
-            config: that of the metric.
+            config: the metric's configuration.
             now: the time, in milliseconds since the epoch.
         """
 
@@ -191,8 +191,8 @@ class AnonMeasurable(AbstractMeasurable):
         """Return the function's result.
 
         Arguments:
-            config: how the metric is sampled.
-            now: the time, in milliseconds since 1970.
+            config: the metric's configuration.
+            now: the time, in milliseconds since the epoch.
         """
         return float(self._measure_fn(config, now))
 
@@ -203,7 +203,7 @@ class KafkaMetric:
     Arguments:
         metric_name: the name.
         measurable: the quantity.
-        config: how it is worked out.
+        config: how it is computed.
 
     Raises `ValueError` without a name or a quantity.
     """
@@ -239,9 +239,9 @@ class KafkaMetric:
         self._config = config
 
     def value(self, time_ms: float | None = None) -> float:
-        """The value at a time in milliseconds since the epoch; None: now.
+        """Return the value at a time.
 
         Arguments:
-            time_ms: the time.
+            time_ms: milliseconds since the epoch; None: now.
         """
         return self._measurable.measure(self._config, time.time() * 1000 if time_ms is None else time_ms)

@@ -20,10 +20,10 @@ _EXPIRE_EVERY_S = 30.0
 class Metrics:
     """Metrics by their `MetricName`, and sensors by name. Thread-safe.
 
-    It has one metric of its own: ``count``, in the group ``kafka-metrics-count``.
+    It contains one metric itself: ``count``, in the group ``kafka-metrics-count``.
 
     Arguments:
-        default_config: for metrics and sensors that have none; None: the defaults of `MetricConfig`.
+        default_config: for metrics and sensors without a configuration; None: the defaults of `MetricConfig`.
         reporters: notified of every metric that is added or removed, in the thread that does so. Errors that they raise
             then are logged, as in Java; errors of `init` are raised.
         enable_expiration: whether a thread removes sensors that received no value within their expiration time.
@@ -42,7 +42,7 @@ class Metrics:
         self._children_sensors: dict[Sensor, list[Sensor]] = {}
         self._reporters = reporters or []
         self._failing: set[type] = set()
-        """The classes of reporters whose errors were logged."""
+        """The classes of reporters whose errors have been logged."""
         self._closing = threading.Event()
         for reporter in self._reporters:
             reporter.init([])
@@ -73,9 +73,9 @@ class Metrics:
         """Create a name with the tags of the default configuration, overridden by the given ones.
 
         Arguments:
-            name: the metric's own, such as "record-send-rate".
-            group: what it is about, such as "producer-metrics".
-            description: a sentence for people.
+            name: name of the metric, such as "record-send-rate".
+            group: its group, such as "producer-metrics".
+            description: a description for users.
             tags: such as ``{"topic": "t"}``.
         """
         return MetricName(name, group, description, {**self._config.tags, **(tags or {})})
@@ -93,14 +93,14 @@ class Metrics:
         inactive_sensor_expiration_time_seconds: float = sys.maxsize,
         parents: Sequence[Sensor] | None = None,
     ) -> Sensor:
-        """Return the sensor of that name, creating it if needed.
+        """Return the sensor of that name, creating it if necessary.
 
         Arguments:
-            config: for its metrics that have none; None: the default config.
+            config: for its metrics without a configuration; None: the default configuration.
             inactive_sensor_expiration_time_seconds: seconds without a value after which it may be removed.
             parents: sensors that also receive each of its values.
 
-        Raises `ValueError` for an empty name, and for parents that would make a circle.
+        Raises `ValueError` for an empty name, and for parents that would form a cycle.
         """
         with self._lock:
             found = self.get_sensor(name)
@@ -132,17 +132,17 @@ class Metrics:
         """Register a quantity without a sensor. Raises `ValueError` if the name is taken.
 
         Arguments:
-            metric_name: as `metric_name` makes it.
-            measurable: what is asked for the value.
-            config: how it is sampled; None: as these metrics are by default.
+            metric_name: as returned by `metric_name`.
+            measurable: returns the value.
+            config: how it is sampled; None: the default configuration.
         """
         self.register_metric(KafkaMetric(metric_name, measurable, config or self._config))
 
     def remove_metric(self, metric_name: MetricName) -> KafkaMetric | None:
-        """Remove a metric and notify the reporters; returns it, or None if it does not exist.
+        """Remove a metric and notify the reporters; return it, or None if it does not exist.
 
         Arguments:
-            metric_name: as it was added.
+            metric_name: the name under which it was added.
         """
         with self._lock:
             metric = self._metrics.pop(metric_name, None)

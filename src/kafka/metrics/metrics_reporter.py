@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class AbstractMetricsReporter(ABC):
-    """Is notified of metrics, and may read their values at any time."""
+    """The base class of reporters. A reporter is notified of metrics, and may read their values at any time."""
 
     @abstractmethod
     def init(self, metrics: Sequence[KafkaMetric]) -> None:
@@ -41,7 +41,7 @@ class DictReporter(AbstractMetricsReporter):
     """Keeps all metrics in a dict by category and name.
 
     Arguments:
-        prefix: what categories begin with.
+        prefix: prefix of the categories.
     """
 
     def __init__(self, prefix: str | None = "") -> None:
@@ -66,7 +66,7 @@ class DictReporter(AbstractMetricsReporter):
             self._store.setdefault(self.get_category(metric), {})[metric.metric_name.name] = metric
 
     def metric_removal(self, metric: KafkaMetric) -> KafkaMetric | None:  # type: ignore[override]
-        """See `AbstractMetricsReporter`; gives what was kept under the name, None if nothing was."""
+        """Remove a metric and return it, or None if there was none; see `AbstractMetricsReporter`."""
         category = self.get_category(metric)
         with self._lock:
             metrics = self._store.get(category, {})
@@ -76,20 +76,20 @@ class DictReporter(AbstractMetricsReporter):
         return removed
 
     def get_category(self, metric: KafkaMetric) -> str:
-        """Prefix, group and tags, as in ``"prefix.group.a=1,b=2"``; what is empty is left out.
+        """Return prefix, group and tags, as in ``"prefix.group.a=1,b=2"``; empty parts are left out.
 
         Arguments:
-            metric: whose category.
+            metric: the metric.
         """
         tags = ",".join(f"{key}={value}" for key, value in sorted((metric.metric_name.tags or {}).items()))
         return ".".join(part for part in (self._prefix, metric.metric_name.group, tags) if part)
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Do nothing: there are no options.
+        """Do nothing, because there are no options.
 
         Arguments:
-            configs: no effect.
+            configs: ignored.
         """
 
     def close(self) -> None:
-        """Do nothing: the metrics are kept."""
+        """Do nothing; the metrics are kept."""

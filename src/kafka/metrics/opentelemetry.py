@@ -1,11 +1,11 @@
-"""The metrics of clients as OpenTelemetry's (the extra "opentelemetry"; the program chooses an SDK).
+"""Exports the metrics of clients to OpenTelemetry (the extra "opentelemetry"; the program chooses an SDK).
 
     from opentelemetry.metrics import get_meter
     from kafka.metrics.opentelemetry import MeterReporter
 
     producer = KafkaProducer(metric_reporters=[MeterReporter(get_meter("kafka"))])
 
-Each client needs a reporter of its own. Values are read when the SDK collects.
+Each client needs its own reporter. Values are read when the SDK collects.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from kafka.metrics.metrics_reporter import AbstractMetricsReporter
 
 
 class MeterReporter(AbstractMetricsReporter):
-    """Makes an observable gauge ``kafka.<group>.<name>`` of each metric of a client, as the client registers it.
+    """Creates an observable gauge ``kafka.<group>.<name>`` for each metric that a client registers.
 
-    What differs between topics, partitions and nodes is in the attributes ``client-id``, ``topic``, ``partition`` and
-    ``node``. Averages and maxima of nothing are left out.
+    Topics, partitions and nodes are distinguished by the attributes ``client-id``, ``topic``, ``partition`` and
+    ``node``. Averages and maxima without any values are left out.
 
     Arguments:
-        meter: makes the instruments.
+        meter: creates the instruments.
     """
 
     def __init__(self, meter: Meter) -> None:
@@ -40,26 +40,26 @@ class MeterReporter(AbstractMetricsReporter):
         self._shown: dict[str, dict[MetricName, KafkaMetric]] = {}
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Nothing depends on the client's options.
+        """Do nothing, because nothing depends on the client's options.
 
         Arguments:
-            configs: no effect.
+            configs: ignored.
         """
 
     def init(self, metrics: Iterable[KafkaMetric]) -> None:
-        """Show what there is.
+        """Export the existing metrics.
 
         Arguments:
-            metrics: those of the client so far.
+            metrics: the client's metrics so far.
         """
         for metric in metrics:
             self.metric_change(metric)
 
     def metric_change(self, metric: KafkaMetric) -> None:
-        """Show one more.
+        """Export a new or changed metric.
 
         Arguments:
-            metric: the one that is new, or has changed.
+            metric: the metric.
         """
         name = metric.metric_name
         full_name = _full_name(name)
@@ -75,10 +75,10 @@ class MeterReporter(AbstractMetricsReporter):
             )
 
     def metric_removal(self, metric: KafkaMetric) -> None:
-        """Show it no more.
+        """Stop exporting a metric.
 
         Arguments:
-            metric: the one that is gone.
+            metric: the removed metric.
         """
         name = metric.metric_name
         full_name = _full_name(name)
@@ -87,14 +87,14 @@ class MeterReporter(AbstractMetricsReporter):
             self._shown[full_name] = {each: of for each, of in shown.items() if each != name}
 
     def close(self) -> None:
-        """Show nothing more."""
+        """Stop exporting all metrics."""
         with _lock:
             self._shown = {}
             for reporters in _instruments.get(self._meter, {}).values():
                 reporters.pop(self, None)
 
     def values(self, full_name: str) -> list[Observation]:
-        """The values of now, of one instrument.
+        """Return the current values of one instrument.
 
         Arguments:
             full_name: the instrument's name.
@@ -106,7 +106,9 @@ class MeterReporter(AbstractMetricsReporter):
 _Reporters = dict[MeterReporter, None]
 _lock = threading.Lock()
 _instruments: weakref.WeakKeyDictionary[Meter, dict[str, _Reporters]] = weakref.WeakKeyDictionary()
-"""Who has values for each instrument of a meter: a meter has one of a name, whichever clients have such a metric."""
+"""The reporters that provide values for each instrument of a meter. All clients with a metric of that name share
+one.
+"""
 
 
 def _observe(full_name: str, reporters: _Reporters, options: CallbackOptions) -> list[Observation]:
@@ -118,7 +120,7 @@ def _full_name(name: MetricName) -> str:
 
 
 def _parted(name: MetricName) -> tuple[str, dict[str, str]]:
-    """A group without what it is about, and the attributes."""
+    """Split a metric's group into the group without its subject, and the attributes."""
     group, about = parted(name.group)
     attributes = {**(name.tags or {}), **about}
     if "node" in about:

@@ -1,11 +1,11 @@
-"""The metrics of clients for prometheus_client (the extra "prometheus").
+"""Exports the metrics of clients to prometheus_client (the extra "prometheus").
 
     from prometheus_client import REGISTRY
     from kafka.metrics.prometheus import KafkaCollector
 
     REGISTRY.register(KafkaCollector(producer, consumer))
 
-Values are read when the registry is scraped; until then it costs nothing.
+Values are read only when the registry is scraped.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class HasMetrics(Protocol):
     """Any client with metrics."""
 
     def metrics(self, raw: bool = False) -> dict[Any, Any]:
-        """`KafkaMetric` objects by name, if ``raw``."""
+        """Return `KafkaMetric` objects by name, if ``raw``."""
 
 
 class KafkaCollector(Collector):
     """Exports all metrics of clients as gauges named ``kafka_<group>_<name>``, with `LABELS`.
 
-    Averages and maxima of nothing are left out. Safe to use from any thread; a client's `metrics` has to be callable,
-    so add asyncio clients once they are started.
+    Averages and maxima without any values are left out. Thread-safe. A client's `metrics` must be callable, so add
+    asyncio clients once they are started.
 
     Arguments:
         clients: producers, consumers, admin clients.
@@ -51,7 +51,7 @@ class KafkaCollector(Collector):
         self._clients = tuple(each for each in self._clients if each is not client)
 
     def describe(self) -> list[GaugeMetricFamily]:
-        """Return nothing: names are known only when the metrics are read."""
+        """Return nothing, because names are known only when the metrics are read."""
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
@@ -72,7 +72,7 @@ class KafkaCollector(Collector):
 
 
 def _labels(group: str, tags: dict[str, str]) -> tuple[str, list[str]]:
-    """Split kafka-python's group, which ends in a dot and its subject; returns the name and the values of `LABELS`."""
+    """Split kafka-python's group, which ends in a dot and its subject; return the name and the values of `LABELS`."""
     group, _, about = group.partition(".")
     found = {name.replace("-", "_"): value for name, value in tags.items()}
     if group.endswith("-node-metrics"):

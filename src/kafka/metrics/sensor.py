@@ -13,20 +13,20 @@ from kafka.metrics.stat import AbstractCompoundStat, AbstractMeasurableStat, Abs
 
 
 class Registry(Protocol):
-    """What a sensor uses of `kafka.metrics.Metrics`."""
+    """The interface that a sensor uses of `kafka.metrics.Metrics`."""
 
     def register_metric(self, metric: KafkaMetric) -> None:
-        """Take a metric in."""
+        """Register a metric."""
 
 
 class Sensor:
     """Receives values, in any thread; `Metrics.sensor` creates sensors.
 
     Arguments:
-        registry: takes the metrics.
-        name: of the sensor.
+        registry: registers the metrics.
+        name: name of the sensor.
         parents: sensors that also receive each value.
-        config: for metrics that have none.
+        config: for metrics without a configuration.
         inactive_sensor_expiration_time_seconds: seconds without a value after which it has expired.
 
     Raises `ValueError` for an empty name, and for parents that lead back to it.
@@ -89,9 +89,9 @@ class Sensor:
         """Record a value.
 
         Arguments:
-            time_ms: when it was seen, in milliseconds since the epoch; None: now.
+            time_ms: when it was observed, in milliseconds since the epoch; None: now.
 
-        Raises `QuotaViolationError` if a metric is past its quota with this value, which counts nevertheless.
+        Raises `QuotaViolationError` if the value makes a metric violate its quota; the value is recorded nevertheless.
         """
         if time_ms is None:
             time_ms = time.time() * 1000
@@ -119,7 +119,7 @@ class Sensor:
         Arguments:
             config: for these metrics; None: that of the sensor.
 
-        Raises `ValueError` without one, and if a name is taken.
+        Raises `ValueError` without a statistic, and if a name is taken.
         """
         if not hasattr(compound_stat, "stats"):
             raise ValueError(f"there must be something to feed, not {compound_stat!r}")

@@ -32,7 +32,7 @@ class AbstractCompoundStat(AbstractStat, ABC):
 
 
 class NamedMeasurable:
-    """One of these metrics.
+    """A named metric of an `AbstractCompoundStat`.
 
     Arguments:
         metric_name: its name.
@@ -47,12 +47,12 @@ class NamedMeasurable:
 
     @property
     def name(self) -> MetricName:
-        """Its name."""
+        """The metric's name."""
         return self._name
 
     @property
     def stat(self) -> AbstractMeasurable:
-        """Its value."""
+        """The metric's value."""
         return self._stat
 
 
@@ -60,7 +60,7 @@ class Total(AbstractMeasurableStat):
     """The sum of all values since the start.
 
     Arguments:
-        value: what it begins with.
+        value: the initial value.
     """
 
     __slots__ = ("_total",)
@@ -73,5 +73,5 @@ class Total(AbstractMeasurableStat):
         self._total += value
 
     def measure(self, config: MetricConfig, now: float) -> float:
-        """The sum."""
+        """Return the sum."""
         return float(self._total)

@@ -1,6 +1,6 @@
-"""What clients count with: sums over the last few windows of time.
+"""The clients' counters: sums over the last few time windows.
 
-A part of a client adds to the fields of `Windows.at`, once for a batch or an answer, in one thread. Averages, maxima
+A part of a client adds to the fields of `Windows.at`, once per batch or response, in one thread. Averages, maxima
 and rates are computed on request, in any thread. They are defined as in kafka-python: an average of no values is 0, a
 maximum of no values is minus infinity, and the time of a rate is at least that of all windows but one.
 """
@@ -13,11 +13,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 
 class WindowOptions(NamedTuple):
-    """How many windows are kept, and how long each lasts.
+    """The number of windows, and their length.
 
     Arguments:
-        samples: how many windows count.
-        window_s: how long one is, in seconds.
+        samples: number of windows that count.
+        window_s: length of a window in seconds.
     """
 
     samples: int = 2
@@ -25,10 +25,10 @@ class WindowOptions(NamedTuple):
 
 
 class Window:
-    """The sums of one period, which starts with the first event counted. Subclasses have the fields.
+    """The sums of one period, which starts with the first event counted. Subclasses define the fields.
 
     Arguments:
-        begin: when it begins, in the client's seconds.
+        begin: when it begins, in the client's time in seconds.
     """
 
     __slots__ = ("begin",)
@@ -44,8 +44,8 @@ class Windows(Generic[W]):
     """The current window, and the earlier ones that still count.
 
     Arguments:
-        make: makes a window that begins at a time.
-        options: how many, and how long.
+        make: creates a window that begins at a time.
+        options: number and length of windows.
     """
 
     __slots__ = ("_make", "_options", "_past", "_present", "_until")
@@ -88,7 +88,7 @@ class Windows(Generic[W]):
 
 
 Counts = Iterable[Windows[Any]]
-"""Counts that belong together, such as those of all brokers."""
+"""Related counters, such as those of all brokers."""
 
 
 def total(counts: Counts, field: str, now: float) -> float:
@@ -126,10 +126,10 @@ class Values(Window):
 
 
 class SampledValues(Windows[Values]):
-    """Values of one kind.
+    """Sampled values of one kind.
 
     Arguments:
-        options: how many windows, and how long.
+        options: number and length of windows.
     """
 
     __slots__ = ()

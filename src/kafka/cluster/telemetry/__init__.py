@@ -1,5 +1,6 @@
-"""A client's metrics, pushed to the broker where the cluster subscribes to them (KIP-714).
+"""Pushes a client's metrics to brokers, if the cluster subscribes to them (KIP-714).
 
-`Telemetry` is what a client has of it. A broker that lists the APIs is asked what it wants, `MetricsCollector` gathers
-that, and `otlp` writes it. Where no broker lists them nothing is sent, and only `telemetry` and `state` are loaded.
+`Telemetry` is the interface for clients. It asks a broker that supports the APIs for its subscription,
+`MetricsCollector` collects the metrics, and `otlp` encodes them. If no broker supports the APIs, nothing is sent, and
+only `client_telemetry` and `collector` are loaded.
 """

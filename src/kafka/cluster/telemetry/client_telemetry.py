@@ -1,7 +1,7 @@
 """`Telemetry`: asks a broker which metrics it wants from this client, and pushes them until the client is closed.
 
-Java: ``ClientTelemetryReporter``. One task does it, begun when a broker lists the APIs; it uses connections that are
-open anyway and opens none.
+Java: ``ClientTelemetryReporter``. A single task does this, started when a broker supports the APIs; it uses existing
+connections and opens none.
 """
 
 from __future__ import annotations
@@ -57,34 +57,34 @@ TRANSITIONS: dict[TelemetryState, frozenset[TelemetryState]] = {
 
 
 def check_move(before: TelemetryState, after: TelemetryState) -> None:
-    """Raise `IllegalStateError` for a move that is not in the table."""
+    """Raise `IllegalStateError` for a transition that is not in the table."""
     if after not in TRANSITIONS[before]:
         raise IllegalStateError(f"telemetry cannot become {after.name} while it is {before.name}")
 
 
 LAST_PUSH_S = 1.0
-"""How long closing a client waits at most for its last push."""
+"""Maximum time in seconds that closing a client waits for its last push."""
 _GET_SUBSCRIPTIONS, _PUSH = 71, 72
 _LOOK_AGAIN_S = 10.0
-"""After how long it is looked again for a connection to a broker that takes metrics."""
+"""Seconds between checks for a connection to a broker that accepts metrics."""
 _SPREAD = 0.5, 1.5
-"""When the first push after an answer is due, in intervals: clients that start together push apart."""
+"""Range of the time until the first push, in intervals, so that clients that start together push at different times."""
 
 
 class Telemetry:
-    """See the module. On the loop, but for `register` and `unregister`.
+    """The telemetry of one client. On the loop, except `register` and `unregister`.
 
     Arguments:
-        options: whether it is wanted.
+        options: whether telemetry is enabled.
         cluster: the client's connections.
-        metrics: what the client counts.
-        identity: what the client is called.
+        metrics: the client's metrics.
+        identity: the client's name and labels.
         loop: the client's loop.
-        submit: runs a function where the program's may run.
+        submit: runs a function where user code may run.
 
     Attributes:
-        state: where it stands.
-        subscription: what a broker has asked for; None before one has.
+        state: the current state.
+        subscription: the broker's subscription; None before there is one.
     """
 
     def __init__(
@@ -115,19 +115,20 @@ class Telemetry:
         self._error: Exception | None = None
         self._told: set[str] = set()
 
-    # What clients ask for
+    # Calls of clients
 
     def start(self) -> None:
-        """Begin, once the client looks for the cluster; without a broker that wants metrics nothing is sent."""
+        """Start, while the client searches for the cluster. Nothing is sent unless a broker wants metrics."""
         if self._enabled:
             self._unwatch = self._cluster.on_metadata(lambda _: self._loop.call_soon(self._look))
             self._look()
 
     async def close(self, limit_s: float | None = None) -> None:
-        """Push for the last time, where something was subscribed to, and end. Does not raise.
+        """Push one last time if a broker has subscribed to metrics, and end. Does not raise.
 
         Arguments:
-            limit_s: longest wait; None: `LAST_PUSH_S`, and never longer. A broker that is not connected is not told.
+            limit_s: maximum wait in seconds, at most `LAST_PUSH_S`, the default. If no broker is connected, nothing is
+                pushed.
         """
         if self.state in (TelemetryState.TERMINATED, TelemetryState.TERMINATING_PUSH_IN_PROGRESS):
             return
@@ -149,10 +150,10 @@ class Telemetry:
             self._move(TelemetryState.TERMINATED)
 
     async def client_instance_id(self, timeout_ms: float) -> UUID:
-        """The id that a broker has given this client, waiting for it if need be.
+        """Return the id that a broker assigned to this client, waiting for it if necessary.
 
-        Raises `IllegalStateError` where telemetry is off or the client is closed, `UnsupportedVersionError` where the
-        brokers take no metrics, `KafkaTimeoutError`, and what a broker answers that does not pass.
+        Raises `IllegalStateError` if telemetry is disabled or the client is closed, `UnsupportedVersionError` if the
+        brokers do not accept metrics, `KafkaTimeoutError`, and permanent errors of a broker.
         """
         if not self._enabled:
             raise IllegalStateError(
@@ -172,25 +173,26 @@ class Telemetry:
         return self.subscription.client_instance_id
 
     def register(self, metric: KafkaMetric) -> None:
-        """Push a metric of the program's along with the client's (KIP-1076). In any thread.
+        """Push one of the program's metrics along with the client's (KIP-1076). In any thread.
 
-        A metric with the name of one of the client's is ignored. Raises `TypeError` if it is not a `KafkaMetric`.
+        A metric with the name of one of the client's metrics is ignored. Raises `TypeError` if it is not a
+        `KafkaMetric`.
         """
         self._of_program().add(metric)
 
     def unregister(self, metric: KafkaMetric) -> None:
-        """Do so no longer. In any thread."""
+        """Stop pushing a metric. In any thread."""
         self._of_program().remove(metric)
 
-    # Inside
+    # Internals
 
     def _look(self) -> None:
-        """Begin if a broker that is connected takes metrics."""
+        """Start if a connected broker accepts metrics."""
         if self._task is None and self.state is TelemetryState.SUBSCRIPTION_NEEDED and self._connection() is not None:
             self._task = self._loop.create_task(self._run(), name="telemetry")
 
     def _connection(self) -> BrokerConnection | None:
-        """An open connection to a broker that takes metrics: the same broker as long as there is one."""
+        """Return an open connection to a broker that accepts metrics, preferably the same broker as before; or None."""
         for node in (self._node, *self._cluster.connected_brokers, BOOTSTRAP_NODE):
             connection = None if node is None else self._cluster.ready_connection(node)
             if connection is not None and _takes_metrics(connection):
@@ -199,7 +201,7 @@ class Telemetry:
         return None
 
     async def _find_offer(self) -> None:
-        """Wait until a broker is connected; raises `UnsupportedVersionError` where none takes metrics."""
+        """Wait until a broker is connected; raise `UnsupportedVersionError` if none accepts metrics."""
         if self._task is None and self._connection() is None:
             connection = await self._cluster.retry("looking for a broker", self._cluster.any_connection, None)
             if not _takes_metrics(connection):
@@ -255,7 +257,7 @@ class Telemetry:
             self._due = self._loop.time() + self.subscription.interval_s
 
     def _failed(self, error: Exception) -> None:
-        """Handle the error of a request. The owner of a lost connection logs that itself."""
+        """Handle the error of a request. Lost connections are logged by their owner."""
         from kafka.cluster.telemetry.subscription import pause_after
 
         pause_s = pause_after(error, self.subscription, asked=self.state is TelemetryState.SUBSCRIPTION_IN_PROGRESS)
@@ -270,7 +272,7 @@ class Telemetry:
             log.debug("pushing metrics: %s", error)
 
     def _tell(self, text: str, error: Exception | None = None) -> None:
-        """Log a cause, once in the life of a client."""
+        """Log a cause once in the lifetime of a client."""
         cause = text.lstrip("0123456789") if error is None else type(error).__name__
         if cause not in self._told:
             self._told.add(cause)

@@ -1,4 +1,4 @@
-"""Collects the metrics that a broker subscribed to: names them as KIP-714 does, and computes sums between pushes."""
+"""Collects the metrics that a broker subscribed to, with KIP-714's names, and computes sums between pushes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kafka.metrics.client_metrics import ClientMetrics, Point
 
 
 class Identity(NamedTuple):
-    """What a client is called in telemetry.
+    """A client's name and labels in telemetry.
 
     Arguments:
-        kind: the names of its metrics begin with it: "producer", "consumer" or "admin-client".
-        prefix: the names of its groups of metrics begin with this instead.
+        kind: prefix of its metrics' names: "producer", "consumer" or "admin-client".
+        prefix: prefix of its metric groups, which `kind` replaces.
         labels: returns labels of the client as a whole, such as ``group_id``; empty ones and None are left out.
     """
 
@@ -27,20 +27,20 @@ class Identity(NamedTuple):
 
 _DOMAIN = "org.apache.kafka"
 _NOT_SENT = "client_id"
-"""The broker knows it from the request."""
+"""A tag that brokers know from the request."""
 _MANY = 1_000
-"""Values that take ten milliseconds or so, altogether."""
+"""Number of values that take about ten milliseconds in total."""
 _Key = tuple[str, tuple[tuple[str, str], ...]]
 
 
 class Collected(NamedTuple):
-    """What is pushed.
+    """Metrics to push.
 
     Arguments:
-        data: as `kafka.cluster.telemetry.otlp` writes it.
-        left_out: for how many metrics there was no room.
+        data: the metrics, encoded by `kafka.cluster.telemetry.otlp`.
+        left_out: number of metrics for which there was no room.
         sums: the values of sums by name and attributes.
-        at_ns: when they had them.
+        at_ns: time of these values in nanoseconds.
     """
 
     data: bytes
@@ -50,13 +50,13 @@ class Collected(NamedTuple):
 
 
 class MetricsCollector:
-    """See the module. On the loop; `collect` in any thread.
+    """Collects a client's metrics. On the loop; `collect` in any thread.
 
     Arguments:
-        metrics: the client's.
-        identity: what it is called.
+        metrics: the client's metrics.
+        identity: the client's name and labels.
         now_ns: the wall clock in nanoseconds.
-        began_ns: when the client was made.
+        began_ns: when the client was created.
     """
 
     def __init__(self, metrics: ClientMetrics, identity: Identity, now_ns: Callable[[], int], began_ns: int) -> None:
@@ -69,10 +69,10 @@ class MetricsCollector:
     def collect(
         self, subscription: Subscription, of_program: Iterable[tuple[Point, bool]], max_bytes: int
     ) -> Collected:
-        """The values of now that are wanted, as many as there is room for; those of single brokers and topics last.
+        """Return the current values of the wanted metrics that fit; those of single brokers and topics come last.
 
         Arguments:
-            of_program: what the program has registered besides, and whether it is a sum.
+            of_program: values that the program has registered, and whether each is a sum.
         """
         now_ns, sums = self._now_ns(), {}
         names: dict[tuple[str, str], str] = {}
@@ -107,15 +107,15 @@ class MetricsCollector:
         return Collected(encoded.data, len(measured) - encoded.taken, sums, now_ns)
 
     def is_slow(self) -> bool:
-        """Whether there are too many values for the loop to wait for."""
+        """Return whether there are too many values to collect on the loop."""
         return self._metrics.count() > _MANY
 
     def pushed(self, collected: Collected) -> None:
-        """A broker has it: from now on deltas are counted from there."""
+        """Record that a broker has received the values, so that deltas count from these."""
         self._pushed.update((key, (value, collected.at_ns)) for key, value in collected.sums.items())
 
     def reset(self) -> None:
-        """Start over: the broker wants the other kind of sums."""
+        """Start over, because the broker wants the other kind of sums."""
         self._pushed.clear()
 
     def _since_pushed(self, key: _Key, value: float) -> tuple[float, int]:

@@ -1,7 +1,7 @@
-"""The messages of OpenTelemetry's protocol (OTLP 1) that metrics are pushed in: gauges and sums, as Protocol Buffers.
+"""Encodes metrics in OpenTelemetry's protocol (OTLP 1): gauges and sums, as Protocol Buffers.
 
-Only what a client sends is here. A message is its fields one after the other: a varint of number and wire type, then
-the value; https://github.com/open-telemetry/opentelemetry-proto has the numbers.
+Contains only the parts that a client sends. A message consists of its fields in sequence: a varint of number and wire
+type, then the value. https://github.com/open-telemetry/opentelemetry-proto defines the numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _DELTA, _CUMULATIVE = 1, 2
 _FIXED: Final = struct.Struct("<Q")
 _DOUBLE: Final = struct.Struct("<d")
 _LENGTHS_AND_TAGS = 24
-"""More than the tags and lengths of a metric and its containers take, in addition to its name and its points."""
+"""Upper bound of the tags and lengths of a metric and its containers, in addition to its name and its points."""
 
 
 class Measured(NamedTuple):
@@ -23,9 +23,9 @@ class Measured(NamedTuple):
 
     Arguments:
         name: with dots, such as "org.apache.kafka.producer.record.send.total".
-        attributes: what it is about.
-        value: a number that is finite.
-        is_sum: whether it is a sum that only grows. If not, it is a gauge.
+        attributes: its subject, such as a topic or a node.
+        value: a finite number.
+        is_sum: whether it is a sum that only grows; otherwise, it is a gauge.
         since_ns: when a sum was zero, in nanoseconds since 1970.
     """
 
@@ -37,11 +37,11 @@ class Measured(NamedTuple):
 
 
 class Encoded(NamedTuple):
-    """Metrics as bytes.
+    """Encoded metrics.
 
     Arguments:
-        data: a ``MetricsData``; nothing where there are no metrics.
-        taken: how many of the metrics are in it, from the first on.
+        data: a ``MetricsData``; empty without metrics.
+        taken: number of metrics in it, counted from the first.
     """
 
     data: bytes
@@ -51,13 +51,13 @@ class Encoded(NamedTuple):
 def encode(
     metrics: Sequence[Measured], resource: Mapping[str, str], now_ns: int, delta: bool, max_bytes: int
 ) -> Encoded:
-    """The metrics, as many as there is room for; all values of one name are put together.
+    """Encode the metrics that fit, grouping all values of a name.
 
     Arguments:
         resource: the labels of the client as a whole.
-        now_ns: when they had these values, in nanoseconds since 1970.
-        delta: whether sums are those since the last time.
-        max_bytes: how large the result may be.
+        now_ns: time of the values, in nanoseconds since 1970.
+        delta: whether sums count since the last push.
+        max_bytes: maximum size of the result.
     """
     about = _message(1, _attributes(1, resource))
     size = len(about) + _LENGTHS_AND_TAGS
@@ -109,7 +109,7 @@ def _attributes(number: int, attributes: Mapping[str, str]) -> bytes:
 
 
 def _message(number: int, content: bytes) -> bytes:
-    """A field that is a message, a text or bytes."""
+    """Encode a field that contains a message, text or bytes."""
     return _tag(number, _BYTES) + _varint(len(content)) + content
 
 

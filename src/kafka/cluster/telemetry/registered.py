@@ -1,4 +1,4 @@
-"""Metrics of the program itself that are pushed along with the client's (KIP-1076)."""
+"""Metrics of the program that are pushed along with the client's (KIP-1076)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from kafka.metrics.stat import Total
 log = logging.getLogger(__name__)
 
 _LONGEST_S = 1.0
-"""How long their values are waited for: they are the program's functions, which may hang."""
+"""Maximum wait for their values, which are computed by the program's functions and may hang."""
 
 Values = list[tuple[Point, bool]]
 
 
 class RegisteredMetrics:
-    """See the module. `add` and `remove` in any thread, `read` on the loop.
+    """The program's registered metrics. `add` and `remove` in any thread, `read` on the loop.
 
     Arguments:
-        metrics: the client's, which are not to be replaced.
-        submit: runs a function where the program's may run.
+        metrics: the client's metrics, which must not be replaced.
+        submit: runs a function where user code may run.
     """
 
     def __init__(self, metrics: ClientMetrics, submit: Callable[[Callable[[], object]], object]) -> None:
@@ -34,7 +34,7 @@ class RegisteredMetrics:
         self._failed: set[MetricName] = set()
 
     def add(self, metric: KafkaMetric) -> None:
-        """See `register_metric_for_subscription` of the clients."""
+        """Register a metric; see `register_metric_for_subscription` of the clients."""
         name = _name_of(metric)
         if name in self._metrics.registered():
             log.debug("%s is not registered: the client has a metric of this name", name)
@@ -42,11 +42,11 @@ class RegisteredMetrics:
             self._registered[name] = metric
 
     def remove(self, metric: KafkaMetric) -> None:
-        """See `unregister_metric_from_subscription` of the clients."""
+        """Unregister a metric; see `unregister_metric_from_subscription` of the clients."""
         self._registered.pop(_name_of(metric), None)
 
     async def read(self) -> Values:
-        """Their values of now, with whether it is a sum; none as long as they do not come."""
+        """Return the current values, each with whether it is a sum; nothing until they are available."""
         if not self._registered:
             return []
         if self._reading is None:
@@ -74,10 +74,10 @@ class RegisteredMetrics:
         return future
 
     def _value(self, name: MetricName, metric: KafkaMetric) -> tuple[Point, bool] | None:
-        """The value of one; None where it has none, which is logged once."""
+        """Return the value of one metric; None if it has none, which is logged once."""
         try:
             value = float(metric.value())
-        except BaseException as error:  # SystemExit, too, is of this one alone
+        except BaseException as error:  # even SystemExit must affect only this metric
             if name not in self._failed:
                 self._failed.add(name)
                 log.warning("a metric that was registered for subscriptions has no value: %s: %r", name, error)

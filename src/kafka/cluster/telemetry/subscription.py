@@ -1,4 +1,4 @@
-"""Which metrics a broker wants from a client, and how the client reacts to refusals."""
+"""A broker's subscription to metrics of a client, and how the client reacts to refusals."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from kafka.record.batch_types import Compression
 from kafka.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsResponse
 
 DEFAULT_INTERVAL_S = 300.0
-"""The wait if no broker has specified one."""
+"""Interval in seconds if no broker has specified one."""
 _SHORTEST_S = 0.1
-"""Shorter than brokers let administrators set it."""
+"""Minimum interval in seconds; brokers do not let administrators set a shorter one."""
 _EVERYTHING = "*"
 _AT_ONCE = (UnknownSubscriptionIdError, UnsupportedCompressionTypeError)
-"""The subscription has changed: it is asked for again without a pause."""
+"""Errors that mean that the subscription has changed and must be requested again without a pause."""
 _FOR_GOOD = (InvalidRequestError, InvalidRecordError, UnsupportedVersionError)
-"""What this client sends is not understood, and would not be the next time."""
+"""Errors that mean that brokers will never understand this client's requests."""
 
 
 class Subscription(NamedTuple):
-    """What a broker has asked for.
+    """The subscription that a broker returned.
 
     Arguments:
-        client_instance_id: the broker's name for the client, by which others know it as well.
+        client_instance_id: the id that the broker assigned to the client, also known to other brokers.
         subscription_id: identifies the subscription, and is sent with each push.
-        compression: the codecs that the broker takes, its favourite first.
-        interval_s: how far apart pushes are to be, in seconds.
-        max_bytes: how large one may be.
-        delta: whether sums are counted from one push to the next, instead of from the client's start.
-        prefixes: of the names of metrics that are wanted.
+        compression: the codecs that the broker accepts, the preferred one first.
+        interval_s: interval between pushes in seconds.
+        max_bytes: maximum size of a push in bytes.
+        delta: whether sums count from one push to the next, instead of from the client's start.
+        prefixes: prefixes of the names of wanted metrics.
     """
 
     client_instance_id: UUID
@@ -50,7 +50,7 @@ class Subscription(NamedTuple):
 
     @classmethod
     def of(cls, answer: GetTelemetrySubscriptionsResponse) -> Subscription:
-        """What an answer without an error says."""
+        """Convert a response without an error."""
         return cls(
             answer.client_instance_id,
             answer.subscription_id,
@@ -62,17 +62,18 @@ class Subscription(NamedTuple):
         )
 
     def wants(self, name: str) -> bool:
-        """Whether a metric is wanted: all are by "*", and those that a prefix is given of."""
+        """Return whether a metric is wanted: its name begins with one of the prefixes, or "*" is among them."""
         return _EVERYTHING in self.prefixes or name.startswith(self.prefixes)
 
 
 def pause_after(error: Exception, subscription: Subscription | None, *, asked: bool) -> float | None:
-    """How long to wait, in seconds, before the subscription is asked for again; None: it never is.
+    """Return the pause in seconds before the subscription is requested again; None: never.
 
-    As in Java's client, but that after a lost connection another broker is asked: Java's gives up for good.
+    Follows Java's client, except after a lost connection: this client then asks another broker, whereas Java's stops
+    permanently.
 
     Arguments:
-        asked: whether that failed, not a push.
+        asked: whether the request for the subscription has failed, not a push.
     """
     if isinstance(error, _FOR_GOOD):
         return None

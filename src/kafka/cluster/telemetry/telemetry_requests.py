@@ -1,4 +1,4 @@
-"""The two requests of telemetry: what is asked and pushed, and what is kept from one to the next."""
+"""The two requests of telemetry, for subscriptions and pushes, and the state kept between them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from kafka.wire.api.push_telemetry import PushTelemetryRequest
 
 
 class Exchange:
-    """See the module. On the loop.
+    """Sends the requests of telemetry. On the loop.
 
     Arguments:
-        collector: gives what is pushed.
+        collector: provides the metrics to push.
     """
 
     def __init__(self, collector: MetricsCollector) -> None:
@@ -39,7 +39,7 @@ class Exchange:
         self._most_bytes: int | None = None
 
     async def subscribe(self, connection: BrokerConnection) -> Subscription:
-        """Ask what is wanted; raises the broker's error."""
+        """Request the subscription; raise the broker's error."""
         before = self._subscription
         known: UUID = NO_UUID if before is None else before.client_instance_id
         answer = await connection.send(GetTelemetrySubscriptionsRequest(client_instance_id=known))
@@ -50,9 +50,10 @@ class Exchange:
         return subscription
 
     async def push(self, connection: BrokerConnection, of_program: Values, terminating: bool) -> int:
-        """Push what is wanted; returns for how many metrics there was no room, raises the broker's error.
+        """Push the wanted metrics; return the number of metrics that did not fit. Raises the broker's error.
 
-        Sums that a broker may have got are not pushed again as deltas: rather once too little than twice.
+        Sums that a broker may have received are not pushed again as deltas: counting too little is better than counting
+        twice.
         """
         subscription = self._subscription
         assert subscription is not None
@@ -67,7 +68,7 @@ class Exchange:
         )
         try:
             answer = await connection.send(request)
-        except (KafkaConnectionError, KafkaTimeoutError, asyncio.CancelledError):  # the last: the client is closed
+        except (KafkaConnectionError, KafkaTimeoutError, asyncio.CancelledError):  # cancelled when the client closes
             self._collector.pushed(collected)
             raise
         try:
@@ -87,7 +88,10 @@ class Exchange:
         return collected, codec, bytes(compress(codec, collected.data))
 
     def _room(self, subscription: Subscription) -> int:
-        """How many bytes there may be before compression: newer brokers look at that, older ones at the other size."""
+        """Return the maximum uncompressed size in bytes.
+
+        Newer brokers check this size, older ones the compressed size.
+        """
         limit = subscription.max_bytes
         return limit if self._most_bytes is None else min(limit, self._most_bytes)
 
