@@ -94,7 +94,7 @@ def _answer(response: FindCoordinatorResponse, version: int) -> tuple[Any, int, 
         return response, response.error_code, response.error_message
     found: Sequence[Any] = response.coordinators
     if not found:
-        raise CoordinatorNotAvailableError("the broker answered for no coordinator at all")
+        raise CoordinatorNotAvailableError("the broker's response names no coordinator")
     return found[0], found[0].error_code, found[0].error_message
 
 

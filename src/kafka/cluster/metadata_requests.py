@@ -172,6 +172,6 @@ async def _send(
 def _judge(connection: Connection, has_brokers: bool, impossible: list[str]) -> None:
     if impossible:
         what = "; ".join(impossible[:_SHOWN])
-        log.warning("%s tells what cannot be, which is ignored: %s", connection.described_as, what)
+        log.warning("%s returned impossible metadata, which is ignored: %s", connection.described_as, what)
     if not has_brokers:
         raise MetadataEmptyBrokerList(f"{connection.described_as} knows no brokers (yet)")

@@ -110,7 +110,7 @@ class Metrics:
             self._sensors[name] = sensor
             for parent in parents or ():
                 self._children_sensors.setdefault(parent, []).append(sensor)
-        log.debug("there is a sensor %s", name)
+        log.debug("sensor %s was created", name)
         return sensor
 
     def remove_sensor(self, name: str) -> None:

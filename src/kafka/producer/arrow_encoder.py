@@ -285,7 +285,7 @@ def typed_rows(data: Any, key: Any, value: Any) -> pa.Table:
     table = sent_columns(table)
     for name, writer in writers.items():
         if name not in table.schema.names:
-            raise ValueError(f"send_arrow() is to write typed {name}s, and the data have no column {name!r}")
+            raise ValueError(f"send_arrow() has an encoder for the {name}, but the data have no column {name!r}")
         at = table.schema.names.index(name)
         try:
             encoded = writer.encode(_whole(table.column(at)))

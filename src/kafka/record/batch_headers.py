@@ -290,7 +290,7 @@ def set_offsets(
         return
     if header.magic == 0 and header.codec:
         raise UnsupportedForMessageFormatError(
-            "A compressed message of magic 0 holds the offsets of its records: decompress and rebuild it"
+            "A compressed message of magic 0 contains the offsets of its records: decompress and rebuild it"
         )
     struct.pack_into(">q", view, 0, base_offset + header.count - 1)
     if log_append_time_ms is not None and header.magic == 1:
@@ -324,7 +324,7 @@ def set_producer_state(
     view = memoryview(batch)
     if len(view) < HEADER_SIZE or view[MAGIC_AT] != 2:
         raise UnsupportedForMessageFormatError(
-            f"Expected one batch of magic 2, got {len(view)} bytes: older batches know no producer"
+            f"Expected one batch of magic 2, got {len(view)} bytes: older batches have no producer fields"
         )
     PRODUCER_FIELDS.pack_into(view, PRODUCER_ID_AT, producer_id, producer_epoch, base_sequence)
     if transactional is not None:

@@ -36,7 +36,7 @@ class _Chunk:
         self.capacity = capacity
         self.memory = cython.cast(cython.p_uchar, PyMem_RawMalloc(capacity))
         if self.memory is cython.NULL:
-            raise MemoryError(f"There are no {capacity} bytes of memory for records")
+            raise MemoryError(f"Cannot allocate {capacity} bytes of memory for records")
 
     def __dealloc__(self) -> None:
         PyMem_RawFree(self.memory)

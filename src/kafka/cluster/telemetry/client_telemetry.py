@@ -206,7 +206,7 @@ class Telemetry:
             connection = await self._cluster.retry("looking for a broker", self._cluster.any_connection, None)
             if not _takes_metrics(connection):
                 raise UnsupportedVersionError(
-                    "the brokers take no metrics of clients: that needs Kafka 3.7, and a plug-in there that gets them"
+                    "the brokers accept no client metrics: that needs Kafka 3.7, and a plug-in there that receives them"
                 )
         self._look()
 
@@ -238,7 +238,7 @@ class Telemetry:
         subscription = await self._exchanging().subscribe(connection)
         before, self.subscription = self.subscription, subscription
         if before is None:
-            log.info("the brokers know the metrics of this client by the id %s", subscription.client_instance_id)
+            log.info("the brokers identify the metrics of this client by the id %s", subscription.client_instance_id)
         if subscription.prefixes:
             self._move(TelemetryState.PUSH_NEEDED)
             self._due = self._loop.time() + subscription.interval_s * loop_random(self._loop).uniform(*_SPREAD)
@@ -251,7 +251,7 @@ class Telemetry:
         of_program = [] if self._registered is None else await self._registered.read()
         left_out = await self._exchanging().push(connection, of_program, terminating)
         if left_out:
-            self._tell(f"{left_out} metrics are left out of what is pushed: the broker takes no more at a time")
+            self._tell(f"{left_out} metrics are left out: the broker accepts no more at a time")
         if not terminating:
             self._move(TelemetryState.PUSH_NEEDED)
             self._due = self._loop.time() + self.subscription.interval_s

@@ -141,8 +141,8 @@ class TopicLookup:
             return known.count
         else:
             log.warning(
-                "topic %s was deleted and recreated: it has %d partition(s) now, and had %d; what is not written yet "
-                "goes to the new one",
+                "topic %s was deleted and recreated: it has %d partition(s) now, and had %d before; unwritten "
+                "records go to the new one",
                 topic,
                 count,
                 known.count,

@@ -105,8 +105,8 @@ class SharedQueues:
         """
         if self.lock._is_owned():  # type: ignore[attr-defined]  # threading's own conditions ask for it too
             raise IllegalStateError(
-                "a signal handler or a finalizer that comes within send() or another call of the producer may send, "
-                "but cannot wait: the sender needs a lock that this thread holds meanwhile; have another thread wait"
+                "a signal handler or a finalizer that runs inside send() or another call of the producer may send, "
+                "but cannot wait: the sender needs a lock that this thread holds; have another thread wait"
             )
 
     def on_own_loop(self) -> bool:

@@ -29,11 +29,11 @@ class BatchAction(enum.Enum):
 
     COMPLETE = "it is in the log"
     RETRY = "send it again after a pause"
-    RETRY_IN_ORDER = "send it again when those before it have been answered; it could not be accepted before them"
+    RETRY_IN_ORDER = "send it again after the responses to earlier batches; it could not be accepted before these"
     BUMP_EPOCH = "the broker has lost track of the sequence: send it again in a new epoch (KIP-360)"
-    RESET_PRODUCER_ID = "the producer's id is no longer good: send it again under another one"
-    DISABLE_IDEMPOTENCE = "the cluster allows no idempotence: send it again without"
-    SPLIT = "the broker takes no batch of this size: send it in parts"
+    RESET_PRODUCER_ID = "the producer's id is no longer valid: send it again with a new one"
+    DISABLE_IDEMPOTENCE = "the cluster does not allow idempotence: send it again without"
+    SPLIT = "the broker rejects batches of this size: send it in parts"
     FAIL = "sending it again cannot help"
 
 

@@ -268,7 +268,12 @@ class BatchResults:
 
     def _split(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
         parts = split(batch, self._buffer.options)
-        log.info("%s takes no batch of %d records; sending it in %d parts", batch.name, batch.count, len(parts))
+        log.info(
+            "%s: the broker rejects a batch of %d records as too large; sending it in %d parts",
+            batch.name,
+            batch.count,
+            len(parts),
+        )
         self.replace(batch, parts, None)
         for part in parts:
             queue.retry(part)

@@ -164,7 +164,7 @@ class ProduceRequests:
                 answers = self._answers(batches, names, response)
                 throttle_ms = response.throttle_time_ms
             except Exception as failure:  # an invalid response
-                log.exception("reading the answer of a broker")
+                log.exception("reading a broker's response")
                 error = failure
         take(answers, error, throttle_ms)
 

@@ -274,7 +274,7 @@ class Sender:
                 else:
                     self._outcomes.fail(queue, batch, KafkaError(f"sending failed unexpectedly: {error!r}"))
             except Exception as failure:
-                log.exception("applying what came of a batch for %s", batch.name)
+                log.exception("applying the result of a batch for %s", batch.name)
                 self._outcomes.fail(queue, batch, KafkaError(f"the answer could not be applied: {failure!r}"))
             self._consider(queue, now)
         self.pump()

@@ -190,8 +190,8 @@ class TransactionRequests:
             await self._until_decided("TxnOffsetCommit", "group", group_id, ask, go_on)
         except _REBALANCED as error:
             raise CommitFailedError(
-                f"the offsets of group {group_id!r} do not go into the transaction, as the group has rebalanced since "
-                f"group_metadata() was called ({error}): abort the transaction, poll() and do it again"
+                f"the offsets of group {group_id!r} are not part of the transaction, because the group has rebalanced "
+                f"since group_metadata() was called ({error}): abort the transaction, poll() and repeat it"
             ) from error
 
     async def end(self, transaction: TransactionIdentity, commit: bool) -> tuple[int, int]:

@@ -60,7 +60,7 @@ def compress(kind: Compression, data: Buffer, *, level: int | None = None, magic
     if magic < codec.oldest_magic:
         name = codec.kind.option
         raise UnsupportedCompressionTypeError(
-            f"Expected a codec that magic {magic} knows, got {kind.name}: {name} needs magic {codec.oldest_magic}"
+            f"Expected a codec that magic {magic} supports, got {kind.name}: {name} needs magic {codec.oldest_magic}"
         )
     return codec.compress(data, level, magic)
 
