@@ -1,19 +1,19 @@
-"""The pytest plugin: real brokers for tests, in-process and on real TCP, with topics and clients.
+"""A pytest plugin with real brokers for tests, in the test process and with real TCP, topics and clients.
 
-Installed with the package, so that ``def test_it(kafka_broker): ...`` works without an import. Nothing heavy is
-imported until a test asks for a fixture. docs/TESTING.md shows it.
+It is installed with the package, so ``def test_it(kafka_broker): ...`` works without an import. Large modules are
+imported only when a test uses a fixture that needs them. docs/TESTING.md contains examples.
 
-| fixture | gives |
+| fixture | provides |
 |---|---|
 | `kafka_broker` | an `EmbeddedBroker` for this test |
 | `kafka_shared_broker` | one for all tests of the process; faults are removed after each test |
-| `kafka_session_broker` | the same, for fixtures of the session |
-| `kafka_broker_settings` | its settings; override it |
+| `kafka_session_broker` | the same, for session-scoped fixtures |
+| `kafka_broker_settings` | the settings of the shared broker; override it |
 | `kafka_bootstrap_servers` | the servers that the fixtures below use; override it to use another broker |
 | `kafka_registry_url`, `kafka_registry` | the broker's schema registry, and a client for it |
-| `kafka_topics` | creates topics, which are deleted after the test |
+| `kafka_topics` | a function that creates topics, which are deleted after the test |
 | `kafka_topic` | one such topic |
-| `kafka_producer`, `kafka_consumer`, `kafka_admin` | create clients, which are closed after the test |
+| `kafka_producer`, `kafka_consumer`, `kafka_admin` | functions that create clients, which are closed after the test |
 | `kafka_async_producer`, `kafka_async_consumer`, `kafka_async_admin` | the same for asyncio, with pytest-asyncio |
 """
 

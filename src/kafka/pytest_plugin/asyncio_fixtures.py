@@ -1,4 +1,4 @@
-"""The asyncio fixtures, which pytest-asyncio runs on the test's loop."""
+"""The asyncio fixtures. pytest-asyncio runs them on the test's loop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ async def kafka_async_producer(
     request: pytest.FixtureRequest,
     kafka_bootstrap_servers: str,
 ) -> AsyncIterator[Callable[..., Awaitable[AsyncKafkaProducer[Any, Any]]]]:
-    """Creates and starts an `AsyncKafkaProducer`: ``await kafka_async_producer()``; closed after the test."""
+    """Creates and starts an `AsyncKafkaProducer`, as in ``await kafka_async_producer()``.
+
+    It is closed after the test.
+    """
     from kafka import AsyncKafkaProducer
 
     async with AsyncExitStack() as clients:
@@ -33,7 +36,7 @@ async def kafka_async_consumer(
     request: pytest.FixtureRequest,
     kafka_bootstrap_servers: str,
 ) -> AsyncIterator[Callable[..., Awaitable[AsyncKafkaConsumer[Any, Any]]]]:
-    """Creates and starts an `AsyncKafkaConsumer` that starts at the first record; closed after the test."""
+    """Creates and starts an `AsyncKafkaConsumer` that reads from the first record. It is closed after the test."""
     from kafka import AsyncKafkaConsumer
 
     async with AsyncExitStack() as clients:
@@ -46,7 +49,7 @@ async def kafka_async_admin(
     request: pytest.FixtureRequest,
     kafka_bootstrap_servers: str,
 ) -> AsyncIterator[Callable[..., Awaitable[AsyncKafkaAdminClient]]]:
-    """Creates and starts an `AsyncKafkaAdminClient`; closed after the test."""
+    """Creates and starts an `AsyncKafkaAdminClient`. It is closed after the test."""
     from kafka import AsyncKafkaAdminClient
 
     async with AsyncExitStack() as clients:

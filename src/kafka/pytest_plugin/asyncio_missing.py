@@ -1,4 +1,4 @@
-"""The asyncio fixtures without pytest-asyncio: a test that uses one fails and says what to install."""
+"""Replacements for the asyncio fixtures without pytest-asyncio: a test that uses one fails with a hint."""
 
 from __future__ import annotations
 

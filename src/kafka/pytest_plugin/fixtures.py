@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kafka.schema_registry import SchemaRegistryClient
 
 _LONGEST_NAME = 200
-"""Maximum number of characters of a test's name in a topic name, which may have 249."""
+"""Maximum length of a test's name in a topic name. Topic names can have 249 characters."""
 
 
 class MakeTopic(Protocol):
@@ -33,17 +33,17 @@ class MakeTopic(Protocol):
         """Create a topic, wait until all brokers know it, and return its name.
 
         Arguments:
-            name: the name; None: one that no other test uses.
+            name: the name; None: a unique one.
             num_partitions: number of partitions; -1: the broker's default.
             replication_factor: the replication factor; -1: the broker's default.
             configs: the topic's configs, such as ``{"cleanup.policy": "compact"}``.
 
-        Raises what `KafkaAdminClient.create_topics` raises.
+        Raises the exceptions of `KafkaAdminClient.create_topics`.
         """
 
 
 def settings_of(request: pytest.FixtureRequest, marker: str) -> dict[str, Any]:
-    """Return the arguments of all markers with a name; those nearest to the test take precedence.
+    """Return the arguments of all markers with a name. Those nearest to the test take precedence.
 
     Raises:
         pytest.UsageError: a marker has positional arguments.
@@ -69,13 +69,13 @@ _BROKERS = pytest.StashKey["list[EmbeddedBroker]"]()
 
 
 def end_faults(request: pytest.FixtureRequest) -> None:
-    """Remove a test's faults before its clients are closed and its topics deleted."""
+    """Remove a test's faults before its clients are closed and its topics are deleted."""
     for broker in request.node.stash.get(_BROKERS, ()):
         broker.faults.clear()
 
 
 def login_at(request: pytest.FixtureRequest, bootstrap_servers: str) -> dict[str, Any]:
-    """Return client options for logging in to the test's broker as its first user, if it has users."""
+    """Return client options to log in to the test's broker as its first user; empty if it has no users."""
     for broker in request.node.stash.get(_BROKERS, ()):
         if broker.bootstrap_servers == bootstrap_servers and broker.users:
             user, password = next(iter(broker.users.items()))
@@ -91,7 +91,7 @@ def login_at(request: pytest.FixtureRequest, bootstrap_servers: str) -> dict[str
 def options_for(
     request: pytest.FixtureRequest, bootstrap_servers: str, defaults: Mapping[str, Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the options of a test's client; one with its own `security_protocol` must also set its own login."""
+    """Return the options of a test's client. A client that sets `security_protocol` must also set its login."""
     login = {} if "security_protocol" in given else login_at(request, bootstrap_servers)
     return {"bootstrap_servers": bootstrap_servers, **login, **defaults, **given}
 
@@ -106,7 +106,7 @@ def kafka_broker(request: pytest.FixtureRequest) -> Iterator[EmbeddedBroker]:
     """An empty `EmbeddedBroker` for this test, on a free port of the loopback interface.
 
     ``@pytest.mark.kafka_broker(num_partitions=3, auto_create_topics=False)`` configures it. Its `faults` make it fail
-    on request. With ``users={"alice": "secret"}`` the clients of the fixtures log in as the first user.
+    on demand. With ``users={"alice": "secret"}`` the clients of the fixtures log in as the first user.
     """
     from kafka.broker import EmbeddedBroker
 
@@ -117,16 +117,19 @@ def kafka_broker(request: pytest.FixtureRequest) -> Iterator[EmbeddedBroker]:
 
 @pytest.fixture(scope="session")
 def kafka_broker_settings() -> dict[str, Any]:
-    """Settings of `kafka_session_broker`, as keywords of `EmbeddedBroker`: none. Override this in a conftest.py."""
+    """The settings of `kafka_session_broker`, as keyword arguments of `EmbeddedBroker`; empty by default.
+
+    Override this fixture in a conftest.py.
+    """
     return {}
 
 
 @pytest.fixture(scope="session")
 def kafka_session_broker(kafka_broker_settings: Mapping[str, Any]) -> Iterator[EmbeddedBroker]:
-    """One `EmbeddedBroker` for all tests of this process; with pytest-xdist each worker has its own.
+    """One `EmbeddedBroker` for all tests of this process. With pytest-xdist each worker has its own.
 
-    It keeps records with old timestamps however long the tests run: it has no retention by time unless
-    `kafka_broker_settings` has `topic_defaults` with a "retention.ms".
+    It keeps records with old timestamps, however long the tests run: there is no retention by time, unless
+    `kafka_broker_settings` contains `topic_defaults` with a "retention.ms".
     """
     from kafka.broker import EmbeddedBroker
 
@@ -139,7 +142,10 @@ def kafka_session_broker(kafka_broker_settings: Mapping[str, Any]) -> Iterator[E
 def kafka_shared_broker(
     request: pytest.FixtureRequest, kafka_session_broker: EmbeddedBroker
 ) -> Iterator[EmbeddedBroker]:
-    """`kafka_session_broker`, with faults that end with the test. All tests share its topics: use `kafka_topic`."""
+    """`kafka_session_broker`, with faults that are removed after the test.
+
+    All tests share its topics, so use `kafka_topic`.
+    """
     _refuse_other_settings(request)
     kafka_session_broker.faults.clear()
     yield _remember(request, kafka_session_broker)
@@ -147,7 +153,7 @@ def kafka_shared_broker(
 
 
 def _refuse_other_settings(request: pytest.FixtureRequest) -> None:
-    """Fail if a marker's settings would have no effect: they need `kafka_broker`, or a broker that has them already."""
+    """Fail if a marker's settings have no effect, because the test uses a shared broker with other settings."""
     if "kafka_broker" in request.fixturenames:
         return
     shared: Mapping[str, Any] = request.getfixturevalue("kafka_broker_settings")
@@ -162,9 +168,11 @@ def _refuse_other_settings(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture
 def kafka_bootstrap_servers(request: pytest.FixtureRequest) -> str:
-    """The servers for the test's topics and clients: `kafka_broker`, or `kafka_shared_broker` if the test uses it.
+    """The bootstrap servers for the test's topics and clients.
 
-    Override it to use others: return ``kafka_shared_broker.bootstrap_servers`` or a real broker's.
+    They are those of `kafka_shared_broker` if the test uses it, otherwise those of `kafka_broker`.
+
+    Override it to use other brokers: return ``kafka_shared_broker.bootstrap_servers`` or the servers of a real broker.
     """
     name = "kafka_shared_broker" if "kafka_shared_broker" in request.fixturenames else "kafka_broker"
     broker: EmbeddedBroker = request.getfixturevalue(name)
@@ -173,10 +181,10 @@ def kafka_bootstrap_servers(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def kafka_registry_url(request: pytest.FixtureRequest) -> str:
-    """The URL of the schema registry of the test's broker; override it to use another registry.
+    """The URL of the schema registry of the test's broker. Override it to use another registry.
 
-    If the test uses `kafka_shared_broker`, it is that broker's registry.
-    `kafka_broker_settings` must have ``"registry": True``.
+    If the test uses `kafka_shared_broker`, it is that broker's registry, and `kafka_broker_settings` must contain
+    ``"registry": True``.
     """
     name = "kafka_shared_broker" if "kafka_shared_broker" in request.fixturenames else "kafka_broker"
     broker: EmbeddedBroker = request.getfixturevalue(name)
@@ -185,7 +193,7 @@ def kafka_registry_url(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def kafka_registry(kafka_registry_url: str) -> Iterator[SchemaRegistryClient]:
-    """A `SchemaRegistryClient` for `kafka_registry_url`; closed after the test."""
+    """A `SchemaRegistryClient` for `kafka_registry_url`. It is closed after the test."""
     from kafka.schema_registry import SchemaRegistryClient
 
     with SchemaRegistryClient({"url": kafka_registry_url}) as registry:
@@ -196,7 +204,7 @@ def kafka_registry(kafka_registry_url: str) -> Iterator[SchemaRegistryClient]:
 def kafka_admin(
     request: pytest.FixtureRequest, kafka_bootstrap_servers: str
 ) -> Iterator[Callable[..., KafkaAdminClient]]:
-    """Creates a `KafkaAdminClient` with the given options; closed after the test."""
+    """Creates a `KafkaAdminClient` with the given options. It is closed after the test."""
     from kafka import KafkaAdminClient
 
     yield from _making(request, KafkaAdminClient, kafka_bootstrap_servers)
@@ -204,7 +212,7 @@ def kafka_admin(
 
 @pytest.fixture
 def kafka_topics(request: pytest.FixtureRequest, kafka_admin: Callable[..., KafkaAdminClient]) -> Iterator[MakeTopic]:
-    """Creates topics, see `MakeTopic`; remaining ones are deleted after the test."""
+    """Creates topics, see `MakeTopic`. They are deleted after the test."""
     from kafka.admin import NewTopic
 
     made: list[str] = []
@@ -239,7 +247,7 @@ def kafka_topic(request: pytest.FixtureRequest, kafka_topics: MakeTopic) -> str:
 def kafka_producer(
     request: pytest.FixtureRequest, kafka_bootstrap_servers: str
 ) -> Iterator[Callable[..., KafkaProducer[Any, Any]]]:
-    """Creates a `KafkaProducer` with the given options; flushed and closed after the test."""
+    """Creates a `KafkaProducer` with the given options. It is flushed and closed after the test."""
     from kafka import KafkaProducer
 
     yield from _making(request, KafkaProducer, kafka_bootstrap_servers)
@@ -249,9 +257,9 @@ def kafka_producer(
 def kafka_consumer(
     request: pytest.FixtureRequest, kafka_bootstrap_servers: str
 ) -> Iterator[Callable[..., KafkaConsumer[Any, Any]]]:
-    """Creates a `KafkaConsumer` with the given topics and options; closed after the test.
+    """Creates a `KafkaConsumer` with the given topics and options. It is closed after the test.
 
-    It starts at the first record (``auto_offset_reset="earliest"``), unlike a consumer with default options.
+    Unlike a consumer with default options, it reads from the first record (``auto_offset_reset="earliest"``).
     """
     from kafka import KafkaConsumer
 
@@ -261,7 +269,7 @@ def kafka_consumer(
 def _making(
     request: pytest.FixtureRequest, client: Callable[..., Any], bootstrap_servers: str, **defaults: Any
 ) -> Iterator[Callable[..., Any]]:
-    """Yield a function that creates clients; closes them at the end, newest first."""
+    """Yield a function that creates clients, and close the clients at the end, newest first."""
     with ExitStack() as clients:
 
         def make(*topics: str, **options: Any) -> Any:

@@ -1,6 +1,7 @@
 """Simulations of programs that use Kafka: real clients and real brokers on one loop, with virtual time and a seed.
 
-It is outside the layers: it imports the clients, the embedded broker and everything below them; nothing imports it.
+The package is outside the layers: it imports the clients, the embedded broker and everything below them, and nothing
+imports it.
 """
 
 from kafka.testing.network import Network

@@ -1,4 +1,4 @@
-"""`python -m kafka.testing --seed N`: run simulations by seed, and print the story of a single one."""
+"""`python -m kafka.testing --seed N`: run simulations by seed, and print the event log of a single one."""
 
 import argparse
 import ctypes
@@ -61,10 +61,10 @@ def _print(report: Report) -> None:
 
 
 def repeatable() -> None:
-    """Restart this program if the iteration order of sets could differ from run to run.
+    """Restart this program if the iteration order of sets could differ between runs.
 
-    An environment variable fixes the hashes of strings. Those of other objects are their addresses, which repeat if
-    address space randomization is off (Linux). On other systems a seed repeats in most runs.
+    An environment variable fixes the hashes of strings. The hashes of other objects are their addresses, which repeat
+    if address space randomization is off (Linux). On other systems most runs of a seed are identical.
     """
     if os.environ.get("PYTHONHASHSEED") == "0":
         return

@@ -1,4 +1,4 @@
-"""Failures in a simulated cluster: silent networks, cut connections, brokers that stop and restart."""
+"""Random failures in a simulated cluster: silent networks, cut connections, and brokers that stop and restart."""
 
 import asyncio
 import math
@@ -42,7 +42,7 @@ APIS = (
     "TxnOffsetCommit",
     "EndTxn",
 )
-"""Requests that brokers are made to answer late, partially, or never."""
+"""Requests to which brokers may respond late, partially, or never."""
 
 _COORDINATOR: tuple[type[BrokerResponseError], ...] = (
     NotCoordinatorError,
@@ -65,11 +65,11 @@ ERRORS: tuple[tuple[str, tuple[type[BrokerResponseError], ...]], ...] = (
     ("TxnOffsetCommit", _COORDINATOR),
     ("EndTxn", (*_COORDINATOR, ConcurrentTransactionsError)),
 )
-"""Errors from which clients recover, by the request that brokers answer with them."""
+"""Errors from which clients recover, by the request that brokers fail with them."""
 
 
 CALM_AFTER_S = 30.0
-"""Seconds after which no effect of a failure remains: longer than any request, pause or session."""
+"""Seconds after which failures have no more effects; longer than any request, pause or session."""
 
 
 class Chaos:
@@ -78,8 +78,8 @@ class Chaos:
     Arguments:
         network: the simulated network.
         cluster: the simulated brokers.
-        rng: chooses kinds, times and extents.
-        story: records what happens.
+        rng: the source of random numbers.
+        story: records the failures.
     """
 
     def __init__(self, network: Network, cluster: SimulatedCluster, rng: random.Random, story: Story) -> None:
@@ -102,7 +102,7 @@ class Chaos:
         )
 
     async def run(self, seconds: float) -> None:
-        """Cause failures for a number of seconds, then repair everything."""
+        """Cause failures for a number of seconds, then end all of them."""
         loop = self._network.loop
         if not seconds:
             self._calm_from = loop.time()
@@ -120,7 +120,7 @@ class Chaos:
         self._story.tell("network", "is healed")
 
     def is_over(self) -> bool:
-        """Whether all failures and their effects are over."""
+        """Return whether all failures and their effects are over."""
         return self._network.loop.time() >= self._calm_from
 
     async def _cut(self) -> None:
@@ -158,8 +158,8 @@ class Chaos:
     async def _delay_requests(self) -> None:
         host, faults = self._faults()
         api, seconds, handled = self._rng.choice(APIS), self._rng.uniform(0.1, 20.0), self._rng.random() < 0.5
-        # A commit that is executed long after its client has abandoned it and committed again on another connection
-        # moves the group back. Kafka's brokers do that too, and no client can prevent it.
+        # If a broker executes a commit long after its client has abandoned it and committed again on another
+        # connection, the group's offset moves back. Kafka's brokers behave the same way, and no client can prevent it.
         handled = handled or api == "OffsetCommit"
         self._story.tell(host, f"answers one {api} after {seconds:.3f} s{' that it served at once' * handled}")
         faults.delay(seconds, handled=handled, api=api, times=1)

@@ -1,4 +1,4 @@
-"""The programs of a simulation that use a producer or a group's consumer.
+"""The simulated programs that use a producer or the consumer of a group.
 
 A `ProducerActor` sends numbered records; a `MemberActor` reads and commits as a member of a group.
 """
@@ -18,20 +18,20 @@ from kafka.testing.simulation_plan import CommitMode, MemberPlan, ProducerPlan
 from kafka.testing.story import Story
 
 _PADDING = (0, 10, 1_000, 40_000)
-"""Number of bytes of a record besides its name; the largest need receive buffers of their own."""
+"""Sizes of the padding in a record, in bytes. The largest records need separate receive buffers."""
 _WEIGHTS = (33, 33, 33, 1)
 
 
 class ProducerActor:
-    """Sends all its records, and records the outcome of each.
+    """Sends a number of records, and records the outcome of each.
 
     Arguments:
-        name: its name, which is also its client id.
-        plan: the number of records, and the options of its producer.
+        name: the actor's name, which is also its client id.
+        plan: the number of records, and the options of the producer.
         bootstrap_servers: the addresses of the cluster.
         topics: pairs of a topic and its number of partitions.
-        rng: chooses topics, partitions, sizes and pauses.
-        ledger, story: record what happens.
+        rng: the source of random numbers.
+        ledger, story: record events.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class ProducerActor:
         self._story = story
 
     async def run(self) -> None:
-        """Send everything; every record has an outcome when this returns."""
+        """Send all records; return when every record has an outcome."""
         producer = await self._started()
         outcomes: list[asyncio.Task[None]] = []
         try:
@@ -110,13 +110,13 @@ class MemberActor:
     """A member of a group that reads until it is stopped, and sometimes leaves and returns.
 
     Arguments:
-        name: its name, which is also its client id.
+        name: the actor's name, which is also its client id.
         group: the group.
-        plan: how it commits, and the options of its consumer.
+        plan: how the member commits, and the options of its consumer.
         bootstrap_servers: the addresses of the cluster.
-        topics: the topics to which it subscribes.
-        rng: chooses pauses, and how long it stays.
-        ledger, story: record what happens.
+        topics: the topics to which the member subscribes.
+        rng: the source of random numbers.
+        ledger, story: record events.
     """
 
     def __init__(
@@ -153,11 +153,11 @@ class MemberActor:
         """Problems of partitions revoked without a commit, until it is known whether a commit was possible."""
 
     def stop(self) -> None:
-        """Close the consumer after the current poll, and end."""
+        """Make `run` close the consumer after the current poll, and return."""
         self._stopping = True
 
     async def run(self) -> None:
-        """Read; returns after `stop`."""
+        """Read records until `stop` is called."""
         while not self._stopping:
             await self._stay(polls=self._rng.randrange(20, 400))
 
@@ -215,7 +215,7 @@ class MemberActor:
 
     def _seek_back(self, consumer: AsyncKafkaConsumer) -> None:
         tp = self._rng.choice(sorted(self._positions))
-        offset = max(self._positions[tp] - self._rng.randrange(_LONGEST_SEEK), 0)  # so that it makes progress
+        offset = max(self._positions[tp] - self._rng.randrange(_LONGEST_SEEK), 0)  # limited, to make progress
         consumer.seek(tp, offset)
         self._positions[tp] = offset
         self._ledger.commits.rewind(self.group, tp, offset)
@@ -245,7 +245,7 @@ class MemberActor:
     def _called_back(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata], error: Any, of_commit_async: bool = False
     ) -> None:
-        """An asynchronous or automatic commit has completed."""
+        """Process the result of an asynchronous or automatic commit."""
         self._callbacks_due -= of_commit_async
         self._may_not_commit |= isinstance(getattr(error, "__cause__", None), RebalanceInProgressError)
         if error is None:
@@ -257,19 +257,19 @@ class MemberActor:
     # Partitions -------------------------------------------------------------------------------------------------------
 
     def assigned(self, partitions: Collection[TopicPartition]) -> None:
-        """Partitions were assigned; they are read from the group's offsets."""
+        """Process assigned partitions, which are read from the group's offsets."""
         self._ledger.assign(self.group, self.name, partitions)
         self._forget(partitions)
 
     def revoked(self, partitions: Collection[TopicPartition]) -> None:
-        """Partitions are revoked cleanly."""
+        """Process the regular revocation of partitions."""
         if self._commits is CommitMode.AUTOMATIC and self._ledger.is_calm():
             positions = {tp: offset for tp, offset in self._positions.items() if tp in partitions}
             self._behind += self._ledger.commits.given_up(self.group, self.name, positions)
         self.lost(partitions)
 
     def lost(self, partitions: Collection[TopicPartition]) -> None:
-        """Partitions already belong to other members."""
+        """Process the loss of partitions, which already belong to other members."""
         self._ledger.take_away(self.group, self.name, partitions)
         self._forget(partitions)
 
@@ -297,9 +297,9 @@ class _Listener(AsyncConsumerRebalanceListener):
         self._member.revoked(revoked)
 
     async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
-        """Read from the group's offsets."""
+        """Record the assignment; reading starts at the group's offsets."""
         self._member.assigned(assigned)
 
     async def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
-        """Do not commit, as it is too late."""
+        """Record the loss without a commit, for which it is too late."""
         self._member.lost(lost)

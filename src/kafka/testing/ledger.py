@@ -1,8 +1,8 @@
-"""What a simulation was promised and what it saw: sends and their outcomes, assigned partitions, delivered records.
+"""The facts of a simulation: sent records and their outcomes, assigned partitions, delivered records and commits.
 
-`Ledger` records facts, and notes a problem when a fact is wrong regardless of the others; `problems` compares all of
-them with what Kafka's clients promise. `CommitLedger` compares the commits that brokers accepted with what members
-received, were told and later find.
+`Ledger` records facts, and reports a problem if a fact is wrong on its own. `problems` compares all facts with the
+guarantees of Kafka's clients. `CommitLedger` compares the commits that brokers accepted with the records that members
+received, the results of their calls, and the offsets that are found later.
 """
 
 from collections import defaultdict
@@ -21,10 +21,10 @@ class CommitLedger:
     Attributes:
         found: the list of problems.
         handed_out: by group and partition, the offset after the last record that any member received.
-        handed_to: by member and partition, the offset after the last record that it received.
+        handed_to: by member and partition, the offset after the last record that the member received.
         accepted: by group and partition, the offset that brokers accepted last.
         highest: by group and partition, the highest offset that they ever accepted.
-        rewound: by group and partition, the lowest offset to which its member seeked.
+        rewound: by group and partition, the lowest offset to which a member seeked.
         stood: by member and partition, the group's offset when the member was assigned the partition.
     """
 
@@ -37,7 +37,7 @@ class CommitLedger:
     stood: dict[tuple[str, TopicPartition], int] = field(default_factory=dict)
 
     def accept(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """A broker has accepted a member's commit. An offset may decrease only if the member seeked."""
+        """Record that a broker has accepted a member's commit. An offset may decrease only if the member seeked."""
         for tp, offset in offsets.items():
             key, place = (group, tp), shown(tp, offset)
             stood, reached = self.accepted.get(key, 0), self.handed_out.get(key, 0)
@@ -51,11 +51,11 @@ class CommitLedger:
             self.highest[key] = max(self.highest.get(key, 0), offset)
 
     def rewind(self, group: str, tp: TopicPartition, offset: int) -> None:
-        """A member seeks back."""
+        """Record that a member seeks back."""
         self.rewound[group, tp] = min(offset, self.rewound.get((group, tp), offset))
 
     def told(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """A member was told that its commit succeeded."""
+        """Record that a member's commit succeeded, according to its consumer."""
         for tp, offset in offsets.items():
             highest = self.highest.get((group, tp), 0)
             if highest < offset:
@@ -64,32 +64,33 @@ class CommitLedger:
                 )
 
     def given_up(self, group: str, member: str, positions: Mapping[TopicPartition, int]) -> Iterable[str]:
-        """Return what is wrong when a member with automatic commits revokes partitions cleanly and without failures."""
+        """Return the problems if a member with automatic commits revokes partitions regularly and without failures."""
         for tp, position in positions.items():
             stood = self.accepted.get((group, tp), 0)
             if stood != position:
                 yield f"{member} gives up {shown(tp, position)}, but {group} is left at {stood}"
 
     def assigned(self, group: str, member: str, partitions: Iterable[TopicPartition]) -> None:
-        """A member was assigned partitions: it continues at the group's offsets."""
+        """Record that a member was assigned partitions, which it reads from the group's offsets."""
         for tp in partitions:
             self.rewound.pop((group, tp), None)
         self.stood.update(((member, tp), self.accepted.get((group, tp), 0)) for tp in partitions)
 
     def started(self, group: str, member: str, tp: TopicPartition, offset: int) -> None:
-        """A member received the first record of a partition that it has taken over.
+        """Record that a member received its first record of a newly assigned partition.
 
-        The group's offset may have increased since: a member may learn late that it has lost the partition to another.
+        The group's offset may have increased since, as a member may notice late that it has lost the partition to
+        another.
         """
         first, last = self.stood.get((member, tp), 0), self.accepted.get((group, tp), 0)
         if not first <= offset <= last:
             self.found.append(f"{member} starts at {shown(tp, offset)}, where {group} went from {first} to {last}")
 
     def stored(self, whose: str, offsets: Mapping[GroupPartition, int]) -> None:
-        """Check stored offsets: every accepted commit must be there.
+        """Check that stored offsets include every accepted commit.
 
         Arguments:
-            whose: who has read them, or where they are stored.
+            whose: who has read the offsets, or where they are stored.
             offsets: all stored offsets.
         """
         for (group, tp), offset in self.accepted.items():
@@ -101,7 +102,7 @@ class CommitLedger:
                 self.found.append(f"{whose}: {shown(tp, offset)} is stored, which {group} has never committed")
 
     def behind(self) -> Iterable[str]:
-        """Return groups that have not committed everything they received."""
+        """Describe the groups that have not committed everything they received."""
         for (group, tp), reached in self.handed_out.items():
             stood = self.accepted.get((group, tp), 0)
             if stood != reached:
@@ -118,12 +119,12 @@ class SentRecord:
     """A record passed to a producer.
 
     Attributes:
-        name: its value, which is unique.
+        name: the record's value, which is unique.
         producer: the producer's name.
-        number: its number among that producer's records.
-        in_calm: whether there were no failures then or later.
-        partition, offset: where it was acknowledged; None until then.
-        error: why it failed; None until then.
+        number: the record's number among those of the producer.
+        in_calm: whether all failures were over when the record was sent.
+        partition, offset: the record's place according to its acknowledgement; None before.
+        error: the error if sending has failed.
     """
 
     name: str
@@ -136,23 +137,23 @@ class SentRecord:
 
     @property
     def is_acknowledged(self) -> bool:
-        """Whether a broker has acknowledged it."""
+        """Whether a broker has acknowledged the record."""
         return self.offset is not None
 
 
 @dataclass
 class Ledger:
-    """What happened in a simulation.
+    """The facts of a simulation.
 
     Arguments:
-        is_calm: returns whether enough time has passed since the last failure that nothing may fail any more.
+        is_calm: returns whether all failures and their effects are over, so that nothing may fail.
 
     Attributes:
         sent: every record sent, by name.
         handed_out: by group and partition, the offset after the last record that any member received.
-        handed_to: by member and partition, the offset after the last record that it received.
+        handed_to: by member and partition, the offset after the last record that the member received.
         read: by group, every record that any member received.
-        assigned: by group and member, its assigned partitions.
+        assigned: by group and member, the assigned partitions.
         commits: the commits of groups.
         found: problems detected while the simulation ran.
     """
@@ -167,19 +168,19 @@ class Ledger:
     commits: CommitLedger = field(init=False)
 
     def __post_init__(self) -> None:
-        """Compare commits with the received records."""
+        """Share the received records and the problems with the commits."""
         self.commits = CommitLedger(self.found, self.handed_out, self.handed_to)
 
     # Facts ------------------------------------------------------------------------------------------------------------
 
     def sending(self, producer: str, number: int) -> SentRecord:
-        """A record is about to be sent."""
+        """Record that a record is about to be sent."""
         record = SentRecord(f"{producer}:{number}", producer, number, self.is_calm())
         self.sent[record.name] = record
         return record
 
     def assign(self, group: str, member: str, partitions: Collection[TopicPartition]) -> None:
-        """A member was assigned partitions."""
+        """Record that a member was assigned partitions."""
         for tp in partitions:
             others = [other for (one, other), held in self.assigned.items() if one == group and tp in held]
             if others and self.is_calm():
@@ -190,7 +191,7 @@ class Ledger:
         self.commits.assigned(group, member, partitions)
 
     def take_away(self, group: str, member: str, partitions: Collection[TopicPartition]) -> None:
-        """A member lost partitions."""
+        """Record that a member lost partitions."""
         held = self.assigned[group, member]
         for tp in partitions:
             if tp not in held:
@@ -198,17 +199,17 @@ class Ledger:
         held.difference_update(partitions)
 
     def closed(self, group: str, member: str) -> None:
-        """A member's consumer was closed."""
+        """Record that a member's consumer was closed."""
         for tp in sorted(self.assigned.pop((group, member), ())):
             self.found.append(f"{member} is closed, and was not told that it gives up {tp.topic}-{tp.partition}")
 
     def hand_out(self, group: str, member: str, tp: TopicPartition, offsets: list[int], expected: int | None) -> None:
-        """A member received records of a partition.
+        """Record that a member received records of a partition.
 
         Arguments:
             offsets: the offsets of the records, in order.
             expected: the offset after the last record of the partition that this member received since its assignment;
-                None: it has received none since.
+                None: there was none.
         """
         first, end, reached = offsets[0], offsets[-1] + 1, self.handed_out.get((group, tp), 0)
         if tp not in self.assigned[group, member]:
@@ -225,15 +226,15 @@ class Ledger:
         self.handed_to[member, tp] = max(self.handed_to.get((member, tp), 0), end)
         self.read[group].update((tp, offset) for offset in offsets)
 
-    # What is wrong with them ------------------------------------------------------------------------------------------
+    # Problems ---------------------------------------------------------------------------------------------------------
 
     def problems(self, logs: Mapping[TopicPartition, list[str]], groups: Iterable[str], idempotent: bool) -> list[str]:
-        """Describe every violation of what Kafka's clients promise.
+        """Describe every violation of the guarantees of Kafka's clients.
 
         Arguments:
             logs: the names of the records of each partition, from offset 0 on.
             groups: groups that have read everything.
-            idempotent: whether no record may be in a log twice.
+            idempotent: whether a record may be in a log only once.
         """
         return [
             *self.found,

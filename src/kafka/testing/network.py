@@ -1,4 +1,4 @@
-"""An in-memory network: hosts, their servers, latency, segments of any size, and faults on request."""
+"""An in-memory network with hosts, servers, latency, segments of any size, and faults on demand."""
 
 import asyncio
 import errno
@@ -17,12 +17,12 @@ class Network:
 
     Arguments:
         loop: the loop on which all endpoints run.
-        rng: chooses latencies and segment sizes.
+        rng: the source of random numbers, for latencies and segment sizes.
 
     Attributes:
         latency_s: minimum and maximum one-way latency, in seconds.
-        segment_bytes: bytes arrive in segments; half of them have 1 to this many bytes, the others any size.
-            0: segments are as large as the receiver has room for.
+        segment_bytes: bytes arrive in segments. Half of the segments have 1 to `segment_bytes` bytes, the others any
+            size. 0: segments are as large as the receiver's buffer.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, rng: random.Random) -> None:
@@ -40,7 +40,7 @@ class Network:
     # Faults -----------------------------------------------------------------------------------------------------------
 
     def silence(self, host: str, seconds: float) -> None:
-        """Stop all traffic to and from ``host``, including new connections; delayed bytes arrive afterwards.
+        """Stop all traffic to and from ``host``, including new connections. Delayed bytes arrive afterwards.
 
         Arguments:
             host: the host name.
@@ -49,7 +49,7 @@ class Network:
         self._silent[host] = max(self._silent.get(host, 0.0), self.loop.time() + seconds)
 
     def refuse_connections(self, host: str, seconds: float) -> None:
-        """Make ``host`` refuse new connections for a while.
+        """Refuse new connections to ``host`` for a while.
 
         Arguments:
             host: the host name.
@@ -58,11 +58,11 @@ class Network:
         self._refusing[host] = max(self._refusing.get(host, 0.0), self.loop.time() + seconds)
 
     def cut_connections(self, host: str | None = None, *, after_bytes: int = 0) -> int:
-        """Reset the connections to ``host`` (None: all), at once or after more bytes; returns their number.
+        """Reset the connections to ``host``, at once or after more bytes, and return their number.
 
         Arguments:
-            host: the host name.
-            after_bytes: number of bytes still transferred on each connection; 0: reset at once.
+            host: the host name; None: all hosts.
+            after_bytes: number of bytes that each connection still transfers; 0: reset at once.
         """
         cut = [link for link in self.links if host in (None, link.host)]
         for link in cut:
@@ -70,16 +70,16 @@ class Network:
         return len(cut)
 
     def heal(self) -> None:
-        """End `silence` and `refuse_connections` everywhere."""
+        """End the effects of `silence` and `refuse_connections` on all hosts."""
         self._silent.clear()
         self._refusing.clear()
         for link in self.links:
             link.hasten()
 
-    # What the loop asks for -------------------------------------------------------------------------------------------
+    # For the loop -----------------------------------------------------------------------------------------------------
 
     def knows(self, host: str) -> bool:
-        """Whether a server ever listened on ``host``."""
+        """Return whether a server has ever listened on ``host``."""
         return host in self._known
 
     def listen(self, factory: Callable[[], Any], host: str, port: int) -> "MemoryServer":
@@ -108,8 +108,8 @@ class Network:
 
         Arguments:
             factory: creates the protocol.
-                host: a name of this network.
-                port: the server's port.
+            host: a name of this network.
+            port: the server's port.
         """
         await asyncio.sleep(2 * self.latency())
         while (wait := self.silent_for(host)) > 0:
@@ -136,14 +136,14 @@ class Network:
         return self.rng.uniform(*self.latency_s)
 
     def silent_for(self, host: str) -> float:
-        """Return how much longer ``host`` is silent, in seconds."""
+        """Return the remaining time for which ``host`` is silent, in seconds."""
         return self._silent.get(host, 0.0) - self.loop.time()
 
     def segment(self, most: int) -> int:
-        """Return how many of ``most`` bytes arrive together."""
+        """Return the size of the next segment, at most ``most`` bytes."""
         if not self.segment_bytes:
             return most
-        # Only half of them, otherwise a large frame would arrive in thousands of pieces.
+        # Limit only half of the segments, otherwise a large frame would arrive in thousands of pieces.
         largest = min(most, self.segment_bytes) if self.rng.random() < 0.5 else most
         return 1 + int(self.rng.random() * largest)
 
@@ -190,5 +190,5 @@ class MemoryServer:
         """Return at once, as there is nothing to wait for."""
 
     def is_serving(self) -> bool:
-        """Whether connections are accepted."""
+        """Return whether the server accepts connections."""
         return self._network._servers.get((self.host, self.port)) is self

@@ -1,4 +1,4 @@
-"""The share groups of a simulation: their members, a ledger of what they received, and the checks at the end."""
+"""The share groups of a simulation: members, a ledger of the records that they received, and the final checks."""
 
 import asyncio
 import random
@@ -17,11 +17,11 @@ from kafka.testing.simulation_plan import ShareMemberPlan
 from kafka.testing.story import Story
 
 Place = tuple[str, TopicPartition, int]
-"""A group, and a record of it."""
+"""Group, partition and offset of a record."""
 
 
 class Holder(NamedTuple):
-    """The holder of a record: no other member may receive it before `until`, in the loop's seconds."""
+    """The member that holds a record: no other member may receive it before `until`, in the loop's seconds."""
 
     member: str
     until: float
@@ -32,7 +32,7 @@ class ShareLedger:
 
     Arguments:
         found: the list of problems.
-        is_calm: returns whether enough time has passed since the last failure that nothing may fail any more.
+        is_calm: returns whether all failures and their effects are over, so that nothing may fail.
         now: returns the loop's time.
         lock_s: minimum time for which a member holds a record after receiving it, in seconds.
         limit: maximum number of deliveries of a record.
@@ -55,10 +55,10 @@ class ShareLedger:
         self._holders: dict[Place, Holder] = {}
 
     def delivered(self, group: str, member: str, tp: TopicPartition, offset: int, count: int) -> None:
-        """A member received a record, which is the group's `count`-th delivery of it.
+        """Record that a member received a record, as the group's `count`-th delivery of it.
 
-        A record acquired before it was processed may arrive late, with a count that is no higher. Without failures
-        no member receives a record that another member still holds.
+        A record that was acquired before it was processed may arrive late, with a count that is no higher. Without
+        failures no member receives a record that another member still holds.
         """
         key, place = (group, tp, offset), shown(tp, offset)
         self.given[group].add((tp, offset))
@@ -74,23 +74,23 @@ class ShareLedger:
         self._holders[key] = Holder(member, self._now() + self._lock_s)
 
     def let_go(self, group: str, tp: TopicPartition, offset: int) -> None:
-        """A member is about to acknowledge a record, after which others may receive it."""
+        """Record that a member is about to acknowledge a record, so that others may receive it."""
         self._holders.pop((group, tp, offset), None)
 
     def left(self, member: str) -> None:
-        """A member is about to leave, which releases all its records."""
+        """Record that a member is about to leave, which releases all its records."""
         for key in [key for key, holder in self._holders.items() if holder.member == member]:
             del self._holders[key]
 
     def never_said(self, group: str, member: str, tp: TopicPartition, offset: int) -> None:
-        """A member got a confirmation for a record that it did not receive or acknowledge."""
+        """Record a confirmation for a record that the member did not receive or acknowledge."""
         self.found.append(f"{group}: {member} acknowledged {shown(tp, offset)} without having it")
 
     def told(self, group: str, tp: TopicPartition, offset: int, count: int) -> None:
-        """A member's acknowledgement of a record, received as delivery `count`, was confirmed: the record is processed.
+        """Record that the acknowledgement of a record, received as delivery `count`, was confirmed: it is processed.
 
-        A member whose lock has expired may get a confirmation, too, once the group has moved past the record because of
-        another member's acknowledgement.
+        A member whose lock has expired may get a confirmation, too, if the group has moved past the record because
+        another member acknowledged it.
         """
         key = group, tp, offset
         self.done[key] = max(count, self.done.get(key, 0))
@@ -119,7 +119,7 @@ class ShareLedger:
 
 
 _LONG_S = 20.0
-"""A pause that is longer than the locks on records, in seconds."""
+"""Duration of a pause that exceeds the locks on records, in seconds."""
 _FINAL = (AcknowledgeType.ACCEPT, AcknowledgeType.REJECT)
 
 Said = dict[tuple[TopicPartition, int], deque[tuple[AcknowledgeType, int]]]
@@ -130,13 +130,13 @@ class ShareActor:
     """A member of a share group that reads until it is stopped, and sometimes leaves and returns.
 
     Arguments:
-        name: its name, which is also its client id.
+        name: the actor's name, which is also its client id.
         group: the share group.
-        plan: the options of its consumer.
+        plan: the options of the consumer.
         bootstrap_servers: the addresses of the cluster.
-        topics: the topics to which it subscribes.
-        rng: chooses pauses, acknowledgements, and how long it stays.
-        ledger, story: record what happens.
+        topics: the topics to which the member subscribes.
+        rng: the source of random numbers.
+        ledger, story: record events.
     """
 
     def __init__(
@@ -171,11 +171,11 @@ class ShareActor:
         self._finishing = True
 
     def stop(self) -> None:
-        """Close the consumer after the current poll, and end."""
+        """Make `run` close the consumer after the current poll, and return."""
         self._stopping = True
 
     async def run(self) -> None:
-        """Read; returns after `stop`."""
+        """Read records until `stop` is called."""
         while not self._stopping:
             await self._stay(polls=self._rng.randrange(20, 200))
 
@@ -198,7 +198,7 @@ class ShareActor:
             await asyncio.sleep(self._rng.expovariate(0.5))
 
     async def _poll(self, consumer: AsyncKafkaShareConsumer) -> None:
-        """Receive records, process them for a while, and acknowledge them."""
+        """Receive records, pause to process them, and acknowledge them."""
         self._say_implicitly()
         for tp, records in (await consumer.poll(timeout_ms=500)).items():
             for record in records:
@@ -230,7 +230,7 @@ class ShareActor:
         return self._rng.choices(kinds, (90, 7, 3))[0]
 
     def _say_implicitly(self) -> None:
-        """Implicit acknowledgement: the next call accepts the received records."""
+        """Record implicit acknowledgements: the next call accepts all received records."""
         if self._is_implicit:
             for held in self._held:
                 self._say(*held, AcknowledgeType.ACCEPT)
@@ -257,12 +257,12 @@ class ShareActor:
 GROUPS = "share-group-"
 """Prefix of the names of share groups."""
 PATIENCE_S = 300.0
-"""Virtual time that the groups get to process everything after the last failure, in seconds."""
+"""Virtual time after the last failure within which the groups must process everything, in seconds."""
 _LOCK_S = 15.0
 _SURE_OF_LOCK_S = 10.0
 """Minimum remaining time of a lock when its record is delivered without failures, in seconds."""
 _LIMIT = 10
-"""Delivery limit, high enough not to be reached by failures alone, such as lost responses."""
+"""Delivery limit; failures alone, such as lost responses, do not reach it."""
 _CONFIGS = {
     "share.auto.offset.reset": "earliest",
     "share.record.lock.duration.ms": str(int(_LOCK_S * 1000)),
@@ -276,10 +276,10 @@ class ShareTrial:
     Arguments:
         plans: the plans of the members of each group.
         bootstrap_servers: the addresses of the cluster.
-        topics: the topics that they read.
+        topics: the topics that the groups read.
         rng: the source of random numbers.
         ledger: the simulation's ledger, which collects problems.
-        story: records what happens.
+        story: records events.
     """
 
     def __init__(
@@ -320,7 +320,7 @@ class ShareTrial:
         self._reading = [asyncio.ensure_future(actor.run()) for actor in self._actors]
 
     async def check(self, logs: Mapping[TopicPartition, list[str]]) -> None:
-        """After the last failure, wait until everything is processed, and check the result.
+        """Wait until everything is processed after the last failure, and check the result.
 
         Arguments:
             logs: the names of the records of each partition, from offset 0 on.
@@ -343,7 +343,7 @@ class ShareTrial:
         self._story.tell("share groups", f"given {given}, {len(self._ledger.done)} done with")
 
     async def _starts(self, admin: AsyncKafkaAdminClient) -> dict[str, dict[TopicPartition, int]]:
-        """Return the start offset of each group and partition from the admin client."""
+        """Fetch the start offset of each group and partition with the admin client."""
         found = await admin.list_share_group_offsets(self._groups)
         return {
             group: {tp: each.start_offset for tp, each in partitions.items()} for group, partitions in found.items()

@@ -1,4 +1,4 @@
-"""The brokers of a simulation, currently one, each with its own host on the simulated network."""
+"""The brokers of a simulation, each with its own host on the simulated network. Currently there is one."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -37,7 +37,7 @@ class SimulatedClock:
         return self._loop.wall_clock_ns() // 1_000_000
 
     def call_later(self, delay: float, callback: Callable[[], object], /) -> Timer:
-        """Let the loop call ``callback`` in ``delay`` seconds."""
+        """Call ``callback`` on the loop after ``delay`` seconds."""
         return self._loop.call_later(delay, callback)
 
 
@@ -45,14 +45,14 @@ class SimulatedCluster:
     """Brokers that can be stopped, killed and started by host name.
 
     Arguments:
-        loop: the loop on which they run.
+        loop: the loop on which the brokers run.
         data_dir: a folder for their data.
-        commits: notified of each accepted commit, and of the stored offsets after each start of a broker.
+        commits: records each accepted commit, and the stored offsets after each start of a broker.
         settings: the settings of each broker, as for `EmbeddedBroker`.
 
     Attributes:
         hosts: the host names of all brokers.
-        faults: the faults of each broker, by host; they survive a restart.
+        faults: the faults of each broker, by host. They survive a restart.
     """
 
     def __init__(self, loop: SimulatedLoop, data_dir: Path, commits: CommitLedger, **settings: object) -> None:
@@ -78,18 +78,18 @@ class SimulatedCluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        """The addresses of all brokers, for the clients' option of this name."""
+        """The addresses of all brokers, for the client option of this name."""
         return ",".join(f"{host}:{PORT}" for host in self.hosts)
 
     async def start(self, host: str) -> None:
-        """Start a broker; does nothing if it is running."""
+        """Start a broker, unless it is running."""
         if host not in self._running:
             await self._brokers[host].start()
             self._running.add(host)
             self._commits.stored(host, self.stored_offsets(host))
 
     def stored_offsets(self, host: str) -> dict[GroupPartition, int]:
-        """Return the committed offsets stored by a running broker, except those of transactions."""
+        """Return the offsets that a running broker has stored, except those of transactions."""
         stored = self._brokers[host].committed_offsets()
         return {
             (group, TopicPartition(*key)): offset
@@ -104,13 +104,13 @@ class SimulatedCluster:
             await self.start(host)
 
     async def stop(self, host: str) -> None:
-        """Stop a broker cleanly; does nothing if it is not running."""
+        """Stop a broker cleanly, if it is running."""
         if host in self._running:
             self._running.discard(host)
             await self._brokers[host].stop()
 
     async def crash(self, host: str, *, lose_unsynced: bool = False) -> None:
-        """Kill a broker as `kill -9` does or, with ``lose_unsynced``, as a power failure does."""
+        """Kill a broker like `kill -9` or, with ``lose_unsynced``, like a power failure."""
         if host in self._running:
             self._running.discard(host)
             await self._brokers[host].crash(lose_unsynced=lose_unsynced)

@@ -1,4 +1,4 @@
-"""An event loop with virtual time and an in-memory network: days pass in seconds, and a seed reproduces a run."""
+"""An event loop with virtual time and an in-memory network. Days pass in seconds, and a seed reproduces a run."""
 
 import asyncio
 import random
@@ -13,7 +13,7 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 EPOCH_S = 1_767_225_600.0
-"""The wall clock when the loop's clock is 0: the beginning of 2026, UTC."""
+"""The wall clock when the loop's clock is 0: the start of 2026 (UTC), in seconds since 1970."""
 
 
 class SimulationStuckError(RuntimeError):
@@ -21,12 +21,12 @@ class SimulationStuckError(RuntimeError):
 
 
 class _VirtualSelector(selectors.SelectSelector):
-    """Never blocks: `select` advances the virtual clock by the time that the loop would have waited."""
+    """A selector that never blocks: `select` advances the virtual clock by the time that the loop would have waited."""
 
     loop: "SimulatedLoop"
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        # Other than the descriptor by which other threads wake the loop, which checks its queue anyway.
+        # One descriptor lets other threads wake the loop, which checks its queue anyway.
         ready = super().select(0) if len(self.get_map()) > 1 else []
         if not ready:
             if timeout is None:
@@ -39,14 +39,14 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
     """A loop on which clients and embedded brokers run together, in one thread and without real sockets.
 
     The loop's other services for clients (see `kafka._loop_services`) are simulated, too: random numbers come from the
-    seed, the wall clock is virtual, and blocking calls run in place.
+    seed, the wall clock is virtual, and blocking calls run on the loop's thread.
 
     Arguments:
         seed: the seed of all random numbers.
 
     Attributes:
         random: the source of random numbers for simulated parts.
-        network: the network; host names are arbitrary, and nothing outside is reachable.
+        network: the network. Host names are arbitrary, and nothing outside is reachable.
     """
 
     _resolution_s: ClassVar[float] = 1e-9
@@ -60,39 +60,39 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         self.random = random.Random(seed)
         self.network = Network(self, random.Random(self.random.getrandbits(64)))
 
-    # The clocks -------------------------------------------------------------------------------------------------------
+    # Clocks -----------------------------------------------------------------------------------------------------------
 
     def time(self) -> float:
         """Return the seconds since the loop was created."""
         return self._now
 
     def wall_clock_ns(self) -> int:
-        """Return the nanoseconds since 1970 by the virtual clock."""
+        """Return the virtual wall clock, in nanoseconds since 1970."""
         return int((EPOCH_S + self._now) * 1e9)
 
     def _pass(self, seconds: float) -> None:
         self._now += seconds
 
     def timers(self) -> list[asyncio.TimerHandle]:
-        """Return the timers that are set, in no particular order."""
+        """Return the pending timers, in no particular order."""
         scheduled: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
         return [timer for timer in scheduled if not timer.cancelled()]
 
-    # What would leave the thread --------------------------------------------------------------------------------------
+    # Other threads ----------------------------------------------------------------------------------------------------
 
     def call_blocking(self, function: Callable[[], T]) -> T:
-        """Call a blocking function for which a real loop would use another thread.
+        """Call a blocking function, for which a real loop would use another thread.
 
         Arguments:
-            function: called in this thread.
+            function: called on this thread.
         """
         return function()
 
     def run_in_executor(self, executor: Any, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
-        """Call ``func(*args)`` now; returns a completed future.
+        """Call ``func(*args)`` now, and return a completed future.
 
         Arguments:
-            executor: no effect.
+            executor: ignored.
             func: the function.
             args: its arguments.
         """
@@ -103,15 +103,15 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
             future.set_exception(error)
         return future
 
-    # The network ------------------------------------------------------------------------------------------------------
+    # Network ----------------------------------------------------------------------------------------------------------
 
     async def getaddrinfo(self, host: Any, port: Any, **options: Any) -> Any:
-        """Resolve a host name: every known name is its own address.
+        """Resolve a host name to itself, if it is known.
 
         Arguments:
             host: a name of the network.
             port: returned in the address.
-            options: no effect.
+            options: ignored.
         """
         if not self.network.knows(str(host)):
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
@@ -126,14 +126,14 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         ssl: Any = None,
         **options: Any,
     ) -> tuple[Any, Any]:
-        """As asyncio's, over the in-memory network; without TLS.
+        """Connect over the in-memory network, without TLS; see `asyncio.loop.create_connection`.
 
         Arguments:
             protocol_factory: creates the protocol.
-                host: a name of the network.
-                port: the server's port.
-                ssl: must be None or False.
-            options: no effect.
+            host: a name of the network.
+            port: the server's port.
+            ssl: must be None or False.
+            options: ignored.
         """
         if ssl is not None:
             raise NotImplementedError("the simulated network has no TLS: use security_protocol='PLAINTEXT'")
@@ -142,29 +142,29 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
     async def create_server(  # type: ignore[override]  # the part of it that the embedded broker uses
         self, protocol_factory: Callable[[], Any], host: Any = None, port: Any = None, **options: Any
     ) -> MemoryServer:
-        """As asyncio's, over the in-memory network; port 0 gives a free one.
+        """Listen on the in-memory network; see `asyncio.loop.create_server`.
 
         Arguments:
             protocol_factory: creates a protocol for each connection.
             host: a name of the network.
-            port: 0: a free one.
-            options: no effect.
+            port: the port; 0: a free one.
+            options: ignored.
         """
         return self.network.listen(protocol_factory, str(host), int(port or 0))
 
     def remove_reader(self, fd: Any) -> bool:
-        """As asyncio's; does nothing for sockets of the in-memory network.
+        """Stop watching a descriptor, if it is a real one; see `asyncio.loop.remove_reader`.
 
         Arguments:
-            fd: a descriptor or an object that has one.
+            fd: a descriptor, or an object that has one.
         """
         return False if isinstance(fd, int) and fd < 0 else super().remove_reader(fd)
 
 
 def run_simulated(scenario: Callable[[], Coroutine[Any, Any, T]], seed: int = 0) -> T:
-    """Run ``scenario()`` to completion on a `SimulatedLoop` with this ``seed``; returns its result.
+    """Run ``scenario()`` to completion on a `SimulatedLoop` with this ``seed``, and return its result.
 
-    Raises what the scenario raises, and `SimulationStuckError` if the simulation is deadlocked.
+    Raises any exception of the scenario, and `SimulationStuckError` if the simulation is deadlocked.
     """
     with asyncio.Runner(loop_factory=lambda: SimulatedLoop(seed)) as runner:
         return runner.run(scenario())

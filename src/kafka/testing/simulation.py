@@ -1,7 +1,7 @@
-"""One run: brokers, producers and groups on a simulated loop, with failures for a while; then everything is checked.
+"""Runs simulations: brokers, producers and groups on a simulated loop, with failures for a while, then final checks.
 
-`reports` runs several seeds, each in a process of its own. Where the system allows it, these are forked from a process
-that has done nothing but import, so a seed does not depend on what ran before it.
+`reports` runs several seeds, each in its own process. Where the system supports it, the processes are forked from one
+that has done nothing but import modules, so that a seed does not depend on earlier seeds.
 """
 
 import asyncio
@@ -40,17 +40,17 @@ from kafka.testing.transaction_trial import PARTITIONS, TOPIC, TransactionTrial
 from kafka.wire.api.create_topics import CreatableTopic, CreateTopicsRequest
 
 DRAIN_S = 900.0
-"""Virtual time that groups get to read everything after the last failure, in seconds."""
+"""Virtual time after the last failure within which groups must read everything, in seconds."""
 
 COMMIT_S = 120.0
-"""Additional virtual time that they get to commit it, in seconds."""
+"""Additional virtual time within which they must commit it, in seconds."""
 
 LIMIT_S = 4 * 3_600.0
-"""Limit on the virtual time of a run, in seconds; a longer run counts as hanging."""
+"""Limit on the virtual time of a run, in seconds. A longer run counts as deadlocked."""
 
 _SHARED_MEMORY = "/dev/shm"
 _REFERENCES_HERE = 3
-"""References from the list, from the loop over it, and from the call that counts them."""
+"""Expected references to a returned buffer: the list, the loop variable, and the argument of `getrefcount`."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,11 @@ class Report:
 
     Attributes:
         seed: the seed.
-        problems: descriptions of violated promises; empty if there are none.
-        story: what happened, line by line.
-        digest: a digest of the story.
+        problems: descriptions of violated guarantees; empty if there are none.
+        story: the lines of the event log.
+        digest: a digest of the event log.
         sent, acknowledged: numbers of records.
-        virtual_s: seconds that passed on the simulated clock.
+        virtual_s: the virtual duration, in seconds.
     """
 
     seed: int
@@ -76,7 +76,7 @@ class Report:
 
 
 class LeakCheck:
-    """Finds what a run leaves behind: tasks, connections, timers, receive buffers and threads.
+    """Finds resources that a run leaves behind: tasks, connections, timers, receive buffers and threads.
 
     Create it when the run begins.
     """
@@ -92,13 +92,13 @@ class LeakCheck:
 
         def recorded(size: int) -> FrameBuffer:
             buffer = take(size)
-            if threading.get_ident() == here:  # clients on other threads are not part of the run
+            if threading.get_ident() == here:  # Clients on other threads are not part of the run.
                 self._buffers.append(buffer)
             return buffer
 
         shared_pool.take = recorded  # type: ignore[method-assign]
-        gc.disable()  # the time of automatic collections depends on what ran before
-        gc.freeze()  # existing objects would slow down the collection, and are not checked
+        gc.disable()  # its timing depends on earlier runs
+        gc.freeze()  # Existing objects are not checked, and would slow down the collection.
         try:
             yield
         finally:
@@ -107,11 +107,11 @@ class LeakCheck:
             shared_pool.take = take  # type: ignore[method-assign]
 
     async def found(self, loop: SimulatedLoop, in_calm: bool) -> Iterable[str]:
-        """Describe what is left on the loop after the last bytes have arrived, except for the calling task.
+        """Describe the resources left on the loop after the last bytes have arrived, except for the calling task.
 
         Arguments:
-            in_calm: whether there were no failures, so that every receive buffer must have been returned; otherwise
-                those of ended connections may have been dropped.
+            in_calm: whether there were no failures, so that every receive buffer must have been returned. After
+                failures, the buffers of closed connections may have been dropped.
         """
         for _ in range(5):
             await asyncio.sleep(loop.network.latency_s[1])
@@ -126,12 +126,12 @@ class LeakCheck:
         return left
 
     def threads(self) -> list[str]:
-        """Describe threads that were started and still run."""
+        """Describe the threads that the run has started and that are still running."""
         return [f"the thread {thread.name} is left" for thread in threading.enumerate() if thread not in self._threads]
 
 
 def _is_of_a_fault(timer: asyncio.TimerHandle) -> bool:
-    """Whether a timer belongs to a response that a fault delays."""
+    """Return whether a timer belongs to a response that a fault delays."""
     return "broker.fault_injection" in getattr(timer._callback, "__module__", "")  # type: ignore[attr-defined]
 
 
@@ -139,10 +139,10 @@ class Simulation:
     """One run of a simulation.
 
     Arguments:
-        loop: the loop on which it runs.
+        loop: the loop on which everything runs.
         seed: the seed.
         data_dir: an empty folder for the brokers' data.
-        story: records what happens.
+        story: records events.
         leftovers: finds leaks.
     """
 
@@ -173,7 +173,7 @@ class Simulation:
         )
 
     async def run(self) -> Report:
-        """Run the simulation; errors of clients do not raise but appear in the report."""
+        """Run the simulation. Errors of clients are not raised, but appear in the report."""
         self._loop.set_exception_handler(self._unhandled)
         try:
             async with asyncio.timeout(LIMIT_S):
@@ -217,7 +217,7 @@ class Simulation:
         return self._ledger.problems(logs, self._groups, idempotent=True)
 
     def report(self, problems: list[str]) -> Report:
-        """Return the report, with the problems that were found."""
+        """Return the report with the given problems."""
         story = self._story
         for problem in problems:
             story.tell("PROBLEM", problem)
@@ -301,7 +301,7 @@ class Simulation:
             await asyncio.sleep(1.0)
 
     async def _stop(self, members: list[MemberActor], reading: list[asyncio.Task[None]]) -> None:
-        """Stop the members, together or one after the other."""
+        """Stop the members, either together or one after the other."""
         together = self._rng.random() < 0.5
         for member, task in zip(members, reading, strict=True):
             member.stop()
@@ -310,7 +310,7 @@ class Simulation:
         await asyncio.gather(*reading)
 
     async def _look_at_commits(self, partitions: Iterable[TopicPartition]) -> None:
-        """Fetch committed offsets as a client does."""
+        """Fetch committed offsets with a client, and check them."""
         found: dict[GroupPartition, int] = {}
         for group in self._groups:
             options = self._common(group_id=group, client_id="reader", enable_auto_commit=False)
@@ -323,7 +323,7 @@ class Simulation:
 
 
 def _memory_folder() -> str | None:
-    """Return a folder in memory, if the system has one, as brokers' disks are simulated too."""
+    """Return a folder in memory if the system has one, as simulated brokers need no real disk."""
     return _SHARED_MEMORY if os.access(_SHARED_MEMORY, os.W_OK | os.X_OK) else None
 
 
@@ -331,7 +331,7 @@ def run_seed(seed: int, echo: bool = False) -> Report:
     """Run the simulation of a seed.
 
     Arguments:
-        echo: print the story as it happens.
+        echo: whether to print the event log during the run.
     """
     leftovers = LeakCheck()
     with tempfile.TemporaryDirectory(prefix="kafka-simulation-", dir=_memory_folder()) as folder:
@@ -349,7 +349,7 @@ def run_seed(seed: int, echo: bool = False) -> Report:
 
 @contextmanager
 def _logging_to(story: Story) -> Iterator[None]:
-    """Send the package's log only to the story: other handlers might keep tracebacks, and so objects, alive."""
+    """Send the package's log only to the story. Other handlers might keep tracebacks, and so objects, alive."""
     logger = logging.getLogger("kafka")
     level, propagates = logger.level, logger.propagate
     logger.addHandler(story)
@@ -367,12 +367,12 @@ _SERVER = "forkserver"
 
 
 def reports(seeds: Sequence[int], jobs: int, told: bool = False) -> Iterator[Report]:
-    """Run seeds and yield their reports in the order of the seeds, without the stories.
+    """Run seeds, and yield their reports in the order of the seeds, without the event logs.
 
     Arguments:
         seeds: the seeds.
-        jobs: number of seeds that run at a time.
-        told: whether to print the stories as they happen.
+        jobs: number of seeds that run in parallel.
+        told: whether to print the event logs during the runs.
     """
     if _SERVER in multiprocessing.get_all_start_methods():
         context = multiprocessing.get_context(_SERVER)
@@ -384,12 +384,12 @@ def reports(seeds: Sequence[int], jobs: int, told: bool = False) -> Iterator[Rep
 
 
 def _leave_interrupts_alone() -> None:
-    """Ignore Ctrl-C, which reaches every process of a terminal; the main process stops the others."""
+    """Ignore Ctrl-C, which reaches every process of a terminal. The main process stops the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _report(seed: int, told: bool) -> Report:
-    """Run a seed, optionally print its story, and return the report without the story."""
+    """Run a seed, and return the report without the event log, which is printed if `told`."""
     report = run_seed(seed, told)
     sys.stdout.flush()
     return dataclasses.replace(report, story=[])

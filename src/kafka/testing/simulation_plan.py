@@ -18,7 +18,7 @@ class CommitMode(enum.Enum):
 
 
 class GroupProtocol(enum.Enum):
-    """The protocol of a group's members."""
+    """The rebalance protocol of a group's members."""
 
     EAGER = "classic, with the assignors of every consumer"
     COOPERATIVE = "classic, with `CooperativeStickyAssignor` (KIP-429)"
@@ -34,7 +34,7 @@ class MemberPlan:
 
     @classmethod
     def draw(cls, rng: random.Random, protocol: GroupProtocol) -> "MemberPlan":
-        """Draw a member of a group with this protocol."""
+        """Draw the plan of a member that uses this protocol."""
         commits = rng.choice((CommitMode.AUTOMATIC, CommitMode.AUTOMATIC, CommitMode.SYNC, CommitMode.ASYNC))
         options = {
             "auto_offset_reset": "earliest",
@@ -63,7 +63,7 @@ class ProducerPlan:
 
     @classmethod
     def draw(cls, rng: random.Random) -> "ProducerPlan":
-        """Draw one."""
+        """Draw the plan of a producer."""
         options = {
             "linger_ms": rng.choice((0, 5, 100)),
             "batch_size": rng.choice((200, 16_384)),
@@ -84,7 +84,7 @@ class TransactionPlan:
 
     @classmethod
     def draw(cls, rng: random.Random) -> "TransactionPlan":
-        """Draw one."""
+        """Draw the plan of a transactional producer."""
         options = {
             **ProducerPlan.draw(rng).options,
             "transaction_timeout_ms": rng.choice((5_000, 60_000)),
@@ -101,7 +101,7 @@ class ShareMemberPlan:
 
     @classmethod
     def draw(cls, rng: random.Random) -> "ShareMemberPlan":
-        """Draw one."""
+        """Draw the plan of a member of a share group."""
         return cls(
             {
                 "share_acknowledgement_mode": rng.choice(("implicit", "explicit")),
@@ -115,7 +115,7 @@ class ShareMemberPlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """The parameters of one simulation.
+    """The parameters of a simulation.
 
     Attributes:
         topics: pairs of a name and a number of partitions.
@@ -138,7 +138,7 @@ class Plan:
 
     @classmethod
     def draw(cls, rng: random.Random) -> "Plan":
-        """Draw one."""
+        """Draw all parameters."""
         return cls(
             producers=[ProducerPlan.draw(rng) for _ in range(rng.randrange(1, 4))],
             groups=[_draw_group(rng) for _ in range(rng.randrange(1, 3))],

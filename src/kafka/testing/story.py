@@ -1,4 +1,4 @@
-"""The story of a simulation: lines with their virtual time."""
+"""The event log of a simulation, with virtual time."""
 
 import asyncio
 import hashlib
@@ -7,14 +7,14 @@ import threading
 
 
 class Story(logging.Handler):
-    """Collects lines; as a handler of `logging` it also records the logs of clients and brokers.
+    """Collects the lines of the event log. As a handler of `logging` it also collects the logs of clients and brokers.
 
     Arguments:
         loop: its clock provides the time of each line.
         echo: whether to print each line at once.
 
     Attributes:
-        lines: all of them, oldest first.
+        lines: all lines, oldest first.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, echo: bool = False) -> None:
@@ -32,7 +32,7 @@ class Story(logging.Handler):
             print(line, flush=True)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Record a log record, except from other threads, whose clients are not part of the simulation."""
+        """Add a log record, unless it comes from another thread, whose clients are not part of the simulation."""
         if threading.get_ident() != self._thread:
             return
         text = record.getMessage()
@@ -41,5 +41,5 @@ class Story(logging.Handler):
         self.tell(record.levelname.lower(), f"{record.name}: {text}")
 
     def digest(self) -> str:
-        """Return a short digest of the story."""
+        """Return a short digest of all lines."""
         return hashlib.sha256("\n".join(self.lines).encode()).hexdigest()[:16]

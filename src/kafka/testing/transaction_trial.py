@@ -1,4 +1,4 @@
-"""The transactions of a simulation: the producers, a concurrent reader of committed records, and the final checks."""
+"""The transactions of a simulation: producers, a concurrent reader of committed records, and the final checks."""
 
 import asyncio
 import enum
@@ -17,14 +17,14 @@ from kafka.testing.story import Story
 
 _MOST_RECORDS = 8
 _UNHURRIED_MS = 60_000
-"""A timeout that this program's pauses do not approach, in milliseconds."""
+"""A timeout that the pauses in this module never reach, in milliseconds."""
 
 Views = Mapping[TopicPartition, list[str]]
 """The names of the records of each partition, in order."""
 
 
 class Outcome(enum.Enum):
-    """What the producer of a transaction knows about its outcome."""
+    """The outcome of a transaction, as far as its producer knows."""
 
     OPEN = "nothing was said of its end"
     COMMITTED = "its commit has succeeded"
@@ -37,11 +37,11 @@ class Transaction:
     """One transaction.
 
     Attributes:
-        producer, number: its producer, and its number among that producer's transactions.
+        producer, number: the producer, and the transaction's number among those of the producer.
         records: the name and the partition of each record.
-        offset: the offset committed with it for the producer's group; None: none.
-        outcome: what its producer knows.
-        in_calm: whether there were no failures then or later.
+        offset: the offset that the transaction commits for the producer's group; None: none.
+        outcome: the outcome, as far as the producer knows.
+        in_calm: whether all failures were over when the transaction began.
     """
 
     producer: str
@@ -53,7 +53,7 @@ class Transaction:
 
     @property
     def name(self) -> str:
-        """Its name in messages."""
+        """The transaction's name in messages."""
         return f"{self.producer}/{self.number}"
 
     def add(self, partition: TopicPartition) -> str:
@@ -64,11 +64,11 @@ class Transaction:
 
 
 class TransactionLedger:
-    """All transactions of a simulation: their content, and the outcome that their producers saw.
+    """All transactions of a simulation: their records, and the outcomes that their producers know.
 
     Arguments:
         found: the list of problems.
-        is_calm: returns whether enough time has passed since the last failure that nothing may fail any more.
+        is_calm: returns whether all failures and their effects are over, so that nothing may fail.
     """
 
     def __init__(self, found: list[str], is_calm: Callable[[], bool]) -> None:
@@ -77,17 +77,17 @@ class TransactionLedger:
         self.found = found
 
     def begin(self, producer: str, number: int) -> Transaction:
-        """A transaction is about to begin."""
+        """Add a transaction that is about to begin."""
         self.transactions.append(Transaction(producer, number, in_calm=self._is_calm()))
         return self.transactions[-1]
 
     def failed(self, transaction: Transaction, error: BaseException) -> None:
-        """A transaction has failed unexpectedly."""
+        """Record that a transaction has failed unexpectedly."""
         if transaction.in_calm:
             self.found.append(f"transaction {transaction.name} failed although nothing was wrong: {error!r}")
 
     def check(self, views: Views, offsets: Mapping[str, int | None]) -> None:
-        """Compare the final committed reads with the outcomes that producers saw.
+        """Compare the final committed reads with the outcomes that producers know.
 
         Arguments:
             views: the result of a committed read.
@@ -98,7 +98,7 @@ class TransactionLedger:
         self.found.extend(self._offsets(views, offsets))
 
     def check_reader(self, reader: str, seen: Views, views: Views) -> None:
-        """Compare what a reader received during the run with the final state."""
+        """Compare the records that a reader received during the run with the final state."""
         for tp, names in views.items():
             if seen[tp] != names:
                 self.found.append(f"{reader} was given {seen[tp]} of {tp.topic}-{tp.partition}, where {names} is")
@@ -148,15 +148,15 @@ class TransactionLedger:
 
 
 class TransactionActor:
-    """Runs all its transactions; a producer that has failed is replaced by another with the same id.
+    """Runs a number of transactions. Another producer with the same id replaces one that has failed.
 
     Arguments:
-        name: its name, which is also its client id, its transactional id and the name of its group.
-        plan: the number of transactions, and the options of its producers.
+        name: the actor's name, which is also its client id, its transactional id and the name of its group.
+        plan: the number of transactions, and the options of the producers.
         bootstrap_servers: the addresses of the cluster.
         partitions: the partitions to which it writes.
-        rng: chooses partitions, sizes, pauses and outcomes.
-        ledger, story: record what happens.
+        rng: the source of random numbers.
+        ledger, story: record events.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class TransactionActor:
         self._story = story
 
     async def run(self) -> None:
-        """Run all transactions; every one has ended when this returns."""
+        """Run all transactions; return when every one has ended."""
         producer = await self._started()
         for number in range(self._transactions):
             transaction = self._ledger.begin(self.name, number)
@@ -238,7 +238,7 @@ class TransactionActor:
             transaction.offset = offset
 
     async def _decided(self, call: Callable[[], Awaitable[object]]) -> None:
-        """Repeat a call as long as it reports that the outcome is still undecided."""
+        """Repeat a call while its errors leave the outcome undecided."""
         while True:
             try:
                 await call()
@@ -248,7 +248,7 @@ class TransactionActor:
                 return
 
     async def _replaced(self, old: AsyncKafkaProducer, before: Transaction) -> AsyncKafkaProducer:
-        """Let a new producer with the same id take over in the middle of the old one's transaction."""
+        """Start another producer with the same id, which takes over in the middle of the old one's transaction."""
         transaction = self._ledger.begin(self.name, before.number)
         transaction.outcome = Outcome.ABORTED
         producer = old
@@ -269,7 +269,7 @@ class TransactionActor:
         return producer
 
     async def _started(self) -> AsyncKafkaProducer:
-        """Return an initialized producer, which has ended an earlier producer's open transaction."""
+        """Return an initialized producer, whose start has ended any open transaction of an earlier producer."""
         while True:
             producer = AsyncKafkaProducer(**self._options)
             try:
@@ -288,18 +288,18 @@ PARTITIONS = 2
 GROUPS = "transactional-"
 """Prefix of the groups whose offsets are committed in transactions."""
 PATIENCE_S = 300.0
-"""Virtual time that the reader gets to read everything after the last failure, in seconds."""
+"""Virtual time after the last failure within which the reader must read everything, in seconds."""
 
 
 class TransactionTrial:
     """The transactional part of a simulation.
 
     Arguments:
-        plans: the plans of its producers.
+        plans: the plans of the producers.
         bootstrap_servers: the addresses of the cluster.
         rng: the source of random numbers.
         ledger: the simulation's ledger, which collects problems.
-        story: records what happens.
+        story: records events.
     """
 
     def __init__(
@@ -340,7 +340,7 @@ class TransactionTrial:
             await asyncio.gather(*(actor.run() for actor in self._actors))
 
     async def check(self) -> None:
-        """After the last failure, check the final state."""
+        """Check the final state after the last failure."""
         if self._reading is None:
             return
         views = await self._read_all()

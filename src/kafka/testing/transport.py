@@ -1,4 +1,4 @@
-"""An in-memory connection: two asyncio transports, which are peers, and the bytes in flight."""
+"""An in-memory connection: two asyncio transports that are each other's peers, and the bytes in flight."""
 
 import asyncio
 import errno
@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 HIGH_WATER = 64 * 1024
-"""Number of bytes in flight above which the sender is paused, as by default in asyncio."""
+"""Number of bytes in flight above which the sender is paused; asyncio's default."""
 
 
 class Conditions(Protocol):
-    """What a connection needs from its network."""
+    """The interface of the network that a connection uses."""
 
     loop: asyncio.AbstractEventLoop
 
@@ -20,19 +20,19 @@ class Conditions(Protocol):
         """Return the latency of the next bytes, in seconds."""
 
     def silent_for(self, host: str) -> float:
-        """Return how much longer ``host`` is silent, in seconds; 0 or less if it is not."""
+        """Return the remaining time for which ``host`` is silent, in seconds; 0 or less if it is not."""
 
     def segment(self, most: int) -> int:
-        """Return how many of ``most`` bytes arrive together."""
+        """Return the size of the next segment, at most ``most`` bytes."""
 
 
 class Link:
-    """A connection: two transports, which are peers.
+    """A connection: two transports that are each other's peers.
 
     Arguments:
-        network: the network to which it belongs.
-        host: the host that was dialled.
-        forget: called when both ends have ended.
+        network: the network to which the connection belongs.
+        host: the host to which the client connected.
+        forget: called when both ends have closed.
     """
 
     def __init__(self, network: Conditions, host: str, forget: Callable[["Link"], None]) -> None:
@@ -45,19 +45,19 @@ class Link:
         self.dialled.peer, self.accepted.peer = self.accepted, self.dialled
 
     def cut_after(self, nbytes: int) -> None:
-        """Reset both ends after a number of further bytes."""
+        """Reset both ends after `nbytes` more bytes."""
         if nbytes <= 0:
             self.reset()
         else:
             self._bytes_left = nbytes
 
     def hasten(self) -> None:
-        """Deliver bytes that wait for a silent host as if it had not been silent."""
+        """Deliver bytes that wait for a silent host, as if it had not been silent."""
         for transport in (self.dialled, self.accepted):
             transport.wait_anew()
 
     def carried(self, nbytes: int) -> bool:
-        """Count bytes before their delivery; return False if the connection was cut instead."""
+        """Count bytes before their delivery; return False if the connection has been cut instead."""
         if self._bytes_left is None:
             return True
         self._bytes_left -= nbytes
@@ -67,7 +67,7 @@ class Link:
         return False
 
     def reset(self) -> None:
-        """End both sides, like a middlebox that has lost the connection; a silent host is notified later."""
+        """Reset both ends, like a middlebox that has lost the connection. A silent host notices later."""
         self.dialled.end(_reset_error())
         if self.network.silent_for(self.host) > 0:
             self.accepted.reset_later()
@@ -75,7 +75,7 @@ class Link:
             self.accepted.end(_reset_error())
 
     def ended(self) -> None:
-        """Forget the connection if both sides have ended."""
+        """Remove the connection from the network if both ends have closed."""
         if self.dialled.has_ended and self.accepted.has_ended:
             self._forget(self)
 
@@ -116,23 +116,23 @@ class MemoryTransport(asyncio.Transport):
         self._extra = {"sockname": own, "peername": peer}
         self._tell(protocol.connection_made, self)
 
-    # Asyncio's side ---------------------------------------------------------------------------------------------------
+    # asyncio.Transport ------------------------------------------------------------------------------------------------
 
     def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
-        """See asyncio."""
+        """See `asyncio.BaseTransport.set_protocol`."""
         self._protocol = protocol
 
     def get_protocol(self) -> asyncio.BaseProtocol:
-        """See asyncio."""
+        """See `asyncio.BaseTransport.get_protocol`."""
         protocol: asyncio.BaseProtocol = self._protocol
         return protocol
 
     def is_closing(self) -> bool:
-        """See asyncio."""
+        """See `asyncio.BaseTransport.is_closing`."""
         return self._closing or self.has_ended
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """See asyncio."""
+        """See `asyncio.WriteTransport.set_write_buffer_limits`."""
         self._high = HIGH_WATER if high is None else high
         self._low = self._high // 4 if low is None else low
 
@@ -141,7 +141,7 @@ class MemoryTransport(asyncio.Transport):
         return self.peer._unread
 
     def write(self, data: Any) -> None:
-        """See asyncio."""
+        """See `asyncio.WriteTransport.write`."""
         if self.is_closing() or not len(data):
             return
         self._send(bytes(data))
@@ -150,36 +150,36 @@ class MemoryTransport(asyncio.Transport):
             self._tell(self._protocol.pause_writing)
 
     def writelines(self, list_of_data: Iterable[Any]) -> None:
-        """See asyncio."""
+        """See `asyncio.WriteTransport.writelines`."""
         self.write(b"".join(list_of_data))
 
     def can_write_eof(self) -> bool:
-        """Return False: connections are closed as a whole."""
+        """Return False, as a connection cannot be half-closed."""
         return False
 
     def pause_reading(self) -> None:
-        """See asyncio."""
+        """See `asyncio.ReadTransport.pause_reading`."""
         self._reading = False
 
     def resume_reading(self) -> None:
-        """See asyncio."""
+        """See `asyncio.ReadTransport.resume_reading`."""
         if not self._reading:
             self._reading = True
             self._loop.call_soon(self._hand_over)
 
     def is_reading(self) -> bool:
-        """See asyncio."""
+        """See `asyncio.ReadTransport.is_reading`."""
         return self._reading
 
     def close(self) -> None:
-        """Send the written bytes, then end."""
+        """Send the written bytes, then close."""
         if not self.is_closing():
             self._closing = True
             self._send(_EOF)
             self._loop.call_soon(self.end, None)
 
     def abort(self) -> None:
-        """End at once; the peer gets a reset."""
+        """Close at once; the peer gets a reset."""
         self._abort(None)
 
     def _abort(self, why: BaseException | None) -> None:
@@ -188,10 +188,10 @@ class MemoryTransport(asyncio.Transport):
             self._closing = True
             self.peer.reset_later()
 
-    # The network's side -----------------------------------------------------------------------------------------------
+    # For the network --------------------------------------------------------------------------------------------------
 
     def end(self, why: BaseException | None) -> None:
-        """End the connection on this side."""
+        """Close this end of the connection."""
         if self.has_ended:
             return
         self.has_ended = True
@@ -203,7 +203,7 @@ class MemoryTransport(asyncio.Transport):
         self._link.ended()
 
     def reset_later(self) -> None:
-        """Deliver a reset; a silent host gets it when it is reachable again, but none of the bytes sent before."""
+        """Deliver a reset. A silent host gets it once it is reachable again, without the bytes sent before."""
         if not self.has_ended:
             self._reset_at = self._loop.time() + self._network.latency()
             self.wait_anew()
@@ -218,14 +218,14 @@ class MemoryTransport(asyncio.Transport):
         peer._wait()
 
     def wait_anew(self) -> None:
-        """Recompute when the bytes in flight arrive."""
+        """Reschedule the delivery of the bytes in flight."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         self._wait()
 
     def _wait(self) -> None:
-        """Schedule the delivery of bytes in flight for when they are due and the host is not silent."""
+        """Schedule the delivery of the bytes in flight, for when they have arrived and the host is not silent."""
         if self._timer is not None or self.has_ended:
             return
         times = [self._under_way[0][0]] if self._under_way else []
@@ -252,7 +252,7 @@ class MemoryTransport(asyncio.Transport):
         self._wait()
 
     def _hand_over(self) -> None:
-        """Pass arrived bytes to the protocol while it reads."""
+        """Pass arrived bytes to the protocol unless reading is paused."""
         while self._arrived and self._reading and not self.is_closing():
             data = self._arrived.popleft()
             try:
@@ -289,7 +289,7 @@ class MemoryTransport(asyncio.Transport):
             self._tell(self._protocol.resume_writing)
 
     def _tell(self, method: Callable[..., object], *arguments: Any) -> None:
-        """Call the protocol; pass exceptions to the loop's exception handler, as asyncio does."""
+        """Call a method of the protocol. As in asyncio, exceptions go to the loop's exception handler."""
         try:
             method(*arguments)
         except (SystemExit, KeyboardInterrupt):
