@@ -179,7 +179,7 @@ class BrokerServer:
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                 raise
             raise IllegalStateError(
-                f"the folder {self._data_dir} is in use by another broker: end that one, or give another folder"
+                f"the folder {self._data_dir} is in use by another broker: stop that broker, or use another folder"
             ) from error
         return self._data_dir
 

@@ -166,10 +166,10 @@ def _check_users(users: object) -> None:
         if not isinstance(name, str) or not name or "\0" in name:
             raise KafkaConfigurationError("users contains a name that is not text, is empty or contains a NUL")
         if not isinstance(password, str) or not password or "\0" in password:
-            raise KafkaConfigurationError(f"users must give {name!r} a password: non-empty text without NUL")
+            raise KafkaConfigurationError(f"users must contain a password for {name!r}: non-empty text without NUL")
         if not _is_unicode(name) or not _is_unicode(password):
             # Environment variables that are not valid UTF-8 contain surrogates.
-            raise KafkaConfigurationError(f"users contains {name!r} with a name or a password that is not valid UTF-8")
+            raise KafkaConfigurationError(f"users contains {name!r}, whose name or password is not valid UTF-8")
 
 
 def _is_unicode(text: str) -> bool:

@@ -436,4 +436,4 @@ def describe_size(size: int, least: int, limit: int) -> str:
         )
     if head.isascii() and head.decode().isprintable():
         return f"it does not speak Kafka's protocol, but sent {head.decode()!r}: a browser, or another client of HTTP?"
-    return f"a request has {least} to {limit} bytes, this one says {size}"
+    return f"a request must have {least} to {limit} bytes, but this one claims {size}"

@@ -89,7 +89,7 @@ class Listener:
             await asyncio.get_running_loop().connect_accepted_socket(self._connection, accepted)
         except OSError as error:
             accepted.close()
-            log.debug("a connection was gone as it was accepted: %s", error)
+            log.debug("a connection was closed while it was accepted: %s", error)
 
     def _pause(self, listening: socket.socket, error: OSError) -> None:
         """Stop accepting for one second."""

@@ -48,7 +48,7 @@ class FilePool:
                     raise
                 self._limit = max(1, len(self._open) // 2)
                 self._close_beyond(self._limit if len(self._open) > 1 else 0)
-                log.warning("%s: no more than %d log files are kept open from now on", error.strerror, self._limit)
+                log.warning("%s: keeping at most %d log files open from now on", error.strerror, self._limit)
 
     def _close_beyond(self, count: int) -> None:
         while len(self._open) > count:

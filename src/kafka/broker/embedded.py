@@ -84,7 +84,7 @@ class EmbeddedBroker:
         """
         url = self._running().registry_url
         if url is None:
-            raise IllegalStateError("the embedded broker has no schema registry: make it with registry=True")
+            raise IllegalStateError("the embedded broker has no schema registry: create it with registry=True")
         return url
 
     def pushed_metrics(self) -> "list[PushedMetrics]":
@@ -102,7 +102,7 @@ class EmbeddedBroker:
 
     def _new_server(self) -> BrokerServer:
         if self._server is not None:
-            raise IllegalStateError("the embedded broker is running already")
+            raise IllegalStateError("the embedded broker is already running")
         return BrokerServer(self._data_dir, self._host, self._port, self._settings, faults=self.faults)
 
     # -- on a separate thread -----------------------------------------------------------------------------------------

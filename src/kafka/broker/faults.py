@@ -26,10 +26,10 @@ class Action(Enum):
     ERROR = "answer with an error"
     DELAY = "wait"
     SILENCE = "never answer"
-    CLOSE = "close the connection in place of an answer"
-    CUT = "close the connection within the answer"
+    CLOSE = "close the connection instead of answering"
+    CUT = "close the connection in the middle of the answer"
     REFUSE_CONNECTION = "close a connection as soon as it is accepted"
-    CUT_CONNECTION = "close a connection when so many bytes were sent on it"
+    CUT_CONNECTION = "close a connection after sending some bytes"
 
 
 CONNECTION_ACTIONS: Final = frozenset({Action.REFUSE_CONNECTION, Action.CUT_CONNECTION})
@@ -278,7 +278,9 @@ class Faults:
         for name in which:
             if name not in known.__optional_keys__:
                 hint = "; did you mean 'times'?" if name in _FOR_TIMES else ""
-                raise TypeError(f"a fault takes no {name!r}, but {', '.join(sorted(known.__optional_keys__))}{hint}")
+                raise TypeError(
+                    f"a fault has no argument {name!r}, only {', '.join(sorted(known.__optional_keys__))}{hint}"
+                )
         rule = FaultRule(
             self, action, error=error, seconds=seconds, nbytes=nbytes, handled=handled, **cast("Match", which)
         )

@@ -136,7 +136,7 @@ def load(path: Path, logs: Path) -> list[TopicRow]:
 def _row(one: Any) -> TopicRow:
     row = TopicRow(str(one["name"]), uuid.UUID(one["id"]), int(one["partitions"]), dict(one["configs"]))
     if not row.name or row.partitions < 1:
-        raise ValueError(f"{one!r:.200} is no topic")
+        raise ValueError(f"{one!r:.200} is not a topic")
     return row
 
 

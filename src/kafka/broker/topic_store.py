@@ -303,7 +303,7 @@ class TopicStore:
     def _warn_of_compaction(self, topic: Topic) -> None:
         if not topic.is_internal:
             log.warning(
-                "topic %s has cleanup.policy=compact: this broker does not compact, the topic keeps every record",
+                "topic %s has cleanup.policy=compact: this broker does not compact logs, so it keeps every record",
                 topic.name,
             )
 

@@ -26,10 +26,10 @@ Views = Mapping[TopicPartition, list[str]]
 class Outcome(enum.Enum):
     """The outcome of a transaction, as far as its producer knows."""
 
-    OPEN = "nothing was said of its end"
-    COMMITTED = "its commit has succeeded"
-    ABORTED = "it was aborted, or can only have been"
-    UNKNOWN = "its commit was asked for, and its producer lost before it knew"
+    OPEN = "not ended yet"
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+    UNKNOWN = "the producer was lost before it knew the result of its commit"
 
 
 @dataclass

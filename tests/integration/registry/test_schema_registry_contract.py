@@ -334,11 +334,11 @@ def test_an_alias_and_normal_forms_as_settings(embedded_registry: str, subject: 
         assert registry.get_config(other, default_to_global=True).alias == subject
         assert registry.get_config(subject) == ServerConfig(compatibility_level="FULL", normalize=True)
         for config, reason in (
-            (ServerConfig(validate_fields=True), "does not support the setting 'validateFields' but as false"),
+            (ServerConfig(validate_fields=True), "does not support the setting 'validateFields' except as false"),
             (ServerConfig(default_metadata=Metadata()), "does not support the setting 'defaultMetadata'"),
         ):
             assert reason in refusal(registry.set_config, subject, config).error_message
-        assert "does not find tags" in refusal(registry.get_schema, number, find_tags=["PII"]).error_message
+        assert "does not support 'findTags'" in refusal(registry.get_schema, number, find_tags=["PII"]).error_message
         no_associations = refusal(registry.get_associations_by_resource_name, "orders", "-")
         assert (no_associations.http_status_code, no_associations.is_missing) == (404, True)
 

@@ -55,7 +55,7 @@ def test_it_can_be_started_again_and_stopped_twice(tmp_path: Path) -> None:
     for _ in range(2):
         assert broker.start() is broker
         assert accepts(broker.bootstrap_servers)
-        with pytest.raises(IllegalStateError, match="running already"):
+        with pytest.raises(IllegalStateError, match="already running"):
             broker.start()
         broker.stop()
         broker.stop()

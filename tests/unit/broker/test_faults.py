@@ -321,9 +321,11 @@ def test_a_fault_that_is_asked_wrongly_says_what_it_takes() -> None:
         faults.fail("NOT_LEADER")
     with pytest.raises(TypeError, match="NotLeaderForPartitionError"):
         faults.fail(KafkaConfigurationError)
-    with pytest.raises(TypeError, match=r"no 'count', but after, api, client_id, times, topic; did you mean 'times'\?"):
+    with pytest.raises(
+        TypeError, match=r"no argument 'count', only after, api, client_id, times, topic; did you mean 'times'\?"
+    ):
         faults.fail(NotLeaderForPartitionError, count=2)
-    with pytest.raises(TypeError, match=r"no 'topic', but after, times$"):
+    with pytest.raises(TypeError, match=r"no argument 'topic', only after, times$"):
         faults.refuse_connections(topic="orders")
     assert not faults.rules
 

@@ -155,7 +155,7 @@ async def test_what_is_no_request_ends_only_its_own_connection(
             "it does not speak Kafka's protocol, but sent 'GET ': a browser, or another client",
         ),
         (b"\x16\x03\x01\x02\x00\x01\x00", "it speaks TLS, and this listener does not: the client needs security_proto"),
-        (b"\x7f\xff\xff\xff", "a request has 8 to 1048576 bytes, this one says 2147483647"),
+        (b"\x7f\xff\xff\xff", "a request must have 8 to 1048576 bytes, but this one claims 2147483647"),
     ],
     ids=["HTTP", "TLS", "a size"],
 )

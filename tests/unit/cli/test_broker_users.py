@@ -97,7 +97,7 @@ def test_a_folder_of_another_broker_is_named_without_a_class(tmp_path: Path) -> 
     with broker.EmbeddedBroker(tmp_path):
         result = run("--port", "0", "--data-dir", str(tmp_path))
     assert result.stderr == (
-        f"Error: the folder {tmp_path} is in use by another broker: end that one, or give another folder\n"
+        f"Error: the folder {tmp_path} is in use by another broker: stop that broker, or use another folder\n"
     )
 
 

@@ -287,7 +287,7 @@ def _stepped(
         if operation not in (_APPEND, _SUBTRACT) or option.type is not ConfigType.LIST:
             raise RequestFailed(
                 ErrorCode.INVALID_CONFIG,
-                f"operation {operation} cannot be applied to {name}: only what has the type LIST can be changed so",
+                f"operation {operation} cannot be applied to {name}: only configs of the type LIST support it",
             )
         entries, given = split_list(configs.get(name, option.default)), split_list(value)
         if operation == _APPEND:

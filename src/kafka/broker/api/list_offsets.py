@@ -67,7 +67,9 @@ def _listed(
     answer = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
     try:
         if times > 1:
-            raise RequestFailed(ErrorCode.INVALID_REQUEST, f"partition {asked.partition_index} is asked for twice")
+            raise RequestFailed(
+                ErrorCode.INVALID_REQUEST, f"partition {asked.partition_index} appears twice in the request"
+            )
         if asked.timestamp < 0 and version < _SINCE.get(asked.timestamp, NEVER):
             raise RequestFailed(ErrorCode.UNSUPPORTED_VERSION)
         log = broker.topics.get(topic).log(asked.partition_index)

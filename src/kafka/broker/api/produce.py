@@ -118,7 +118,9 @@ def _one_batch(given: RecordBytes | None, version: int) -> tuple[memoryview, Bat
     records = memoryview(given)
     headers = list(batch_headers(records))
     if not headers or headers[-1].position + headers[-1].size != len(records):
-        raise RequestFailed(ErrorCode.CORRUPT_MESSAGE, f"the {len(records)} bytes of records end within a batch")
+        raise RequestFailed(
+            ErrorCode.CORRUPT_MESSAGE, f"the {len(records)} bytes of records end with an incomplete batch"
+        )
     if version < _BATCHES_SINCE and headers[0].magic < 2:
         for header in headers:
             check_batch(records, header)
@@ -127,7 +129,7 @@ def _one_batch(given: RecordBytes | None, version: int) -> tuple[memoryview, Bat
     elif len(headers) != 1 or headers[0].magic != 2:
         raise RequestFailed(
             ErrorCode.INVALID_RECORD,
-            f"Produce version {version} takes exactly one batch of magic 2 for a partition, "
+            f"Produce version {version} requires exactly one batch of magic 2 per partition, "
             f"got {len(headers)} of magic {headers[0].magic}",
         )
     else:
@@ -136,7 +138,7 @@ def _one_batch(given: RecordBytes | None, version: int) -> tuple[memoryview, Bat
     if codec is not None and version < codec.oldest_produce:
         raise RequestFailed(
             ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
-            f"{codec.kind.option} takes Produce version {codec.oldest_produce} or later",
+            f"{codec.kind.option} requires Produce version {codec.oldest_produce} or later",
         )
     return (records if not records.readonly else memoryview(bytearray(records))), headers[0]
 
@@ -160,7 +162,7 @@ def _join_transaction(
 
     if transactional_id is None:
         raise RequestFailed(
-            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a batch of a transaction came without a transactional id"
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch requires a transactional id"
         )
     producers = broker.topics.get(partition[0]).log(partition[1]).producers
     if head.producer_id < 0 or producers.has_transaction(head.producer_id, head.producer_epoch):
@@ -203,7 +205,7 @@ def check_header(topic: Topic, header: BatchHeader) -> None:
     spanned = header.last_offset - header.base_offset + 1
     if header.count <= 0 or header.count != spanned:
         raise RequestFailed(
-            ErrorCode.INVALID_RECORD, f"the batch says it has {header.count} records, but spans {spanned} offsets"
+            ErrorCode.INVALID_RECORD, f"the batch claims to have {header.count} records, but spans {spanned} offsets"
         )
     if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
         raise RequestFailed(ErrorCode.INVALID_RECORD, "an idempotent producer's batch needs a sequence and an epoch")

@@ -119,7 +119,7 @@ def _changes(
     numbers = [one.mechanism for one in request.deletions if one.name == user]
     numbers += [one.mechanism for one in request.upsertions if one.name == user]
     if not set(numbers) <= set(_BY_NUMBER):
-        raise RequestFailed(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "there is no such mechanism of SCRAM")
+        raise RequestFailed(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "unknown SCRAM mechanism")
     for deletion in request.deletions:
         if deletion.name == user:
             mechanism = _BY_NUMBER[deletion.mechanism]

@@ -72,15 +72,15 @@ def _session(broker: Broker, request: ShareFetchRequest, context: RequestContext
     """Update the request's session and return it; raises `RequestFailed`."""
     group_id, member_id, sessions = request.group_id, request.member_id, broker.shares.sessions
     if not group_id or not member_id:
-        raise RequestFailed(ErrorCode.INVALID_REQUEST, "a share fetch names its group and its member")
+        raise RequestFailed(ErrorCode.INVALID_REQUEST, "ShareFetch requires a group id and a member id")
     if request.is_renew_ack and any((request.max_wait_ms, request.min_bytes, request.max_bytes, request.max_records)):
-        raise RequestFailed(ErrorCode.INVALID_REQUEST, "a share fetch that renews locks asks for no records")
+        raise RequestFailed(ErrorCode.INVALID_REQUEST, "a ShareFetch that renews locks must not request records")
     acknowledges = any(one.acknowledgement_batches for topic in request.topics for one in topic.partitions)
     if request.share_session_epoch == FINAL_EPOCH:
         return sessions.get(group_id, member_id)
     if request.share_session_epoch == INITIAL_EPOCH:
         if acknowledges:
-            raise RequestFailed(ErrorCode.INVALID_REQUEST, "a session does not begin with acknowledgements")
+            raise RequestFailed(ErrorCode.INVALID_REQUEST, "a session must not begin with acknowledgements")
         old = sessions.close(group_id, member_id)
         if old is not None:
             broker.shares.close_session(old)
@@ -274,9 +274,9 @@ def share_acknowledge(
 def _acknowledging_session(broker: Broker, request: ShareAcknowledgeRequest) -> ShareSession:
     group_id, member_id, epoch = request.group_id, request.member_id, request.share_session_epoch
     if not group_id or not member_id:
-        raise RequestFailed(ErrorCode.INVALID_REQUEST, "an acknowledgement names its group and its member")
+        raise RequestFailed(ErrorCode.INVALID_REQUEST, "ShareAcknowledge requires a group id and a member id")
     if epoch == INITIAL_EPOCH:
-        raise RequestFailed(ErrorCode.INVALID_SHARE_SESSION_EPOCH, "a session does not begin with acknowledgements")
+        raise RequestFailed(ErrorCode.INVALID_SHARE_SESSION_EPOCH, "a session must not begin with acknowledgements")
     if epoch == FINAL_EPOCH:
         return broker.shares.sessions.get(group_id, member_id)
     return broker.shares.sessions.resume(group_id, member_id, epoch)

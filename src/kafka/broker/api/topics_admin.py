@@ -133,7 +133,7 @@ def _partitions(broker: Broker, asked: CreatableTopic) -> int:
                 ErrorCode.INVALID_REQUEST, "with an assignment the partitions and the replication factor must be -1"
             )
         if {one.partition_index for one in asked.assignments} != set(range(len(asked.assignments))):
-            raise RequestFailed(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "partitions are to be numbered from 0 on")
+            raise RequestFailed(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "partitions must be numbered from 0")
         _check_assignment(broker, [one.broker_ids for one in asked.assignments])
         return len(asked.assignments)
     if asked.replication_factor not in (-1, 1):
@@ -149,7 +149,7 @@ def _partitions(broker: Broker, asked: CreatableTopic) -> int:
 def _check_total(partitions: int) -> None:
     if not 1 <= partitions <= _MOST_PARTITIONS:
         raise RequestFailed(
-            ErrorCode.INVALID_PARTITIONS, f"a topic has 1 to {_MOST_PARTITIONS} partitions here, not {partitions}"
+            ErrorCode.INVALID_PARTITIONS, f"a topic must have 1 to {_MOST_PARTITIONS} partitions, not {partitions}"
         )
 
 
@@ -190,7 +190,8 @@ def create_partitions(
 def _check_more(broker: Broker, topic: Topic, asked: CreatePartitionsTopic) -> None:
     if asked.count <= topic.partitions:
         raise RequestFailed(
-            ErrorCode.INVALID_PARTITIONS, f"{topic.name} has {topic.partitions} partitions, {asked.count} is not more"
+            ErrorCode.INVALID_PARTITIONS,
+            f"{topic.name} has {topic.partitions} partitions, so {asked.count} are too few",
         )
     _check_total(asked.count)
     if asked.assignments is not None:
@@ -237,11 +238,11 @@ def _delete(broker: Broker, changes: TopicChanges, results: Sequence[DeletableTo
             broker.groups.forget_topic(name)
         except OSError:
             # They stay on disk until the next start, which removes the offsets of topics that do not exist.
-            log.exception("what groups committed for the deleted topic %s could not be removed from disk", name)
+            log.exception("could not remove the committed offsets of the deleted topic %s from disk", name)
         try:
             broker.shares.forget_topic(changes.deleted[name].topic_id)
         except OSError:
-            log.exception("where share groups were in the deleted topic %s could not be removed from disk", name)
+            log.exception("could not remove the share groups' offsets of the deleted topic %s from disk", name)
 
 
 def delete_records(broker: Broker, request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:

@@ -65,7 +65,7 @@ def init_producer_id(broker: Broker, request: InitProducerIdRequest, context: Re
 
 def _given(broker: Broker, request: InitProducerIdRequest) -> tuple[int, int]:
     if (request.producer_id == _NONE) != (request.producer_epoch == _NONE):
-        raise RequestFailed(ErrorCode.INVALID_REQUEST, "a producer has both an id and an epoch, or none")
+        raise RequestFailed(ErrorCode.INVALID_REQUEST, "a producer must have both an id and an epoch, or neither")
     if request.transactional_id is not None:
         from kafka.broker.transactions.transaction_coordinator import Producer
 

@@ -179,7 +179,9 @@ class ConsumerGroup:
         if instance_id is not None:
             static = self.static_member(instance_id)
             if static is not None and static.member_id != member_id:
-                raise RequestFailed(ErrorCode.FENCED_INSTANCE_ID, f"Static member {instance_id} is another member now.")
+                raise RequestFailed(
+                    ErrorCode.FENCED_INSTANCE_ID, f"Another member has replaced static member {instance_id}."
+                )
         member = self.members.get(member_id)
         if member is None or (instance_id is not None and member.instance_id != instance_id):
             raise RequestFailed(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of the group.")

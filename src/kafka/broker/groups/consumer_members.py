@@ -246,7 +246,7 @@ class ConsumerMembers:
             return
         member = group.member(member_id, instance_id)
         if version < _COMMITS_SINCE:
-            raise RequestFailed(_E.UNSUPPORTED_VERSION, "Only OffsetCommit from version 9 on knows epochs.")
+            raise RequestFailed(_E.UNSUPPORTED_VERSION, "Only OffsetCommit version 9 and later supports member epochs.")
         if epoch != member.epoch:
             raise RequestFailed(_E.STALE_MEMBER_EPOCH, f"The member is at epoch {member.epoch}, not {epoch}.")
 

@@ -59,7 +59,7 @@ class EntryFile:
         """If `load` has skipped damage, rename the file and continue with a new one that contains these entries."""
         if self._damaged:
             log.error(
-                "%s is damaged: skipped %d bytes before whole entries, whose content is lost. The file is kept as %s",
+                "%s is damaged: skipped %d damaged bytes, whose content is lost. The file is kept as %s",
                 self._path,
                 self._damaged,
                 keep_damaged(self._path).name,
@@ -69,7 +69,7 @@ class EntryFile:
     def append(self, entry: Mapping[str, Any]) -> None:
         """Append an entry. If it raises OSError, the file does not contain the entry."""
         if self._failed:
-            raise OSError(f"{self._path} failed before; it is not used until the broker is started again")
+            raise OSError(f"{self._path} has failed, and is not used until the broker is restarted")
         data = _pack(entry)
         try:
             written = os.pwrite(self._fd, data, self._size)

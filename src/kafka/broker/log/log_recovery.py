@@ -138,7 +138,7 @@ def _recover_segment(segment: Segment, producers: ProducerStates) -> ProducerSta
             producers.note(head)
     if segment.size < file_size:
         log.warning(
-            "%s: cut off %d bytes that are not a whole batch; the log ends at offset %d",
+            "%s: cut off %d bytes of an incomplete or damaged batch; the log ends at offset %d",
             segment.path,
             file_size - segment.size,
             segment.next_offset,

@@ -83,7 +83,7 @@ class PartitionLog:
             raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._folder} has failed: {self._failure}")
 
     def _fail(self, error: OSError) -> None:
-        log.error("%s has failed and is not used until the broker is started again: %s", self._folder, error)
+        log.error("%s has failed, and is not used until the broker is restarted: %s", self._folder, error)
         self._failure = error
         self.wake()
 
@@ -298,7 +298,9 @@ class PartitionLog:
             try:
                 self._save_checkpoint()
             except OSError as error:
-                log.warning("%s: no checkpoint could be written, the next start reads the log: %s", self._folder, error)
+                log.warning(
+                    "%s: could not write a checkpoint, so the next start reads the log: %s", self._folder, error
+                )
 
     def discard_unsynced(self) -> None:
         """Discard data that a machine failure could lose. Do not use the log afterwards."""

@@ -176,7 +176,7 @@ class ProducerStates:
         if marker.coordinator_epoch < state.coordinator_epoch:
             raise RequestFailed(
                 ErrorCode.TRANSACTION_COORDINATOR_FENCED,
-                f"coordinator epoch {marker.coordinator_epoch} came, but {state.coordinator_epoch} was seen",
+                f"coordinator epoch {marker.coordinator_epoch} is older than {state.coordinator_epoch}",
             )
 
     def note_marker(self, head: BatchHead, marker: Marker) -> int | None:
@@ -231,7 +231,7 @@ def _check_epoch(state: ProducerStateEntry, producer_id: int, epoch: int) -> Non
     if epoch < state.epoch:
         raise RequestFailed(
             ErrorCode.INVALID_PRODUCER_EPOCH,
-            f"producer {producer_id} came with epoch {epoch}, but epoch {state.epoch} was seen",
+            f"producer {producer_id} sent epoch {epoch}, but its current epoch is {state.epoch}",
         )
 
 

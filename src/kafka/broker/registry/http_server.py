@@ -131,14 +131,14 @@ async def _read(reader: asyncio.StreamReader) -> tuple[HttpRequest | None, dict[
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError as error:
         if error.partial.strip():
-            raise _BadRequest(400, "Expected a whole HTTP request") from error
+            raise _BadRequest(400, "Expected a complete HTTP request") from error
         return None, {}
     except asyncio.LimitOverrunError as error:
         raise _BadRequest(400, f"Expected headers of at most {_MAX_HEAD} bytes") from error
     lines = head.decode("latin-1").split("\r\n")
     words = lines[0].split(" ")
     if len(words) != 3 or not words[2].startswith("HTTP/1."):
-        raise _BadRequest(400, "Expected a request of HTTP/1.1")
+        raise _BadRequest(400, "Expected an HTTP/1.1 request")
     headers = {}
     for line in lines[1:]:
         name, _, value = line.partition(":")
@@ -148,7 +148,7 @@ async def _read(reader: asyncio.StreamReader) -> tuple[HttpRequest | None, dict[
     try:
         parts = urlsplit(words[1])
     except ValueError as error:
-        raise _BadRequest(400, "Expected a path that is part of a URL") from error
+        raise _BadRequest(400, "Expected a valid path") from error
     query = parse_qs(parts.query, keep_blank_values=True)
     return HttpRequest(words[0], parts.path, query, await _body(reader, headers)), headers
 

@@ -176,12 +176,12 @@ class Registering:
         if listed is None:
             return ()
         if not isinstance(listed, list) or len(listed) > _MAX_REFERENCES:
-            raise invalid_schema(f"expected the references as a list of at most {_MAX_REFERENCES}")
+            raise invalid_schema(f"expected a list of at most {_MAX_REFERENCES} references")
         return tuple(self._reference(subject, each) for each in listed)
 
     def _reference(self, subject: Subject, given: Any) -> tuple[str, str, int]:
         if not isinstance(given, dict) or not all(isinstance(given.get(key), str) for key in ("name", "subject")):
-            raise invalid_schema("expected a reference as an object with 'name', 'subject' and 'version'")
+            raise invalid_schema("expected each reference to be an object with 'name', 'subject' and 'version'")
         target = subject_of(given["subject"], subject.context)
         version = given.get("version", -1)
         versions = self._store.versions(target, with_deleted=True)
@@ -221,7 +221,7 @@ class Registering:
         for each in self._store.versions(subject, with_deleted=True):
             if each.number == number:
                 return self._store.content(subject, each)
-        raise invalid_schema(f"version {number} of subject '{subject}', which is referred to, was deleted for good")
+        raise invalid_schema(f"the referenced version {number} of subject '{subject}' was permanently deleted")
 
 
 def _property(content: Content, name: str) -> Any:
@@ -231,7 +231,7 @@ def _property(content: Content, name: str) -> Any:
 def _object(body: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
     value = body.get(name)
     if value is not None and not isinstance(value, dict):
-        raise invalid_schema(f"expected {name!r} as an object")
+        raise invalid_schema(f"expected an object for {name!r}")
     return value
 
 
@@ -240,5 +240,5 @@ def _number(body: Mapping[str, Any], name: str) -> int | None:
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
         return None
     if value > MAX_NUMBER:
-        raise Refused(422, f"Expected {name!r} as a number of at most {MAX_NUMBER}")
+        raise Refused(422, f"Expected a number of at most {MAX_NUMBER} for {name!r}")
     return value

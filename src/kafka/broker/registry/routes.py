@@ -48,7 +48,7 @@ class HttpRequest(NamedTuple):
         try:
             return int(text)
         except ValueError:
-            raise Refused(400, f"Expected {name!r} as a number, got {text[:40]!r}") from None
+            raise Refused(400, f"Expected a number for {name!r}, got {text[:40]!r}") from None
 
     def json(self) -> dict[str, Any]:
         """Return the parsed body; raises `Refused` unless it is a JSON object."""
@@ -86,7 +86,7 @@ class Routes:
                 return handle(self, asked, context, *map(unquote, match.groups()))
             allowed.append(method)
         if allowed:
-            raise Refused(405, f"HTTP 405 Method Not Allowed: {', '.join(allowed)} is")
+            raise Refused(405, f"HTTP 405 Method Not Allowed: use {', '.join(allowed)}")
         raise Refused(404, "HTTP 404 Not Found")
 
     # -- schemas ------------------------------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ def _in_given_form(shown: dict[str, Any], body: Mapping[str, Any]) -> dict[str, 
 
 def _check_parameters(asked: HttpRequest) -> None:
     if asked.query.get("findTags"):
-        raise Refused(422, "The embedded schema registry does not find tags ('findTags')")
+        raise Refused(422, "The embedded schema registry does not support 'findTags'")
 
 
 def _raw(content: Content) -> Any:

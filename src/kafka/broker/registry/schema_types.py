@@ -311,11 +311,11 @@ def parsed(kind: str, text: str, references: Mapping[str, ParsedSchema]) -> Pars
     """
     if kind not in _TYPES:
         raise Refused(
-            42201, f"The embedded schema registry takes schemas of the types {', '.join(TYPES)}, not {kind[:40]!r}"
+            42201, f"The embedded schema registry supports schemas of the types {', '.join(TYPES)}, not {kind[:40]!r}"
         )
     for name, each in references.items():
         if not isinstance(each, _TYPES[kind]):
-            raise invalid_schema(f"the reference {name!r} is to a schema of another type than {kind}")
+            raise invalid_schema(f"the reference {name!r} is to a schema of a type other than {kind}")
     try:
         return cast("ParsedSchema", _TYPES[kind](text, references))
     except (ValueError, RecursionError) as error:

@@ -178,7 +178,7 @@ def _check(place: Subject | None, name: str, value: Any) -> None:
         raise Refused(422, f"The embedded schema registry does not support the setting {name!r}")
     if name in _ALWAYS and value is not _ALWAYS[name]:
         only = str(_ALWAYS[name]).lower()
-        raise Refused(422, f"The embedded schema registry does not support the setting {name!r} but as {only}")
+        raise Refused(422, f"The embedded schema registry does not support the setting {name!r} except as {only}")
     if name in _TYPES and type(value) is not _TYPES[name]:
         raise Refused(422, f"Expected {name!r} of type {_TYPES[name].__name__}, got {type(value).__name__}")
     if name == "alias" and value:

@@ -44,7 +44,7 @@ class PlainExchange:
         """Check the name and password in the client's only message; the response is empty."""
         parts = message.split(b"\0")
         if len(parts) != 3 or not parts[1] or not parts[2]:
-            raise LoginFailed("expected a message of PLAIN: authorization id, name and password")
+            raise LoginFailed("expected a PLAIN message: authorization id, name and password")
         acting_as, user, password = parts
         if not self._credentials.is_password(user, password) or acting_as not in (b"", user):
             raise LoginFailed(REFUSED)

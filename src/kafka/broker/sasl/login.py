@@ -21,13 +21,13 @@ LARGEST_FRAME: Final = 524_288
 class LoginState(Enum):
     """A state of a connection's login."""
 
-    NEW = "nothing was said"
-    EXCHANGE = "a mechanism was agreed on; messages come in SaslAuthenticate"
-    BARE = "the same, messages come as frames of their own"
+    NEW = "no handshake yet"
+    EXCHANGE = "in an exchange of SaslAuthenticate requests"
+    BARE = "in an exchange of bare frames"
     DONE = "logged in"
-    AGAIN = "logged in, and a mechanism was agreed on to log in again"
-    AGAIN_BARE = "logged in, and the same as frames of their own"
-    FAILED = "refused; the connection ends"
+    AGAIN = "logged in, and in another exchange of SaslAuthenticate requests"
+    AGAIN_BARE = "logged in, and in another exchange of bare frames"
+    FAILED = "rejected; the connection ends"
 
 
 _MOVES: Final = {

@@ -211,9 +211,9 @@ class SharePartition:
             if len(batch.types) not in (1, batch.last - batch.first + 1):
                 raise RequestFailed(ErrorCode.INVALID_REQUEST, "expected one type, or one per offset")
             if any(kind not in (0, 1, 2, 3, 4) for kind in batch.types):
-                raise RequestFailed(ErrorCode.INVALID_REQUEST, "there is no such type of acknowledgement")
+                raise RequestFailed(ErrorCode.INVALID_REQUEST, "unknown type of acknowledgement")
             if AckType.RENEW in batch.types and not limits.renewable:
-                raise RequestFailed(ErrorCode.INVALID_RECORD_STATE, "this group's locks are not renewed")
+                raise RequestFailed(ErrorCode.INVALID_RECORD_STATE, "this group does not allow lock renewal")
             expected = batch.last
 
     @staticmethod
@@ -233,7 +233,7 @@ class SharePartition:
     def _acquired(self, member: str, first: int, last: int) -> list[Run]:
         """Return the runs of these offsets. Those that are not final must have been acquired by `member`."""
         if last >= self.runs.end:
-            raise RequestFailed(ErrorCode.INVALID_REQUEST, f"the record at offset {last} was never handed out")
+            raise RequestFailed(ErrorCode.INVALID_REQUEST, f"the record at offset {last} was never delivered")
         first = expected = max(first, self.runs.start)
         if last < first:
             return []

@@ -221,7 +221,7 @@ class TransactionCoordinator:
             self._endings.write(prepared)
             self._write(prepared.completed(self._clock.wall_ms()))
         except (OSError, RequestFailed) as error:
-            log.warning("the end of transaction %s is to be written again: %s", prepared.transactional_id, error)
+            log.warning("could not end transaction %s everywhere, will retry: %s", prepared.transactional_id, error)
             self._timers[prepared.transactional_id] = self._clock.call_later(_RETRY_S, lambda: self._complete(prepared))
 
     # -- timeouts and expiry ------------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ class TransactionCoordinator:
         try:
             self._journal.rewrite(self.known.values())
         except OSError:
-            log.exception("the file of transactions could not be made shorter")
+            log.exception("could not compact the file of transactions")
 
     def discard_unsynced(self) -> None:
         """Discard data that a machine failure could lose."""

@@ -115,7 +115,8 @@ class TransactionMetadata:
                 last = self.producer_epoch
             else:
                 raise RequestFailed(
-                    ErrorCode.PRODUCER_FENCED, f"epoch {expected_epoch} came, the current one is {self.producer_epoch}"
+                    ErrorCode.PRODUCER_FENCED,
+                    f"the producer sent epoch {expected_epoch}, but the current epoch is {self.producer_epoch}",
                 )
         return self._initialized(self.producer_id, epoch, last, timeout_ms, now_ms)
 

@@ -403,7 +403,7 @@ def test_a_setting_without_effect_is_refused(api: RegistryApi, name: str, value:
 def test_what_it_does_not_have_is_refused(api: RegistryApi) -> None:
     api.register("s", A)
     for path in ("/schemas/ids/1?findTags=PII", "/subjects/s/versions/1?findTags=*"):
-        assert "does not find tags" in message(api, "GET", path)
+        assert "does not support 'findTags'" in message(api, "GET", path)
     asked = [("POST", "/associations"), ("GET", "/associations/resources/-/t"), ("DELETE", "/associations/resources/t")]
     for method, path in asked:
         assert message(api, method, path, {}) == "The embedded schema registry has no associations"

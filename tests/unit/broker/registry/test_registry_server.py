@@ -69,7 +69,7 @@ async def test_it_runs_on_the_callers_loop() -> None:
 
 
 def test_a_broker_without_says_how_to_have_one() -> None:
-    with EmbeddedBroker() as broker, pytest.raises(IllegalStateError, match="make it with registry=True"):
+    with EmbeddedBroker() as broker, pytest.raises(IllegalStateError, match="create it with registry=True"):
         _ = broker.registry_url
     with pytest.raises(IllegalStateError, match="not running"):
         _ = EmbeddedBroker(registry=True).registry_url
