@@ -211,7 +211,7 @@ class Broker:
             self._shares.disconnected(connection)
 
     def now_ms(self) -> int:
-        """The wall clock, in milliseconds."""
+        """Return the wall clock, in milliseconds."""
         return self.clock.wall_ms()
 
     def clean(self) -> Iterator[None]:
@@ -292,7 +292,7 @@ class Identity:
             )
 
     def next_producer_id(self) -> int:
-        """Return an unused producer id, even after a crash; raises OSError."""
+        """Return a producer id that was never returned before, even if the process was killed; raises OSError."""
         producer_id = self._next_producer_id
         if producer_id >= self._reserved_until:
             self._save(producer_id + _BLOCK)

@@ -46,11 +46,13 @@ class BrokerServer:
     """A broker that stores its data in `data_dir` and listens on `host` and `port` (0: a free port).
 
     Without a data folder it creates a temporary one, and removes it at the end. Use it on a single event loop, of any
-    kind.
-    Raises OSError on systems other than POSIX.
+    kind. Raises OSError on systems other than POSIX.
 
-    Arguments for simulations: `clock`, the only source of time (by default the running loop's time and the wall clock);
-    `randomness`, the only source of random numbers; `faults`; and `commit_accepted`, called for each accepted commit.
+    Arguments for simulations:
+        clock: the only source of time; None: the running loop's time and the wall clock.
+        randomness: the only source of random numbers; None: the system's.
+        faults: the fault rules; None: no rules yet.
+        commit_accepted: called for each accepted commit.
     """
 
     def __init__(

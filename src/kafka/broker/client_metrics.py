@@ -34,7 +34,9 @@ _KNOWN_OF_CLIENTS = frozenset(
 class RequestedMetrics(NamedTuple):
     """The metrics that all matching subscriptions request of a client.
 
-    Arguments: prefixes of metric names, and the push interval in milliseconds.
+    Arguments:
+        prefixes: prefixes of the metrics' names.
+        interval_ms: the time between pushes, in milliseconds.
     """
 
     prefixes: tuple[str, ...]
@@ -44,7 +46,8 @@ class RequestedMetrics(NamedTuple):
 class ClientMetrics(NamedConfigs):
     """The subscriptions to client metrics, stored in the file `path`.
 
-    Attributes: `version` increases with each change.
+    Attributes:
+        version: increases with each change.
     """
 
     def __init__(self, path: Path, settings: BrokerSettings) -> None:
@@ -122,8 +125,12 @@ _ASK_AT_ONCE = (ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRES
 class PushedMetrics(NamedTuple):
     """A push of metrics by a client.
 
-    Arguments: the client id and instance id, whether it was the client's last push, its codec, and the decompressed
-    metrics, a ``MetricsData`` message of OpenTelemetry's protocol.
+    Arguments:
+        client_id: the client's id.
+        client_instance_id: the client's instance id.
+        terminating: whether this was the client's last push.
+        compression: the codec of the push.
+        metrics: the decompressed metrics, a ``MetricsData`` message of OpenTelemetry's protocol.
     """
 
     client_id: str
@@ -165,9 +172,14 @@ class Instance:
 class Telemetry:
     """The clients that push metrics, and their latest pushes.
 
-    Arguments: the subscriptions, the maximum size of a push, the wall clock, and a function that returns new ids.
+    Arguments:
+        subscriptions: the subscriptions to client metrics.
+        max_bytes: the maximum size of a push.
+        now_ms: returns the wall clock in milliseconds.
+        new_id: returns a new instance id.
 
-    Attributes: `pushed`, the latest pushes, oldest first.
+    Attributes:
+        pushed: the latest pushes, oldest first.
     """
 
     def __init__(

@@ -49,7 +49,7 @@ class Listener:
             self._connection, host, port, backlog=_BACKLOG, start_serving=not _ACCEPTS_BY_HAND
         )
         self.port = int(server.sockets[0].getsockname()[1])
-        if not _ACCEPTS_BY_HAND or any(one.fileno() < 0 for one in server.sockets):  # in-memory sockets: negative
+        if not _ACCEPTS_BY_HAND or any(one.fileno() < 0 for one in server.sockets):  # -1 for in-memory sockets
             self._server = server
             return
         try:

@@ -13,7 +13,7 @@ _TOO_MANY = (errno.EMFILE, errno.ENFILE)
 
 
 class FilePool:
-    """Open file descriptors by path. Beyond `limit`, the pool closes the least recently used.
+    """Open file descriptors by path. Beyond `limit`, the pool closes the least recently used ones.
 
     If the system runs out of descriptors, because connections and the rest of the program need some as well, the pool
     closes half of its files, and that number becomes the new limit.

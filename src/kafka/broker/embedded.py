@@ -27,17 +27,23 @@ class EmbeddedBroker:
     ``async with`` it runs on the caller's loop. After it has stopped it can be started again, on the same port if you
     specified one.
 
-    Arguments: `data_dir`, the folder for logs and offsets (None: a temporary folder, removed at the end); `host` and
-    `port` to listen on (0: a free port); `settings`, see `kafka.broker.broker_settings.BrokerSettings`. An unknown
-    setting raises `KafkaConfigurationError`.
-
     With the setting `registry`, the broker also runs a schema registry with Confluent's HTTP API at `registry_url`, on
     the loopback interface and without logins. The registry stores its data in the same folder.
 
     With the setting `users` (passwords by name), clients must log in (SASL_PLAINTEXT with PLAIN, SCRAM-SHA-256 or
     SCRAM-SHA-512). There is no authorization.
 
-    Attributes: `faults` makes the broker fail on demand, see `kafka.broker.faults`.
+    Arguments:
+        data_dir: the folder for logs and offsets; None: a temporary folder, removed at the end.
+        host: the address to listen on.
+        port: the port; 0: a free one.
+        settings: see `kafka.broker.broker_settings.BrokerSettings`.
+
+    Attributes:
+        faults: makes the broker fail on demand, see `kafka.broker.faults`.
+
+    Raises:
+        KafkaConfigurationError: a setting is unknown or invalid.
     """
 
     def __init__(

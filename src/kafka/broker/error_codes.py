@@ -95,7 +95,9 @@ class ErrorCode(IntEnum):
 class RequestFailed(Exception):
     """A request, or one of its entries, fails with an error code.
 
-    Arguments: the code, and a message for responses that have a field for it.
+    Arguments:
+        code: the error code.
+        message: a message, for responses that have a field for it.
     """
 
     def __init__(self, code: ErrorCode, message: str | None = None) -> None:

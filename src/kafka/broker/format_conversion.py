@@ -57,7 +57,10 @@ def to_old_magic(data: bytes, magic: int) -> bytes:
 def recompressed(batch: memoryview, header: BatchHeader, codec: Compression, level: int | None) -> bytearray:
     """Recompress the records of a magic 2 batch with another codec, without other changes.
 
-    Arguments: the batch and its header, the codec, and the compression level (None: the codec's default).
+    Arguments:
+        batch, header: the batch and its header.
+        codec: the new codec.
+        level: the compression level; None: the codec's default.
     """
     records: Buffer = batch[HEAD_SIZE : header.size]
     if header.codec is not Compression.NONE:

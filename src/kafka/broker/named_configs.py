@@ -15,8 +15,12 @@ log = logging.getLogger(__name__)
 class NamedConfigs:
     """The configs of all resources of one kind.
 
-    Arguments: the file `path`, whether to sync it, the known configs, the kind of resource (for messages), and the
-    error code for an unknown config.
+    Arguments:
+        path: the file.
+        sync: whether to sync it to disk.
+        options: the known configs by name.
+        kind: the kind of resource, for messages.
+        unknown: the error code for an unknown config.
     """
 
     def __init__(

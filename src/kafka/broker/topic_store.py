@@ -114,7 +114,7 @@ class Topic:
 
     @property
     def row(self) -> TopicRow:
-        """Return the topic's row in the file."""
+        """The topic's row in the file."""
         return TopicRow(self.name, self.topic_id, self.partitions, self.configs)
 
     def log(self, partition: int) -> "PartitionLog":

@@ -1,4 +1,4 @@
-"""A pytest plugin with real brokers for tests, in the test process and with real TCP, topics and clients.
+"""A pytest plugin: fixtures for brokers in the test process, with real TCP connections, for topics and for clients.
 
 It is installed with the package, so ``def test_it(kafka_broker): ...`` works without an import. Large modules are
 imported only when a test uses a fixture that needs them. docs/TESTING.md contains examples.

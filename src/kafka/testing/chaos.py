@@ -65,7 +65,7 @@ ERRORS: tuple[tuple[str, tuple[type[BrokerResponseError], ...]], ...] = (
     ("TxnOffsetCommit", _COORDINATOR),
     ("EndTxn", (*_COORDINATOR, ConcurrentTransactionsError)),
 )
-"""Errors from which clients recover, by the request that brokers fail with them."""
+"""Errors from which clients recover, by the request that fails with them."""
 
 
 CALM_AFTER_S = 30.0

@@ -262,7 +262,7 @@ class MemberActor:
         self._forget(partitions)
 
     def revoked(self, partitions: Collection[TopicPartition]) -> None:
-        """Process the regular revocation of partitions."""
+        """Process revoked partitions, which still belong to this member."""
         if self._commits is CommitMode.AUTOMATIC and self._ledger.is_calm():
             positions = {tp: offset for tp, offset in self._positions.items() if tp in partitions}
             self._behind += self._ledger.commits.given_up(self.group, self.name, positions)

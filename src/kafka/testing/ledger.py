@@ -24,7 +24,7 @@ class CommitLedger:
         handed_to: by member and partition, the offset after the last record that the member received.
         accepted: by group and partition, the offset that brokers accepted last.
         highest: by group and partition, the highest offset that they ever accepted.
-        rewound: by group and partition, the lowest offset to which a member seeked.
+        rewound: by group and partition, the lowest offset to which a member called `seek`.
         stood: by member and partition, the group's offset when the member was assigned the partition.
     """
 
@@ -37,7 +37,7 @@ class CommitLedger:
     stood: dict[tuple[str, TopicPartition], int] = field(default_factory=dict)
 
     def accept(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Record that a broker has accepted a member's commit. An offset may decrease only if the member seeked."""
+        """Record that a broker has accepted a member's commit. An offset may decrease only after a `seek`."""
         for tp, offset in offsets.items():
             key, place = (group, tp), shown(tp, offset)
             stood, reached = self.accepted.get(key, 0), self.handed_out.get(key, 0)
@@ -64,7 +64,7 @@ class CommitLedger:
                 )
 
     def given_up(self, group: str, member: str, positions: Mapping[TopicPartition, int]) -> Iterable[str]:
-        """Return the problems if a member with automatic commits revokes partitions regularly and without failures."""
+        """Return the problems if a member with automatic commits gives up partitions cleanly and without failures."""
         for tp, position in positions.items():
             stood = self.accepted.get((group, tp), 0)
             if stood != position:
@@ -168,7 +168,7 @@ class Ledger:
     commits: CommitLedger = field(init=False)
 
     def __post_init__(self) -> None:
-        """Share the received records and the problems with the commits."""
+        """Create the commit ledger, which shares the received records and the problems."""
         self.commits = CommitLedger(self.found, self.handed_out, self.handed_to)
 
     # Facts ------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ Versions served: DescribeGroups 0 to 6, ListGroups 0 to 5, DeleteGroups 0 to 2, 
 Behaviour: a group exists if it has members or offsets, or has had members since the broker started. DescribeGroups
 returns the state Dead for a group that does not exist, from version 6 on with GROUP_ID_NOT_FOUND. Share groups are
 listed and deleted like other groups; ShareGroupDescribe describes them.
-Known gaps: all other groups are of the type "classic" or "consumer".
+Known gaps: there are no streams groups.
 """
 
 import logging

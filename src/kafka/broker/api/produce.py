@@ -189,7 +189,10 @@ _UINT32 = struct.Struct(">I")
 class RecordsRefused(RequestFailed):
     """A batch is rejected because of some of its records.
 
-    Arguments: the error code, the message for the batch, and messages by record number.
+    Arguments:
+        code: the error code.
+        message: the message for the batch.
+        rows: messages by record number.
     """
 
     def __init__(self, code: ErrorCode, message: str, rows: dict[int, str]) -> None:

@@ -237,7 +237,7 @@ def _delete(broker: Broker, changes: TopicChanges, results: Sequence[DeletableTo
         try:
             broker.groups.forget_topic(name)
         except OSError:
-            # They stay on disk until the next start, which removes the offsets of topics that do not exist.
+            # The topic is deleted nevertheless; only its offsets remain.
             log.exception("could not remove the committed offsets of the deleted topic %s from disk", name)
         try:
             broker.shares.forget_topic(changes.deleted[name].topic_id)

@@ -84,7 +84,10 @@ class EntryFile:
         self._size += len(data)
 
     def _undo(self, error: OSError) -> None:
-        """Undo a failed write. Unless the disk is full, it is uncertain which bytes are stored."""
+        """Undo a failed write.
+
+        Unless the disk was full, the file is not used anymore, as it is uncertain which bytes are stored.
+        """
         try:
             os.ftruncate(self._fd, self._size)
         except OSError:

@@ -168,7 +168,10 @@ class PartitionLog:
             done += os.pwrite(fd, batch[done:], position + done)
 
     def _undo(self, error: OSError) -> None:
-        """Undo a failed write. Unless the disk is full, it is uncertain which bytes are stored."""
+        """Undo a failed write.
+
+        Unless the disk was full, the log fails, as it is uncertain which bytes are stored.
+        """
         try:
             os.ftruncate(self._active.fd, self._active.size)
         except OSError as worse:
@@ -231,7 +234,7 @@ class PartitionLog:
     ) -> tuple[bytes, list[AbortedTransaction]]:
         """Read batches like `read`, but only up to the last stable offset.
 
-        Also return the aborted transactions among them.
+        Also returns the aborted transactions in their range.
         """
         self._check_offset(offset)
         stable = self.last_stable_offset
@@ -331,7 +334,7 @@ def read_until(
 ) -> tuple[bytes, list[AbortedTransaction]]:
     """Read batches like `read`, but only up to the batch that starts at `stop`.
 
-    Also return the aborted transactions.
+    Also returns the aborted transactions in their range.
     """
     number = _number_of(segments, offset)
     segment = segments[number]

@@ -291,7 +291,7 @@ class ParsedSchema(Protocol):
 
     @property
     def normalized(self) -> str:
-        """The schema's text in a form that is identical for more equivalent schemas."""
+        """The schema's text in a canonical form, which is the same for more equivalent schemas than `text`."""
 
     def reasons_not_to_read(self, writer: Self) -> list[str]:
         """Return why this schema cannot read data written with another one; empty if it can."""

@@ -72,7 +72,7 @@ class Content:
 
     @property
     def key(self) -> str:
-        """Return a text that is equal for equal schemas."""
+        """A text that is the same for equal schemas."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @property

@@ -24,7 +24,8 @@ class LoginFailed(Exception):
 class Exchange(Protocol):
     """The broker's side of one exchange.
 
-    Attributes: `user`, the authenticated user; None before the authentication succeeds.
+    Attributes:
+        user: the authenticated user; None before the authentication succeeds.
     """
 
     user: str | None

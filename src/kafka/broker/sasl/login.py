@@ -95,9 +95,10 @@ class Login:
         self._state = state
 
     def admit(self, key: int, name: str) -> bool:
-        """Return whether a request is allowed. If not, respond with ILLEGAL_SASL_STATE and close the connection.
+        """Return whether a request is allowed.
 
-        Raises `ConnectionFault` if the connection must be closed without a response.
+        If it is not, the response is ILLEGAL_SASL_STATE, and the connection is closed. Raises `ConnectionFault` if the
+        connection must be closed without a response.
         """
         if self._state is LoginState.DONE:
             if self._lifetime_ms and key != _HANDSHAKE and self._clock.time() >= self._ends_at:
