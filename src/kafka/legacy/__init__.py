@@ -1,6 +1,6 @@
-"""What only old generations of kafka-python had, as thin views of the present package.
+"""Features that only old generations of kafka-python had, as thin layers over the present package.
 
-Programs reach it by the old import paths (`kafka.common`, `kafka.client`, `kafka.producer.simple`, ...), which
-`addresses` lists. No module of the present clients imports from here or from an old path; `tests/unit/test_layers.py`
-checks that. May import everything up to the clients.
+Programs access them through the old import paths (`kafka.common`, `kafka.client`, `kafka.producer.simple`, ...), which
+`addresses` lists. No module of the present clients imports from here or from an old path, as
+`tests/unit/test_layers.py` checks. Modules here may import everything up to the clients.
 """

@@ -1,12 +1,12 @@
-"""Import paths of kafka-python and aiokafka that have no file here: what each offered, and where that is today.
+"""Import paths of kafka-python and aiokafka that do not exist as files here: their names, and where these are defined.
 
-A row is a module, or a package if other rows lie below it. In a source tree and in an editable installation
-`kafka._old_names.OldPaths` serves it; `setup.py` writes it into a wheel as a file, so that type checkers, editors and
-bundlers find it. Both take the text from `source_of`. Imports nothing of the package: `setup.py` reads this file before
-anything is built.
+A row is a module, or a package if other rows are below it. In a source tree and in editable installations,
+`kafka._old_names.OldPaths` serves the rows. In wheels, `setup.py` writes them as files, so that type checkers, editors
+and bundlers find them. Both use `source_of`. This module imports nothing from the package, because `setup.py` reads it
+before anything is built.
 
-To add a path: a row here. A name that today's package of the same path offered, too, goes into the table of old names
-in that package's `__init__`, and a top-level module into `_SUBMODULES` of `kafka/__init__.py`.
+To add a path: add a row here. If today's package of the same path also had the name, add the name to the table of old
+names in that package's `__init__`. Add a top-level module to `_SUBMODULES` of `kafka/__init__.py`.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from typing import NamedTuple
 
 
 class Address(NamedTuple):
-    """One import path.
+    """An import path.
 
-    Each line of `names` and `apart` is a module, followed by names that come from it; ``name:other`` renames one, ``*``
-    stands for all that the module exports. A module alone in its line is itself what the path offers.
+    Each line of `names` and `apart` is a module, followed by names to import from it. ``name:other`` imports a name as
+    another one, and ``*`` imports everything that the module exports. A module alone on its line is itself imported.
     """
 
     doc: str
     """The docstring."""
     names: str = ""
-    """What the path offers. All of it is in `__all__`, which a path with a ``*`` does not have."""
+    """The path's names. All of them are in `__all__`, which paths with a ``*`` do not have."""
     apart: str = ""
-    """What it has as well, but `from ... import *` does not give."""
+    """Further names, which `from ... import *` does not import."""
     same_as: str = ""
-    """Another path, all of whose names this one offers."""
+    """Another path whose names this path has too."""
     made_by: tuple[str, ...] = ()
-    """Functions of `kafka.legacy.protocol`, as module and name, that are called with the path and give its names."""
+    """Functions of `kafka.legacy.protocol`, as ``module.name``, that return the names for a path."""
 
 
 _VERSIONS = "catalogue.names_of"
@@ -693,13 +693,13 @@ def __getattr__(name: str) -> _Any:
 
 
 def file_of(path: str) -> str:
-    """The file of an import path, relative to the folder that contains `kafka`, with slashes."""
+    """Return the file of an import path, relative to the folder that contains `kafka`, with slashes."""
     is_package = any(other.startswith(f"{path}.") for other in ADDRESSES)
     return path.replace(".", "/") + ("/__init__.py" if is_package else ".py")
 
 
 def source_of(path: str) -> str:
-    """The text of the module at an import path. Raises `KeyError` for a path that is not in the table."""
+    """Return the source of the module at an import path. Raises `KeyError` for a path that is not in the table."""
     row = ADDRESSES[path]
     names = [*_imported(row.names)]
     code = [f'"""{row.doc}"""', "", "from typing import Any as _Any", "", "from kafka import _old_names"]
@@ -717,7 +717,7 @@ def source_of(path: str) -> str:
 
 
 def _imported(lines: str) -> Iterator[tuple[str, str]]:
-    """The names that lines of a row give, each with the statement that imports it."""
+    """Yield the names in the lines of a row, each with the statement that imports it."""
     for line in lines.splitlines():
         home, *names = line.split() or [""]
         if home and not names:

@@ -1,8 +1,8 @@
-"""The functions of `kafka.codec`: what one payload is compressed with, over the codecs of `kafka.record`.
+"""The functions of `kafka.codec`, which compress single payloads with the codecs of `kafka.record`.
 
-All codecs are always there. What is damaged raises what it raised there: `gzip.BadGzipFile`, `RuntimeError` (lz4),
-for zstd the `ZstdError` of zstandard, or where that is not installed of the library that takes its place; for snappy a
-`ValueError`, as the error of python-snappy need not be installed.
+All codecs are always available. Damaged data raises the same errors as in kafka-python: `gzip.BadGzipFile`,
+`RuntimeError` for lz4, and for zstd the `ZstdError` of zstandard, or of the library used instead if it is not
+installed. Snappy raises `ValueError`, because python-snappy with its own error may not be installed.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ _XERIAL_HEADER_SIZE = 16
 
 
 def has_gzip() -> bool:
-    """Always true."""
+    """Return True."""
     return True
 
 
 def has_snappy() -> bool:
-    """Always true."""
+    """Return True."""
     return True
 
 
 def has_lz4() -> bool:
-    """Always true."""
+    """Return True."""
     return True
 
 
 def has_zstd() -> bool:
-    """Always true."""
+    """Return True."""
     return True
 
 
 def gzip_encode(payload: Buffer, compresslevel: int | None = None) -> bytes:
-    """Compress into one gzip member; levels go from 1 to 9, the default."""
+    """Compress into one gzip member, with a level from 1 to 9 (the default)."""
     return bytes(codecs.compress(Compression.GZIP, payload, level=compresslevel or 9))
 
 
@@ -54,9 +54,9 @@ def snappy_encode(payload: Buffer, xerial_compatible: bool = True, xerial_blocks
 
     Arguments:
         payload: any bytes.
-        xerial_compatible: whether to write the framing that Java's producers write: a header of 16 bytes, then blocks,
-            each after its size.
-        xerial_blocksize: how many bytes, not compressed yet, a block has at the most.
+        xerial_compatible: whether to use the framing of Java's producers: a header of 16 bytes, then blocks, each
+            preceded by its size.
+        xerial_blocksize: maximum size of a block before compression, in bytes.
     """
     if not xerial_compatible:
         return snappy.compress_raw(payload)
@@ -64,22 +64,22 @@ def snappy_encode(payload: Buffer, xerial_compatible: bool = True, xerial_blocks
 
 
 def snappy_decode(payload: Buffer) -> bytes:
-    """Decompress either framing."""
+    """Decompress either format."""
     return _decode(Compression.SNAPPY, payload, ValueError)
 
 
 def lz4_encode(payload: Buffer, compression_level: int = 0, **framing: object) -> bytes:
-    """Compress into a frame of independent blocks. Other options of the library lz4 are taken without effect."""
+    """Compress into a frame of independent blocks. Other options of the library lz4 have no effect."""
     return bytes(codecs.compress(Compression.LZ4, payload, level=compression_level or None))
 
 
 def lz4_decode(payload: Buffer) -> bytes:
-    """Decompress a frame, whatever its header checksum."""
+    """Decompress a frame, ignoring its header checksum."""
     return _decode(Compression.LZ4, payload, RuntimeError)
 
 
 def lz4_encode_old_kafka(payload: Buffer) -> bytes:
-    """Compress into a frame for brokers before 0.10, with the header checksum that these expect, a wrong one."""
+    """Compress into a frame for brokers before 0.10, with the incorrect header checksum that they expect."""
     return lz4.compress(payload, of_magic_0=True)
 
 
@@ -98,12 +98,12 @@ def zstd_decode(payload: Buffer) -> bytes:
 
 
 def _detect_xerial_stream(payload: Buffer) -> bool:
-    """Whether a payload has xerial's framing, whatever its versions say."""
+    """Return whether a payload has xerial's framing, in any version."""
     return len(payload) > _XERIAL_HEADER_SIZE and bytes(payload[: len(_XERIAL_MAGIC)]) == _XERIAL_MAGIC
 
 
 def _decode(kind: Compression, payload: Buffer, error: type[Exception]) -> bytes:
-    """Decompress, and raise an error of a type of one's own for damage."""
+    """Decompress, and raise the given type of error for damaged data."""
     try:
         return bytes(codecs.decompress(kind, memoryview(payload)))
     except codecs.CodecError as damage:

@@ -38,15 +38,15 @@ class Future(abc.ABC):  # noqa: B024  # the base class is there for `register`
         self._lock = threading.Lock()
 
     def succeeded(self) -> bool:
-        """Whether it is done and has no error."""
+        """Return whether it is done and has no error."""
         return self.is_done and self.exception is None
 
     def failed(self) -> bool:
-        """Whether it is done and has an error."""
+        """Return whether it is done and has an error."""
         return self.is_done and self.exception is not None
 
     def retriable(self) -> bool:
-        """Whether its error says that the same may succeed later."""
+        """Return whether its error says that the same may succeed later."""
         return bool(getattr(self.exception, "retriable", False))
 
     def success(self, value: Any) -> Self:

@@ -194,7 +194,7 @@ TO_SIGNED = 1 << 32
 
 
 def crc32(data: bytes) -> int:
-    """The CRC of data as the signed number that old messages carry."""
+    """Return the CRC of data as the signed number that old messages carry."""
     unsigned = zlib.crc32(data)
     return unsigned - TO_SIGNED if unsigned >= MAX_INT else unsigned
 

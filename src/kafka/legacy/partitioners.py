@@ -76,7 +76,7 @@ HashedPartitioner = LegacyPartitioner
 
 
 def murmur2(key: Any) -> int:
-    """The unsigned murmur2 hash of bytes; what else is given is hashed as its text."""
+    """Return the unsigned murmur2 hash of bytes; what else is given is hashed as its text."""
     return murmur2_of_bytes(key if isinstance(key, bytes | bytearray | memoryview) else str(key).encode())
 
 
@@ -108,7 +108,7 @@ def python2_hash(value: object) -> int:
 
 
 def _finished(number: int) -> int:
-    """The number as C's long; -1, which Python reserves for errors, becomes -2."""
+    """Return the number as C's long; -1, which Python reserves for errors, becomes -2."""
     number &= _MASK
     signed = number - (1 << 64) if number >> 63 else number
     return -2 if signed == -1 else signed
@@ -124,7 +124,7 @@ def _hash_of_text(characters: bytes | list[int]) -> int:
 
 
 def _hash_of_int(value: int) -> int:
-    """The number itself if it fits into C's long. Otherwise, its 30-bit digits, rotated into each other."""
+    """Return the number itself if it fits into C's long. Otherwise, its 30-bit digits, rotated into each other."""
     if -(1 << 63) <= value < 1 << 63:
         return _finished(value)
     rest, result = abs(value), 0

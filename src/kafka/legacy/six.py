@@ -113,13 +113,13 @@ def add_metaclass(metaclass: type) -> Callable[[_T], _T]:
 
 
 def with_metaclass(meta: Any, *bases: type) -> type:
-    """A base class for a class that is to have a metaclass."""
+    """Return a base class for a class that is to have a metaclass."""
     made: type = meta("temporary_class", bases, {})
     return made
 
 
 def python_2_unicode_compatible(cls: _T) -> _T:
-    """The class as it is."""
+    """Return the class as it is."""
     return cls
 
 

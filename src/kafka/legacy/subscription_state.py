@@ -91,11 +91,11 @@ class TopicPartitionState:
         return self.reset_strategy is not None
 
     def is_missing_position(self) -> bool:
-        """Whether there is neither a position nor a way to find one."""
+        """Return whether there is neither a position nor a way to find one."""
         return not self.has_valid_position and not self.awaiting_reset
 
     def is_fetchable(self) -> bool:
-        """Whether it can be read."""
+        """Return whether it can be read."""
         return not self.paused and self.has_valid_position
 
     def seek(self, offset: int | OffsetAndMetadata) -> None:
@@ -114,7 +114,7 @@ class TopicPartitionState:
         self.reset(strategy)
 
     def is_reset_allowed(self) -> bool:
-        """Whether a reset may be tried now."""
+        """Return whether a reset may be tried now."""
         return self.next_allowed_retry_time is None or self.next_allowed_retry_time < time.time()
 
     def set_reset_pending(self, next_allowed_retry_time: float) -> None:
@@ -152,12 +152,12 @@ class AssignedPositions:
 
     @synchronized
     def assigned_partitions(self) -> set[TopicPartition]:
-        """All assigned partitions."""
+        """Return all assigned partitions."""
         return set(self.assignment)
 
     @synchronized
     def is_assigned(self, partition: TopicPartition) -> bool:
-        """Whether a partition is assigned."""
+        """Return whether a partition is assigned."""
         return partition in self.assignment
 
     @synchronized
@@ -180,22 +180,22 @@ class AssignedPositions:
 
     @synchronized
     def is_paused(self, partition: TopicPartition) -> bool:
-        """Whether a partition is assigned and paused."""
+        """Return whether a partition is assigned and paused."""
         return partition in self.assignment and self.assignment[partition].paused
 
     @synchronized
     def paused_partitions(self) -> set[TopicPartition]:
-        """All that are paused."""
+        """Return all that are paused."""
         return {partition for partition, state in self.assignment.items() if state.paused}
 
     @synchronized
     def is_fetchable(self, partition: TopicPartition) -> bool:
-        """Whether a partition can be read."""
+        """Return whether a partition can be read."""
         return partition in self.assignment and self.assignment[partition].is_fetchable()
 
     @synchronized
     def fetchable_partitions(self) -> list[TopicPartition]:
-        """All that can be read, in their order."""
+        """Return all that can be read, in their order."""
         return [partition for partition, state in self.assignment.items() if state.is_fetchable()]
 
     # Positions
@@ -209,34 +209,34 @@ class AssignedPositions:
 
     @synchronized
     def position(self, partition: TopicPartition) -> Position | None:
-        """The position of a partition; None: it is not known."""
+        """Return the position of a partition; None: it is not known."""
         return self.assignment[partition].position
 
     @synchronized
     def has_valid_position(self, partition: TopicPartition) -> bool:
-        """Whether a partition is assigned and its position known."""
+        """Return whether a partition is assigned and its position known."""
         return partition in self.assignment and self.assignment[partition].has_valid_position
 
     @synchronized
     def has_all_fetch_positions(self) -> bool:
-        """Whether all positions are known."""
+        """Return whether all positions are known."""
         return all(state.has_valid_position for state in self.assignment.values())
 
     @synchronized
     def missing_fetch_positions(self) -> set[TopicPartition]:
-        """All that have no position, and no reset that would find it."""
+        """Return all that have no position, and no reset that would find it."""
         return {partition for partition, state in self.assignment.items() if state.is_missing_position()}
 
     @synchronized
     def all_consumed_offsets(self) -> dict[TopicPartition, OffsetAndMetadata]:
-        """The positions that are known, to be committed."""
+        """Return the positions that are known, to be committed."""
         positions = [(partition, state.position) for partition, state in self.assignment.items()]
         return {partition: position.committable for partition, position in positions if position is not None}
 
     # Resets
 
     def has_default_offset_reset_policy(self) -> bool:
-        """Whether a partition without a position starts at one of its ends."""
+        """Return whether a partition without a position starts at one of its ends."""
         return self._default_offset_reset_strategy != OffsetResetStrategy.NONE
 
     @synchronized
@@ -251,7 +251,7 @@ class AssignedPositions:
 
     @synchronized
     def is_offset_reset_needed(self, partition: TopicPartition) -> bool:
-        """Whether a position needs a reset."""
+        """Return whether a position needs a reset."""
         return self.assignment[partition].awaiting_reset
 
     @synchronized
@@ -268,7 +268,7 @@ class AssignedPositions:
 
     @synchronized
     def partitions_needing_reset(self) -> set[TopicPartition]:
-        """All whose position is to be found now."""
+        """Return all whose position is to be found now."""
         states = self.assignment.items()
         return {partition for partition, state in states if state.awaiting_reset and state.is_reset_allowed()}
 
@@ -327,7 +327,7 @@ class SubscriptionState(AssignedPositions):
         self.listener = listener
 
     def partitions_auto_assigned(self) -> bool:
-        """Whether the partitions are those of subscribed topics."""
+        """Return whether the partitions are those of subscribed topics."""
         return self.subscription_type in (SubscriptionType.AUTO_TOPICS, SubscriptionType.AUTO_PATTERN)
 
     # Topics
@@ -385,7 +385,7 @@ class SubscriptionState(AssignedPositions):
 
     @synchronized
     def group_subscription(self) -> set[str]:
-        """The topics to know the metadata of: the own ones, and those of the group for its leader."""
+        """Return the topics to know the metadata of: the own ones, and those of the group for its leader."""
         return set(self._group_subscription)
 
     @synchronized

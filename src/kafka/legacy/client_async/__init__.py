@@ -1,6 +1,5 @@
-"""`KafkaClient` of 1.0 to 2.x: requests by node, futures, and `poll()`, in which everything happens.
+"""`KafkaClient` of 1.0 to 2.x: requests to nodes, futures, and `poll()`, which drives everything.
 
-`kafka_client` has the class, with the tasks that programs schedule. `node_connections` does its work on the loop,
-reports the states of nodes, and brings answers to the polling thread. `cluster_metadata` is the view of the cluster
-that programs read.
+`kafka_client` contains the class and its scheduled tasks. `node_connections` works on the loop: it connects, tracks the
+states of nodes, and passes responses to the polling thread. `cluster_metadata` is the programs' view of the cluster.
 """

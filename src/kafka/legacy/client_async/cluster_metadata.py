@@ -1,4 +1,4 @@
-"""`ClusterMetadata` as programs of 1.0 to 2.x read it and update it: today's picture of the cluster, in a frame."""
+"""`ClusterMetadata` of 1.0 to 2.x, based on today's metadata snapshots."""
 
 from __future__ import annotations
 
@@ -70,15 +70,15 @@ class ClusterMetadata:
     # Brokers
 
     def is_bootstrap(self, node_id: Any) -> bool:
-        """Whether this is the id of a bootstrap server."""
+        """Return whether this is the node id of a bootstrap server."""
         return node_id in self._bootstrap
 
     def brokers(self) -> set[BrokerMetadata]:
-        """All brokers; the bootstrap servers while there are none."""
+        """Return all brokers, or the bootstrap servers if no brokers are known."""
         return self._snapshot.brokers() or set(self._bootstrap.values())
 
     def broker_metadata(self, broker_id: Any) -> BrokerMetadata | None:
-        """A broker by its id; None: there is none."""
+        """Return the broker with this id; None if there is none."""
         return (
             self._snapshot.broker_metadata(broker_id)
             or self._bootstrap.get(broker_id)
@@ -87,57 +87,57 @@ class ClusterMetadata:
 
     @property
     def controller(self) -> BrokerMetadata | None:
-        """The broker that is the controller; None: not known."""
+        """The broker that is the controller; None if unknown."""
         return self._snapshot.broker_metadata(self._snapshot.controller_id)
 
     @property
     def cluster_id(self) -> str | None:
-        """The id of the cluster; None: not known."""
+        """The id of the cluster; None if unknown."""
         return self._snapshot.cluster_id
 
     # Topics
 
     def topics(self, exclude_internal_topics: bool = True) -> set[str]:
-        """The topics known, without internal ones unless asked for."""
+        """Return the known topics, by default without internal ones."""
         return self._snapshot.topics(exclude_internal_topics)
 
     @property
     def internal_topics(self) -> set[str]:
-        """The topics that brokers use themselves."""
+        """Topics that brokers use internally."""
         return self._snapshot.topics(False) - self._snapshot.topics()
 
     def partitions_for_topic(self, topic: str) -> set[int] | None:
-        """The partitions of a topic; None: it is not known."""
+        """Return the partitions of a topic; None if the topic is unknown."""
         return self._snapshot.partitions_for_topic(topic)
 
     def available_partitions_for_topic(self, topic: str) -> set[int] | None:
-        """The partitions that have a leader; None: the topic is not known."""
+        """Return the partitions that have a leader; None if the topic is unknown."""
         if self._snapshot.partitions_for_topic(topic) is None:
             return None
         return self._snapshot.available_partitions_for_topic(topic)
 
     def leader_for_partition(self, partition: TopicPartition) -> int | None:
-        """The id of a partition's leader; -1: it has none; None: it is not known."""
+        """Return the node id of a partition's leader; -1 if it has no leader, None if the partition is unknown."""
         found = self._snapshot.partition_metadata(partition)
         return None if found is None else found.leader
 
     def leader_epoch_for_partition(self, partition: TopicPartition) -> int | None:
-        """The epoch of a partition's leader; None: it is not known."""
+        """Return the epoch of a partition's leader; None if unknown."""
         found = self._snapshot.partition_metadata(partition)
         return None if found is None else found.leader_epoch
 
     def replicas_for_partition(self, partition: TopicPartition) -> list[int] | None:
-        """The ids of the brokers that have a partition; None: it is not known."""
+        """Return the ids of the brokers that have a replica of a partition; None if the partition is unknown."""
         found = self._snapshot.partition_metadata(partition)
         return None if found is None else list(found.replicas)
 
     def in_sync_replicas_for_partition(self, partition: TopicPartition) -> list[int] | None:
-        """The ids of the brokers that have all of a partition; None: it is not known."""
+        """Return the ids of the brokers with an in-sync replica of a partition; None if the partition is unknown."""
         found = self._snapshot.partition_metadata(partition)
         return None if found is None else list(found.isr)
 
     def partitions_for_broker(self, broker_id: Any) -> set[TopicPartition] | None:
-        """The partitions that a broker leads; None: there are none."""
+        """Return the partitions that a broker leads; None if there are none."""
         return self._snapshot.partitions_for_broker(broker_id) or None
 
     def _partition(self, partition: TopicPartition) -> PartitionMetadata:
@@ -147,7 +147,7 @@ class ClusterMetadata:
         return found
 
     def with_partitions(self, partitions_to_add: Iterable[PartitionMetadata]) -> ClusterMetadata:
-        """Make a copy that has these partitions as well."""
+        """Return a copy that also contains these partitions."""
         copy = ClusterMetadata(**self.config)
         by_topic: dict[str, dict[int, PartitionMetadata]] = {}
         for topic in self._snapshot.topics(False):
@@ -168,13 +168,13 @@ class ClusterMetadata:
     # Coordinators
 
     def coordinator_for_group(self, group: str) -> Any:
-        """The node id of a group's coordinator; -1: there was none; None: it was not looked up."""
+        """Return the node id of a group's coordinator; -1 if it is not available, None if it was not looked up."""
         return self._coordinators.get(("group", group))
 
     def add_coordinator(self, response: Any, coord_type: str, coord_key: str) -> str | None:
-        """Take in who coordinates a group or transactional id; gives its node id, None on an error.
+        """Store the coordinator of a group or transactional id, and return its node id, or None on an error.
 
-        The id stands for a connection of its own to that broker.
+        The node id stands for a separate connection to that broker.
         """
         if response.error_code:
             log.error("FindCoordinatorResponse error: %s", for_code(response.error_code))
@@ -186,28 +186,28 @@ class ClusterMetadata:
         return node_id
 
     def add_group_coordinator(self, group: str, response: Any) -> str | None:
-        """As `add_coordinator`, of a group (until 2.0)."""
+        """Store the coordinator of a group, like `add_coordinator` (until 2.0)."""
         return self.add_coordinator(response, "group", group)
 
     # Updates
 
     @property
     def need_update(self) -> bool:
-        """Whether an update was asked for."""
+        """Whether an update was requested."""
         return self._need_update
 
     def ttl(self) -> float:
-        """In how many milliseconds the metadata are to be refreshed."""
+        """Return the time in milliseconds until the metadata should be refreshed."""
         now = time.monotonic() * 1000
         age_left = 0.0 if self._need_update else self._refreshed_at + self.config["metadata_max_age_ms"] - now
         return max(age_left, self._tried_at + self.refresh_backoff() - now, 0.0)
 
     def refresh_backoff(self) -> float:
-        """How many milliseconds to wait before an update that failed is tried again."""
+        """Return the time in milliseconds to wait before a failed update is retried."""
         return float(self.config["retry_backoff_ms"])
 
     def request_update(self) -> Future:
-        """Ask for an update; the future will have this object. Who holds it carries it out."""
+        """Request an update, which the owner of this object performs. The future's result is this object."""
         with self._lock:
             self._need_update = True
             if self._future is None or self._future.is_done:
@@ -215,7 +215,7 @@ class ClusterMetadata:
             return self._future
 
     def update_metadata(self, metadata: Any) -> None:
-        """Take in a `MetadataResponse` of any version."""
+        """Update from a `MetadataResponse` of any version."""
         answered = metadata
         if hasattr(metadata, "WIRE"):
             answered = metadata.WIRE.decode(metadata.encode(), metadata.API_VERSION)
@@ -230,10 +230,10 @@ class ClusterMetadata:
         self._snapshot = snapshot
 
     def take(self, snapshot: Snapshot, asked: Iterable[str] = ()) -> None:
-        """Take in a newer picture, and tell listeners and who asked for it.
+        """Replace the metadata, and notify listeners and callers that wait for an update.
 
         Arguments:
-            asked: the topics that it is about; the error of one that is alone is that of the future.
+            asked: the topics of the request; if it is a single topic, its error becomes that of the future.
         """
         denied = {name for name, error in snapshot.topic_errors.items() if error is TopicAuthorizationFailedError}
         with self._lock:
@@ -252,7 +252,7 @@ class ClusterMetadata:
             listener(self)
 
     def failed_update(self, exception: BaseException) -> None:
-        """Tell those who asked for an update that it failed."""
+        """Fail the future of the requested update."""
         with self._lock:
             future, self._future = self._future, None
             self._tried_at = time.monotonic() * 1000
@@ -260,9 +260,9 @@ class ClusterMetadata:
             future.failure(exception)
 
     def add_listener(self, listener: Listener) -> None:
-        """Call a function with this object after each update."""
+        """Add a function that is called with this object after each update."""
         self._listeners.add(listener)
 
     def remove_listener(self, listener: Listener) -> None:
-        """Do not call it any more. `KeyError` if it was not added."""
+        """Remove a listener. Raises `KeyError` if it was not added."""
         self._listeners.remove(listener)

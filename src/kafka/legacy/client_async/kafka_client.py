@@ -36,7 +36,7 @@ _NEVER_S = 9999999999
 
 
 class DelayedTaskQueue:
-    """Callables with the time, in seconds since 1970, from which on each is ready. A task is there once at the most."""
+    """Scheduled callables, each with the time (in seconds since 1970) at which it is ready. Each is there once."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Callable[..., Any]]] = []
@@ -44,7 +44,7 @@ class DelayedTaskQueue:
         self._numbers = itertools.count()
 
     def add(self, task: Callable[..., Any], at: float) -> Future:
-        """Add a task, in the place of the same one; gives the future for what it returns."""
+        """Add a task, or move it if it is already scheduled; return the future of its result."""
         if task in self._entries:
             self.remove(task)
         number, future = next(self._numbers), Future()
@@ -53,16 +53,16 @@ class DelayedTaskQueue:
         return future
 
     def remove(self, task: Callable[..., Any]) -> None:
-        """Remove a task, whose future fails with `Cancelled`. `KeyError` if it is not there."""
+        """Remove a task, whose future fails with `Cancelled`. Raises `KeyError` if it is not scheduled."""
         self._entries.pop(task)[1].failure(Cancelled())
 
     def next_at(self) -> float:
-        """In how many seconds the next task is ready."""
+        """Return the seconds until the next task is ready."""
         self._drop_removed()
         return max(self._heap[0][0] - time.time(), 0.0) if self._heap else _NEVER_S
 
     def pop_ready(self) -> list[tuple[Callable[..., Any], Future]]:
-        """Take out the tasks that are ready, each with its future."""
+        """Remove and return the tasks that are ready, each with its future."""
         ready = []
         while self._heap and self.next_at() <= 0 and self._heap:
             task = heapq.heappop(self._heap)[2]
@@ -93,14 +93,15 @@ _OF_THEN: dict[str, Any] = {
     "metrics": None,
     "wakeup_timeout_ms": 3000,
 }
-"""Options that no client of today has; the first and the last have no effect."""
+"""Options that today's clients do not have; the first and the last have no effect."""
 
 
 class KafkaClient(NodeStates, SimpleClient):
     """A client that sends requests to nodes, and completes their futures during calls of `poll`.
 
-    Created with hosts, as until 1.4, it issues a `DeprecationWarning` and acts only as a `SimpleClient`, whose methods
-    work on no other `KafkaClient`. Requests are those of `kafka.protocol`, of any version, or messages of `kafka.wire`.
+    If it is created with hosts, as until 1.4, it issues a `DeprecationWarning` and acts only as a `SimpleClient`, whose
+    methods do not work otherwise. Requests may be those of `kafka.protocol`, in any version, or messages of
+    `kafka.wire`.
 
     Arguments: client options by keyword; unknown ones are ignored. If ``metrics`` is given, it shows the traffic with
         brokers, under ``metric_group_prefix``.
@@ -109,8 +110,8 @@ class KafkaClient(NodeStates, SimpleClient):
         config: the options.
         cluster: the known metadata of the cluster, a `ClusterMetadata`; `poll` updates it.
 
-    With ``api_version`` it does not wait for a server: `poll` finds the cluster. Otherwise it raises
-    `NoBrokersAvailable` if no server answers within ``api_version_auto_timeout_ms``.
+    With ``api_version``, creating the client does not wait for a server: `poll` finds the cluster. Without it, it
+    raises `NoBrokersAvailable` if no server answers within ``api_version_auto_timeout_ms``.
     """
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
@@ -120,7 +121,7 @@ class KafkaClient(NodeStates, SimpleClient):
     }
 
     def __init__(self, *hosts: Any, **configs: Any) -> None:
-        self._closed = True  # so that __del__ works on one that could not be made
+        self._closed = True  # makes __del__ work if __init__ fails
         self._has_hosts = bool(hosts) or "hosts" in configs
         if self._has_hosts:
             warn_deprecated("KafkaClient with hosts is kafka.SimpleClient today")
@@ -150,12 +151,12 @@ class KafkaClient(NodeStates, SimpleClient):
         self._closed = False
         self._completions = Completions()
         self._nodes = NodeConnections(self._core, self._loop_thread, parsed.connection, self._completions)
-        self.cluster.show(self._core.metadata)  # the brokers; the first poll() asks for topics
+        self.cluster.show(self._core.metadata)  # only brokers; the first poll() requests topics
         self._api_versions = {}
         self.config["api_version"] = parsed.connection.api_version or self.check_version(timeout=limit_ms / 1000)
 
     def __repr__(self) -> str:
-        if "config" not in self.__dict__:  # made with hosts, or not made yet
+        if "config" not in self.__dict__:  # created with hosts, or __init__ failed
             return super().__repr__()
         return f"<{type(self).__name__} client_id={self.config['client_id']!r}>"
 
@@ -164,10 +165,11 @@ class KafkaClient(NodeStates, SimpleClient):
     def send(
         self, node_id: NodeId, request: Any, wakeup: bool = True, request_timeout_ms: float | None = None
     ) -> Future:
-        """Send a request to a node that is ready; gives the future of the response.
+        """Send a request to a node that is ready; return the future of the response.
 
-        Versions that the broker has forgotten are translated. It fails with `NodeNotReadyError` if the node is not
-        ready, with `UnsupportedVersionError` if the broker does not know the request.
+        Requests in versions that the broker no longer supports are translated. The future fails with
+        `NodeNotReadyError` if the node is not ready, and with `UnsupportedVersionError` if the broker does not support
+        the request.
         """
         node = self._node(node_id)
         if not self._can_send(node):
@@ -176,15 +178,16 @@ class KafkaClient(NodeStates, SimpleClient):
         return self._nodes.send(node, request, request_timeout_ms)
 
     def poll(self, timeout_ms: float | None = None, future: Future | None = None, sleep: bool = True) -> list[Any]:
-        """Complete what has been answered; refresh metadata and run scheduled tasks as they are due.
+        """Complete the futures of answered requests; refresh metadata and run scheduled tasks if it is time.
 
         Arguments:
-            timeout_ms: how long to wait for something to happen; None: ``request_timeout_ms``.
-            future: go on until this one is done, or `timeout_ms` is over if it is given. Where it failed as its node is
-                being connected, go on until that is done, so that the request may be sent again.
-            sleep: taken for old programs.
+            timeout_ms: time to wait for an event; None: ``request_timeout_ms``.
+            future: continue until this future is done, or until `timeout_ms` has passed if it is given. If the future
+                failed because its node is connecting, continue until the node is connected, so that the request can be
+                sent again.
+            sleep: accepted for compatibility.
 
-        Gives the responses.
+        Returns the responses.
         """
         if timeout_ms is not None and (isinstance(timeout_ms, bool) or not isinstance(timeout_ms, int | float)):
             raise TypeError(f"Invalid type for timeout: {type(timeout_ms)}")
@@ -192,7 +195,7 @@ class KafkaClient(NodeStates, SimpleClient):
         deadline = time.monotonic() + limit_s
         responses: list[Any] = []
         if future is not None:
-            future.add_both(lambda _: self._completions.wake())  # in another thread that polls
+            future.add_both(lambda _: self._completions.wake())  # also wakes this call if another thread polls
         while not self._closed:
             self._delayed_tasks.run_ready()
             self._maybe_refresh()
@@ -207,23 +210,23 @@ class KafkaClient(NodeStates, SimpleClient):
         return responses
 
     def poll_when(self, notify: Callable[[], object]) -> None:
-        """Have ``notify()`` called, in any thread, whenever there is something for `poll` to complete."""
+        """Call ``notify()``, in any thread, whenever there is something for `poll` to complete."""
         self._completions.notify = notify
         notify()
 
     def _is_settled(self, future: Future) -> bool:
-        """Whether a future is done, and not only because its node is still being connected."""
+        """Return whether a future is done for another reason than a node that is still connecting."""
         error = future.exception
         return future.is_done and not (isinstance(error, NodeNotReadyError) and self._is_connecting(error.args))
 
     def _wait_s(self, deadline: float) -> float:
-        """How long a poll may sleep."""
+        """Return the maximum time a poll may sleep."""
         waits = [_LONGEST_WAIT_S, deadline - time.monotonic(), self._delayed_tasks.next_at()]
         waits += [delay for node in list(self._nodes.nodes.values()) if (delay := node.delay_s) > 0]
         return max(0.0, min(waits + ([] if self._refreshing else [self.cluster.ttl() / 1000])))
 
     def send_and_receive(self, node_id: NodeId, request: Any) -> Any:
-        """Send a request to a node that is ready, and wait for its response; raises its error."""
+        """Send a request to a node that is ready, and wait for its response. Raises the response's error."""
         future = self.send(node_id, request)
         self.poll(future=future)
         if future.exception is not None:
@@ -231,7 +234,7 @@ class KafkaClient(NodeStates, SimpleClient):
         return future.value
 
     def await_ready(self, node_id: NodeId, timeout_ms: float = 30_000) -> bool:
-        """Poll until a node is ready. `KafkaConnectionError` if it cannot be connected, `KafkaTimeoutError`."""
+        """Poll until a node is ready. Raises `KafkaConnectionError` if connecting fails, and `KafkaTimeoutError`."""
         deadline = time.monotonic() + timeout_ms / 1000
         while not self.ready(node_id):
             if self.connection_failed(node_id):
@@ -242,20 +245,20 @@ class KafkaClient(NodeStates, SimpleClient):
         return True
 
     def wakeup(self) -> None:
-        """End the waiting of a `poll` in another thread."""
+        """Wake a `poll` that is waiting in another thread."""
         self._completions.wake()
 
     # Topics
 
     def set_topics(self, topics: Iterable[str]) -> Future:
-        """Keep the metadata of these topics; of all, while there are none. Gives the future of the next metadata."""
+        """Keep metadata of these topics, or of all topics if there are none. Returns the future of the next update."""
         wanted = set(topics)
         is_known = wanted <= self._topics
         self._topics = wanted
         return Future().success(set(wanted)) if is_known else self.cluster.request_update()
 
     def add_topic(self, topic: str) -> Future:
-        """Keep the metadata of this topic too. `TypeError` and `ValueError` for what cannot be a topic."""
+        """Keep metadata of this topic too. Raises `TypeError` or `ValueError` for an invalid name."""
         check_topic_name(topic)
         if topic in self._topics:
             return Future().success(set(self._topics))
@@ -266,7 +269,7 @@ class KafkaClient(NodeStates, SimpleClient):
         return not self._refreshing and self.cluster.ttl() <= 0
 
     def _maybe_refresh(self) -> None:
-        """Ask for metadata if they are due."""
+        """Request metadata if they are outdated."""
         if not self._is_refresh_due():
             return
         self._refreshing = True
@@ -288,14 +291,14 @@ class KafkaClient(NodeStates, SimpleClient):
     # Tasks
 
     def schedule(self, task: Callable[[], Any], at: float) -> Future:
-        """Run a task in a `poll` after a time, in seconds since 1970; gives the future of what it returns.
+        """Run a task in a `poll` after a time, in seconds since 1970; return the future of its result.
 
-        A task that is scheduled already moves.
+        A task that is already scheduled is moved.
         """
         return self._delayed_tasks.add(task, at)
 
     def unschedule(self, task: Callable[[], Any]) -> None:
-        """Do not run a task. `KeyError` if it is not scheduled."""
+        """Cancel a scheduled task. Raises `KeyError` if it is not scheduled."""
         self._delayed_tasks.remove(task)
 
     # Versions
@@ -303,13 +306,13 @@ class KafkaClient(NodeStates, SimpleClient):
     def check_version(
         self, node_id: NodeId | None = None, timeout: float | None = None, strict: bool = False, **kwargs: Any
     ) -> tuple[int, ...]:
-        """Ask a broker, or any, which APIs it serves, and tell which release it is.
+        """Ask a broker, or any broker, for its APIs, and return the release that they belong to.
 
         Arguments:
             timeout: in seconds; None: ``api_version_auto_timeout_ms``.
-            strict: taken for old programs, without effect.
+            strict: accepted for compatibility, without effect.
 
-        Raises `NodeNotReadyError` if the node cannot be connected, `NoBrokersAvailable` if none can.
+        Raises `NodeNotReadyError` if the node cannot be connected, `NoBrokersAvailable` if no node can.
         """
         limit_s = timeout or (self.config["api_version_auto_timeout_ms"] or _FIRST_CHECK_MS) / 1000
 
@@ -326,10 +329,10 @@ class KafkaClient(NodeStates, SimpleClient):
         self._api_versions = dict(offered.items())
         return release_of(offered)
 
-    # Life
+    # Closing
 
     def close(self, node_id: NodeId | None = None) -> None:
-        """Close the connection of a node, or all of them for good; what is under way fails."""
+        """Close the connection to a node, or all of them permanently; requests in flight fail."""
         if self._has_hosts:
             super().close()
         elif node_id is not None:
@@ -339,12 +342,12 @@ class KafkaClient(NodeStates, SimpleClient):
 
     def _close(self) -> None:
         self._closed = True
-        with contextlib.suppress(KafkaError):  # a fork or the end of the process has closed them already
+        with contextlib.suppress(KafkaError):  # already closed by a fork or at exit
             self._loop_thread.run(self._core.close(), _CLOSE_TIMEOUT_S)
         self._completions.take(0)
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if is_finalizing():  # modules may be gone by now; the end of the process has closed everything
+        if is_finalizing():  # modules may be unloaded; connections were closed at exit
             return
         if not getattr(self, "_closed", True):
             with contextlib.suppress(KafkaError, RuntimeError):

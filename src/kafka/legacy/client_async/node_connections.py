@@ -1,4 +1,4 @@
-"""The loop's side of a `KafkaClient`: connections by node id, requests on them, and the states of nodes."""
+"""The part of a `KafkaClient` that runs on the loop: connections by node id, their requests, and node states."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 Event = Callable[[], Any]
-"""Completes a future, or the like, in the thread that polls; gives the response, None if it is not about one."""
+"""Completes a future, or runs similar work, in the polling thread. Returns the response, or None if there is none."""
 
 
 class Completions:
     """A queue of events; any thread may add to it.
 
     Attributes:
-        notify: called after each event, in the thread that adds it, where somebody else's waiting is to end too.
+        notify: called after each event, in the thread that adds it, to wake a second waiter.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Completions:
 
 
 NodeId = int | str
-"""A broker's id; "bootstrap-0" and the like for any broker, "coordinator-1" for a connection of its own to broker 1."""
+"""A broker's id; "bootstrap-0" and similar for any broker; "coordinator-1" for a separate connection to broker 1."""
 
 _COORDINATOR = "coordinator-"
 _BOOTSTRAP = "bootstrap-"
@@ -86,16 +86,16 @@ class Node:
 
     @property
     def delay_s(self) -> float:
-        """In how many seconds it may be connected to again after it failed."""
+        """Return the seconds until a failed node may be connected again."""
         return 0.0 if self.is_connected else max(0.0, self.not_before - time.monotonic())
 
 
 class NodeConnections:
-    """Connects, sends and asks for metadata, and tells `completions` when something of that is done.
+    """Connects, sends requests and fetches metadata, and passes the results to `completions`.
 
     Arguments:
         cluster: a cluster client that has been started.
-        completions: where events go.
+        completions: receives the events.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class NodeConnections:
         loop_thread.on_death(self, NodeConnections._fail_pending)
 
     def connect(self, node_id: NodeId) -> bool:
-        """Begin to connect to a node, unless it is connected; False if that may not be tried yet."""
+        """Start connecting to a node, unless it is connected. Return False if it is too early to retry."""
         node = self.nodes.setdefault(node_id, Node())
         if node.connecting or node.is_connected:
             return True
@@ -132,7 +132,7 @@ class NodeConnections:
             self._completions.wake()
 
     async def connection(self, node_id: NodeId) -> Connection:
-        """The connection of a node id. Raises `KafkaConnectionError` and its like."""
+        """Return the connection of a node id. Raises `KafkaConnectionError` or a similar error."""
         if isinstance(node_id, int):
             return await self._cluster.connection(node_id)
         if node_id.startswith(_COORDINATOR):
@@ -142,7 +142,7 @@ class NodeConnections:
         raise KafkaConnectionError(f"there is no node {node_id!r}")
 
     def send(self, node: Node, request: Any, timeout_ms: float | None) -> Future:
-        """Send a request on the open connection of a node."""
+        """Send a request on a node's open connection."""
         future = Future()
         if node.connection is None:
             raise IllegalStateError("the node is not connected")
@@ -167,7 +167,7 @@ class NodeConnections:
         self._completions.put(event)
 
     def _succeed(self, future: Future, read: Callable[[], Any]) -> Any:
-        """Complete a future with an answer; `read` makes it one of the generation of its request."""
+        """Complete a future with a response, which `read` converts to the generation of its request."""
         self._is_answered(future)
         try:
             response = read()
@@ -192,7 +192,7 @@ class NodeConnections:
             self._completions.put(partial(self._fail, future, error))
 
     def spawn(self, work: Coroutine[Any, Any, Any], done: Callable[[Any, KafkaError | None], None]) -> None:
-        """Run work on the loop; `done` is called in the thread that polls, with its result or error."""
+        """Run a coroutine on the loop; call `done` in the polling thread with its result or error."""
 
         async def run() -> None:
             result, failure = None, None
@@ -212,7 +212,7 @@ class NodeConnections:
 
 
 class NodeStates:
-    """The methods of a client that look at nodes."""
+    """The methods of a client that query the states of nodes."""
 
     cluster: ClusterMetadata
     check_version: Callable[..., tuple[int, ...]]
@@ -227,50 +227,50 @@ class NodeStates:
         return self._nodes.nodes.get(node_id) or Node()
 
     def maybe_connect(self, node_id: NodeId, wakeup: bool = True) -> bool:
-        """Begin to connect to a node; False if there is no such node, or it failed a moment ago."""
+        """Start connecting to a node. Return False if the node does not exist, or has just failed."""
         return self.cluster.broker_metadata(node_id) is not None and self._nodes.connect(node_id)
 
     def ready(self, node_id: NodeId, metadata_priority: bool = True) -> bool:
-        """Whether a node takes requests; if not, connecting to it has begun, and `poll` waits for that."""
+        """Return whether a node accepts requests; if it does not, start connecting, which continues in `poll`."""
         self.maybe_connect(node_id)
         return self.is_ready(node_id, metadata_priority)
 
     def is_ready(self, node_id: NodeId, metadata_priority: bool = True) -> bool:
-        """Whether a node takes requests: it is connected, has room, and no metadata are due."""
+        """Return whether a node accepts requests: it is connected and has capacity, and no metadata refresh is due."""
         if metadata_priority and (self._refreshing or self.cluster.ttl() <= 0):
             return False
         return self._can_send(self._node(node_id))
 
     def _is_connecting(self, names: tuple[Any, ...]) -> bool:
-        """Whether a node with one of these names is being connected."""
+        """Return whether a node with one of these ids is connecting."""
         return any(node.connecting for node_id, node in list(self._nodes.nodes.items()) if str(node_id) in names)
 
     def _can_send(self, node: Node) -> bool:
         return node.is_connected and node.in_flight < self._max_in_flight
 
     def connected(self, node_id: NodeId) -> bool:
-        """Whether a node is connected."""
+        """Return whether a node is connected."""
         return self._node(node_id).is_connected
 
     def is_disconnected(self, node_id: NodeId) -> bool:
-        """Whether a node was to be connected, and is not."""
+        """Return whether a connection to a node was attempted and is not open."""
         node = self._nodes.nodes.get(node_id)
         return node is not None and not node.is_connected and not node.connecting
 
     def connection_failed(self, node_id: NodeId) -> bool:
-        """Whether the last attempt to connect to a node failed."""
+        """Return whether the last attempt to connect to a node failed."""
         return self.is_disconnected(node_id) and self._node(node_id).failures > 0
 
     def connection_delay(self, node_id: NodeId) -> float:
-        """Milliseconds until a failed node may be tried again."""
+        """Return the milliseconds until a failed node may be retried."""
         return self._node(node_id).delay_s * 1000
 
     def throttle_delay(self, node_id: NodeId) -> int:
-        """Always 0: each connection holds back its requests while its broker throttles."""
+        """Return 0: each connection delays its requests itself while its broker throttles."""
         return 0
 
     def least_loaded_node(self) -> Any:
-        """The id of the connected node with the least in flight, or else of any that may be tried; None: of none."""
+        """Return the connected node with the fewest requests in flight, else one that can be tried, else None."""
         found = [broker.nodeId for broker in self.cluster.brokers()]
         random.shuffle(found)
         nodes = [(self._node(node_id), node_id) for node_id in found]
@@ -278,16 +278,16 @@ class NodeStates:
         return min(usable, key=lambda each: each[:2])[2] if usable else None
 
     def least_loaded_node_refresh_ms(self) -> float:
-        """In how many milliseconds there is a node to try."""
+        """Return the milliseconds until a node can be tried."""
         return min((self.connection_delay(broker.nodeId) for broker in self.cluster.brokers()), default=0.0)
 
     def in_flight_request_count(self, node_id: NodeId | None = None) -> int:
-        """How many requests to a node, or to all, have no answer yet."""
+        """Return the number of unanswered requests to a node, or to all nodes."""
         nodes = list(self._nodes.nodes.values()) if node_id is None else [self._node(node_id)]
         return sum(node.in_flight for node in nodes)
 
     def bootstrap_connected(self) -> bool:
-        """Whether a broker is connected."""
+        """Return whether any broker is connected."""
 
         async def look() -> bool:
             brokers = self._core.metadata.brokers()
@@ -296,13 +296,13 @@ class NodeStates:
         return self._loop_thread.run(look())
 
     def get_api_versions(self) -> dict[int, tuple[int, int]]:
-        """API key to lowest and highest version, of the broker that was asked last; one is asked if none was yet."""
+        """Return the lowest and highest version by API key of the broker queried last; query one if necessary."""
         if not self._api_versions:
             self.check_version()
         return self._api_versions
 
     def api_version(self, operation: Any, max_version: int | None = None) -> int:
-        """The newest version of a request that the broker serves, and `operation` has.
+        """Return the newest version of a request that the broker supports and `operation` contains.
 
         Arguments:
             operation: the classes of a request by version, as in `kafka.protocol`.

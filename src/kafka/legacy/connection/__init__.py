@@ -1,1 +1,1 @@
-"""kafka-python's connections: `BrokerConnection` over a connection of `kafka.net`, `KafkaConnection` over a socket."""
+"""Connections of kafka-python: `BrokerConnection`, based on `kafka.net`, and `KafkaConnection`, based on a socket."""

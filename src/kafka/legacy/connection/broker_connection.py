@@ -1,4 +1,4 @@
-"""`BrokerConnection` of 1.0 to 2.x: requests of `kafka.protocol` to one broker, futures of their responses."""
+"""`BrokerConnection` of 1.0 to 2.x: sends requests of `kafka.protocol` to a broker, and returns futures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from kafka.version import __version__
 
 
 class ConnectionStates:
-    """The states of a connection. Setting up has one state here; the others are there to be compared with."""
+    """The states of a connection. Only CONNECTING is used while it is set up; others exist for comparisons."""
 
     DISCONNECTED = "<disconnected>"
     DISCONNECTING = "<disconnecting>"
@@ -42,7 +42,7 @@ class ConnectionStates:
 
 
 class InFlightRequest(NamedTuple):
-    """A request that waits for its response."""
+    """A request in flight."""
 
     request: Any
     response_type: Any
@@ -91,23 +91,23 @@ DEFAULT_CONFIG: dict[str, Any] = {
 
 
 class Answer(Future):
-    """A future that its connection completes. To complete it again with the same is allowed: 2.x left it to callers."""
+    """A future that its connection completes. As in 2.x, callers may complete it again with the same result."""
 
     def success(self, value: Any) -> Self:
-        """Complete it with a value."""
+        """Complete the future with a value."""
         return self if self.is_done and self.value is value else super().success(value)
 
     def failure(self, e: BaseException | type[BaseException]) -> Self:
-        """Complete it with an error or its class."""
+        """Complete the future with an error or its class."""
         return self if self.is_done and self.exception is e else super().failure(e)
 
 
 class Received(list[tuple[Any, Future]]):
-    """Responses with their futures (2.x). It has the attributes of the first response, which 1.0 gave instead."""
+    """Responses with their futures, as in 2.x. It also has the first response's attributes, for programs of 1.0."""
 
     @property
     def response(self) -> Any:
-        """The first response, None if there is none."""
+        """The first response; None if there is none."""
         return self[0][0] if self else None
 
     def __getattr__(self, name: str) -> Any:
@@ -120,17 +120,17 @@ _log = logging.getLogger(__name__)
 
 
 class BrokerConnection:
-    """A connection to one broker, for one thread. Nothing is received but in `recv`, which completes the futures.
+    """A connection to one broker, for use by one thread. Only `recv` receives responses and completes futures.
 
-    Requests that the broker has forgotten go out in the nearest version that it has, see
+    Requests that the broker no longer supports are sent in the nearest supported version; see
     `kafka.legacy.protocol.translation`.
 
     Attributes:
         host, port, afi, node_id: the broker.
-        config: the settings, see `DEFAULT_CONFIG`.
+        config: the settings; see `DEFAULT_CONFIG`.
         state: one of `ConnectionStates`.
-        in_flight_requests: what waits for a response, by number.
-        last_attempt: when it last began to connect, in seconds since the epoch.
+        in_flight_requests: requests waiting for a response, by correlation id.
+        last_attempt: start of the last connection attempt, in seconds since 1970.
     """
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = DEFAULT_CONFIG
@@ -138,7 +138,7 @@ class BrokerConnection:
     SASL_MECHANISMS = ("PLAIN", "GSSAPI", "OAUTHBEARER")
 
     def __init__(self, host: str, port: int, afi: int = socket.AF_UNSPEC, **configs: Any) -> None:
-        """Take the address and settings, ignoring unknown ones. `connect` connects."""
+        """Store the address and the settings, ignoring unknown ones; `connect` connects."""
         self._link: Link | None = None
         self.host, self.port, self.afi = host, port, afi
         self.config = GivenConfigs(with_defaults(self.DEFAULT_CONFIG, configs))
@@ -158,7 +158,7 @@ class BrokerConnection:
     # Connecting
 
     def connect(self) -> str:
-        """Begin to connect, or go on; return the state. Call it until `connected`, or use `connect_blocking`."""
+        """Start or continue connecting, and return the state. Call it until `connected`, or use `connect_blocking`."""
         self._notice()
         if self.state == ConnectionStates.DISCONNECTED and not self.blacked_out():
             self.last_attempt = time.time()
@@ -178,7 +178,7 @@ class BrokerConnection:
         return self.state
 
     def connect_blocking(self, timeout: float = float("inf")) -> bool:
-        """Connect and wait for it, for at most `timeout` seconds; whether it is connected then."""
+        """Connect, waiting up to `timeout` seconds; return whether the connection is open."""
         deadline = time.monotonic() + timeout
         if self.connect() == ConnectionStates.CONNECTING and self._link is not None:
             left = deadline - time.monotonic()
@@ -187,23 +187,23 @@ class BrokerConnection:
         return self.connected()
 
     def _enter(self, state: str) -> None:
-        """Change the state, and tell the callback of it."""
+        """Change the state, and pass it to the callback."""
         self.state = state
         self.config["state_change_callback"](self.node_id, None, self)
 
     def _notice(self) -> None:
-        """See whether the connection was lost."""
+        """Check whether the connection was lost."""
         if self.state == ConnectionStates.CONNECTED and self._link is not None and not self._link.is_open:
             self._failures += 1
             self._deliver(0)
             self.close(KafkaConnectionError(f"{self}: the broker closed the connection"))
 
     def blacked_out(self) -> bool:
-        """Whether it is too early to connect again."""
+        """Return whether it is too early to reconnect."""
         return self.state == ConnectionStates.DISCONNECTED and self.connection_delay() > 0
 
     def connection_delay(self) -> float:
-        """Milliseconds until it may connect again; without end where it is connecting or connected."""
+        """Return the milliseconds until it may reconnect; infinity while it is connecting or connected."""
         if self.state != ConnectionStates.DISCONNECTED:
             return float("inf")
         pause = self.config["reconnect_backoff_ms"] * 2 ** max(self._failures - 1, 0) if self._failures else 0
@@ -211,35 +211,35 @@ class BrokerConnection:
         return float(max(pause - (time.time() - self.last_attempt) * 1000, 0))
 
     def connected(self) -> bool:
-        """Whether requests can be sent."""
+        """Return whether requests can be sent."""
         self._notice()
         return self.state == ConnectionStates.CONNECTED
 
     def connecting(self) -> bool:
-        """Whether it is on the way to be connected."""
+        """Return whether a connection attempt is in progress."""
         return self.state == ConnectionStates.CONNECTING
 
     initializing = connecting
 
     def disconnected(self) -> bool:
-        """Whether it is neither connected nor connecting."""
+        """Return whether it is neither connected nor connecting."""
         self._notice()
         return self.state == ConnectionStates.DISCONNECTED
 
     def connect_failed(self) -> bool:
-        """Whether the last attempt to connect failed."""
+        """Return whether the last attempt to connect failed."""
         return self.disconnected() and self._failures > 0
 
     def throttled(self) -> bool:
-        """False: the loop keeps back what a broker's quota says (KIP-219)."""
+        """Return False: the loop itself delays requests to respect quotas (KIP-219)."""
         return False
 
     def throttle_delay(self) -> float:
-        """0, see `throttled`."""
+        """Return 0; see `throttled`."""
         return 0
 
     def close(self, error: Any = None) -> None:
-        """Close the connection; what waits for a response fails with the error, or with a `ConnectionError`."""
+        """Close the connection; requests in flight fail with the error, or with a `ConnectionError`."""
         if self.state == ConnectionStates.DISCONNECTED:
             return
         if self._link is not None:
@@ -260,13 +260,13 @@ class BrokerConnection:
     def send(
         self, request: Any, expect_response: bool | None = None, blocking: bool = True, request_timeout_ms: Any = None
     ) -> Future:
-        """Send a request; the future has its response once `recv` has been called, or why there is none.
+        """Send a request; `recv` completes the returned future with the response or an error.
 
         Args:
             request: of a class of `kafka.protocol`.
-            expect_response: False if the broker does not answer; None to ask the request.
-            blocking: nothing waits here in any case.
-            request_timeout_ms: how long the response may take, None for the setting of that name.
+            expect_response: False if the broker does not answer; None: according to the request.
+            blocking: ignored; the call never waits.
+            request_timeout_ms: maximum time for the response; None: the setting of that name.
         """
         future = Answer()
         if self.connecting():
@@ -293,28 +293,28 @@ class BrokerConnection:
         return future
 
     def send_pending_requests(self) -> bool:
-        """True: what `send` was given is on its way."""
+        """Return True: `send` has already sent all requests."""
         return self.connected()
 
     send_pending_requests_v2 = send_pending_requests
 
     def can_send_more(self) -> bool:
-        """Whether fewer requests wait than `max_in_flight_requests_per_connection`."""
+        """Return whether fewer than `max_in_flight_requests_per_connection` requests are in flight."""
         return len(self.in_flight_requests) < int(self.config["max_in_flight_requests_per_connection"])
 
     def recv(self, timeout: float | None = None) -> Any:
-        """Take what has come, and complete its futures.
+        """Receive responses, and complete their futures.
 
         Args:
-            timeout: how many seconds to wait for a response, as in 1.0: returns one response, or None. Without it, as
-                in 2.x: does not wait, and returns a list of pairs of response and future.
+            timeout: seconds to wait for a response, as in 1.0: returns one response, or None. Without a timeout, as in
+                2.x: does not wait, and returns a list of pairs of response and future.
         """
         received = self._deliver(timeout or 0, None if timeout is None else 1)
         self._notice()
         return received if timeout is None else received.response
 
     def _deliver(self, timeout: float, most: int | None = None) -> Received:
-        """Complete futures, in the order in which their outcomes came."""
+        """Complete futures, in the order in which their results arrived."""
         received = Received()
         while self._link is not None and self.in_flight_requests and (most is None or len(received) < most):
             try:
@@ -325,7 +325,7 @@ class BrokerConnection:
                 break
             entry, read = self.in_flight_requests.pop(number, None), self._reads.pop(number, None)
             if entry is None or read is None:
-                continue  # no future waits for it
+                continue  # its future is already done
             if error is None:
                 try:
                     made = read.read(response)
@@ -340,16 +340,16 @@ class BrokerConnection:
         return received
 
     def requests_timed_out(self) -> bool:
-        """Whether a request waits for longer than it may."""
+        """Return whether a request has exceeded its timeout."""
         return bool(self.timed_out_ifrs())
 
     def timed_out_ifrs(self) -> list[InFlightRequest]:
-        """The requests that wait for longer than `request_timeout_ms`."""
+        """Return the requests in flight for longer than `request_timeout_ms`."""
         oldest = time.time() - self.config["request_timeout_ms"] / 1000
         return [entry for entry in self.in_flight_requests.values() if entry.timestamp < oldest]
 
     def next_ifr_request_timeout_ms(self) -> float:
-        """Milliseconds until the first request that waits has waited too long."""
+        """Return the milliseconds until the first request in flight times out."""
         if not self.in_flight_requests:
             return float("inf")
         first = min(entry.timestamp for entry in self.in_flight_requests.values())
@@ -358,7 +358,7 @@ class BrokerConnection:
     # The broker
 
     def get_api_versions(self) -> dict[int, tuple[int, int]]:
-        """The lowest and highest version of each API that the broker has; connects if need be."""
+        """Return the broker's lowest and highest version of each API; connect if necessary."""
         if not self.connect_blocking(self.config["request_timeout_ms"] / 1000) or self._link is None:
             raise NodeNotReadyError(str(self))
         return dict(self._link.connection.api_versions.items())
@@ -366,10 +366,10 @@ class BrokerConnection:
     def check_version(
         self, timeout: float = 2, strict: bool = False, topics: Any = (), **kwargs: Any
     ) -> tuple[int, ...]:
-        """The release of the broker, by what it serves; connects if need be, for at most `timeout` seconds.
+        """Return the broker's release, according to its APIs; connect if necessary, within `timeout` seconds.
 
         Raises:
-            NodeNotReadyError: it cannot be connected in that time.
+            NodeNotReadyError: the broker cannot be connected in that time.
         """
         if not self.connect_blocking(timeout) or self._link is None:
             raise NodeNotReadyError(str(self))

@@ -1,4 +1,4 @@
-"""Addresses of brokers as text, and what the name service says about them."""
+"""Parses and resolves addresses of brokers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT_KAFKA_PORT = DEFAULT_PORT
 AFI_NAMES = {socket.AF_UNSPEC: "unspecified", socket.AF_INET: "IPv4", socket.AF_INET6: "IPv6"}
 
 SASL_QOP_AUTH, SASL_QOP_AUTH_INT, SASL_QOP_AUTH_CONF = 1, 2, 4
-"""What GSSAPI may protect; there is no GSSAPI here."""
+"""GSSAPI's levels of protection; GSSAPI is not available here."""
 
 ssl_available = True
 
@@ -22,9 +22,9 @@ _log = logging.getLogger(__name__)
 
 
 def collect_hosts(hosts: str | Iterable[str], randomize: bool = True) -> list[tuple[str, int]]:
-    """Take hosts, separated by commas or one by one, apart into pairs of name and port, in random order.
+    """Split hosts, given as a list or separated by commas, into pairs of name and port, in random order.
 
-    A protocol before them, as in "SASL_SSL://host:9092", is left out.
+    A protocol prefix, as in "SASL_SSL://host:9092", is removed.
     """
     listed = hosts.strip().split(",") if isinstance(hosts, str) else hosts
     found = [get_ip_port_afi(host.rpartition("://")[2])[:2] for host in listed]
@@ -34,13 +34,13 @@ def collect_hosts(hosts: str | Iterable[str], randomize: bool = True) -> list[tu
 
 
 def get_ip_port_afi(host_and_port_str: str) -> tuple[str, int, socket.AddressFamily]:
-    """Take `host`, `host:port`, `[IPv6]` or `[IPv6]:port` apart; the third value says what kind of address it is."""
+    """Split `host`, `host:port`, `[IPv6]` or `[IPv6]:port`; the third result is the address family."""
     host, port = split_address(host_and_port_str.strip())
     return host, DEFAULT_KAFKA_PORT if port is None else port, _family(host)
 
 
 def _family(address: str) -> socket.AddressFamily:
-    """What kind of address it is; AF_UNSPEC for a name."""
+    """Return the family of an address; AF_UNSPEC for a name."""
     for family in (socket.AF_INET, socket.AF_INET6):
         try:
             socket.inet_pton(family, address)
@@ -51,12 +51,12 @@ def _family(address: str) -> socket.AddressFamily:
 
 
 def is_inet_4_or_6(gai: tuple[Any, ...]) -> bool:
-    """Whether an entry of `getaddrinfo` is of IPv4 or IPv6."""
+    """Return whether a result of `getaddrinfo` is IPv4 or IPv6."""
     return gai[0] in (socket.AF_INET, socket.AF_INET6)
 
 
 def dns_lookup(host: str, port: int, afi: int = socket.AF_UNSPEC) -> list[tuple[Any, ...]]:
-    """Look a host up; an empty list if there is none."""
+    """Resolve a host; return an empty list if that fails."""
     try:
         return [entry for entry in socket.getaddrinfo(host, port, afi, socket.SOCK_STREAM) if is_inet_4_or_6(entry)]
     except socket.gaierror as error:

@@ -1,4 +1,4 @@
-"""The link between a `BrokerConnection` and the loop: connecting, sending, and a queue of outcomes."""
+"""Connects a `BrokerConnection` with the loop: connection attempts, requests, and a queue of their outcomes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from kafka.net.statistics import NetworkTraffic, NodeTraffic
 
 _log = logging.getLogger(__name__)
 Outcome = tuple[int, Any, Exception | None]
-"""Number of a request, its response, or why there is none."""
+"""Correlation id of a request, and its response or error."""
 
 
 class Link:
-    """One attempt at a connection, and the connection if it succeeds. For one thread; `abort` for any.
+    """One connection attempt, and the connection if it succeeds. For use by one thread, except `abort`.
 
     Attributes:
-        outcomes: what became of the requests that were sent.
+        outcomes: the outcomes of sent requests.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Link:
         security: SecurityOptions,
         traffic: NodeTraffic,
     ) -> None:
-        """Begin to connect."""
+        """Start connecting."""
         self.outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         self._ended = False
         self._loop = LoopThread.shared()
@@ -51,16 +51,16 @@ class Link:
 
     @property
     def is_settled(self) -> bool:
-        """Whether there is a connection, or a reason why there is none."""
+        """Whether the attempt has succeeded or failed."""
         return self._dialling.is_done
 
     def wait(self, timeout_s: float | None) -> bool:
-        """Wait until it is settled; False if the time is up first."""
+        """Wait until the attempt has succeeded or failed. Return False on a timeout."""
         return self._dialling.wait(timeout_s)
 
     @property
     def connection(self) -> Connection:
-        """The connection, once it is settled; raises why there is none."""
+        """The connection, or the attempt's error, which is raised."""
         return self._dialling.result()
 
     @property
@@ -69,17 +69,17 @@ class Link:
         return self.is_settled and not self._ended and not self.connection.closed
 
     def send(self, number: int, request: Translated, timeout_ms: float | None) -> None:
-        """Send a request. Its outcome is put into `outcomes`, for the thread that takes it from there."""
+        """Send a request. Its outcome is put into `outcomes`."""
         self._loop.spawn(_exchange(self.connection, self.outcomes, number, request, timeout_ms))
 
     def abort(self) -> None:
-        """Give the connection up."""
+        """Cancel the attempt, or close the connection."""
         self._ended = True
         if self.is_settled:
             try:
                 connection = self.connection
                 self._loop.call(connection.abort, Cancelled("the connection was closed"))
-            except Exception as error:  # there is none, or no loop any more
+            except Exception as error:  # no connection, or the loop has ended
                 _log.debug("nothing to close: %s", error)
 
 
@@ -113,11 +113,11 @@ async def _exchange(
 
 
 _shown: weakref.WeakValueDictionary[tuple[int, str], NetworkTraffic] = weakref.WeakValueDictionary()
-"""By registry and prefix: a registry holds what is shown in it, so none outlives its registry."""
+"""By registry and prefix. The registry keeps its entries alive, so they do not outlive it."""
 
 
 def traffic_in(registry: Metrics | None, prefix: str, options: ConnectionOptions) -> NetworkTraffic:
-    """What counts for all connections that are shown in a registry under a prefix; None: they are shown nowhere."""
+    """Return the counter of all connections with this registry and prefix; without a registry, a new one."""
     if registry is None:
         return NetworkTraffic()
     found = _shown.get((id(registry), prefix))

@@ -1,4 +1,4 @@
-"""`KafkaConnection` of 0.9 and 1.0: a socket that carries encoded requests and responses as they are."""
+"""`KafkaConnection` of 0.9 and 1.0: a socket that transfers encoded requests and responses unchanged."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SIZE = 4
 
 
 class KafkaConnection(threading.local):
-    """A connection to one broker; each thread that uses the object has a socket of its own.
+    """A connection to one broker; each thread that uses the object has its own socket.
 
     Attributes:
-        host, port: of the broker.
-        timeout: seconds that connecting, sending and receiving may take; None for any time.
+        host, port: the broker's address.
+        timeout: time limit in seconds for connecting, sending and receiving; None: no limit.
     """
 
     def __init__(self, host: str, port: int, timeout: float | None = DEFAULT_SOCKET_TIMEOUT_SECONDS) -> None:
@@ -42,21 +42,21 @@ class KafkaConnection(threading.local):
         return f"<KafkaConnection host={self.host} port={self.port}>"
 
     def get_connected_socket(self) -> socket.socket:
-        """Return the socket, connected."""
+        """Return the socket; connect if necessary."""
         if self._sock is None:
             self.reinit()
         assert self._sock is not None
         return self._sock
 
     def send(self, request_id: int, payload: bytes) -> None:
-        """Send an encoded request, size included.
+        """Send an encoded request, including its size.
 
         Args:
             request_id: for the log.
             payload: as `kafka.protocol.KafkaProtocol` encodes it.
 
         Raises:
-            ConnectionError: the connection is lost; the next call makes a new one.
+            ConnectionError: the connection is lost; the next call reconnects.
         """
         _log.debug("About to send %d bytes to Kafka, request %d", len(payload), request_id)
         try:
@@ -68,7 +68,7 @@ class KafkaConnection(threading.local):
         """Return the next response, without its size; `request_id` is for the log.
 
         Raises:
-            ConnectionError: the connection is lost; the next call makes a new one.
+            ConnectionError: the connection is lost; the next call reconnects.
         """
         _log.debug("Reading response %d from Kafka", request_id)
         return self._read(int.from_bytes(self._read(_SIZE), "big"))
@@ -87,15 +87,15 @@ class KafkaConnection(threading.local):
         return bytes(found)
 
     def _lost(self, cause: OSError | None) -> NoReturn:
-        """Close the socket, and say so."""
+        """Close the socket, and raise an error."""
         self.close()
         raise KafkaConnectionError(
             f"Kafka @ {format_address(self.host, self.port)} went away: {cause or 'it closed'}"
         ) from cause
 
     def copy(self) -> Self:
-        """Return another connection to the same broker, which is not connected: call `reinit` in its thread."""
-        make: Any = type(self).__new__  # takes what each thread's own __init__ is given
+        """Return an unconnected copy for the same broker; call `reinit` in the thread that uses it."""
+        make: Any = type(self).__new__  # accepts the arguments that threading.local passes to __init__
         other: Self = make(type(self), self.host, self.port, self.timeout)
         other.host, other.port, other.timeout, other._sock = self.host, self.port, self.timeout, None
         return other

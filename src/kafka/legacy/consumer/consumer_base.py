@@ -1,4 +1,4 @@
-"""`kafka.consumer.base`: the offsets of a topic's partitions, and when they are committed."""
+"""`kafka.consumer.base`: the offsets of a topic's partitions, and their commits."""
 
 from __future__ import annotations
 
@@ -97,13 +97,13 @@ class Consumer:
         atexit.register(self._stop_at_exit)
 
     def provide_partition_info(self) -> None:
-        """Return messages as pairs of partition and message from now on."""
+        """Make the consumer return messages as pairs of partition and message."""
         self.partition_info = True
 
     def fetch_last_known_offsets(self, partitions: Iterable[int] | None = None) -> None:
-        """Continue from the offsets that are stored for the group, or from 0 in partitions without one.
+        """Continue from the group's stored offsets, or from 0 in partitions without one.
 
-        Raises `ValueError` without a group, and the first error that the coordinator answers with.
+        Raises `ValueError` without a group, and the coordinator's first error.
         """
         if self.group is None:
             raise ValueError("the offsets of no group are stored: group is None")
@@ -137,21 +137,21 @@ class Consumer:
             except KafkaError as error:
                 log.error("%s saving offsets: %s", type(error).__name__, error)
                 return False
-            self.count_since_commit -= count  # more may have been handed out meanwhile
+            self.count_since_commit -= count  # more messages may have been returned in the meantime
             return True
 
     def _auto_commit(self) -> None:
-        """Commit if enough messages were handed out."""
+        """Commit if enough messages were returned."""
         limit = self.auto_commit_every_n
         if self.auto_commit and limit is not None and self.count_since_commit >= limit:
             self.commit()
 
     def _hand_out(self, found: Sequence[tuple[int, Any]], put_back: Callable[[Iterable[Any]], object]) -> None:
-        """Count messages, given with their partitions, as returned, and commit if a commit is due.
+        """Count messages, given with their partitions, as returned, and commit if it is time.
 
         Arguments:
-            put_back: takes the messages, the last one first, if an interrupt keeps them from the caller. The next call
-                returns them, and offsets that a commit may already have stored for them are committed again.
+            put_back: called with the messages, last one first, if an interrupt keeps them from the caller. The next
+                call returns them, and offsets that a commit may already have stored for them are committed again.
         """
         before = {partition: self.offsets[partition] for partition, _ in found if partition in self.offsets}
         try:
@@ -165,7 +165,7 @@ class Consumer:
             raise
 
     def stop(self) -> None:
-        """Commit, if that is done by time, and stop. The client stays open. The end of the program calls this too."""
+        """Commit, if automatic commits by time are on, and stop. The client stays open. This is also called at exit."""
         atexit.unregister(self._stop_at_exit)
         timer, self.commit_timer = self.commit_timer, None
         if timer is not None:
@@ -173,21 +173,21 @@ class Consumer:
             self.commit()
 
     def _stop_at_exit(self) -> None:
-        """Stop, but in a forked child: its offsets are those of the fork, the parent may have committed later ones."""
+        """Stop, except in a forked child, because the parent may have committed later offsets since the fork."""
         if os.getpid() == self._pid:
             self.stop()
 
     def pending(self, partitions: Iterable[int] | None = None) -> int:
-        """Ask brokers how many messages follow those that were handed out.
+        """Ask brokers for the number of messages that have not been returned yet.
 
         Arguments:
-            partitions: of which partitions; of all if None.
+            partitions: the partitions; None: all.
         """
         wanted = list(self.offsets) if partitions is None else partitions
         ends = self._ask_offsets(wanted, LATEST)
         return sum(end - self.offsets[partition] for partition, end in ends.items())
 
     def _ask_offsets(self, partitions: Iterable[int], time: int) -> dict[int, int]:
-        """Ask brokers for an offset of each partition; raises the first error that they answer with."""
+        """Ask brokers for an offset of each partition. Raises the first error in the responses."""
         asked = [OffsetRequestPayload(self.topic, partition, time, 1) for partition in partitions]
         return {answer.partition: answer.offsets[0] for answer in self.client.send_offset_request(asked)}

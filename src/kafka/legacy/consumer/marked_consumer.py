@@ -58,10 +58,10 @@ DEFAULT_CONSUMER_CONFIG: dict[str, Any] = {
     "rebalance_max_retries": 4,
     "rebalance_backoff_ms": 2000,
 }
-"""By name; the last six have no effect, and never had one."""
+"""Defaults by name; the last six options never had an effect."""
 
 _OPTIONAL = {"metadata_broker_list", *DEFAULT_CONSUMER_CONFIG} - {"auto_offset_reset"}
-"""Options for which None is the same as not giving them."""
+"""Options for which None selects the default."""
 
 DEPRECATED_CONFIG_KEYS = {"metadata_broker_list": "bootstrap_servers"}
 
@@ -69,7 +69,7 @@ Deserializer = Callable[[Any], Any]
 
 
 def parse(configs: Mapping[str, Any]) -> dict[str, Any]:
-    """Give all options; raises `KafkaConfigurationError` for an unknown one and for what is missing."""
+    """Return all options. Raises `KafkaConfigurationError` for an unknown option, and for a missing one."""
     given = {name: value for name, value in configs.items() if value is not None or name not in _OPTIONAL}
     for old, new in DEPRECATED_CONFIG_KEYS.items():
         if old in given:
@@ -106,11 +106,11 @@ class _Client(SimpleClient):
 
 
 class KafkaConsumer(MarkedFetching, TodaysConsumer):
-    """The consumer of 0.9. It joins no group: it reads all partitions of the topics that it is given.
+    """The consumer of 0.9. It does not join a group: it reads all partitions of its topics.
 
-    Gives `KafkaMessage`s. Those that the program has finished are marked with `task_done`, and `commit` stores the
-    marks for ``group_id``, for today's consumers of the group too. The methods of today's consumer that it does not
-    have itself raise `IllegalStateError`.
+    It returns `KafkaMessage`s. The program marks those that it has processed with `task_done`, and `commit` stores the
+    marks for ``group_id``, also for today's consumers of the group. Methods of today's consumer that this class does
+    not have raise `IllegalStateError`.
 
     Arguments:
         topics: as for `set_topic_partitions`.
@@ -154,15 +154,16 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
         self._client = _Client(self._config)
 
     def set_topic_partitions(self, *topics: Any) -> None:
-        """Choose what to read, and from where.
+        """Choose the partitions to read, and where to start.
 
         Arguments:
             topics: a name, for all partitions; ``(topic, partition)``; ``(topic, partition, offset)``;
                 ``{topic: partition}``; ``{topic: [partition, ...]}``; ``{(topic, partition): offset}``.
 
-        A partition whose offset is not given begins at the group's, or else where ``auto_offset_reset`` says.
+        Partitions without an offset start at the group's committed offset, otherwise according to
+        ``auto_offset_reset``.
 
-        Raises `UnknownTopicOrPartitionError`; `KafkaConfigurationError` for another form.
+        Raises `UnknownTopicOrPartitionError`, and `KafkaConfigurationError` for any other form.
         """
         self._topics = []
         self._messages = None
@@ -195,7 +196,7 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
             self._offsets.fetch[place] = offset
 
     def _committed(self) -> dict[Place, int]:
-        """The offsets that are stored for the group."""
+        """Return the group's stored offsets."""
         if not self._group or not self._topics:
             return {}
         asked = [OffsetFetchRequestPayload(*place) for place in self._topics]
@@ -205,16 +206,16 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
     # Reading
 
     def __iter__(self) -> Any:
-        """Messages one by one; `ConsumerTimeout` ends this as an exception."""
+        """Iterate over messages; a timeout raises `ConsumerTimeout`."""
         return self
 
     def __next__(self) -> Any:
         return self.next()
 
     def next(self) -> KafkaMessage:  # type: ignore[override]  # as 0.9 had it
-        """Give the next message.
+        """Return the next message.
 
-        Raises `ConsumerTimeout` if there has been none for ``consumer_timeout_ms``; -1 waits for ever.
+        Raises `ConsumerTimeout` if none arrives within ``consumer_timeout_ms``; -1 waits forever.
         """
         timeout_ms = self._config["consumer_timeout_ms"]
         deadline = time.monotonic() + timeout_ms / 1000 if timeout_ms >= 0 else None
@@ -232,18 +233,18 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
     def get_partition_offsets(
         self, topic: str | bytes, partition: int, request_time_ms: int, max_num_offsets: int
     ) -> list[int]:
-        """Ask for offsets of a partition before a time, the newest first.
+        """Return offsets of a partition before a time, newest first.
 
         Arguments:
-            request_time_ms: milliseconds; -1 for the end, -2 for the beginning.
-            max_num_offsets: how many at most.
+            request_time_ms: in milliseconds; -1 for the end, -2 for the beginning.
+            max_num_offsets: maximum number of offsets.
         """
         asked = [OffsetRequestPayload(text(topic), partition, request_time_ms, max_num_offsets)]
         (answer,) = self._client.send_offset_request(asked)
         return list(answer.offsets)
 
     def _reset_offset(self, place: Place) -> int:
-        """The offset that ``auto_offset_reset`` names; raises the present error if it names none."""
+        """Return the offset that ``auto_offset_reset`` selects; raise the current error if it selects none."""
         end = _RESETS.get(self._config["auto_offset_reset"])
         if end is None:
             raise sys.exception() or OffsetOutOfRangeError(
@@ -253,17 +254,17 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
         return offset
 
     def offsets(self, group: str | None = None) -> dict[Any, Any]:
-        """Give a copy of the offsets.
+        """Return a copy of the offsets.
 
         Arguments:
-            group: which, "fetch", "commit", "task_done" or "highwater"; all of them by these names if None.
+            group: "fetch", "commit", "task_done" or "highwater"; None: all of them by these names.
         """
         if group:
             return dict(getattr(self._offsets, group))
         return {name: self.offsets(name) for name in _GROUPS}
 
     def task_done(self, message: Any) -> None:
-        """Mark a message as done; the next `commit` stores that. Automatic commits happen here."""
+        """Mark a message as done, for the next `commit`. Automatic commits happen here."""
         place = (message.topic, message.partition)
         before, committed = self._offsets.task_done[place], self._offsets.commit[place]
         if before is not None and message.offset != before + 1:
@@ -275,10 +276,10 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
             self.commit()
 
     def commit(self) -> Any:  # type: ignore[override]  # as 0.9 had it
-        """Store for the group what `task_done` has marked.
+        """Store the offsets marked by `task_done` for the group.
 
         Returns True, or False if there is nothing new. Raises `KafkaConfigurationError` without a ``group_id``, and the
-        first error that the coordinator answers with.
+        coordinator's first error.
         """
         if not self._group:
             log.warning("Cannot commit without a group_id!")
@@ -297,7 +298,7 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
         return True
 
     def close(self, *_: Any, **__: Any) -> None:
-        """Close the connections. Nothing is committed."""
+        """Close the connections without a commit."""
         self._client.close()
 
     def __getattr__(self, name: str) -> Any:
@@ -310,7 +311,7 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
 
 
 class AutoCommit:
-    """Counts the messages that are done, and the time, since the last commit."""
+    """Counts the messages done and measures the time since the last commit."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         enabled = config["auto_commit_enable"]
@@ -324,19 +325,19 @@ class AutoCommit:
         self._next = time.monotonic() + self._seconds
 
     def is_due_after_a_message(self) -> bool:
-        """Count a message; whether to commit now."""
+        """Count a message, and return whether to commit now."""
         self._count += 1
         by_number = 0 < self._messages <= self._count
         return by_number or (self._seconds > 0 and time.monotonic() >= self._next)
 
 
 class Chosen(NamedTuple):
-    """Something to read.
+    """A topic or partition to read.
 
     Attributes:
         topic: the topic.
-        partition: its partition; None for all of them.
-        offset: where to begin; None if it is not told.
+        partition: its partition; None: all of them.
+        offset: where to start; None: not specified.
     """
 
     topic: str
@@ -345,7 +346,7 @@ class Chosen(NamedTuple):
 
 
 def chosen_by(given: Any) -> Iterator[Chosen]:
-    """Read an argument: a topic's name, a pair or triple, or a dict of either.
+    """Parse an argument: a topic's name, a pair or triple, or a dict of either.
 
     Raises `KafkaConfigurationError` for any other argument.
     """

@@ -25,7 +25,7 @@ Place = tuple[str, int]
 
 
 class OffsetsStruct(NamedTuple):
-    """Offsets by (topic, partition): to fetch next, where partitions end, committed, and done."""
+    """Offsets by (topic, partition): to fetch next, ends of partitions, committed, and done."""
 
     fetch: dict[Place, int]
     highwater: dict[Place, int | None]
@@ -34,7 +34,7 @@ class OffsetsStruct(NamedTuple):
 
 
 class MarkedFetching:
-    """The part of the consumer that fetches what it is given to read."""
+    """The part of the consumer that fetches the chosen partitions."""
 
     _client: Any
     _config: dict[str, Any]
@@ -45,14 +45,14 @@ class MarkedFetching:
         raise NotImplementedError
 
     def fetch_messages(self) -> Iterator[KafkaMessage]:
-        """Fetch once from all partitions, and give the messages, whose values went through ``deserializer_class``.
+        """Fetch once from all partitions, and yield the messages, with values converted by ``deserializer_class``.
 
-        What a deserializer raises is raised, and its message comes again. Raises `KafkaConfigurationError` if no
-        partitions are chosen, and what brokers answer with, unless it passes.
+        Errors of a deserializer are raised, and the message is returned again later. Raises `KafkaConfigurationError`
+        if no partitions are chosen, and errors of brokers that are not temporary.
         """
         if not self._topics:
             raise KafkaConfigurationError("No topics or partitions configured")
-        self._topics = [*self._topics[1:], self._topics[0]]  # another one comes first each time
+        self._topics = [*self._topics[1:], self._topics[0]]  # rotates the topics, for fairness
         size, fetch = self._config["fetch_message_max_bytes"], self._offsets.fetch
         answers = self._client.send_fetch_request(
             [FetchRequestPayload(*place, fetch[place], size) for place in self._topics],
@@ -65,7 +65,7 @@ class MarkedFetching:
                 yield from self._messages_of(answer)
 
     def _is_good(self, answer: Any) -> bool:
-        """Whether an answer has messages; does what can be done about one that has not, or raises its error."""
+        """Return whether a response contains messages. If it does not, handle its error, or raise it."""
         if isinstance(answer, FailedPayloadsError):
             log.warning("FailedPayloadsError attempting to fetch data: %s", answer)
             self._refresh_metadata()
@@ -97,7 +97,7 @@ class MarkedFetching:
         fetch[place] = max(fetch[place], getattr(answer.messages, "next_offset", 0))
 
     def _refresh_metadata(self) -> None:
-        """Wait for ``refresh_leader_backoff_ms``, a tenth more or less, and read the metadata."""
+        """Wait for ``refresh_leader_backoff_ms``, give or take a tenth, and refresh the metadata."""
         time.sleep(self._config["refresh_leader_backoff_ms"] / 1000 * random.uniform(0.9, 1.1))
         try:
             self._client.load_metadata_for_topics()

@@ -1,4 +1,4 @@
-"""`MultiProcessConsumer`, and its processes, each of which passes on as many messages as it is allowed to."""
+"""`MultiProcessConsumer` and its processes, each of which passes on messages as its parent requests them."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ log = logging.getLogger("kafka.consumer")
 
 
 Handed = list[tuple[int, int, bytes | None, bytes | None]]
-"""What goes to the parent: partition, offset, key and value of each message."""
+"""Messages for the parent: partition, offset, key and value of each."""
 
 _WAIT_S = 1.0
 _PARENT_CHECK_S = 0.5
 
 
 class _Allowance:
-    """How many messages the parent still wants; each number that comes through the pipe adds to it.
+    """The number of messages that the parent still wants; each number received from the pipe is added to it.
 
-    Ends the process with its parent: when the pipe is closed, or, where another child has inherited the parent's end,
-    when the parent is no longer the one that it was.
+    Ends the process with its parent: when the pipe is closed, or when the parent process has changed, in case another
+    child has inherited the parent's end of the pipe.
     """
 
     def __init__(self, pipe: Connection[Handed, int], parent: int) -> None:
@@ -65,7 +65,7 @@ class _Allowance:
             self._changed.notify()
 
     def wait(self) -> int:
-        """Give the number, once there is one."""
+        """Wait until the number is positive, and return it."""
         with self._changed:
             self._changed.wait_for(lambda: self._left > 0)
             return self._left
@@ -80,17 +80,17 @@ def work(
     parent: int,
     options: dict[str, Any],
 ) -> None:
-    """Run in the process until the parent ends or closes its end of the pipe. Nothing is committed here.
+    """Run in the process until the parent ends or closes its end of the pipe. This process does not commit.
 
     Arguments:
-        client: a client of this process's own.
+        client: a client that only this process uses.
         inherited: the parent's ends of pipes, which a fork has copied.
-        parent: the id of its process.
-        options: of the `SimpleConsumer`.
+        parent: the parent's process id.
+        options: options of the `SimpleConsumer`.
     """
     for each in inherited:
         each.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     allowance = _Allowance(pipe, parent)
     handed: dict[int, int] = {}
@@ -98,7 +98,7 @@ def work(
     while True:
         try:
             reader = _reader(client, group, topic, options)
-            for partition, offset in handed.items():  # the group's offsets are behind what the parent has already
+            for partition, offset in handed.items():  # the parent may already have later messages
                 reader.seek(offset, None, partition)
             _hand_over(reader, pipe, allowance, handed)
         except OSError:

@@ -82,7 +82,7 @@ class Fetching:
             sizes = again
 
     def _in_turn(self) -> list[int]:
-        """The partitions; the one that comes first now comes last next time."""
+        """Return the partitions; the one that comes first now comes last next time."""
         partitions = list(self.fetch_offsets)
         if partitions:
             self.fetch_offsets[partitions[0]] = self.fetch_offsets.pop(partitions[0])
@@ -100,7 +100,7 @@ class Fetching:
         return answers
 
     def _failed(self, answer: FailedPayloadsError) -> int:
-        """The partition of a payload that was not answered; raises what makes another try useless."""
+        """Return the partition of a payload that was not answered; raises what makes another try useless."""
         if isinstance(answer.__cause__, UnknownTopicOrPartitionError):
             raise answer.__cause__
         payload: Any = answer.payload
@@ -150,7 +150,7 @@ class Fetching:
         self.fetch_offsets[partition] = max(behind, self.fetch_offsets[partition])
 
     def _larger(self, partition: int, sizes: dict[int, int]) -> int | None:
-        """The next size to ask for a partition with, of which nothing came."""
+        """Return the next size to ask for a partition with, of which nothing came."""
         size = sizes[partition]
         if self.max_buffer_size is None or size < self.max_buffer_size:
             larger = size * 2 if self.max_buffer_size is None else min(size * 2, self.max_buffer_size)
@@ -325,7 +325,7 @@ class SimpleConsumer(Fetching, Consumer):
                 return
 
     def _next_message(self, block: bool | int, timeout: float | None) -> tuple[int, Any] | None:
-        """A message that was fetched, or fetch; None if none comes in time."""
+        """Return a message that was fetched, or fetch; None if none comes in time."""
         deadline = None if timeout is None else time.monotonic() + timeout
         left = timeout
         while self.queue.empty():

@@ -206,7 +206,7 @@ class BaseCoordinator(MemberStatus):
             self._on_join_prepare(*credentials)
 
     def _begin_join(self) -> Future:
-        """The join that is under way; a new one if there is none."""
+        """Return the join that is under way; a new one if there is none."""
         if self.join_future is None:
             protocols = self.group_protocols()
             self._member.joining()

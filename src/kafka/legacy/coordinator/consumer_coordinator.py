@@ -55,7 +55,7 @@ class ConsumerProtocolMemberAssignment_v0(Struct):  # noqa: N801  # kafka-python
     )
 
     def partitions(self) -> list[TopicPartition]:
-        """The partitions, one by one."""
+        """Return the partitions, one by one."""
         return [TopicPartition(topic, number) for topic, numbers in self.assignment for number in numbers]
 
 
@@ -129,7 +129,7 @@ class Subscription:
         return data
 
     def encode(self) -> bytes:
-        """The metadata as bytes."""
+        """Return the metadata as bytes."""
         encoded: bytes = self._metadata.encode()
         return encoded
 
@@ -289,7 +289,7 @@ class ConsumerCoordinator(OffsetCalls):
             )
 
     def _count_partitions(self) -> dict[str, set[int]]:
-        """The partitions of the group's topics."""
+        """Return the partitions of the group's topics."""
         topics = self._subscription.group_subscription()
         return {topic: set(self._cluster.partitions_for_topic(topic) or ()) for topic in topics}
 

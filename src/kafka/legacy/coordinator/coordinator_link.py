@@ -49,7 +49,7 @@ class CoordinatorLink:
         return float(self._client.config["request_timeout_ms"])
 
     def is_connected(self) -> bool:
-        """Whether the coordinator is known and its connection open."""
+        """Return whether the coordinator is known and its connection open."""
         node_id = self.node_id
         if node_id is None:
             return False

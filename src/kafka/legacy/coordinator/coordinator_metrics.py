@@ -17,7 +17,7 @@ class _Sensors:
         self._metrics, self._group, self._tags = metrics, group, tags
 
     def latency(self, sensor: str, times: str, rate: str, has_average: bool = True) -> Sensor:
-        """A sensor of milliseconds, with their average, their maximum and how often they come."""
+        """Return a sensor of milliseconds, with their average, their maximum and how often they come."""
         made = self._metrics.sensor(sensor)
         if has_average:
             made.add(self._metrics.metric_name(f"{times}-avg", self._group, "mean time in ms", self._tags), Avg())

@@ -230,7 +230,7 @@ class Generation(membership.Generation):
     NO_GENERATION: ClassVar[Generation]
 
     def has_member_id(self) -> bool:
-        """Whether the coordinator has given an id; it does so before there is a generation."""
+        """Return whether the coordinator has given an id; it does so before there is a generation."""
         return self.member_id != ""
 
     def __str__(self) -> str:

@@ -65,23 +65,23 @@ class Heartbeat:
         return float(max(0, max(self.last_send, self.last_reset) + pause - time.time()))
 
     def ttl(self) -> float:
-        """The same, as 1.0 called it."""
+        """Return the same, as 1.0 called it."""
         return self.time_to_next_heartbeat()
 
     def should_heartbeat(self) -> bool:
-        """Whether a heartbeat is due."""
+        """Return whether a heartbeat is due."""
         return self.time_to_next_heartbeat() == 0
 
     def session_timeout_expired(self) -> bool:
-        """Whether there was no answer for longer than ``session_timeout_ms``."""
+        """Return whether there was no answer for longer than ``session_timeout_ms``."""
         return bool(time.time() - max(self.last_receive, self.last_reset) > self.timeout)
 
     def session_expired(self) -> bool:
-        """The same, as 1.0 called it."""
+        """Return the same, as 1.0 called it."""
         return self.session_timeout_expired()
 
     def poll_timeout_expired(self) -> bool:
-        """Whether the caller was not seen for longer than ``max_poll_interval_ms``."""
+        """Return whether the caller was not seen for longer than ``max_poll_interval_ms``."""
         return bool(time.time() - self.last_poll > self.config["max_poll_interval_ms"] / 1000)
 
     def reset_timeouts(self) -> None:

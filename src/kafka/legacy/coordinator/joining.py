@@ -35,7 +35,7 @@ def as_bytes(data: Any) -> bytes:
 
 
 def members_of(response: JoinGroupResponse) -> list[GroupMember]:
-    """The members that a leader has to assign work to."""
+    """Return the members that a leader has to assign work to."""
     return [GroupMember(each.member_id, bytes(each.metadata), each.group_instance_id) for each in response.members]
 
 
@@ -141,7 +141,7 @@ class Joining:
         self._link.send(request, timeout_ms).add_callback(guarded).add_errback(failed)
 
     def _refused(self, error_code: int, what: str, member_id: str) -> KafkaError:
-        """The error of an answer, after what follows from it for the member."""
+        """Return the error of an answer, after what follows from it for the member."""
         error = for_code(error_code)(f"{what} of group {self._group_id!r}")
         log.info("%s of group %s was refused: %s", what, self._group_id, error)
         if isinstance(error, CoordinatorNotAvailableError | NotCoordinatorError):

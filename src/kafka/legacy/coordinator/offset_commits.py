@@ -54,7 +54,7 @@ class OffsetCalls(BaseCoordinator):
         )
 
     def _takes_all(self) -> bool:
-        """Whether all partitions of subscribed topics are taken, because there is no group."""
+        """Return whether all partitions of subscribed topics are taken, because there is no group."""
         return self.group_id is None or bool(self.config["api_version"] and self.config["api_version"] < (0, 9))
 
     # Commits
@@ -195,7 +195,7 @@ class CommitsPositions(Protocol):
     _subscription: SubscriptionState
 
     def coordinator_unknown(self) -> bool:
-        """Whether the coordinator is not known."""
+        """Return whether the coordinator is not known."""
 
     def commit_offsets_async(self, offsets: Any, callback: Any = None) -> Future:
         """Commit without waiting."""

@@ -41,7 +41,7 @@ class MemberStatus:
         return None if node_id is None else f"coordinator-{node_id}"
 
     def coordinator_unknown(self) -> bool:
-        """Whether the coordinator is not known, or its connection failed; it is forgotten then."""
+        """Return whether the coordinator is not known, or its connection failed; it is forgotten then."""
         if self._link.node_id is None:
             return True
         if self._link.is_connected():
@@ -50,11 +50,11 @@ class MemberStatus:
         return True
 
     def coordinator(self) -> str | None:
-        """The coordinator's node id; None: it is not known or not connected."""
+        """Return the coordinator's node id; None: it is not known or not connected."""
         return None if self.coordinator_unknown() else self.coordinator_id
 
     def connected(self) -> bool:
-        """Whether the coordinator is connected."""
+        """Return whether the coordinator is connected."""
         return self._link.is_connected()
 
     def coordinator_dead(self, error: object = None) -> None:
@@ -88,15 +88,15 @@ class MemberStatus:
         return GenerationId.of(self._member.generation, self._member.state is MemberState.STABLE)
 
     def generation_if_stable(self) -> Generation | None:
-        """The credentials; None while the group is not joined."""
+        """Return the credentials; None while the group is not joined."""
         return self.generation()
 
     def rebalance_in_progress(self) -> bool:
-        """Whether the member is joining."""
+        """Return whether the member is joining."""
         return self._member.state is MemberState.REBALANCING
 
     def is_dynamic_member(self) -> bool:
-        """Whether the member leaves the group when it is closed."""
+        """Return whether the member leaves the group when it is closed."""
         return self._member.is_dynamic
 
     def reset_generation(self, member_id: str = "") -> None:
@@ -124,7 +124,7 @@ class MemberStatus:
         self.rejoining = not is_needed
 
     def need_rejoin(self) -> bool:
-        """Whether the group is to be joined (again)."""
+        """Return whether the group is to be joined (again)."""
         self._member.seen()
         return self._member.rejoin_needed
 

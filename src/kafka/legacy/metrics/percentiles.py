@@ -60,7 +60,7 @@ class Percentiles(AbstractSampledStat, AbstractCompoundStat):
         return self.value(config, now, percentile.percentile / 100.0)
 
     def value(self, config: MetricConfig, now: float, quantile: float) -> float:
-        """The least value of the bin in which a quantile (0 to 1) is; NaN without values."""
+        """Return the least value of the bin in which a quantile (0 to 1) is; NaN without values."""
         self.purge_obsolete_samples(config, now)
         samples = [sample for sample in self._samples if isinstance(sample, self.HistogramSample)]
         count = sum(sample.event_count for sample in samples)
@@ -74,7 +74,7 @@ class Percentiles(AbstractSampledStat, AbstractCompoundStat):
         return math.inf
 
     def combine(self, samples: Sequence[AbstractSampledStat.Sample], config: MetricConfig, now: float) -> float:
-        """The median."""
+        """Return the median."""
         return self.value(config, now, 0.5)
 
     def new_sample(self, time_ms: float) -> Percentiles.HistogramSample:
@@ -112,10 +112,10 @@ class BinScheme(Protocol):
         """How many bins there are."""
 
     def from_bin(self, b: int) -> float:
-        """The least value of a bin."""
+        """Return the least value of a bin."""
 
     def to_bin(self, x: float) -> int:
-        """The bin of a value."""
+        """Return the bin of a value."""
 
 
 class Histogram:
@@ -187,13 +187,13 @@ class Histogram:
             return self._bins
 
         def from_bin(self, b: int) -> float:
-            """The least value of a bin."""
+            """Return the least value of a bin."""
             if b == 0:
                 return -math.inf
             return math.inf if b == self._bins - 1 else self._min + (b - 1) * self._bucket_width
 
         def to_bin(self, x: float) -> int:
-            """The bin of a value."""
+            """Return the bin of a value."""
             if x < self._min:
                 return 0
             return self._bins - 1 if x > self._max else int((x - self._min) / self._bucket_width + 1)
@@ -219,11 +219,11 @@ class Histogram:
             return self._bins
 
         def from_bin(self, b: int) -> float:
-            """The least value of a bin."""
+            """Return the least value of a bin."""
             return math.inf if b == self._bins - 1 else b * (b + 1.0) / 2.0 * self._scale
 
         def to_bin(self, x: float) -> int:
-            """The bin of a value. Raises `ValueError` for a negative one."""
+            """Return the bin of a value. Raises `ValueError` for a negative one."""
             if x < 0.0:
                 raise ValueError(f"values begin at 0, not {x!r}")
             return self._bins - 1 if x > self._max else int(math.sqrt(2.0 * x / self._scale + 0.25) - 0.5)

@@ -31,7 +31,7 @@ class AbstractSampledStat(AbstractMeasurableStat, ABC):
 
     @abstractmethod
     def combine(self, samples: Sequence[AbstractSampledStat.Sample], config: MetricConfig, now: float) -> float:
-        """The value of samples together."""
+        """Return the value of samples together."""
 
     def record(self, config: MetricConfig, value: float, time_ms: float) -> None:
         """Take a value into the sample of now."""
@@ -42,21 +42,21 @@ class AbstractSampledStat(AbstractMeasurableStat, ABC):
         sample.event_count += 1
 
     def new_sample(self, time_ms: float) -> AbstractSampledStat.Sample:
-        """A sample that begins at a time."""
+        """Return a sample that begins at a time."""
         return self.Sample(self._initial_value, time_ms)
 
     def measure(self, config: MetricConfig, now: float) -> float:
-        """The value of the samples that are not too old."""
+        """Return the value of the samples that are not too old."""
         self.purge_obsolete_samples(config, now)
         return float(self.combine(self._samples, config, now))
 
     def current(self, time_ms: float) -> AbstractSampledStat.Sample:
-        """The sample that values go into, which may be full."""
+        """Return the sample that values go into, which may be full."""
         self._begin(time_ms)
         return self._samples[self._current]
 
     def oldest(self, now: float) -> AbstractSampledStat.Sample:
-        """The sample that began first."""
+        """Return the sample that began first."""
         self._begin(now)
         return min(self._samples, key=lambda sample: sample.last_window_ms)
 
@@ -105,7 +105,7 @@ class AbstractSampledStat(AbstractMeasurableStat, ABC):
             self.value = self.initial_value
 
         def is_complete(self, time_ms: float, config: MetricConfig) -> bool:
-            """Whether it is full."""
+            """Return whether it is full."""
             is_over = time_ms - self.last_window_ms >= config.time_window_ms
             return is_over or self.event_count >= config.event_window
 
@@ -245,7 +245,7 @@ class Rate(AbstractMeasurableStat):
         self._unit = time_unit
 
     def unit_name(self) -> str:
-        """The name of the unit."""
+        """Return the name of the unit."""
         return TimeUnit.get_name(self._unit)
 
     def record(self, config: MetricConfig, value: float, time_ms: float) -> None:
@@ -253,7 +253,7 @@ class Rate(AbstractMeasurableStat):
         self._stat.record(config, value, time_ms)
 
     def measure(self, config: MetricConfig, now: float) -> float:
-        """The quantity a unit of time."""
+        """Return the quantity a unit of time."""
         value = self._stat.measure(config, now)
         return float(value) / self.convert(self.window_size(config, now))
 

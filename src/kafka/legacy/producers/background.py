@@ -288,7 +288,7 @@ class MessageQueue(queue.SimpleQueue[Any]):
         self._room.acquire()
 
     def full(self) -> bool:
-        """Whether there is no room."""
+        """Return whether there is no room."""
         return 0 < self.maxsize <= self.qsize()
 
     def tell_room(self) -> None:

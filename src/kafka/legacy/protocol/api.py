@@ -85,7 +85,7 @@ class Request(_Message):
     """The class of the response."""
 
     def expect_response(self) -> bool:
-        """Whether the broker answers this request."""
+        """Return whether the broker answers this request."""
         return True
 
     def build_header(self, correlation_id: int, client_id: str | None) -> RequestHeader | RequestHeaderV2:

@@ -110,16 +110,16 @@ class ApiMessage(metaclass=_ByVersion):
 
     @classmethod
     def is_request(cls) -> bool:
-        """Whether a client sends it."""
+        """Return whether a client sends it."""
         return cls.type == "request"
 
     @classmethod
     def flexible_version_q(cls, version: int) -> bool:
-        """Whether a version has tagged fields (KIP-482)."""
+        """Return whether a version has tagged fields (KIP-482)."""
         return version >= cls.WIRE.FLEXIBLE_SINCE
 
     def expect_response(self) -> bool:
-        """Whether the broker answers this request."""
+        """Return whether the broker answers this request."""
         return not (self.name == _NO_ANSWER and self.acks == 0)
 
     def with_header(self, correlation_id: int = 0, client_id: str | None = "kafka-python") -> None:
@@ -184,7 +184,7 @@ class ApiMessage(metaclass=_ByVersion):
         return start, (read.correlation_id, None)  # type: ignore[attr-defined]  # the header's only field
 
     def to_dict(self, meta: bool = False, json: bool = True) -> dict[str, Any]:
-        """The fields of its version as nested dicts and lists; with ``meta``, its name and version too."""
+        """Return the fields of its version as nested dicts and lists; with ``meta``, its name and version too."""
         found = {name: _plain(getattr(self, name), self._version) for name in self._present(self._version)}
         return {"_name": self.name, "_version": self._version, **found} if meta else found
 
@@ -223,7 +223,7 @@ def _complete(thing: Struct, version: int) -> None:
 
 
 def _struct_of(kind: type[Struct], names: list[str], value: Any) -> Struct:
-    """A struct of the values of its fields by place, or of the value of its first."""
+    """Return a struct of the values of its fields by place, or of the value of its first."""
     values = value if isinstance(value, tuple) else (value,)
     return kind(**dict(zip(names, values, strict=len(values) > 1)))
 
@@ -252,7 +252,7 @@ def api_message(name: str) -> type[ApiMessage]:
 
 
 def _structs(struct: type[Struct], message: str) -> dict[str, type[Struct]]:
-    """The structs within a struct, by their names in Kafka. Each gets those within it as attributes."""
+    """Return the structs within a struct, by their names in Kafka. Each gets those within it as attributes."""
     found: dict[str, type[Struct]] = {}
     for field in struct.FIELDS:
         if field.struct is not None:

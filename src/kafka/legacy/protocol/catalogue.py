@@ -20,7 +20,7 @@ UNKNOWN_OFFSET = -1
 
 
 def _behind_version(message: str) -> Schema:
-    """The fields of the first version of a message, with the version before them."""
+    """Return the fields of the first version of a message, with the version before them."""
     fields = schema_of(message, 0)
     return Schema(("version", Int16), *zip(fields.names, fields.fields, strict=True))
 
@@ -259,7 +259,7 @@ def _make(module: str, api: str, kind: str, version: int) -> type[Any]:
 
 
 def _has_tagged_header(declared: type[Message], version: int, is_request: bool) -> bool:
-    """Whether the header before a version of a message has tagged fields."""
+    """Return whether the header before a version of a message has tagged fields."""
     if is_request:
         return version >= declared.FLEXIBLE_SINCE
     return response_header_version(declared, version) > 0

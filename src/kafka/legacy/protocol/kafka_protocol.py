@@ -20,7 +20,7 @@ from kafka.legacy.protocol.schema_types import Bytes, Int32
 
 
 def _frame(client_id: Any, correlation_id: int, request: Any) -> bytes:
-    """A request as 0.9 sent it."""
+    """Return a request as 0.9 sent it."""
     return Bytes.encode(RequestHeader(request, correlation_id, client_id).encode() + request.encode())
 
 
@@ -47,7 +47,7 @@ def _read(module: str, api: str, data: Any) -> Any:
 
 
 def _with_bytes(payload: Any) -> Any:
-    """A payload with the name of its topic as bytes."""
+    """Return a payload with the name of its topic as bytes."""
     return payload._replace(topic=payload.topic.encode())
 
 

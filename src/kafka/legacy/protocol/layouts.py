@@ -341,7 +341,7 @@ def _array(kind: type[types.Array], element: Any) -> types.Array:
 def _fields(
     message: type[Message], struct: type[Struct], version: int, prefix: str
 ) -> tuple[tuple[str, types.FieldType], ...]:
-    """The fields of a struct, each with its name and type."""
+    """Return the fields of a struct, each with its name and type."""
     flexible = version >= message.FLEXIBLE_SINCE
     fields = []
     for field in struct.FIELDS:
@@ -366,7 +366,7 @@ def _name(message: str, path: str, own: str, version: int) -> str:
 
 
 def _type(message: type[Message], field: Field, version: int, path: str) -> types.FieldType:
-    """The type of a field."""
+    """Return the type of a field."""
     flexible = version >= message.FLEXIBLE_SINCE
     if f"{message.NAME}.{path}" in _BIT_FIELDS:
         return types.BitField
@@ -384,5 +384,5 @@ def _type(message: type[Message], field: Field, version: int, path: str) -> type
 
 
 def _simple(kind: Kind, is_compact: bool) -> types.FieldType:
-    """The type of a value that is not made of others."""
+    """Return the type of a value that is not made of others."""
     return _COMPACT[kind] if is_compact and kind in _COMPACT else _TYPES[kind]

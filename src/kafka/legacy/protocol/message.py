@@ -18,7 +18,7 @@ _LOG_OVERHEAD = 12
 
 
 def _signed(number: int) -> int:
-    """The signed number of the same four bytes."""
+    """Return the signed number of the same four bytes."""
     return number - (1 << 32) if number >> 31 else number
 
 
@@ -97,7 +97,7 @@ class Message(Struct):
         return cls(rest[-1], rest[-2], magic, attributes, crc, rest[0] if magic else None)
 
     def validate_crc(self) -> bool:
-        """Whether the checksum is that of the message."""
+        """Return whether the checksum is that of the message."""
         if self._validated_crc is None:
             whole = Message(self.value, self.key, self.magic, self.attributes, 0, self.timestamp)
             whole._encode_self()
@@ -105,7 +105,7 @@ class Message(Struct):
         return self.crc == self._validated_crc
 
     def is_compressed(self) -> bool:
-        """Whether the value holds other messages."""
+        """Return whether the value holds other messages."""
         return self.attributes & self.CODEC_MASK != 0
 
     def decompress(self) -> list[tuple[Any, Any, Any]]:

@@ -55,7 +55,7 @@ def create_message_set(
 
 
 def _wrapper(codec: Compression, pairs: Iterable[tuple[Any, Any]], key: bytes | None, level: int | None) -> Message:
-    """A message that holds others."""
+    """Return a message that holds others."""
     inside = encode_message_set(create_message(value, own_key) for value, own_key in pairs)
     return Message(0, int(codec), key, bytes(compress(codec, inside, level=level, magic=0)))
 

@@ -135,6 +135,6 @@ class KafkaProtocol:
             ) from error
 
     def _may_lack_id(self, response_type: Any) -> bool:
-        """Whether it is the response that Kafka 0.8.2 sends with the correlation id 0 at first."""
+        """Return whether it is the response that Kafka 0.8.2 sends with the correlation id 0 at first."""
         is_first_coordinator = response_type.API_KEY == _FIND_COORDINATOR and response_type.API_VERSION == 0
         return is_first_coordinator and self._api_version in (None, (0, 8, 2))

@@ -20,12 +20,12 @@ def _topics(payloads: Iterable[Any], entry: Callable[[int, Any], Any]) -> list[t
 
 
 def _entries(response: Any) -> Iterable[tuple[Any, ...]]:
-    """The entries of all partitions of a response, each with its topic before it."""
+    """Return the entries of all partitions of a response, each with its topic before it."""
     return ((topic, *entry) for topic, partitions in response.topics for entry in partitions)
 
 
 def produce_request(payloads: Iterable[Any], acks: int, timeout: int) -> Any:
-    """The request that appends messages."""
+    """Return the request that appends messages."""
     topics = _topics(payloads, lambda partition, payload: (partition, encode_message_set(payload.messages)))
     return versions("produce", "Produce", "Request")(required_acks=acks, timeout=timeout, topics=topics)
 
@@ -36,7 +36,7 @@ def produce_payloads(response: Any) -> list[tuples.ProduceResponsePayload]:
 
 
 def fetch_request(payloads: Iterable[Any], max_wait_time: int, min_bytes: int) -> Any:
-    """The request that reads messages."""
+    """Return the request that reads messages."""
     topics = _topics(payloads, lambda partition, payload: (partition, payload.offset, payload.max_bytes))
     request = versions("fetch", "Fetch", "Request")
     return request(replica_id=-1, max_wait_time=max_wait_time, min_bytes=min_bytes, topics=topics)
@@ -53,7 +53,7 @@ def fetch_payloads(
 
 
 def offset_request(payloads: Iterable[Any]) -> Any:
-    """The request for offsets before a time."""
+    """Return the request for offsets before a time."""
     topics = _topics(payloads, lambda partition, payload: (partition, payload.time, payload.max_offsets))
     return versions("offset", "Offset", "Request")(replica_id=-1, topics=topics)
 
@@ -64,23 +64,23 @@ def offset_payloads(response: Any) -> list[tuples.OffsetResponsePayload]:
 
 
 def list_offset_request(payloads: Iterable[Any]) -> Any:
-    """The request for the first offset at or after a time."""
+    """Return the request for the first offset at or after a time."""
     topics = _topics(payloads, lambda partition, payload: (partition, payload.time))
     return versions("offset", "Offset", "Request")[1](replica_id=-1, topics=topics)
 
 
 def list_offset_payloads(response: Any) -> list[tuples.ListOffsetResponsePayload]:
-    """An offset of each partition, and its time."""
+    """Return an offset of each partition, and its time."""
     return [tuples.ListOffsetResponsePayload(*entry[:5]) for entry in _entries(response)]
 
 
 def metadata_request(topics: Iterable[Any]) -> Any:
-    """The request for the metadata of topics, of all if there are none."""
+    """Return the request for the metadata of topics, of all if there are none."""
     return versions("metadata", "Metadata", "Request")(list(topics))
 
 
 def metadata_payload(response: Any) -> tuples.MetadataResponse:
-    """The brokers and topics of a cluster, as named tuples (0.9)."""
+    """Return the brokers and topics of a cluster, as named tuples (0.9)."""
     topics = [
         tuples.TopicMetadata(
             name,
@@ -96,13 +96,13 @@ def metadata_payload(response: Any) -> tuples.MetadataResponse:
 
 
 def offset_commit_request(group: Any, payloads: Iterable[Any]) -> Any:
-    """The request that commits offsets, in version 0: those that the broker keeps in ZooKeeper."""
+    """Return the request that commits offsets, in version 0: those that the broker keeps in ZooKeeper."""
     topics = _topics(payloads, lambda partition, payload: (partition, payload.offset, payload.metadata))
     return versions("commit", "OffsetCommit", "Request")(consumer_group=group, topics=topics)
 
 
 def offset_commit_payloads(response: Any) -> list[tuples.OffsetCommitResponsePayload]:
-    """The results of commits."""
+    """Return the results of commits."""
     return [tuples.OffsetCommitResponsePayload(*entry) for entry in _entries(response)]
 
 
@@ -119,10 +119,10 @@ def offset_fetch_payloads(response: Any) -> list[tuples.OffsetFetchResponsePaylo
 
 
 def coordinator_request(group: Any) -> Any:
-    """The request for the coordinator of a group."""
+    """Return the request for the coordinator of a group."""
     return versions("commit", "GroupCoordinator", "Request")(group)
 
 
 def coordinator_payload(response: Any) -> tuples.ConsumerMetadataResponse:
-    """The coordinator of a group."""
+    """Return the coordinator of a group."""
     return tuples.ConsumerMetadataResponse(response.error_code, response.coordinator_id, response.host, response.port)

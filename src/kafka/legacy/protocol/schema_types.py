@@ -118,7 +118,7 @@ class String(AbstractType):
         self.encoding = encoding
 
     def _bytes(self, value: Any) -> bytes:
-        """The bytes of a text; those that are given as bytes, as under Python 2, are taken as they are."""
+        """Return the bytes of a text; those that are given as bytes, as under Python 2, are taken as they are."""
         return bytes(value) if isinstance(value, (bytes, bytearray)) else str(value).encode(self.encoding)
 
     def encode(self, value: Any) -> bytes:

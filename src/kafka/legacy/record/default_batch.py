@@ -318,7 +318,7 @@ class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
         return int(self._header[9])
 
     def has_producer_id(self) -> bool:
-        """Whether an idempotent producer wrote it."""
+        """Return whether an idempotent producer wrote it."""
         return self.producer_id > self.NO_PRODUCER_ID
 
     @property
@@ -349,7 +349,7 @@ class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
         return int(self._header[12])
 
     def validate_crc(self) -> bool:
-        """Whether its checksum is that of its bytes; to be asked before iterating."""
+        """Return whether its checksum is that of its bytes; to be asked before iterating."""
         if self._records is not None:
             raise AssertionError("Validate should be called before iteration")
         return self.crc == calc_crc32c(memoryview(self._buffer)[self.ATTRIBUTES_OFFSET :])

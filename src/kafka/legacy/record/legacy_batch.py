@@ -217,7 +217,7 @@ class LegacyRecord(RecordFields):
         return self._crc
 
     def validate_crc(self) -> bool:
-        """Whether the checksum is that of the message."""
+        """Return whether the checksum is that of the message."""
         return self._crc == calc_crc32(self._crc_bytes)
 
     @property
@@ -271,7 +271,7 @@ class LegacyRecordBatch(ABCRecordBatch, LegacyRecordBase):
         return self._magic
 
     def validate_crc(self) -> bool:
-        """Whether its checksum is that of its bytes."""
+        """Return whether its checksum is that of its bytes."""
         return self._message.crc & 0xFFFFFFFF == calc_crc32(self._buffer[self.MAGIC_OFFSET :])
 
     def __iter__(self) -> Iterator[LegacyRecord]:

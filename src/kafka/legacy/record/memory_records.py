@@ -49,7 +49,7 @@ class MemoryRecords(ABCRecords):
         return end if position < end <= len(self._buffer) else position
 
     def has_next(self) -> bool:
-        """Whether there is another batch."""
+        """Return whether there is another batch."""
         return self._end_of_next(self._position) > self._position
 
     def next_batch(self) -> DefaultRecordBatch | LegacyRecordBatch | None:
@@ -203,16 +203,16 @@ class MemoryRecordsBuilder:
         return len(self._buffer) if self._builder is None else self._builder.size()
 
     def compression_rate(self) -> float:
-        """The size compressed by the size before; the batch is closed."""
+        """Return the size compressed by the size before; the batch is closed."""
         self._check_closed()
         return self.size_in_bytes() / self._bytes_written
 
     def is_full(self) -> bool:
-        """Whether nothing can be added."""
+        """Return whether nothing can be added."""
         return self._builder is None or self._builder.size() >= self._batch_size
 
     def next_offset(self) -> int:
-        """The offset of the next record."""
+        """Return the offset of the next record."""
         return self._next_offset
 
     def buffer(self) -> bytes:

@@ -53,10 +53,10 @@ crc32c_py = crc32c_c
 
 
 def calc_crc32c(memview: Buffer, _crc32c: Callable[[Buffer], int] = crc32c_c) -> int:
-    """The checksum of a batch of magic 2."""
+    """Return the checksum of a batch of magic 2."""
     return _crc32c(memview)
 
 
 def calc_crc32(memview: Buffer) -> int:
-    """The checksum of a message of magic 0 or 1."""
+    """Return the checksum of a message of magic 0 or 1."""
     return zlib.crc32(memview)

@@ -54,7 +54,7 @@ class Api(NamedTuple):
 
 
 def text(name: Any) -> Any:
-    """A name as text: 0.9 took bytes as well, and so do its programs' payloads."""
+    """Return a name as text: 0.9 took bytes as well, and so do its programs' payloads."""
     return bytes(name).decode() if isinstance(name, (bytes, bytearray)) else name
 
 

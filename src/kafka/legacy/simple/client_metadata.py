@@ -86,11 +86,11 @@ class KnownMetadata:
         return list(self.topic_partitions)
 
     def has_metadata_for_topic(self, topic: str) -> bool:
-        """Whether partitions of a topic are known."""
+        """Return whether partitions of a topic are known."""
         return bool(self.topic_partitions.get(text(topic)))
 
     def get_partition_ids_for_topic(self, topic: str) -> list[int]:
-        """The partitions of a topic, in order; none of a topic that is not known."""
+        """Return the partitions of a topic, in order; none of a topic that is not known."""
         return sorted(self.topic_partitions.get(text(topic), ()))
 
     def reset_topic_metadata(self, *topics: str) -> None:
@@ -136,7 +136,7 @@ class KnownMetadata:
         self.topics_to_brokers[place] = self.brokers.get(leader) or BrokerMetadata(leader, None, None)  # type: ignore[arg-type]  # so that its id is not lost
 
     def _known_leader(self, place: TopicPartition) -> int:
-        """The leader's id. Raises why there is none."""
+        """Return the leader's id. Raises why there is none."""
         if place.partition not in self.topic_partitions.get(place.topic, ()):
             raise UnknownTopicOrPartitionError(place)
         leader = self.topics_to_brokers.get(place)
@@ -146,7 +146,7 @@ class KnownMetadata:
 
 
 def metadata_response(answered: MetadataResponse) -> Any:
-    """A broker's answer in version 0, as programs of 1.x had it, with the names that 0.9 gave its parts."""
+    """Return a broker's answer in version 0, as programs of 1.x had it, with the names that 0.9 gave its parts."""
     brokers = [BrokerMetadata(each.node_id, each.host, each.port) for each in answered.brokers]
     topics = [
         AnsweredTopic(

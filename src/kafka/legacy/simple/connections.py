@@ -138,7 +138,7 @@ class BrokerConnections:
         self._made: dict[tuple[str, int], BrokerConnection] = {}
 
     def get(self, host: str, port: int, afi: int) -> BrokerConnection:
-        """The connection to an address, connected. Raises `KafkaConnectionError`."""
+        """Return the connection to an address, connected. Raises `KafkaConnectionError`."""
         if self._pid != os.getpid():  # what was made before the fork belongs to the parent
             self._pid, self._made = os.getpid(), {}
         connection = self._made.get((host, port))
@@ -170,7 +170,7 @@ class SendsOwnRequests:
     _broker_connections: BrokerConnections
 
     def _get_conn(self, host: str, port: int, afi: int = socket.AF_UNSPEC) -> BrokerConnection:
-        """The connection to a broker, connected. Raises `KafkaConnectionError`."""
+        """Return the connection to a broker, connected. Raises `KafkaConnectionError`."""
         return self._broker_connections.get(text(host), port, afi)
 
     def _send_broker_unaware_request(

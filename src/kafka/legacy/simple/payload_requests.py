@@ -145,7 +145,7 @@ class LeaderExchange:
         return _answers(self._request, response, self._payloads, self._api)
 
     def failed(self, error: Exception) -> dict[tuple[str, int], Any]:
-        """The answers where the broker did not give any; raises ``error`` if it says more than that."""
+        """Return the answers where the broker did not give any; raises ``error`` if it says more than that."""
         if not isinstance(error, _NOT_REACHED):
             raise error
         log.warning("broker %d did not answer: %s", self._node_id, error)
@@ -209,7 +209,7 @@ def _answers(request: Any, response: Any, payloads: Sequence[Any], api: Api) -> 
 
 
 def failed(payloads: Iterable[Any], error: Exception) -> dict[tuple[str, int], Any]:
-    """The answers for payloads that did not reach a broker."""
+    """Return the answers for payloads that did not reach a broker."""
     answers: dict[tuple[str, int], Any] = {}
     for payload in payloads:
         answers[text(payload.topic), payload.partition] = failure = FailedPayloadsError(payload, str(error))
@@ -237,7 +237,7 @@ def offsets_before(ask: Ask, payloads: list[Any]) -> list[Any]:
 def _filled(
     ask: Ask, payloads: list[Any], answers: list[Any], time: int, wanted: Callable[[Any, tuple[int, ...]], bool]
 ) -> list[Any]:
-    """The answers, with the offset at `time` added to those for which it is wanted."""
+    """Return the answers, with the offset at `time` added to those for which it is wanted."""
     lacking = [
         number
         for number, (payload, answer) in enumerate(zip(payloads, answers, strict=True))
@@ -257,7 +257,7 @@ def _at(payload: Any, time: int) -> OffsetRequestPayload:
 
 
 def _is_complete(answer: Any) -> bool:
-    """Whether nothing is added: it is an error, or what brokers gave then."""
+    """Return whether nothing is added: it is an error, or what brokers gave then."""
     return _is_error(answer) or isinstance(answer, OffsetsOfSegments)
 
 

@@ -155,13 +155,13 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
         return ConsumerMetadataResponse(found.error_code, found.node_id, found.host, found.port)
 
     def _get_coordinator_for_group(self, group: str) -> BrokerMetadata:
-        """The coordinator of a group. Raises the error that the broker answers."""
+        """Return the coordinator of a group. Raises the error that the broker answers."""
         found = self.send_consumer_metadata_request(group)
         check_error(found)
         return BrokerMetadata(found.nodeId, found.host, found.port)
 
     def _get_leader_for_partition(self, topic: str, partition: int) -> BrokerMetadata:
-        """The leader of a partition, looked up if it is not known. Raises why there is none."""
+        """Return the leader of a partition, looked up if it is not known. Raises why there is none."""
         place = TopicPartition(text(topic), partition)
         if self.topics_to_brokers.get(place) is None:
             self.load_metadata_for_topics(place.topic)
