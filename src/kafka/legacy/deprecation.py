@@ -1,4 +1,4 @@
-"""Tells that an interface is old, at the line of the program that uses it, and only to those who ask for that."""
+"""Issues deprecation warnings that point to the calling program, and are hidden by default."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from types import FrameType
 def warn_deprecated(text: str) -> None:
     """Issue a `DeprecationWarning` at the innermost line outside this package.
 
-    Python shows deprecation warnings of a script's own lines by default. The output of old programs must not change, so
-    for filters by module the warning belongs to this package. ``-W always::DeprecationWarning`` shows it, with the
-    program's line.
+    Python shows deprecation warnings for a script's own lines by default, but the output of old programs must not
+    change. Therefore, filters by module see the warning as one of this package. ``-W always::DeprecationWarning`` shows
+    it, with the program's line.
     """
     frame = sys._getframe(1)
     while frame.f_back is not None and _is_ours(frame):

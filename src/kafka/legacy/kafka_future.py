@@ -1,4 +1,4 @@
-"""`kafka.future.Future`: a result, or an error, that comes later, and those who want to be told of it."""
+"""`kafka.future.Future`: a result or an error that becomes available later, with callbacks."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ log = logging.getLogger("kafka.future")
 
 
 class Future(abc.ABC):  # noqa: B024  # the base class is there for `register`
-    """Is completed once, by `success` or `failure`, and then calls those who were added, in their order.
+    """A future that is completed once, by `success` or `failure`, and then calls its callbacks in order.
 
-    What is added later is called at once. The producer's futures are instances too.
+    Callbacks added later are called immediately. The producer's futures are instances too.
 
     Attributes:
-        is_done: whether there is a value or an error.
-        value: what `success` was given.
-        exception: what `failure` was given.
-        error_on_callbacks: whether an error of a callback is raised, and not only logged.
+        is_done: whether there is a result or an error.
+        value: the result, the argument of `success`.
+        exception: the error, the argument of `failure`.
+        error_on_callbacks: whether errors of callbacks are raised instead of only logged.
     """
 
     error_on_callbacks: ClassVar[bool] = False
@@ -38,24 +38,27 @@ class Future(abc.ABC):  # noqa: B024  # the base class is there for `register`
         self._lock = threading.Lock()
 
     def succeeded(self) -> bool:
-        """Return whether it is done and has no error."""
+        """Return whether the future is done without an error."""
         return self.is_done and self.exception is None
 
     def failed(self) -> bool:
-        """Return whether it is done and has an error."""
+        """Return whether the future is done with an error."""
         return self.is_done and self.exception is not None
 
     def retriable(self) -> bool:
-        """Return whether its error says that the same may succeed later."""
+        """Return whether the error is retriable."""
         return bool(getattr(self.exception, "retriable", False))
 
     def success(self, value: Any) -> Self:
-        """Complete it with a value; `AssertionError` if it is done."""
+        """Complete the future with a result. Raises `AssertionError` if it is done."""
         self._call("callback", self._complete(value, None), value)
         return self
 
     def failure(self, e: BaseException | type[BaseException]) -> Self:
-        """Complete it with an error or its class; `AssertionError` if it is done, `TypeError` if it is not an error."""
+        """Complete the future with an error or its class.
+
+        Raises `AssertionError` if the future is done, and `TypeError` if the argument is not an error.
+        """
         error = e() if isinstance(e, type) else e
         if not isinstance(error, BaseException):
             raise TypeError(f"future failed without an exception: {e!r}")
@@ -63,7 +66,7 @@ class Future(abc.ABC):  # noqa: B024  # the base class is there for `register`
         return self
 
     def add_callback(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> Self:
-        """Have a function called with the value, after other arguments."""
+        """Add a function that is called with the given arguments and the result."""
         call = functools.partial(f, *args, **kwargs) if args or kwargs else f
         with self._lock:
             if not self.is_done:
@@ -74,7 +77,7 @@ class Future(abc.ABC):  # noqa: B024  # the base class is there for `register`
         return self
 
     def add_errback(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> Self:
-        """Have a function called with the error, after other arguments."""
+        """Add a function that is called with the given arguments and the error."""
         call = functools.partial(f, *args, **kwargs) if args or kwargs else f
         with self._lock:
             if not self.is_done:
@@ -85,15 +88,15 @@ class Future(abc.ABC):  # noqa: B024  # the base class is there for `register`
         return self
 
     def add_both(self, f: Callable[..., object], *args: Any, **kwargs: Any) -> Self:
-        """Have a function called with the value or the error."""
+        """Add a function that is called with the result or the error."""
         return self.add_callback(f, *args, **kwargs).add_errback(f, *args, **kwargs)
 
     def chain(self, future: Future) -> Self:
-        """Complete another future in the same way."""
+        """Complete another future with the same result or error."""
         return self.add_callback(future.success).add_errback(future.failure)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """Wait on the running event loop for the value, or raise the error; one that is done needs no loop."""
+        """Return the result or raise the error, waiting on the running event loop unless the future is done."""
         if not self.is_done:
             loop = asyncio.get_running_loop()
             done = asyncio.Event()
@@ -104,7 +107,7 @@ class Future(abc.ABC):  # noqa: B024  # the base class is there for `register`
         return self.value
 
     def _complete(self, value: Any, error: BaseException | None) -> list[Callable[[Any], object]]:
-        """Complete it, and give those who are to be told."""
+        """Complete the future, and return the callbacks to be called."""
         with self._lock:
             if self.is_done:
                 raise AssertionError("Future is already complete")

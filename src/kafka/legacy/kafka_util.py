@@ -1,4 +1,4 @@
-"""What `kafka.util` had: timers, weak references, decorators, and functions for byte strings."""
+"""The contents of `kafka.util`: timers, weak references, decorators, and functions for byte strings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kafka.errors import BufferUnderflowError, KafkaTimeoutError
 
 
 class ReentrantTimer:
-    """Calls a function at an interval, in a thread of its own, until it is stopped; it can be restarted.
+    """Calls a function periodically in a separate thread until it is stopped; it can be restarted.
 
     Arguments:
         t: the interval in milliseconds.
@@ -49,7 +49,7 @@ class ReentrantTimer:
         self.thread.start()
 
     def stop(self) -> None:
-        """Stop, and wait for a running call, for at most the interval plus one second."""
+        """Stop, and wait for a running call, up to the interval plus one second."""
         thread, active = self.thread, self.active
         if thread is None or active is None:
             return
@@ -64,12 +64,12 @@ class ReentrantTimer:
 
 
 class Timer:
-    """Counts a time down.
+    """A deadline.
 
     Arguments:
-        timeout_ms: how long, in milliseconds; None for ever.
-        error_message: what `maybe_raise` says.
-        start_at: when it began, by `time.monotonic()`; now unless given.
+        timeout_ms: the time limit in milliseconds; None: no limit.
+        error_message: the message of `maybe_raise`.
+        start_at: the start, by `time.monotonic()`; None: now.
     """
 
     __slots__ = ("_error_message", "_expire_at", "_start_at", "_timeout_ms")
@@ -84,29 +84,29 @@ class Timer:
 
     @property
     def expired(self) -> bool:
-        """Whether the time is up."""
+        """Whether the time has passed."""
         return time.monotonic() >= self._expire_at
 
     @property
     def timeout_ms(self) -> float | None:
-        """The milliseconds that are left; None if there is no limit."""
+        """The remaining milliseconds; None if there is no limit."""
         if self._timeout_ms is None or self._expire_at == float("inf"):
             return self._timeout_ms
         return max(0, int((self._expire_at - time.monotonic()) * 1000))
 
     @property
     def timeout_secs(self) -> float | None:
-        """The same in seconds."""
+        """The remaining seconds; None if there is no limit."""
         left = self.timeout_ms
         return None if left is None else left / 1000
 
     @property
     def elapsed_ms(self) -> int:
-        """The milliseconds since the beginning."""
+        """The milliseconds since the start."""
         return int(1000 * (time.monotonic() - self._start_at))
 
     def maybe_raise(self) -> None:
-        """Raise `KafkaTimeoutError` if the time is up."""
+        """Raise `KafkaTimeoutError` if the time has passed."""
         if self.expired:
             raise KafkaTimeoutError(*(() if self._error_message is None else (self._error_message,)))
 
@@ -115,7 +115,7 @@ class Timer:
 
 
 class WeakMethod:
-    """A method of an object, to be called as long as the object lives; holds neither.
+    """A weak reference to a bound method, which can be called while its object exists.
 
     Arguments:
         object_dot_method: a bound method.
@@ -128,7 +128,7 @@ class WeakMethod:
         self._method_id = id(self.method())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the method; raises `ReferenceError` where its object is gone."""
+        """Call the method. Raises `ReferenceError` if its object no longer exists."""
         method, target = self.method(), self.target()
         if method is None or target is None:
             raise ReferenceError("the object of this method is gone")
@@ -144,11 +144,11 @@ class WeakMethod:
 
 
 class Dict(dict[Any, Any]):
-    """A dict that can be referred to weakly."""
+    """A dict that supports weak references."""
 
 
 def try_method_on_system_exit(obj: object, method: str, *args: Any, **kwargs: Any) -> None:
-    """Call a method of an object when the interpreter ends, if the object still lives and has it."""
+    """Call a method of an object at exit, if the object still exists and has the method."""
 
     def call(proxy: Any) -> None:
         with contextlib.suppress(ReferenceError, AttributeError):
@@ -169,7 +169,7 @@ _Locked = TypeVar("_Locked", bound=_HasLock)
 
 
 def synchronized(func: Callable[Concatenate[_Locked, _P], _R]) -> Callable[Concatenate[_Locked, _P], _R]:
-    """Have a method run under the lock ``self._lock``."""
+    """Decorate a method to run with the lock ``self._lock`` held."""
 
     @functools.wraps(func)
     def locked(self: _Locked, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -180,7 +180,7 @@ def synchronized(func: Callable[Concatenate[_Locked, _P], _R]) -> Callable[Conca
 
 
 class classproperty(Generic[_R]):  # noqa: N801  # kafka-python's name
-    """A property of a class."""
+    """A read-only property of a class."""
 
     def __init__(self, f: Callable[[Any], _R]) -> None:
         self.f = f
@@ -194,41 +194,41 @@ TO_SIGNED = 1 << 32
 
 
 def crc32(data: bytes) -> int:
-    """Return the CRC of data as the signed number that old messages carry."""
+    """Return the CRC-32 of data as a signed number, as in old messages."""
     unsigned = zlib.crc32(data)
     return unsigned - TO_SIGNED if unsigned >= MAX_INT else unsigned
 
 
 def write_int_string(s: bytes | None) -> bytes:
-    """Put the length before a string, in four bytes; -1 stands for None. Raises `TypeError` for what is not bytes."""
+    """Prefix a byte string with its length in four bytes; None has length -1. Raises `TypeError` for other types."""
     return _write(">i", s)
 
 
 def write_short_string(s: bytes | None) -> bytes:
-    """Put the length before a string, in two bytes; -1 stands for None.
+    """Prefix a byte string with its length in two bytes; None has the length -1.
 
-    Raises `TypeError` for what is not bytes, `struct.error` for more than 32,767 of them.
+    Raises `TypeError` for other types, and `struct.error` for more than 32,767 bytes.
     """
     return _write(">h", s)
 
 
 def read_int_string(data: bytes, cur: int) -> tuple[bytes | None, int]:
-    """Read what `write_int_string` writes, from a position; gives the string and the position behind it.
+    """Read a string written by `write_int_string` at a position; return the string and the position after it.
 
-    Raises `BufferUnderflowError` where the data end before it.
+    Raises `BufferUnderflowError` if the data end too early.
     """
     return _read(">i", data, cur)
 
 
 def read_short_string(data: bytes, cur: int) -> tuple[bytes | None, int]:
-    """Read what `write_short_string` writes, likewise."""
+    """Read a string written by `write_short_string`, like `read_int_string`."""
     return _read(">h", data, cur)
 
 
 def relative_unpack(fmt: str, data: bytes, cur: int) -> tuple[tuple[Any, ...], int]:
-    """Unpack a format of `struct` from a position; gives the values and the position behind them.
+    """Unpack a format of `struct` at a position; return the values and the position after them.
 
-    Raises `BufferUnderflowError` where the data end before them.
+    Raises `BufferUnderflowError` if the data end too early.
     """
     end = cur + struct.calcsize(fmt)
     if len(data) < end:
@@ -237,7 +237,7 @@ def relative_unpack(fmt: str, data: bytes, cur: int) -> tuple[tuple[Any, ...], i
 
 
 def kafka_bytestring(s: str | bytes) -> bytes:
-    """Return bytes as they are, and text in UTF-8. Raises `TypeError` for other types."""
+    """Return bytes unchanged, and text encoded as UTF-8. Raises `TypeError` for other types."""
     if isinstance(s, bytes):
         return s
     if isinstance(s, str):

@@ -110,7 +110,7 @@ def work(
 
 
 def _reader(client: Any, group: str | None, topic: str, options: dict[str, Any]) -> SimpleConsumer:
-    """Create a consumer that commits nothing, without a `DeprecationWarning`."""
+    """Create a consumer that does not commit, without a `DeprecationWarning`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         return SimpleConsumer(
@@ -121,12 +121,12 @@ def _reader(client: Any, group: str | None, topic: str, options: dict[str, Any])
 def _hand_over(
     consumer: SimpleConsumer, pipe: Connection[Handed, int], allowance: _Allowance, handed: dict[int, int]
 ) -> None:
-    """Read and hand over; `handed` gets the offsets behind what the parent has."""
+    """Fetch messages and send them to the parent; store in `handed` the offsets that follow them."""
     consumer.provide_partition_info()
     started = False
     while True:
         found = consumer.get_messages(allowance.wait(), block=1, timeout=_WAIT_S)
-        if found or not started:  # the parent learns that this process has looked
+        if found or not started:  # also tells the parent that this process has looked for messages
             pipe.send([(partition, each.offset, each.message.key, each.message.value) for partition, each in found])
             allowance.change(-len(found))
             handed.update(consumer.offsets)
@@ -134,17 +134,17 @@ def _hand_over(
 
 
 _AHEAD = 1024
-"""How many messages each process may fetch ahead of an iteration."""
+"""Number of messages that each process may fetch ahead during iteration."""
 _ITERATION_WAIT_S = 1.0
 _START_S = 30.0
 _STOP_S = 5.0
 
 
 class _Worker:
-    """A process, the parent's end of its pipe, and what was said through that.
+    """A process, and the parent's end of its pipe.
 
     Attributes:
-        allowed: how many messages it may still send.
+        allowed: number of messages that it may still send.
         started: whether it has looked for messages.
     """
 
@@ -155,28 +155,28 @@ class _Worker:
         self.started = False
 
     def allow(self, count: int) -> None:
-        """Let it send up to this many messages."""
+        """Allow the process to send up to this many messages."""
         more = min(count, _AHEAD) - self.allowed
         if more > 0:
-            with contextlib.suppress(OSError):  # receiving finds out that it has ended
+            with contextlib.suppress(OSError):  # _receive() notices if the process has ended
                 self.pipe.send(more)
                 self.allowed += more
 
 
 class MultiProcessConsumer(Consumer):
-    """Reads a topic's partitions in processes of their own, with a `SimpleConsumer` each.
+    """Reads a topic's partitions in several processes, with a `SimpleConsumer` each.
 
-    The processes only read; offsets are committed here, of what was handed out. They end with `stop()`, and when this
-    process ends, however it does.
+    The processes only read; this process commits the offsets of messages that it returned. The processes end with
+    `stop()`, and when this process ends for any reason.
 
     Arguments:
         client, group, topic, partitions, auto_commit, auto_commit_every_n, auto_commit_every_t: as of `Consumer`.
-        num_procs: among how many processes the partitions are divided.
-        partitions_per_proc: instead of that, how many partitions each has at most; 0: not given.
+        num_procs: number of processes that share the partitions.
+        partitions_per_proc: instead, the maximum number of partitions per process; 0: not given.
         simple_consumer_options: options of each `SimpleConsumer`.
 
     Attributes:
-        procs: the processes, as `multiprocessing` has them.
+        procs: the processes, as `multiprocessing` objects.
     """
 
     def __init__(
@@ -207,23 +207,23 @@ class MultiProcessConsumer(Consumer):
         return f"<MultiProcessConsumer group={self.group}, topic={self.topic}, consumers={len(self.procs)}>"
 
     def _start(self, options: dict[str, Any]) -> _Worker:
-        """Start a process; a fork where there is one, as programs of the time do not expect to be imported again."""
+        """Start a process, by a fork if possible, because programs of that time do not expect to be imported again."""
         forks = "fork" in multiprocessing.get_all_start_methods()
         context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         ours, theirs = context.Pipe()
         inherited = [worker.pipe for worker in self._workers] + [ours] if forks else []
         arguments = (self.client.copy(), self.group, self.topic, theirs, inherited, os.getpid(), options)
         process = context.Process(target=work, args=arguments, name="kafka-consumer", daemon=True)
-        with warnings.catch_warnings():  # the client's loop knows of forks
+        with warnings.catch_warnings():  # the client's loop supports forks
             warnings.filterwarnings("ignore", ".*use of fork", DeprecationWarning)
             process.start()
         theirs.close()
         return _Worker(process, ours)
 
     def stop(self) -> None:
-        """End the processes, and commit as `SimpleConsumer.stop` does."""
+        """Stop the processes, and commit as `SimpleConsumer.stop` does."""
         if os.getpid() != self._pid:
-            return  # they are the parent's
+            return  # a forked child: the processes belong to the parent
         for worker in self._workers:
             worker.pipe.close()
         self._workers = []
@@ -235,7 +235,7 @@ class MultiProcessConsumer(Consumer):
         super().stop()
 
     def __iter__(self) -> Iterator[Any]:
-        """Messages one by one, until there has been none for a second."""
+        """Iterate over messages until none has arrived for a second."""
         deadline = time.monotonic() + _START_S
         while True:
             if not self._received:
@@ -249,13 +249,13 @@ class MultiProcessConsumer(Consumer):
             yield got[1]
 
     def get_messages(self, count: int = 1, block: bool | int = True, timeout: float | None = 10) -> list[Any]:
-        """Give up to `count` messages.
+        """Return up to `count` messages.
 
         Arguments:
-            block: whether to wait for all of them; a number: for that many.
-            timeout: for how many seconds; None: for ever.
+            block: whether to wait for all of them; a number: wait for that many.
+            timeout: maximum time to wait in seconds; None: forever.
 
-        Raises `KafkaError` if all processes have ended, and there is no message left of them.
+        Raises `KafkaError` if all processes have ended, and all their messages were returned.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         found: list[tuple[int, OffsetAndMessage]] = []
@@ -273,7 +273,7 @@ class MultiProcessConsumer(Consumer):
     def _gather(
         self, found: list[tuple[int, OffsetAndMessage]], count: int, block: bool | int, deadline: float | None
     ) -> None:
-        """Add what comes to `found` until that has `count`; whatever ends this, what it has is whole."""
+        """Add messages to `found` until it contains `count`. If this is interrupted, `found` is still consistent."""
         while len(found) < count:
             if not self._received:
                 self._allow(count - len(found))
@@ -288,7 +288,7 @@ class MultiProcessConsumer(Consumer):
             worker.allow(count)
 
     def _receive(self, timeout_s: float | None) -> bool:
-        """Wait until a process has sent messages; False if none has in time."""
+        """Wait until a process has sent messages. Return False on a timeout."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while not self._received:
             if not self._workers and self.procs:
@@ -315,7 +315,7 @@ class MultiProcessConsumer(Consumer):
             worker.process.join(_STOP_S)
             log.error("process %s of %r has ended, with %s", worker.process.pid, self, worker.process.exitcode)
             return
-        except BaseException:  # some of its messages may be lost, behind which nothing may be handed out
+        except BaseException:  # some messages may be lost, so later ones must not be returned
             self._let_go(worker)
             log.error("process %s of %r is ended: taking its messages was interrupted", worker.process.pid, self)
             raise
@@ -323,6 +323,6 @@ class MultiProcessConsumer(Consumer):
         worker.allowed -= len(handed)
 
     def _let_go(self, worker: _Worker) -> None:
-        """Let a process end, by closing its pipe."""
+        """Make a process end, by closing its pipe."""
         self._workers.remove(worker)
         worker.pipe.close()

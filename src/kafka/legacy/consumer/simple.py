@@ -1,4 +1,4 @@
-"""`SimpleConsumer`, and its fetching: which messages to request, and what the answers mean. See the package."""
+"""`SimpleConsumer`, and how it fetches: which messages to request, and how to handle the responses."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from kafka.legacy.consumer.consumer_base import (
 from kafka.legacy.payloads import FetchRequestPayload
 
 _TRIES = 3
-"""How often a partition is asked for in one go if no answer comes."""
+"""Maximum number of attempts to fetch a partition at a time."""
 _MESSAGE_OVERHEAD = 26
-"""What a message of magic 0 takes besides its key and value, with its offset and size."""
+"""Size of a message of magic 0 without its key and value, but with its offset and size, in bytes."""
 
 
 class Fetching:
-    """The part of a `SimpleConsumer` that fetches, into `queue`.
+    """The part of a `SimpleConsumer` that fetches messages into `queue`.
 
-    Today's brokers send whole batches, and the first one however large it is. So what `max_buffer_size` allows is
-    compared with each message; a partition of which nothing came, though it has messages, is asked for again with a
-    buffer of twice the size; and another partition comes first each time.
+    Today's brokers send whole batches, and the first one regardless of its size. Therefore `max_buffer_size` is
+    compared with each message. If no message of a partition fits, the partition is fetched again with a buffer of twice
+    the size. Each fetch starts with another partition.
     """
 
     client: Any
@@ -62,7 +62,7 @@ class Fetching:
         raise NotImplementedError
 
     def _fetch(self) -> None:
-        """Ask for messages of every partition."""
+        """Fetch messages of all partitions."""
         sizes = dict.fromkeys(self._in_turn(), self.buffer_size)
         failures = 0
         while sizes:
@@ -82,7 +82,7 @@ class Fetching:
             sizes = again
 
     def _in_turn(self) -> list[int]:
-        """Return the partitions; the one that comes first now comes last next time."""
+        """Return the partitions, rotated by one each time."""
         partitions = list(self.fetch_offsets)
         if partitions:
             self.fetch_offsets[partitions[0]] = self.fetch_offsets.pop(partitions[0])
@@ -91,7 +91,7 @@ class Fetching:
     def _ask(self, sizes: dict[int, int]) -> list[Any]:
         wait_ms = self.fetch_max_wait_time
         limit_s = getattr(self.client, "timeout", None)
-        if isinstance(limit_s, (int, float)):  # the answer has to come before the client gives it up
+        if isinstance(limit_s, (int, float)):  # the response must arrive before the client times out
             wait_ms = min(wait_ms, limit_s * 500)
         asked = [FetchRequestPayload(self.topic, each, self.fetch_offsets[each], size) for each, size in sizes.items()]
         answers: list[Any] = self.client.send_fetch_request(
@@ -100,7 +100,7 @@ class Fetching:
         return answers
 
     def _failed(self, answer: FailedPayloadsError) -> int:
-        """Return the partition of a payload that was not answered; raises what makes another try useless."""
+        """Return the partition of a payload without a response. Raise errors that a retry cannot resolve."""
         if isinstance(answer.__cause__, UnknownTopicOrPartitionError):
             raise answer.__cause__
         payload: Any = answer.payload
@@ -109,7 +109,7 @@ class Fetching:
         return partition
 
     def _take(self, answer: Any, sizes: dict[int, int]) -> int | None:
-        """Put the messages of an answer into the queue; gives the size to ask again with, if that is needed."""
+        """Put the messages of a response into the queue. Return a larger size if it has to be fetched again."""
         partition = answer.partition
         try:
             check_error(answer)
@@ -142,15 +142,15 @@ class Fetching:
                         f"the message of {self.topic}:{partition} at offset {each.offset} has {size} bytes, "
                         f"max_buffer_size is {self.max_buffer_size}"
                     )
-                return  # those before it are handed out first
+                return  # the messages before it are returned first
             self.queue.put((partition, each))
             self.fetch_offsets[partition] = each.offset + 1
             first = False
-        behind = getattr(messages, "next_offset", 0)  # control records are no messages
+        behind = getattr(messages, "next_offset", 0)  # skips control records
         self.fetch_offsets[partition] = max(behind, self.fetch_offsets[partition])
 
     def _larger(self, partition: int, sizes: dict[int, int]) -> int | None:
-        """Return the next size to ask for a partition with, of which nothing came."""
+        """Return the next larger size for a partition of which no message fit."""
         size = sizes[partition]
         if self.max_buffer_size is None or size < self.max_buffer_size:
             larger = size * 2 if self.max_buffer_size is None else min(size * 2, self.max_buffer_size)
@@ -172,20 +172,20 @@ _RESETS = {"largest": LATEST, "smallest": EARLIEST}
 
 
 class SimpleConsumer(Fetching, Consumer):
-    """Reads a topic's partitions with a `SimpleClient`, from the offsets that are stored for a group or from 0.
+    """Reads a topic's partitions with a `SimpleClient`, starting at the offsets stored for a group, or at 0.
 
-    Belongs to one thread, but for commits by time.
+    For use by one thread, except for commits by time.
 
     Arguments:
         client, group, topic, auto_commit, partitions, auto_commit_every_n, auto_commit_every_t: as of `Consumer`.
-        fetch_size_bytes: taken for old programs; a fetch ends with the first message.
-        buffer_size: how many bytes of a partition to ask for at first.
-        max_buffer_size: up to how many; None: any number. A larger message is a `ConsumerFetchSizeTooSmall`.
-        iter_timeout: for how many seconds iteration waits for a message before it ends; None: for ever.
-        auto_offset_reset: where to go on, "largest" or "smallest", if an offset does not exist any more; any other
+        fetch_size_bytes: accepted for compatibility; a fetch returns as soon as one message is available.
+        buffer_size: initial fetch size per partition in bytes.
+        max_buffer_size: maximum fetch size; None: no limit. A larger message raises `ConsumerFetchSizeTooSmall`.
+        iter_timeout: seconds without a message after which iteration ends; None: never.
+        auto_offset_reset: where to continue if an offset does not exist any more, "largest" or "smallest"; any other
             value raises `OffsetOutOfRangeError`.
 
-    Raises `ValueError` for a `buffer_size` above the `max_buffer_size`.
+    Raises `ValueError` if `buffer_size` exceeds `max_buffer_size`.
     """
 
     def __init__(
@@ -219,10 +219,10 @@ class SimpleConsumer(Fetching, Consumer):
         return f"<SimpleConsumer group={self.group}, topic={self.topic}, partitions={list(self.offsets)}>"
 
     def reset_partition_offset(self, partition: int) -> int | None:
-        """Go to the end of a partition that `auto_offset_reset` names.
+        """Seek to the end of a partition that `auto_offset_reset` selects.
 
-        Returns the offset there; None if no broker told it (the log says why). Raises the error that is being handled,
-        or else an `OffsetOutOfRangeError`, if `auto_offset_reset` names no end.
+        Returns the offset there, or None if no broker returned it (see the log). If `auto_offset_reset` selects neither
+        end, raises the error that is being handled, or an `OffsetOutOfRangeError`.
         """
         end = _RESETS.get(self.auto_offset_reset)
         if end is None:
@@ -239,12 +239,12 @@ class SimpleConsumer(Fetching, Consumer):
         return offset
 
     def seek(self, offset: int, whence: int | None = None, partition: int | None = None) -> None:
-        """Go to an offset; commits it, if commits are automatic.
+        """Seek to an offset, and commit it if commits are automatic.
 
         Arguments:
-            offset: the offset, or how far to go. From an end of all partitions it is divided among them.
-            whence: None: `offset` is meant as it is; 0: from the beginning; 1: from here; 2: from the end.
-            partition: of which partition; of all if None.
+            offset: the offset, or the distance. A distance from an end of all partitions is divided among them.
+            whence: None: `offset` is absolute; 0: relative to the beginning; 1: to the current position; 2: to the end.
+            partition: the partition; None: all.
 
         Raises `ValueError` for another `whence`.
         """
@@ -267,13 +267,13 @@ class SimpleConsumer(Fetching, Consumer):
             self.commit()
 
     def get_messages(self, count: int = 1, block: bool | int = True, timeout: float | None = 0.1) -> list[Any]:
-        """Give up to `count` messages.
+        """Return up to `count` messages.
 
         Arguments:
-            block: whether to wait for all of them; a number: for that many.
-            timeout: for how many seconds; None: for ever.
+            block: whether to wait for all of them; a number: wait for that many.
+            timeout: maximum time to wait in seconds; None: forever.
 
-        Raises `ConsumerFetchSizeTooSmall`, `OffsetOutOfRangeError`, and what brokers answer with.
+        Raises `ConsumerFetchSizeTooSmall`, `OffsetOutOfRangeError`, and errors of the brokers.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         found: list[tuple[int, Any]] = []
@@ -301,12 +301,13 @@ class SimpleConsumer(Fetching, Consumer):
     def get_message(
         self, block: bool | int = True, timeout: float | None = 0.1, get_partition_info: bool | None = None
     ) -> Any:
-        """Give a message, or None if there is none.
+        """Return a message, or None if there is none.
 
         Arguments:
             block: whether to wait for one.
-            timeout: for how many seconds; None: for ever.
-            get_partition_info: whether to give a pair of partition and message; None: as `provide_partition_info` said.
+            timeout: maximum time to wait in seconds; None: forever.
+            get_partition_info: whether to return a pair of partition and message; None: as set by
+                `provide_partition_info`.
         """
         got = self._next_message(block, timeout)
         if got is None:
@@ -315,7 +316,7 @@ class SimpleConsumer(Fetching, Consumer):
         return got if (self.partition_info if get_partition_info is None else get_partition_info) else got[1]
 
     def __iter__(self) -> Iterator[Any]:
-        """Messages one by one, for ever, or until there has been none for `iter_timeout` seconds."""
+        """Iterate over messages, until none has arrived for `iter_timeout` seconds."""
         while True:
             timeout = ITER_TIMEOUT_SECONDS if self.iter_timeout is None else self.iter_timeout
             message = self.get_message(True, timeout)
@@ -325,7 +326,7 @@ class SimpleConsumer(Fetching, Consumer):
                 return
 
     def _next_message(self, block: bool | int, timeout: float | None) -> tuple[int, Any] | None:
-        """Return a message that was fetched, or fetch; None if none comes in time."""
+        """Return a message from the queue, fetching if it is empty; None on a timeout."""
         deadline = None if timeout is None else time.monotonic() + timeout
         left = timeout
         while self.queue.empty():
@@ -346,12 +347,12 @@ class _Fetches(Protocol):
 
 
 class FetchContext:
-    """Within it a consumer's fetches wait for a first message, or for none at all.
+    """Context manager in which a consumer's fetches wait for a first message, or do not wait.
 
     Arguments:
         consumer: the consumer.
         block: whether to wait.
-        timeout: for how many seconds; a second if it is 0 or None.
+        timeout: maximum time to wait in seconds; 0 or None: one second.
     """
 
     def __init__(self, consumer: _Fetches, block: object, timeout: float | None) -> None:

@@ -1,4 +1,4 @@
-"""`BaseCoordinator`, and the objects that programs start and stop its heartbeats with: see the package."""
+"""`BaseCoordinator`, and the objects with which programs start and stop its heartbeats."""
 
 from __future__ import annotations
 
@@ -35,15 +35,16 @@ from kafka.legacy.kafka_util import Timer
 log = logging.getLogger("kafka.coordinator")
 
 _JOIN_AGAIN = (IllegalGenerationError, MemberIdRequiredError, RebalanceInProgressError, UnknownMemberIdError)
-"""Not retriable as they are, but the next round is another request."""
+"""Not retriable in general, but the next round sends a different request."""
 
 
 class BaseCoordinator(MemberStatus):
-    """One member of a group; a derived class decides what the group shares, and how.
+    """A member of a group; a subclass decides how the group distributes its work.
 
     Members send the protocols that they support (`group_protocols`), and the coordinator makes one of them the leader.
-    The leader assigns the work (`_perform_assignment`), and each member gets its part of it (`_on_join_complete`). All
-    hooks are called in the thread that calls `ensure_active_group`. Heartbeats are sent automatically between calls.
+    The leader assigns the work (`_perform_assignment`), and each member receives its assignment (`_on_join_complete`).
+    All hooks are called in the thread that calls `ensure_active_group`. Heartbeats are sent automatically between
+    calls.
 
     Arguments:
         client: sends requests; its `poll` completes those in flight.
@@ -52,7 +53,7 @@ class BaseCoordinator(MemberStatus):
 
     Attributes:
         config: the options.
-        heartbeat: when heartbeats were sent, a `Heartbeat`.
+        heartbeat: the times of heartbeats, a `Heartbeat`.
     """
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
@@ -102,19 +103,19 @@ class BaseCoordinator(MemberStatus):
     # Hooks
 
     def protocol_type(self) -> str:
-        """Give the name of what the group does, such as "consumer" or "connect"."""
+        """Return the protocol type of the group, such as "consumer" or "connect"."""
         raise NotImplementedError
 
     def group_protocols(self) -> Iterable[tuple[str, Any]]:
-        """Give ``(protocol, metadata)`` in order of preference; metadata are bytes, or have ``encode()``."""
+        """Return ``(protocol, metadata)`` in order of preference; metadata are bytes, or have ``encode()``."""
         raise NotImplementedError
 
     def _on_join_prepare(self, generation: int, member_id: str, timeout_ms: float | None = None) -> object:
-        """Called before joining, with the credentials of before; -1 and "" without any."""
+        """Prepare for joining; called with the previous credentials, -1 and "" if there are none."""
         return None
 
     def _perform_assignment(self, leader_id: str, protocol: str, members: Any) -> Mapping[str, Any]:
-        """Spread the work, as the leader: give bytes, or what has ``encode()``, by member id.
+        """Assign the work, as the leader: return bytes, or an object with ``encode()``, by member id.
 
         Arguments:
             members: ``(member_id, metadata)`` of each member.
@@ -122,27 +123,27 @@ class BaseCoordinator(MemberStatus):
         raise NotImplementedError
 
     def _on_join_complete(self, generation: int, member_id: str, protocol: str, member_assignment_bytes: bytes) -> None:
-        """Called with this member's part of the work."""
+        """Handle this member's assignment."""
 
     def _on_join_leader(self, response: Any) -> Future:
-        """Send the leader's SyncGroup; the future has this member's part of the work."""
+        """Send the leader's SyncGroup; the future's result is this member's assignment."""
         work = self._perform_assignment(response.leader, response.protocol_name, members_of(response))
         return self._joining.sync(self.protocol_type(), work)
 
     def _on_join_follower(self) -> Future:
-        """Send a follower's SyncGroup; the future has this member's part of the work."""
+        """Send a follower's SyncGroup; the future's result is this member's assignment."""
         return self._joining.sync(self.protocol_type(), {})
 
     # The coordinator
 
     def ensure_coordinator_known(self) -> None:
-        """Poll until the coordinator is known and connected (1.0). Raises what is not retriable."""
+        """Poll until the coordinator is known and connected (1.0). Raises errors that are not retriable."""
         self.ensure_coordinator_ready()
 
     def ensure_coordinator_ready(self, timeout_ms: float | None = None) -> bool:
-        """Poll until the coordinator is known and connected; False if the time is up.
+        """Poll until the coordinator is known and connected. Return False on a timeout.
 
-        Raises what is not retriable, such as `GroupAuthorizationFailedError`.
+        Raises errors that are not retriable, such as `GroupAuthorizationFailedError`.
         """
         timer = Timer(timeout_ms)
         while self.coordinator_unknown():
@@ -156,7 +157,7 @@ class BaseCoordinator(MemberStatus):
         return True
 
     def lookup_coordinator(self) -> Future:
-        """Look the coordinator up; the future has its node id. One look-up is under way at a time."""
+        """Look up the coordinator; the future's result is its node id. Only one lookup is in progress at a time."""
         if self._find_future is None or self._find_future.is_done:
             self._find_future = self._link.find(None)
         return self._find_future
@@ -164,16 +165,16 @@ class BaseCoordinator(MemberStatus):
     # Joining
 
     def ensure_active_group(self, timeout_ms: float | None = None) -> bool:
-        """Join the group if that is needed; False if the time is up, and a later call goes on.
+        """Join the group if necessary. Return False on a timeout; a later call continues.
 
-        Raises what the hooks raise, and errors of the coordinator that trying again does not mend.
+        Raises errors of the hooks, and errors of the coordinator that a retry cannot resolve.
         """
         self._check_groups()
         self._member.seen()
         return self.join_group(timeout_ms)
 
     def join_group(self, timeout_ms: float | None = None) -> bool:
-        """As `ensure_active_group`."""
+        """Call `ensure_active_group`."""
         self._check_groups()
         timer = Timer(timeout_ms)
         while self.need_rejoin() or self.join_future is not None:
@@ -206,7 +207,7 @@ class BaseCoordinator(MemberStatus):
             self._on_join_prepare(*credentials)
 
     def _begin_join(self) -> Future:
-        """Return the join that is under way; a new one if there is none."""
+        """Return the join that is in progress, or start one."""
         if self.join_future is None:
             protocols = self.group_protocols()
             self._member.joining()
@@ -218,7 +219,7 @@ class BaseCoordinator(MemberStatus):
         return self._on_join_leader(response) if is_leader else self._on_join_follower()
 
     def _finish_join(self, future: Future) -> bool:
-        """Take over what a round gave; False if it failed."""
+        """Apply the result of a round. Return False if it failed."""
         if future.failed():
             if self._member.state is MemberState.REBALANCING:
                 self._member.state = MemberState.UNJOINED
@@ -246,11 +247,11 @@ class BaseCoordinator(MemberStatus):
     # Leaving
 
     def close(self, timeout_ms: float | None = None) -> None:
-        """Leave the group and forget the credentials. What is joined later is a new member."""
+        """Leave the group and forget the credentials. After this, it can only join as a new member."""
         self.maybe_leave_group(timeout_ms)
 
     def maybe_leave_group(self, timeout_ms: float | None = None) -> None:
-        """The same; a static member (KIP-345) stops without telling the coordinator."""
+        """Leave the group, like `close`; a static member (KIP-345) stops without notifying the coordinator."""
         self.join_future = None
         self.rejoining = False
         self._member.leave(timeout_ms)
@@ -263,15 +264,15 @@ class HeartbeatTask:
         self._coordinator = coordinator
 
     def disable(self) -> None:
-        """Send no heartbeats."""
+        """Stop sending heartbeats."""
         self._coordinator._member.stop_heartbeats()
 
     def reset(self) -> None:
-        """Count the session from now, and send heartbeats if the group is joined."""
+        """Restart the session timeout, and send heartbeats if the member has joined."""
         self()
 
     def __call__(self) -> None:
-        """Send heartbeats if the group is joined."""
+        """Send heartbeats if the member has joined."""
         if not self._coordinator.need_rejoin():
             self._coordinator._member.start_heartbeats()
 
@@ -296,21 +297,21 @@ class HeartbeatThread(threading.Thread):
 
     @property
     def failed(self) -> Exception | None:
-        """What ended the heartbeats, until `poll_heartbeat` raises it."""
+        """The error that ended the heartbeats, until `poll_heartbeat` raises it."""
         return self.coordinator._member.failure
 
     def enable(self) -> None:
-        """Send heartbeats."""
+        """Start sending heartbeats."""
         self.enabled = True
         self.coordinator._member.start_heartbeats()
 
     def disable(self) -> None:
-        """Send none."""
+        """Stop sending heartbeats."""
         self.enabled = False
         self.coordinator._member.stop_heartbeats()
 
     def close(self, timeout_ms: float | None = None) -> None:
-        """Send none, and end the thread if it was started."""
+        """Stop sending heartbeats, and end the thread if it was started."""
         self.disable()
         self._closing.set()
         if self.is_alive() and threading.current_thread() is not self:

@@ -1,4 +1,4 @@
-"""`ConsumerCoordinator`: a member of a group of consumers, which keeps its partitions in a `SubscriptionState`."""
+"""`ConsumerCoordinator`, a member of a consumer group that keeps its partitions in a `SubscriptionState`."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ log = logging.getLogger("kafka.coordinator.consumer")
 
 
 class ConsumerProtocolMemberMetadata_v0(Struct):  # noqa: N801  # kafka-python's name
-    """What a member sends when it joins; fields of later versions are ignored."""
+    """The subscription that a member sends when it joins; fields of later versions are ignored."""
 
     SCHEMA = Schema(("version", Int16), ("topics", Array(String("utf-8"))), ("user_data", Bytes))
     ALIASES = MappingProxyType({"subscription": "topics"})
     group_instance_id = None
-    """The id of a static member, which current assignors use."""
+    """The id of a static member; current assignors read it."""
 
 
 class ConsumerProtocolMemberAssignment_v0(Struct):  # noqa: N801  # kafka-python's name
-    """What the leader assigns to a member."""
+    """The assignment that a member receives from the leader."""
 
     SCHEMA = Schema(
         ("version", Int16),
@@ -60,7 +60,7 @@ class ConsumerProtocolMemberAssignment_v0(Struct):  # noqa: N801  # kafka-python
 
 
 class StickyAssignorUserDataV1(Struct):
-    """What a member with the sticky assignor adds to what it tells."""
+    """User data in the subscription of a member with the sticky assignor."""
 
     SCHEMA = Schema(
         ("previous_assignment", Array(("topic", String("utf-8")), ("partitions", Array(Int32)))),
@@ -92,11 +92,11 @@ ConsumerProtocolMemberAssignment = ConsumerProtocolMemberAssignment_v0
 
 
 class Subscription:
-    """What an assignor is told of a member.
+    """The subscription of a member, as an assignor receives it.
 
     Arguments:
-        metadata: what the member told when it joined.
-        group_instance_id: of a static member.
+        metadata: the metadata that the member sent when it joined.
+        group_instance_id: the id of a static member.
     """
 
     __slots__ = ("_metadata", "group_instance_id")
@@ -107,24 +107,24 @@ class Subscription:
 
     @property
     def version(self) -> int:
-        """The version that the member wrote."""
+        """The version of the metadata."""
         version: int = self._metadata.version
         return version
 
     @property
     def topics(self) -> list[str]:
-        """The topics that it wants."""
+        """The topics that the member subscribes to."""
         topics: list[str] = self._metadata.topics
         return topics
 
     @property
     def subscription(self) -> list[str]:
-        """The topics, as 1.x called them."""
+        """The topics, under the name in 1.x."""
         return self.topics
 
     @property
     def user_data(self) -> bytes | None:
-        """What its assignor added."""
+        """User data added by the member's assignor."""
         data: bytes | None = self._metadata.user_data
         return data
 
@@ -143,7 +143,7 @@ class Subscription:
 
 
 class ConsumerCoordinator(OffsetCalls):
-    """See the module. It reads no records: the program does, from the positions in the `SubscriptionState`.
+    """A member of a consumer group. The program fetches records itself, from the positions in the `SubscriptionState`.
 
     Arguments:
         client: sends requests; its `poll` receives responses, and commits the positions periodically.
@@ -205,9 +205,9 @@ class ConsumerCoordinator(OffsetCalls):
     # Polling
 
     def poll(self, timeout_ms: float | None = None) -> bool:
-        """Find the coordinator, join the group if that is needed, commit if that is due; False if the time is up.
+        """Look up the coordinator, join the group if necessary, and commit if it is time. Return False on a timeout.
 
-        Raises what has ended the heartbeats, and as `ensure_active_group` does.
+        Raises the error that ended the heartbeats, and the errors of `ensure_active_group`.
         """
         if self.group_id is None:
             return True
@@ -225,7 +225,7 @@ class ConsumerCoordinator(OffsetCalls):
     def _join_if_needed(self, timer: Timer) -> bool:
         if not self.need_rejoin() and self.join_future is None:
             return True
-        if self._subscription.subscribed_pattern is not None:  # join with the topics of now
+        if self._subscription.subscribed_pattern is not None:  # join with the topics that exist now
             update = self._cluster.request_update()
             self._client.poll(timeout_ms=timer.timeout_ms, future=update)
             if not update.is_done:
@@ -233,7 +233,7 @@ class ConsumerCoordinator(OffsetCalls):
         return self.ensure_active_group(timer.timeout_ms)
 
     def time_to_next_poll(self) -> float:
-        """In how many seconds `poll` has something to do."""
+        """Return the seconds until `poll` has to be called."""
         task = self._auto_commit_task
         if task is None or task.next_at is None:
             return self.time_to_next_heartbeat()
@@ -241,11 +241,11 @@ class ConsumerCoordinator(OffsetCalls):
 
     @property
     def next_auto_commit_deadline(self) -> float | None:
-        """When positions are committed next, in seconds since 1970; None: never."""
+        """The time of the next automatic commit, in seconds since 1970; None: never."""
         return None if self._auto_commit_task is None else self._auto_commit_task.next_at
 
     def need_rejoin(self) -> bool:
-        """Whether the group is to be joined (again): the subscription has changed, or a topic of a leader's group."""
+        """Return whether to rejoin, because the subscription or, for a leader, a topic of the group has changed."""
         is_needed = super().need_rejoin()
         if not self._subscription.partitions_auto_assigned() or self._takes_all():
             return False
@@ -257,7 +257,7 @@ class ConsumerCoordinator(OffsetCalls):
         return is_needed or is_other or self._subscription.needs_partition_assignment
 
     def close(self, autocommit: Any = True, timeout_ms: float | None = None) -> None:  # type: ignore[override]  # as it was
-        """Commit the positions, if ``enable_auto_commit`` is set and `autocommit` too, and leave the group."""
+        """Commit the positions, if both ``enable_auto_commit`` and `autocommit` are true, and leave the group."""
         try:
             if autocommit:
                 self._auto_commit_sync(timeout_ms)
@@ -273,7 +273,7 @@ class ConsumerCoordinator(OffsetCalls):
             raise TopicAuthorizationFailedError(set(cluster.unauthorized_topics))
         pattern = self._subscription.subscribed_pattern
         if pattern is not None:
-            cluster.need_all_topic_metadata = True  # a leader asks for the group's topics, which hides new ones
+            cluster.need_all_topic_metadata = True  # otherwise a leader requests only the group's topics, not new ones
             known = cluster.topics(self.config["exclude_internal_topics"])
             matched = {topic for topic in known if pattern.match(topic)}
             if matched != self._subscription.subscription:
@@ -296,11 +296,11 @@ class ConsumerCoordinator(OffsetCalls):
     # The group
 
     def protocol_type(self) -> str:
-        """Give "consumer"."""
+        """Return "consumer"."""
         return PROTOCOL_TYPE
 
     def group_protocols(self) -> list[tuple[str, bytes]]:
-        """Give the assignors' names in order of preference, each with the subscription."""
+        """Return the assignors' names in order of preference, each with the subscription."""
         if self._subscription.subscription is None:
             raise AssertedStateError("Consumer has not subscribed to topics")
         topics = self._joined_subscription = set(self._subscription.subscription)

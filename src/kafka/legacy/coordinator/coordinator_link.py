@@ -1,4 +1,4 @@
-"""How a coordinator's class asks the broker that coordinates its group: on the loop, with the futures of its client."""
+"""Sends requests to a group's coordinator on the loop, and completes their futures in the client's `poll`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CHANNEL = "coordinator"
 
 
 class _Coordinator(NamedTuple):
-    """What `ClusterMetadata.add_coordinator` reads."""
+    """The fields that `ClusterMetadata.add_coordinator` reads."""
 
     coordinator_id: int
     host: str
@@ -31,7 +31,7 @@ class CoordinatorLink:
         group_id: the group.
 
     Attributes:
-        node_id: the coordinator's id among the brokers; None: it has to be looked up.
+        node_id: the coordinator's broker id; None: it has to be looked up.
     """
 
     def __init__(self, client: KafkaClient, group_id: str) -> None:
@@ -45,11 +45,11 @@ class CoordinatorLink:
 
     @property
     def request_timeout_ms(self) -> float:
-        """How long a request may take."""
+        """Maximum time for a request."""
         return float(self._client.config["request_timeout_ms"])
 
     def is_connected(self) -> bool:
-        """Return whether the coordinator is known and its connection open."""
+        """Return whether the coordinator is known and connected."""
         node_id = self.node_id
         if node_id is None:
             return False
@@ -63,13 +63,13 @@ class CoordinatorLink:
             return False
 
     def forget(self) -> None:
-        """Look the coordinator up again next time."""
+        """Forget the coordinator, so that it is looked up again."""
         self.node_id = None
         with contextlib.suppress(KafkaError):
             self.loop_thread.call(self.cluster.forget_coordinator, "group", self._group_id)
 
     def find(self, timeout_ms: float | None) -> Future:
-        """Look the coordinator up and connect to it; the future has its node id."""
+        """Look up the coordinator and connect to it; the future's result is its node id."""
 
         async def look_up() -> int:
             node_id = await self.cluster.coordinator("group", self._group_id, timeout_ms)
@@ -90,7 +90,7 @@ class CoordinatorLink:
         return self.ask(lambda: self.cluster.send_coordinator("group", self._group_id, request, timeout_ms=timeout_ms))
 
     def ask(self, work: Callable[[], Awaitable[Any]]) -> Future:
-        """Do something on the loop; the future is completed while the client polls."""
+        """Run a coroutine on the loop; the future is completed while the client polls."""
         future = Future()
 
         async def run() -> None:

@@ -1,4 +1,4 @@
-"""The numbers about a coordinator: `GroupCoordinatorMetrics` and `ConsumerCoordinatorMetrics`."""
+"""Metrics of a coordinator: `GroupCoordinatorMetrics` and `ConsumerCoordinatorMetrics`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from kafka.metrics.sensor import Sensor
 
 
 class _Sensors:
-    """Makes the sensors of a group of metrics."""
+    """Creates the sensors of a group of metrics."""
 
     def __init__(self, metrics: Metrics, group: str, tags: dict[str, str] | None) -> None:
         self._metrics, self._group, self._tags = metrics, group, tags
 
     def latency(self, sensor: str, times: str, rate: str, has_average: bool = True) -> Sensor:
-        """Return a sensor of milliseconds, with their average, their maximum and how often they come."""
+        """Return a sensor of times in milliseconds, with metrics for their average, maximum and rate."""
         made = self._metrics.sensor(sensor)
         if has_average:
             made.add(self._metrics.metric_name(f"{times}-avg", self._group, "mean time in ms", self._tags), Avg())
@@ -28,19 +28,19 @@ class _Sensors:
         return made
 
     def gauge(self, name: str, description: str, read: Any) -> None:
-        """A number that a function tells, of the time in milliseconds since the epoch."""
+        """Add a metric whose value a function returns, given the time in milliseconds since 1970."""
         told = AnonMeasurable(lambda config, now: read(now))
         self._metrics.add_metric(self._metrics.metric_name(name, self._group, description, self._tags), told)
 
 
 class GroupCoordinatorMetrics:
-    """How heartbeats, joins and syncs go.
+    """Metrics of heartbeats, joins and syncs.
 
     Arguments:
-        heartbeat: tells when the last heartbeat was sent.
+        heartbeat: the times of heartbeats.
         metrics: the registry.
-        prefix: what the group's name begins with.
-        tags: of the metrics.
+        prefix: prefix of the metric group's name.
+        tags: tags of the metrics.
     """
 
     def __init__(self, heartbeat: Heartbeat, metrics: Metrics, prefix: str, tags: dict[str, str] | None = None) -> None:
@@ -61,11 +61,11 @@ class GroupCoordinatorMetrics:
 
 
 class ConsumerCoordinatorMetrics:
-    """How commits go, and how many partitions are assigned.
+    """Metrics of commits, and the number of assigned partitions.
 
     Arguments:
         metrics: the registry.
-        metric_group_prefix: what the group's name begins with.
+        metric_group_prefix: prefix of the metric group's name.
         subscription: the `SubscriptionState` whose partitions are counted.
     """
 

@@ -1,4 +1,4 @@
-"""A member of a group: its credentials and state, and the heartbeats that keep them."""
+"""A group member: its credentials, its state, and the heartbeats that keep it in the group."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from kafka.legacy.coordinator.heartbeat_times import Heartbeat
 log = logging.getLogger("kafka.coordinator")
 
 LEAVE_TIMEOUT_MS = 5_000.0
-"""How long the coordinator is tried to be told that a member leaves."""
+"""Maximum time to notify the coordinator when a member leaves."""
 
 
 class _TimedRequests:
-    """Sends heartbeats, and keeps their times and whether the coordinator is still known."""
+    """Sends heartbeats, records their times, and notices if the coordinator is no longer known."""
 
     def __init__(self, link: CoordinatorLink, timing: Heartbeat, sensors: GroupCoordinatorMetrics | None) -> None:
         self._link = link
@@ -56,7 +56,7 @@ class _TimedRequests:
 
 
 class _OwnChannel:
-    """Sends on a connection of its own: while the coordinator holds a JoinGroup back, it reads nothing else there."""
+    """Sends on a separate connection: while a broker delays a JoinGroup, it does not read from that connection."""
 
     def __init__(self, link: CoordinatorLink) -> None:
         self._link = link
@@ -66,20 +66,20 @@ class _OwnChannel:
 
 
 class Member:
-    """See the module. Heartbeats are sent and answered on the loop; all else is called in the caller's thread.
+    """A group member. Heartbeats run on the loop; methods are called in the caller's thread unless stated otherwise.
 
     Arguments:
         link: the coordinator.
         options: group, timeouts and intervals.
-        timing: where the times of heartbeats are kept for programs.
-        sensors: the metrics, if there are any.
-        retry_backoff_ms: the pause after a heartbeat that did not get through.
+        timing: receives the times of heartbeats, for programs.
+        sensors: the metrics, or None.
+        retry_backoff_ms: the pause after a failed heartbeat.
 
     Attributes:
         generation: the credentials.
         state: one of `MemberState`.
-        rejoin_needed: whether the group is to be joined (again).
-        failure: what ended the heartbeats, until somebody has been told.
+        rejoin_needed: whether the member has to join or rejoin.
+        failure: the error that ended the heartbeats, until it is raised.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Member:
         self._link = link
         self._options = options
         self._timing = timing
-        self._group_id = options.group_id or ""  # a ConsumerCoordinator may have none, and does not join then
+        self._group_id = options.group_id or ""  # a ConsumerCoordinator without a group does not join
         self._clock = PollClock(time.monotonic())
         self._lock = threading.Lock()
         self.generation = Generation.NO_GENERATION
@@ -107,11 +107,11 @@ class Member:
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether it leaves the group when it is closed; a static member only stops (KIP-345)."""
+        """Whether it leaves the group when it is closed; a static member does not (KIP-345)."""
         return self._options.group_instance_id is None
 
     def seen(self) -> None:
-        """The caller is alive."""
+        """Note that the caller is alive."""
         now = time.monotonic()
         self._clock.begin(now)
         self._clock.end(now)
@@ -120,12 +120,12 @@ class Member:
     # Joining
 
     def joining(self) -> None:
-        """JoinGroup is about to be sent: no heartbeats until the round is over."""
+        """Stop heartbeats until the round ends, because JoinGroup is about to be sent."""
         self.state = MemberState.REBALANCING
         self.stop_heartbeats()
 
     def accepted(self, joined: Generation) -> bool:
-        """JoinGroup was answered; False if the member has left meanwhile."""
+        """Store the credentials in the response to JoinGroup. Return False if the member has left in the meantime."""
         with self._lock:
             if self.state is not MemberState.REBALANCING:
                 return False
@@ -133,21 +133,21 @@ class Member:
             return True
 
     def joined(self) -> None:
-        """The round is over."""
+        """Note that the round has ended successfully."""
         with self._lock:
             self.state = MemberState.STABLE
             self.rejoin_needed = False
         self.start_heartbeats()
 
     def reset(self, member_id: str = "") -> None:
-        """It is no longer a member, but may have an id to join with."""
+        """Forget the membership, except for an id to rejoin with."""
         with self._lock:
             self.generation = Generation(-1, member_id, None)
             self.rejoin_needed = True
             self.state = MemberState.UNJOINED
 
     def leave(self, timeout_ms: float | None) -> None:
-        """Stop, and tell the coordinator if it is known; raises nothing."""
+        """Stop, and notify the coordinator if it is known. Raises nothing."""
         self.stop_heartbeats()
         member_id = self.generation.member_id
         is_member = self.state is not MemberState.UNJOINED and member_id
@@ -166,18 +166,18 @@ class Member:
     # Heartbeats
 
     def start_heartbeats(self) -> None:
-        """Send heartbeats from now on."""
+        """Start sending heartbeats."""
         self.seen()
         self._timing.reset_timeouts()
         self._link.loop_thread.call(self._sender.start)
 
     def stop_heartbeats(self) -> None:
-        """Send none any more."""
+        """Stop sending heartbeats."""
         with contextlib.suppress(KafkaError):
             self._link.loop_thread.call(self._sender.stop)
 
     def heartbeat_answered(self, error_code: int) -> None:
-        """Act on the answer to a heartbeat."""
+        """Handle the response to a heartbeat."""
         if error_code in (0, RebalanceInProgressError.errno):
             self._timing.received_heartbeat()
             self.rejoin_needed = self.rejoin_needed or error_code != 0
@@ -190,12 +190,12 @@ class Member:
             self.reset("" if isinstance(error, UnknownMemberIdError) else self.generation.member_id)
 
     def commit_refused(self, error_code: int, credentials: membership.Generation) -> None:
-        """The answer to a commit tells something about the membership."""
+        """Handle an error of a commit that concerns the membership."""
         if credentials == self.generation:
             self.heartbeat_answered(error_code)
 
     def poll_overdue(self, idle_s: float) -> None:
-        """The caller is stuck: leave, so that the others get its work."""
+        """Leave the group, because the caller has not polled in time; other members take over its work."""
         log.warning(
             "group %s: nothing was asked of the coordinator for %.1f s, longer than max_poll_interval_ms=%d allows; "
             "leaving the group",
@@ -212,7 +212,7 @@ class Member:
 
 
 class MemberState:
-    """Where a member stands."""
+    """The states of a member."""
 
     UNJOINED = "<unjoined>"
     REBALANCING = "<rebalancing>"
@@ -220,17 +220,17 @@ class MemberState:
 
 
 class Generation(membership.Generation):
-    """A member's credentials, as `kafka.coordinator.membership` has them.
+    """A member's credentials, as in `kafka.coordinator.membership`.
 
     Attributes:
-        NO_GENERATION: of no member.
+        NO_GENERATION: the credentials of a member that has not joined.
     """
 
     __slots__ = ()
     NO_GENERATION: ClassVar[Generation]
 
     def has_member_id(self) -> bool:
-        """Return whether the coordinator has given an id; it does so before there is a generation."""
+        """Return whether the coordinator has assigned a member id, which precedes the first generation."""
         return self.member_id != ""
 
     def __str__(self) -> str:
@@ -241,41 +241,41 @@ Generation.NO_GENERATION = Generation()
 
 
 class GenerationId(int):
-    """`coordinator.generation`: a number, as in 1.0, that can be called, as from 1.4 on."""
+    """`coordinator.generation`: a number, as in 1.0, which is also callable, as a method since 1.4."""
 
     stable: Generation | None
 
     @classmethod
     def of(cls, credentials: Generation, is_stable: bool) -> GenerationId:
-        """The number of a generation, and the generation that a call gives: None while the group is not stable."""
+        """Return the number of a generation; calling it returns the generation, or None unless the group is stable."""
         made = cls(credentials.generation_id)
         made.stable = credentials if is_stable else None
         return made
 
     def __call__(self) -> Generation | None:
-        """Give the generation; None while the group is not stable."""
+        """Return the generation; None unless the group is stable."""
         return self.stable
 
 
 class GroupMember(tuple[str, bytes]):
-    """What the leader is told of a member: ``(member_id, metadata_bytes)``, as 1.x had it, with names as in 2.3."""
+    """A member as the leader sees it: ``(member_id, metadata_bytes)``, as in 1.x, with named fields, as in 2.3."""
 
     group_instance_id: str | None
 
     def __new__(cls, member_id: str, metadata_bytes: bytes, group_instance_id: str | None = None) -> GroupMember:
-        """Make one."""
+        """Create a member."""
         made = super().__new__(cls, (member_id, metadata_bytes))
         made.group_instance_id = group_instance_id
         return made
 
     @property
     def member_id(self) -> str:
-        """Its id."""
+        """The member's id."""
         return self[0]
 
     @property
     def metadata_bytes(self) -> bytes:
-        """What it said about itself, in the protocol that was chosen."""
+        """The member's metadata for the chosen protocol."""
         return self[1]
 
 

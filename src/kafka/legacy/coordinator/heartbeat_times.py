@@ -1,4 +1,4 @@
-"""`Heartbeat` of `kafka.coordinator.heartbeat`: when heartbeats were sent and answered, and when one is due."""
+"""`Heartbeat` of `kafka.coordinator.heartbeat`: the times of heartbeats and their responses, and of the next one."""
 
 from __future__ import annotations
 
@@ -43,52 +43,52 @@ class Heartbeat:
         return f"<Heartbeat {options}>"
 
     def poll(self) -> None:
-        """Note that the caller has polled."""
+        """Record that the caller has polled."""
         self.last_poll = time.time()
 
     def sent_heartbeat(self) -> None:
-        """Note that a heartbeat was sent."""
+        """Record that a heartbeat was sent."""
         self.last_send = time.time()
         self.heartbeat_failed = False
 
     def received_heartbeat(self) -> None:
-        """Note that a heartbeat was answered."""
+        """Record that a heartbeat was answered."""
         self.last_receive = time.time()
 
     def fail_heartbeat(self) -> None:
-        """Note that a heartbeat failed; the next one is due after ``retry_backoff_ms``."""
+        """Record that a heartbeat failed, so that the next one follows after ``retry_backoff_ms``."""
         self.heartbeat_failed = True
 
     def time_to_next_heartbeat(self) -> float:
-        """In how many seconds the next heartbeat is due."""
+        """Return the seconds until the next heartbeat."""
         pause = self.config["retry_backoff_ms"] / 1000 if self.heartbeat_failed else self.interval
         return float(max(0, max(self.last_send, self.last_reset) + pause - time.time()))
 
     def ttl(self) -> float:
-        """Return the same, as 1.0 called it."""
+        """Return `time_to_next_heartbeat`, under its name in 1.0."""
         return self.time_to_next_heartbeat()
 
     def should_heartbeat(self) -> bool:
-        """Return whether a heartbeat is due."""
+        """Return whether to send a heartbeat now."""
         return self.time_to_next_heartbeat() == 0
 
     def session_timeout_expired(self) -> bool:
-        """Return whether there was no answer for longer than ``session_timeout_ms``."""
+        """Return whether no response has arrived for longer than ``session_timeout_ms``."""
         return bool(time.time() - max(self.last_receive, self.last_reset) > self.timeout)
 
     def session_expired(self) -> bool:
-        """Return the same, as 1.0 called it."""
+        """Return `session_timeout_expired`, under its name in 1.0."""
         return self.session_timeout_expired()
 
     def poll_timeout_expired(self) -> bool:
-        """Return whether the caller was not seen for longer than ``max_poll_interval_ms``."""
+        """Return whether the caller has not polled for longer than ``max_poll_interval_ms``."""
         return bool(time.time() - self.last_poll > self.config["max_poll_interval_ms"] / 1000)
 
     def reset_timeouts(self) -> None:
-        """Count everything from now."""
+        """Restart all timeouts."""
         self.last_reset = self.last_poll = time.time()
         self.heartbeat_failed = False
 
     def reset_session_timeout(self) -> None:
-        """The same, as 1.0 called it."""
+        """Call `reset_timeouts`, under its name in 1.0."""
         self.reset_timeouts()

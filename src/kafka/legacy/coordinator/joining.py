@@ -1,4 +1,4 @@
-"""One round of joining, in the caller's thread: JoinGroup, the leader's assignment, SyncGroup, as futures."""
+"""One round of joining, in the caller's thread: JoinGroup, the leader's assignment, and SyncGroup, as futures."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ log = logging.getLogger("kafka.coordinator")
 
 
 def as_bytes(data: Any) -> bytes:
-    """What a hook gave, as bytes: they may be bytes, or something with ``encode()``."""
+    """Convert the result of a hook to bytes; it may be bytes already, or have ``encode()``."""
     encoded: bytes = data if isinstance(data, bytes) else data.encode()
     return encoded
 
 
 def members_of(response: JoinGroupResponse) -> list[GroupMember]:
-    """Return the members that a leader has to assign work to."""
+    """Return the members to which a leader has to assign work."""
     return [GroupMember(each.member_id, bytes(each.metadata), each.group_instance_id) for each in response.members]
 
 
 class Joining:
-    """Sends the requests of a round, and acts on the errors in their answers.
+    """Sends the requests of a round, and handles the errors in their responses.
 
     Arguments:
         link: the coordinator.
         options: group and timeouts.
-        member: who joins.
-        sensors: the metrics, if there are any.
+        member: the member that joins.
+        sensors: the metrics, or None.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Joining:
         protocols: Iterable[tuple[str, Any]],
         then: Callable[[JoinGroupResponse], Future],
     ) -> Future:
-        """Send JoinGroup; ``then`` goes on with the answer of a round that has begun, and gives the assignment."""
+        """Send JoinGroup; ``then`` handles the response once the round has started, and returns the assignment."""
         begin = time.monotonic()
         outcome = Future()
         request = JoinGroupRequest(
@@ -96,7 +96,7 @@ class Joining:
         return outcome
 
     def sync(self, protocol_type: str, assignments: Mapping[str, Any]) -> Future:
-        """Send SyncGroup, with the assignments of a leader; gives this member's own."""
+        """Send SyncGroup, with a leader's assignments; the future's result is this member's own."""
         begin = time.monotonic()
         outcome = Future()
         generation = self._member.generation
@@ -125,7 +125,7 @@ class Joining:
         return outcome
 
     def _send(self, request: Any, timeout_ms: float, answered: Callable[[Any], None], outcome: Future) -> None:
-        """Send, and have an error of ``answered``, which runs hooks of the program, fail the outcome."""
+        """Send a request. If ``answered``, which calls hooks of the program, raises an error, the outcome fails."""
 
         def guarded(response: Any) -> None:
             try:
@@ -141,7 +141,7 @@ class Joining:
         self._link.send(request, timeout_ms).add_callback(guarded).add_errback(failed)
 
     def _refused(self, error_code: int, what: str, member_id: str) -> KafkaError:
-        """Return the error of an answer, after what follows from it for the member."""
+        """Apply an error to the member, and return it as an exception."""
         error = for_code(error_code)(f"{what} of group {self._group_id!r}")
         log.info("%s of group %s was refused: %s", what, self._group_id, error)
         if isinstance(error, CoordinatorNotAvailableError | NotCoordinatorError):

@@ -1,4 +1,4 @@
-"""The calls of `ConsumerCoordinator` about committed offsets, by today's `GroupOffsets`, and the automatic commit."""
+"""The methods of `ConsumerCoordinator` for committed offsets, based on today's `GroupOffsets`; automatic commits."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ class OffsetCalls(BaseCoordinator):
         )
 
     def _takes_all(self) -> bool:
-        """Return whether all partitions of subscribed topics are taken, because there is no group."""
+        """Return whether all partitions of subscribed topics are assigned, because there is no group."""
         return self.group_id is None or bool(self.config["api_version"] and self.config["api_version"] < (0, 9))
 
     # Commits
 
     def commit_offsets_sync(self, offsets: Offsets, timeout_ms: float | None = None) -> None:
-        """Commit, trying again while that can help.
+        """Commit offsets, retrying if that can succeed.
 
-        Raises `CommitFailedError` if the partitions may belong to others, `RebalanceInProgressError` while the group is
-        being joined, `KafkaTimeoutError` if the time is up, and what the broker answered otherwise.
+        Raises `CommitFailedError` if the partitions may belong to other members, `RebalanceInProgressError` while the
+        member is joining, `KafkaTimeoutError` on a timeout, and other errors of the broker.
         """
         self._check_offsets(offsets)
         if not offsets:
@@ -75,13 +75,13 @@ class OffsetCalls(BaseCoordinator):
         self._wait_for(self._commit(offsets, _FOR_EVER_MS if left_ms is None else left_ms, resend=True), timer)
 
     def commit_offsets_async(self, offsets: Offsets, callback: Callable[..., Any] | None = None) -> Future:
-        """Commit without waiting.
+        """Commit offsets without waiting.
 
         Arguments:
-            callback: called with the offsets, and None or the error, when the client polls after that;
+            callback: called in the client's `poll` with the offsets, and None or the error;
                 None: ``default_offset_commit_callback``.
 
-        Gives a future without a value.
+        Returns a future, which has no result.
         """
         self._check_offsets(offsets)
         chosen = callback or self.config["default_offset_commit_callback"]
@@ -90,13 +90,13 @@ class OffsetCalls(BaseCoordinator):
         return future.add_both(lambda outcome: chosen(offsets, outcome))
 
     def maybe_auto_commit_offsets_now(self) -> None:
-        """Commit the positions without waiting, if ``enable_auto_commit`` is set and the coordinator known."""
+        """Commit the positions without waiting, if ``enable_auto_commit`` is set and the coordinator is known."""
         if self._auto_commit_task is not None and not self.coordinator_unknown():
             default = self.config["default_offset_commit_callback"]
             self.commit_offsets_async(self._subscription.all_consumed_offsets(), default)
 
     def _auto_commit_sync(self, timeout_ms: float | None) -> None:
-        """Commit before the partitions are given up; a failure is logged."""
+        """Commit before the partitions are revoked; log a failure."""
         offsets = self._subscription.all_consumed_offsets()
         if self._auto_commit_task is None or not offsets:
             return
@@ -142,7 +142,7 @@ class OffsetCalls(BaseCoordinator):
     def fetch_committed_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """Read the committed offsets; partitions without one are left out. `KafkaTimeoutError` if the time is up."""
+        """Return committed offsets, omitting partitions without one. Raises `KafkaTimeoutError` on a timeout."""
         wanted = list(partitions)
         if not wanted:
             return {}
@@ -157,9 +157,9 @@ class OffsetCalls(BaseCoordinator):
         return found
 
     def refresh_committed_offsets_if_needed(self, timeout_ms: float | None = None) -> bool:
-        """Read the committed offsets of assigned partitions, and begin there where there is no position.
+        """Fetch committed offsets of assigned partitions, and seek to them in partitions without a position.
 
-        Gives False if the time is up.
+        Returns False on a timeout.
         """
         missing = self._subscription.missing_fetch_positions()
         is_all = self._subscription.needs_fetch_committed_offsets
@@ -188,28 +188,28 @@ class OffsetCalls(BaseCoordinator):
 
 
 class CommitsPositions(Protocol):
-    """What the task needs of its coordinator."""
+    """The methods of a coordinator that `AutoCommitTask` uses."""
 
     config: dict[str, Any]
     _client: KafkaClient
     _subscription: SubscriptionState
 
     def coordinator_unknown(self) -> bool:
-        """Return whether the coordinator is not known."""
+        """Return whether the coordinator is unknown."""
 
     def commit_offsets_async(self, offsets: Any, callback: Any = None) -> Future:
         """Commit without waiting."""
 
 
 class AutoCommitTask:
-    """A task of the client.
+    """A task of the client that commits positions periodically.
 
     Arguments:
-        coordinator: whose positions are committed.
-        interval: how often, in seconds.
+        coordinator: the coordinator whose positions are committed.
+        interval: the interval in seconds.
 
     Attributes:
-        next_at: when it is due, in seconds since 1970; None while it is disabled.
+        next_at: time of the next commit, in seconds since 1970; None while it is disabled.
     """
 
     def __init__(self, coordinator: CommitsPositions, interval: float) -> None:
@@ -219,7 +219,7 @@ class AutoCommitTask:
         self.next_at: float | None = None
 
     def enable(self) -> None:
-        """Begin; it is due after an interval."""
+        """Start committing, the first time after an interval."""
         if self.next_at is None:
             self._schedule(time.time() + self._interval)
 
@@ -230,7 +230,7 @@ class AutoCommitTask:
             self._client.unschedule(self)
 
     def reschedule(self, at: float | None = None) -> None:
-        """Have it due at another time, in seconds since 1970; None: after an interval. Nothing if it is disabled."""
+        """Change the time of the next commit, in seconds since 1970; None: after an interval. Ignored if disabled."""
         if self.next_at is not None:
             self._schedule(time.time() + self._interval if at is None else at)
 
@@ -239,12 +239,12 @@ class AutoCommitTask:
         self._client.schedule(self, at)
 
     def run_if_due(self) -> None:
-        """Commit if it is due."""
+        """Commit if the time has come."""
         if self.next_at is not None and self.next_at <= time.time():
             self()
 
     def __call__(self) -> None:
-        """Commit, and have it due after an interval; sooner if that cannot be done now."""
+        """Commit, and schedule the next commit after an interval, or sooner if this one is not possible now."""
         if self.next_at is None:
             return
         if self._coordinator.coordinator_unknown():

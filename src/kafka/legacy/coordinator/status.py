@@ -1,4 +1,4 @@
-"""What a coordinator's class tells about its member and the group's coordinator."""
+"""The methods of a coordinator that report on its member and the group's coordinator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ log = logging.getLogger("kafka.coordinator")
 
 
 class MemberStatus:
-    """The methods that look at a member, or have it join again; none waits for the coordinator."""
+    """Methods that query a member, or make it rejoin, without waiting for the coordinator."""
 
     config: dict[str, Any]
     heartbeat: Heartbeat
@@ -23,12 +23,12 @@ class MemberStatus:
 
     @property
     def group_id(self) -> Any:
-        """The group."""
+        """The group's id."""
         return self.config["group_id"]
 
     @property
     def group_instance_id(self) -> str | None:
-        """Of a static member (KIP-345)."""
+        """The id of a static member (KIP-345)."""
         instance_id: str | None = self.config["group_instance_id"]
         return instance_id
 
@@ -36,12 +36,12 @@ class MemberStatus:
 
     @property
     def coordinator_id(self) -> str | None:
-        """The coordinator's node id, for requests on its own connection; None: not known."""
+        """The coordinator's node id, for requests on a separate connection; None if it is unknown."""
         node_id = self._link.node_id
         return None if node_id is None else f"coordinator-{node_id}"
 
     def coordinator_unknown(self) -> bool:
-        """Return whether the coordinator is not known, or its connection failed; it is forgotten then."""
+        """Return whether the coordinator is unknown. Forget it if its connection failed."""
         if self._link.node_id is None:
             return True
         if self._link.is_connected():
@@ -50,7 +50,7 @@ class MemberStatus:
         return True
 
     def coordinator(self) -> str | None:
-        """Return the coordinator's node id; None: it is not known or not connected."""
+        """Return the coordinator's node id; None if it is unknown or not connected."""
         return None if self.coordinator_unknown() else self.coordinator_id
 
     def connected(self) -> bool:
@@ -58,7 +58,7 @@ class MemberStatus:
         return self._link.is_connected()
 
     def coordinator_dead(self, error: object = None) -> None:
-        """Look the coordinator up again next time."""
+        """Forget the coordinator, so that it is looked up again."""
         if self._link.node_id is not None:
             log.warning(
                 "Marking the coordinator dead (node %s) for group %s: %s.", self.coordinator_id, self.group_id, error
@@ -69,26 +69,26 @@ class MemberStatus:
 
     @property
     def state(self) -> str:
-        """Where the member stands, one of `MemberState`."""
+        """The member's state, one of `MemberState`."""
         return self._member.state
 
     @property
     def member_id(self) -> str:
-        """The id that the coordinator gave; "" without one."""
+        """The id assigned by the coordinator; "" if there is none."""
         return self._member.generation.member_id
 
     @property
     def protocol(self) -> str | None:
-        """The protocol that the group agreed on."""
+        """The protocol that the coordinator chose."""
         return self._member.generation.protocol
 
     @property
     def generation(self) -> GenerationId:
-        """The number of the generation, -1 without one; called it gives the whole, None while it is not stable."""
+        """The generation's number, -1 if there is none. Calling it returns the `Generation`; None unless stable."""
         return GenerationId.of(self._member.generation, self._member.state is MemberState.STABLE)
 
     def generation_if_stable(self) -> Generation | None:
-        """Return the credentials; None while the group is not joined."""
+        """Return the credentials; None unless the member has joined."""
         return self.generation()
 
     def rebalance_in_progress(self) -> bool:
@@ -100,14 +100,14 @@ class MemberStatus:
         return self._member.is_dynamic
 
     def reset_generation(self, member_id: str = "") -> None:
-        """Forget the credentials; the group has to be joined again."""
+        """Forget the credentials, so that the member has to rejoin."""
         self._member.reset(member_id)
 
-    # Joining again
+    # Rejoining
 
     @property
     def rejoin_needed(self) -> bool:
-        """Whether the group is to be joined; may be set."""
+        """Whether the member has to join or rejoin; may be set."""
         return self._member.rejoin_needed
 
     @rejoin_needed.setter
@@ -116,7 +116,7 @@ class MemberStatus:
 
     @property
     def needs_join_prepare(self) -> bool:
-        """Whether `_on_join_prepare` is called before the group is joined (1.0)."""
+        """Whether `_on_join_prepare` will be called before the member joins (1.0)."""
         return not self.rejoining
 
     @needs_join_prepare.setter
@@ -124,25 +124,25 @@ class MemberStatus:
         self.rejoining = not is_needed
 
     def need_rejoin(self) -> bool:
-        """Return whether the group is to be joined (again)."""
+        """Return whether the member has to join or rejoin."""
         self._member.seen()
         return self._member.rejoin_needed
 
     def request_rejoin(self) -> None:
-        """Join the group again in the next `ensure_active_group`."""
+        """Make the next `ensure_active_group` rejoin."""
         self._member.rejoin_needed = True
 
     # Heartbeats
 
     def poll_heartbeat(self) -> None:
-        """Tell that the caller is alive; raises what has ended the heartbeats, once."""
+        """Note that the caller is alive. Raises the error that ended the heartbeats, once."""
         self._member.seen()
         failure, self._member.failure = self._member.failure, None
         if failure is not None:
             raise failure
 
     def time_to_next_heartbeat(self) -> float:
-        """In how many seconds the next heartbeat is sent; infinity while the group is not joined."""
+        """Return the seconds until the next heartbeat; infinity unless the member has joined."""
         if self._member.state is MemberState.UNJOINED:
             return float("inf")
         return self.heartbeat.time_to_next_heartbeat()

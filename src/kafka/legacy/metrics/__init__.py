@@ -1,1 +1,1 @@
-"""kafka-python's statistics, which a `Sensor` of `kafka.metrics.sensor` feeds. No client of today uses them."""
+"""kafka-python's statistics, for sensors (`kafka.metrics.sensor`) of programs. Today's clients do not use them."""

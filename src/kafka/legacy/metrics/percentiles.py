@@ -13,7 +13,7 @@ from kafka.metrics.stat import AbstractCompoundStat, NamedMeasurable
 
 
 class BucketSizing:
-    """How wide the bins are."""
+    """How the widths of bins are chosen."""
 
     CONSTANT = 0
     LINEAR = 1
@@ -23,12 +23,12 @@ class Percentiles(AbstractSampledStat, AbstractCompoundStat):
     """Percentiles of the values in the samples.
 
     Arguments:
-        size_in_bytes: four for each bin.
+        size_in_bytes: memory for the bins, four bytes each.
         bucketing: one of `BucketSizing`.
-        max_val, min_val: the values that are told apart; with LINEAR they begin at 0.
-        percentiles: those that are shown.
+        max_val, min_val: the range of values covered by bins; with LINEAR it starts at 0.
+        percentiles: the percentiles to report.
 
-    Raises `ValueError` for bins that cannot be.
+    Raises `ValueError` for invalid bins.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Percentiles(AbstractSampledStat, AbstractCompoundStat):
         return self.value(config, now, percentile.percentile / 100.0)
 
     def value(self, config: MetricConfig, now: float, quantile: float) -> float:
-        """Return the least value of the bin in which a quantile (0 to 1) is; NaN without values."""
+        """Return the lower bound of the bin that contains a quantile (0 to 1); NaN without values."""
         self.purge_obsolete_samples(config, now)
         samples = [sample for sample in self._samples if isinstance(sample, self.HistogramSample)]
         count = sum(sample.event_count for sample in samples)
@@ -87,11 +87,11 @@ class Percentiles(AbstractSampledStat, AbstractCompoundStat):
         sample.histogram.record(value)
 
     class HistogramSample(AbstractSampledStat.Sample):
-        """The values of a window, by bin.
+        """The values of a time window, by bin.
 
         Arguments:
             scheme: the bins.
-            now: when it begins, in milliseconds.
+            now: the start of the window in milliseconds.
         """
 
         def __init__(self, scheme: BinScheme, now: float) -> None:
@@ -105,14 +105,14 @@ class Percentiles(AbstractSampledStat, AbstractCompoundStat):
 
 
 class BinScheme(Protocol):
-    """Which value belongs into which bin."""
+    """Maps values to bins."""
 
     @property
     def bins(self) -> int:
-        """How many bins there are."""
+        """Number of bins."""
 
     def from_bin(self, b: int) -> float:
-        """Return the least value of a bin."""
+        """Return the lower bound of a bin."""
 
     def to_bin(self, x: float) -> int:
         """Return the bin of a value."""
@@ -138,7 +138,10 @@ class Histogram:
         self._count += 1.0
 
     def value(self, quantile: float) -> float:
-        """The least value of the bin in which a quantile (0 to 1) is; NaN without values, infinity in the last bin."""
+        """Return the lower bound of the bin that contains a quantile (0 to 1).
+
+        Returns NaN without values, and infinity for the last bin.
+        """
         if not self._count:
             return math.nan
         seen = 0.0
@@ -150,11 +153,11 @@ class Histogram:
 
     @property
     def counts(self) -> list[float]:
-        """How many values each bin has."""
+        """Number of values in each bin."""
         return self._hist
 
     def clear(self) -> None:
-        """Forget all values."""
+        """Reset all counts."""
         self._hist[:] = [0.0] * len(self._hist)
         self._count = 0.0
 
@@ -163,13 +166,13 @@ class Histogram:
         return "{" + ",".join([*bins, f"{math.inf}:{self._hist[-1]}"]) + "}"
 
     class ConstantBinScheme:
-        """Bins of equal width; the first and the last have what is below and above them.
+        """Bins of equal width, between a first bin for lower values and a last bin for higher values.
 
         Arguments:
-            bins: how many, with these two.
-            min_val, max_val: where the others begin and end.
+            bins: number of bins, including the first and the last.
+            min_val, max_val: the range that bins of equal width cover.
 
-        Raises `ValueError` for fewer than two.
+        Raises `ValueError` for fewer than two bins.
         """
 
         __slots__ = ("_bins", "_bucket_width", "_max", "_min")
@@ -183,11 +186,11 @@ class Histogram:
 
         @property
         def bins(self) -> int:
-            """How many there are."""
+            """Number of bins."""
             return self._bins
 
         def from_bin(self, b: int) -> float:
-            """Return the least value of a bin."""
+            """Return the lower bound of a bin."""
             if b == 0:
                 return -math.inf
             return math.inf if b == self._bins - 1 else self._min + (b - 1) * self._bucket_width
@@ -199,11 +202,11 @@ class Histogram:
             return self._bins - 1 if x > self._max else int((x - self._min) / self._bucket_width + 1)
 
     class LinearBinScheme:
-        """Bins from 0 on, each wider than the one before by the same width; the last has what is above.
+        """Bins from 0 with linearly growing widths; the last bin contains all higher values.
 
         Arguments:
-            num_bins: how many.
-            max_val: where the last begins.
+            num_bins: number of bins.
+            max_val: the lower bound of the last bin.
         """
 
         __slots__ = ("_bins", "_max", "_scale")
@@ -215,15 +218,15 @@ class Histogram:
 
         @property
         def bins(self) -> int:
-            """How many there are."""
+            """Number of bins."""
             return self._bins
 
         def from_bin(self, b: int) -> float:
-            """Return the least value of a bin."""
+            """Return the lower bound of a bin."""
             return math.inf if b == self._bins - 1 else b * (b + 1.0) / 2.0 * self._scale
 
         def to_bin(self, x: float) -> int:
-            """Return the bin of a value. Raises `ValueError` for a negative one."""
+            """Return the bin of a value. Raises `ValueError` for a negative value."""
             if x < 0.0:
                 raise ValueError(f"values begin at 0, not {x!r}")
             return self._bins - 1 if x > self._max else int(math.sqrt(2.0 * x / self._scale + 0.25) - 0.5)
@@ -245,10 +248,10 @@ class Percentile:
 
     @property
     def name(self) -> MetricName:
-        """The name of its metric."""
+        """The name of the metric."""
         return self._metric_name
 
     @property
     def percentile(self) -> float:
-        """From 0 to 100."""
+        """The percentile, from 0 to 100."""
         return self._percentile

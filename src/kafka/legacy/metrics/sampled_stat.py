@@ -12,10 +12,10 @@ from kafka.metrics.stat import AbstractMeasurableStat
 
 
 class AbstractSampledStat(AbstractMeasurableStat, ABC):
-    """Gathers values in samples. When the current one is full, by time or by number of values, the oldest is reset.
+    """Collects values in samples. When the current sample is full, by time or by number of values, the oldest is reset.
 
     Arguments:
-        initial_value: the value of a sample before values are recorded.
+        initial_value: the value of an empty sample.
     """
 
     __slots__ = ("_current", "_initial_value", "_samples")
@@ -27,14 +27,14 @@ class AbstractSampledStat(AbstractMeasurableStat, ABC):
 
     @abstractmethod
     def update(self, sample: AbstractSampledStat.Sample, config: MetricConfig, value: float, time_ms: float) -> None:
-        """Take a value into a sample."""
+        """Add a value to a sample."""
 
     @abstractmethod
     def combine(self, samples: Sequence[AbstractSampledStat.Sample], config: MetricConfig, now: float) -> float:
-        """Return the value of samples together."""
+        """Return the combined value of samples."""
 
     def record(self, config: MetricConfig, value: float, time_ms: float) -> None:
-        """Take a value into the sample of now."""
+        """Add a value to the current sample."""
         sample = self.current(time_ms)
         if sample.is_complete(time_ms, config):
             sample = self._advance(config, time_ms)
@@ -42,26 +42,26 @@ class AbstractSampledStat(AbstractMeasurableStat, ABC):
         sample.event_count += 1
 
     def new_sample(self, time_ms: float) -> AbstractSampledStat.Sample:
-        """Return a sample that begins at a time."""
+        """Return a sample that starts at a time."""
         return self.Sample(self._initial_value, time_ms)
 
     def measure(self, config: MetricConfig, now: float) -> float:
-        """Return the value of the samples that are not too old."""
+        """Return the value of the samples that are not obsolete."""
         self.purge_obsolete_samples(config, now)
         return float(self.combine(self._samples, config, now))
 
     def current(self, time_ms: float) -> AbstractSampledStat.Sample:
-        """Return the sample that values go into, which may be full."""
+        """Return the current sample, which may be full."""
         self._begin(time_ms)
         return self._samples[self._current]
 
     def oldest(self, now: float) -> AbstractSampledStat.Sample:
-        """Return the sample that began first."""
+        """Return the sample with the earliest start."""
         self._begin(now)
         return min(self._samples, key=lambda sample: sample.last_window_ms)
 
     def purge_obsolete_samples(self, config: MetricConfig, now: float) -> None:
-        """Reset samples that are too old to count."""
+        """Reset obsolete samples."""
         too_old_ms = config.samples * config.time_window_ms
         for sample in self._samples:
             if now - sample.last_window_ms >= too_old_ms:
@@ -80,16 +80,16 @@ class AbstractSampledStat(AbstractMeasurableStat, ABC):
         return self._samples[self._current]
 
     class Sample:
-        """The values of a window.
+        """The values of a time window.
 
         Arguments:
-            initial_value: what it has before there are values.
-            now: when it begins, in milliseconds.
+            initial_value: the value without recorded values.
+            now: the start of the window in milliseconds.
 
         Attributes:
-            event_count: how many values it has taken in.
-            last_window_ms: when it began.
-            value: what `update` has made of them.
+            event_count: number of recorded values.
+            last_window_ms: the start of the window.
+            value: the value computed by `update`.
         """
 
         def __init__(self, initial_value: float, now: float) -> None:
@@ -105,7 +105,7 @@ class AbstractSampledStat(AbstractMeasurableStat, ABC):
             self.value = self.initial_value
 
         def is_complete(self, time_ms: float, config: MetricConfig) -> bool:
-            """Return whether it is full."""
+            """Return whether the sample is full."""
             is_over = time_ms - self.last_window_ms >= config.time_window_ms
             return is_over or self.event_count >= config.event_window
 
