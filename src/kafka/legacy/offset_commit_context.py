@@ -1,4 +1,4 @@
-"""Committing what was marked as done, and going back to the rest: `kafka.context` of 0.9 to 1.4."""
+"""`kafka.context` of 0.9 to 1.4: commits offsets of processed messages, and returns to the others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Commits(Protocol):
 
 
 class _Consumer(Protocol):
-    """What is used of a `SimpleConsumer`."""
+    """The parts of a `SimpleConsumer` that the context uses."""
 
     client: _Commits
     group: Any
@@ -30,9 +30,9 @@ class _Consumer(Protocol):
 
 
 class OffsetCommitContext:
-    """Commits, at the end of a ``with`` block, up to the marked messages, and moves the consumer there.
+    """At the end of a ``with`` block, commits offsets up to the marked messages, and seeks there.
 
-    A block that marks nothing, or that ends with an error, moves the consumer back to where it was. An
+    If nothing is marked, or if the block raises an error, the consumer returns to its positions before the block. An
     `OffsetOutOfRangeError` moves the consumer to the beginning of its partitions, and is suppressed. The context is
     true if anything is marked. The consumer must not commit automatically.
 
@@ -79,7 +79,7 @@ class OffsetCommitContext:
         return False
 
     def commit(self) -> None:
-        """Commit up to the marked messages and move there. If nothing is marked, move back."""
+        """Commit offsets up to the marked messages and seek there. If nothing is marked, seek back."""
         if self.high_water_mark:
             self.logger.info("Committing offsets: %s", self.high_water_mark)
             self.commit_partition_offsets(self.high_water_mark)
@@ -88,12 +88,12 @@ class OffsetCommitContext:
             self.update_consumer_offsets(self.initial_offsets or {})
 
     def rollback(self) -> None:
-        """Move the consumer back to where the block began."""
+        """Seek back to the positions before the block."""
         self.logger.info("Rolling back context: %s", self.initial_offsets)
         self.update_consumer_offsets(self.initial_offsets or {})
 
     def commit_partition_offsets(self, partition_offsets: Mapping[int, int]) -> None:
-        """Commit offsets of partitions; raises the first error that the coordinator answers with."""
+        """Commit offsets of partitions. Raises the coordinator's first error."""
         self.logger.debug("Committing partition offsets: %s", partition_offsets)
         topic = self.consumer.topic
         requests = [OffsetCommitRequestPayload(topic, part, to, None) for part, to in partition_offsets.items()]
@@ -101,12 +101,12 @@ class OffsetCommitContext:
             check_error(response)
 
     def update_consumer_offsets(self, partition_offsets: Mapping[int, int]) -> None:
-        """Move the consumer to offsets of partitions."""
+        """Seek to offsets of partitions."""
         self.logger.debug("Updating consumer offsets to: %s", partition_offsets)
         self.consumer.offsets.update(partition_offsets)
-        self.consumer.seek(0, 1)  # what it has fetched ahead goes, as for any seek
+        self.consumer.seek(0, 1)  # discards fetched messages
 
     def handle_out_of_range(self) -> None:
-        """Move the consumer to the beginning of its partitions: older messages have been deleted meanwhile."""
+        """Seek to the beginning of all partitions, because older messages have been deleted."""
         self.logger.info("Seeking beginning of partition on out of range error")
         self.consumer.seek(0, 0)

@@ -1,4 +1,4 @@
-"""The partitioners of 0.9 to 1.4, which are made with a topic's partitions and use only a record's key."""
+"""The partitioners of 0.9 to 1.4, which are created with a topic's partitions and use only a record's key."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from kafka.partitioner.murmur2 import murmur2 as murmur2_of_bytes
 
 
 class Partitioner:
-    """The base class of such partitioners. A subclass has `partition`, as in 0.9, or is callable itself, as in 1.4.
+    """Base class of these partitioners. Subclasses define `partition`, as in 0.9, or are callable, as in 1.4.
 
     Arguments:
-        partitions: the partitions to choose from where a call does not name any.
+        partitions: the partitions to choose from if a call passes none.
     """
 
     def __init__(self, partitions: Sequence[int] | None = None) -> None:
@@ -26,7 +26,7 @@ class Partitioner:
         all_partitions: Sequence[int] | None = None,
         available_partitions: Sequence[int] | None = None,
     ) -> int:
-        """Choose among available partitions, or else all, by `partition`."""
+        """Choose one of the available partitions, or of all if none is available, with `partition`."""
         return self.partition(key, available_partitions or all_partitions)
 
     def partition(self, key: Any, partitions: Sequence[int] | None = None) -> int:
@@ -41,12 +41,12 @@ class Partitioner:
 
 
 class Murmur2Partitioner(Partitioner):
-    """By murmur2 of the key, as Java's."""
+    """Chooses partitions by the murmur2 hash of the key, as Java does."""
 
     def __call__(
         self, key: Any, partitions: Sequence[int] | None = None, available: Sequence[int] | None = None
     ) -> int:
-        """Choose among available partitions, or else all."""
+        """Choose one of the available partitions, or of all if none is available."""
         return self.partition(key, available or partitions)
 
     def partition(self, key: Any, partitions: Sequence[int] | None = None) -> int:
@@ -56,10 +56,10 @@ class Murmur2Partitioner(Partitioner):
 
 
 class LegacyPartitioner(Partitioner):
-    """By ``hash(key)`` of 64-bit Python 2.7, so that keys stay where old producers put them.
+    """Chooses partitions by the ``hash(key)`` of 64-bit Python 2.7, so that keys stay where old producers put them.
 
-    Python 3 hashes text and bytes differently in each process: with its `hash`, a key would have no fixed partition.
-    New programs use `Murmur2Partitioner`, or no partitioner.
+    Python 3 hashes text and bytes differently in each process, so its `hash` would not keep a key in one partition. New
+    programs use `Murmur2Partitioner`, or no partitioner.
     """
 
     def __init__(self, partitions: Sequence[int] | None = None) -> None:
@@ -76,7 +76,7 @@ HashedPartitioner = LegacyPartitioner
 
 
 def murmur2(key: Any) -> int:
-    """Return the unsigned murmur2 hash of bytes; what else is given is hashed as its text."""
+    """Return the unsigned murmur2 hash of bytes; other values are converted to text first."""
     return murmur2_of_bytes(key if isinstance(key, bytes | bytearray | memoryview) else str(key).encode())
 
 
@@ -87,10 +87,10 @@ _HASH_OF_INF, _HASH_OF_MINUS_INF = 314159, -271828
 
 
 def python2_hash(value: object) -> int:
-    """Return the `hash()` of 64-bit Python 2.7, by which the oldest producers chose partitions.
+    """Return the `hash()` of 64-bit Python 2.7, with which the oldest producers chose partitions.
 
-    Text is hashed by its characters, as builds of Linux distributions did (UCS-4). What Python 2 hashed by its address
-    in memory (None, most objects) had no lasting hash there either, and gets Python's own.
+    Text is hashed by character, as in builds of Linux distributions (UCS-4). None and most objects, which Python 2
+    hashed by their address in memory, had no stable hash there either; for them, this is Python's own hash.
 
     Raises `TypeError` if the value is not hashable.
     """
@@ -108,7 +108,7 @@ def python2_hash(value: object) -> int:
 
 
 def _finished(number: int) -> int:
-    """Return the number as C's long; -1, which Python reserves for errors, becomes -2."""
+    """Return a hash as a C long; -1, which Python reserves for errors, becomes -2."""
     number &= _MASK
     signed = number - (1 << 64) if number >> 63 else number
     return -2 if signed == -1 else signed
@@ -124,7 +124,7 @@ def _hash_of_text(characters: bytes | list[int]) -> int:
 
 
 def _hash_of_int(value: int) -> int:
-    """Return the number itself if it fits into C's long. Otherwise, its 30-bit digits, rotated into each other."""
+    """Return a number that fits into a C long unchanged; combine the 30-bit digits of others by rotation."""
     if -(1 << 63) <= value < 1 << 63:
         return _finished(value)
     rest, result = abs(value), 0

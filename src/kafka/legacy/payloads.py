@@ -1,6 +1,6 @@
-"""What the clients of kafka-python 0.9 and 1.x sent and received: named tuples, under the names of 1.x.
+"""Requests and responses of the clients of kafka-python 0.9 and 1.x: named tuples, with the names of 1.x.
 
-0.9 had the requests and responses without ``Payload`` at the end of their names; `kafka.common` has both.
+In 0.9 the names of requests and responses did not end in ``Payload``; `kafka.common` has both.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from kafka import structs
 
 
 class MetadataRequest(NamedTuple):
-    """Asks for the metadata of topics."""
+    """Requests the metadata of topics."""
 
     topics: list[str]
 
@@ -26,7 +26,7 @@ class MetadataResponse(NamedTuple):
 
 
 class ConsumerMetadataRequest(NamedTuple):
-    """Asks for the coordinator of groups."""
+    """Requests the coordinator of groups."""
 
     groups: list[str]
 
@@ -49,7 +49,7 @@ class ProduceRequestPayload(NamedTuple):
 
 
 class ProduceResponsePayload(NamedTuple):
-    """The offset of the first message that was written."""
+    """The offset of the first message written."""
 
     topic: str
     partition: int
@@ -58,7 +58,7 @@ class ProduceResponsePayload(NamedTuple):
 
 
 class FetchRequestPayload(NamedTuple):
-    """Asks for messages of a partition, from an offset on."""
+    """Requests messages of a partition, starting at an offset."""
 
     topic: str
     partition: int
@@ -77,7 +77,7 @@ class FetchResponsePayload(NamedTuple):
 
 
 class OffsetRequestPayload(NamedTuple):
-    """Asks for at most ``max_offsets`` offsets before a time: milliseconds, -1 for the end, -2 for the beginning."""
+    """Requests up to ``max_offsets`` offsets before a time in milliseconds; -1 for the end, -2 for the beginning."""
 
     topic: str
     partition: int
@@ -86,7 +86,7 @@ class OffsetRequestPayload(NamedTuple):
 
 
 class ListOffsetRequestPayload(NamedTuple):
-    """Asks for the first offset at or after a time: milliseconds, -1 for the end, -2 for the beginning."""
+    """Requests the first offset at or after a time in milliseconds; -1 for the end, -2 for the beginning."""
 
     topic: str
     partition: int
@@ -94,7 +94,7 @@ class ListOffsetRequestPayload(NamedTuple):
 
 
 class OffsetResponsePayload(NamedTuple):
-    """Offsets of a partition, the newest first."""
+    """Offsets of a partition, newest first."""
 
     topic: str
     partition: int
@@ -103,7 +103,7 @@ class OffsetResponsePayload(NamedTuple):
 
 
 class ListOffsetResponsePayload(NamedTuple):
-    """An offset of a partition and the time of its message."""
+    """An offset of a partition, and the time of its message."""
 
     topic: str
     partition: int
@@ -122,7 +122,7 @@ class OffsetCommitRequestPayload(NamedTuple):
 
 
 class OffsetCommitResponsePayload(NamedTuple):
-    """What became of a commit."""
+    """The result of a commit."""
 
     topic: str
     partition: int
@@ -130,14 +130,14 @@ class OffsetCommitResponsePayload(NamedTuple):
 
 
 class OffsetFetchRequestPayload(NamedTuple):
-    """Asks for the committed offset of a partition."""
+    """Requests the committed offset of a partition."""
 
     topic: str
     partition: int
 
 
 class OffsetFetchResponsePayload(NamedTuple):
-    """The committed offset of a partition; -1 where there is none."""
+    """The committed offset of a partition; -1 if there is none."""
 
     topic: str
     partition: int
@@ -147,7 +147,7 @@ class OffsetFetchResponsePayload(NamedTuple):
 
 
 class TopicMetadata(NamedTuple):
-    """A topic as the cluster announced it to 0.9."""
+    """Metadata of a topic in 0.9."""
 
     topic: str
     error: int
@@ -155,7 +155,7 @@ class TopicMetadata(NamedTuple):
 
 
 class PartitionMetadata(NamedTuple):
-    """A partition as the cluster announced it to 0.9 and 1.0; `kafka.structs` has the one with leader epochs."""
+    """Metadata of a partition in 0.9 and 1.0; the class in `kafka.structs` also has leader epochs."""
 
     topic: str
     partition: int
@@ -172,7 +172,7 @@ class _IdAndAddress(NamedTuple):
 
 
 class BrokerMetadata(_IdAndAddress):
-    """A broker as 0.9 and 1.0 returned it: a tuple of three items. `rack` is an additional attribute."""
+    """Metadata of a broker in 0.9 and 1.0: a tuple of three items. `rack` is an additional attribute."""
 
     rack: str | None = None
 
@@ -186,7 +186,7 @@ class BrokerMetadata(_IdAndAddress):
 
 
 class Message(NamedTuple):
-    """A message: the version of its format, its flags, key and value."""
+    """A message: magic byte, attributes, key and value."""
 
     magic: int
     attributes: int
@@ -202,7 +202,7 @@ class OffsetAndMessage(NamedTuple):
 
 
 class KafkaMessage(NamedTuple):
-    """What the `KafkaConsumer` of 0.9 gave for a message."""
+    """A message returned by the `KafkaConsumer` of 0.9."""
 
     topic: str
     partition: int
@@ -211,7 +211,7 @@ class KafkaMessage(NamedTuple):
     value: Any
 
 
-# The names of 0.9.
+# Names in 0.9
 TopicAndPartition = structs.TopicPartition
 ProduceRequest = ProduceRequestPayload
 ProduceResponse = ProduceResponsePayload
@@ -237,7 +237,7 @@ _Payload = TypeVar("_Payload", bound=_OfAPartition)
 
 
 def group_by_topic_and_partition(tuples: Iterable[_Payload]) -> dict[str, dict[int, _Payload]]:
-    """Sort payloads into a dict of dicts, by topic and partition; `AssertionError` where a partition comes twice."""
+    """Group payloads in a dict of dicts, by topic and partition. Raises `AssertionError` for a duplicate partition."""
     found: dict[str, dict[int, _Payload]] = defaultdict(dict)
     for payload in tuples:
         if payload.partition in found[payload.topic]:

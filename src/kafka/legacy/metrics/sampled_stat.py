@@ -163,7 +163,7 @@ class Min(AbstractSampledStat):
 
 
 class Count(AbstractSampledStat):
-    """How many values are in the samples."""
+    """The number of values in the samples."""
 
     __slots__ = ()
 
@@ -180,7 +180,7 @@ class Count(AbstractSampledStat):
 
 
 class TimeUnit:
-    """Units of time, by number."""
+    """Units of time as numbers."""
 
     NANOSECONDS = 0
     MICROSECONDS = 1
@@ -203,7 +203,7 @@ class TimeUnit:
 
     @staticmethod
     def get_name(time_unit: int) -> str:
-        """Return the name of a unit. Raises `IndexError` if it is not a unit."""
+        """Return the name of a unit. Raises `IndexError` for an invalid unit."""
         return TimeUnit._NAMES[time_unit]
 
 
@@ -211,7 +211,7 @@ class SampledTotal(AbstractSampledStat):
     """The sum of the values in the samples.
 
     Arguments:
-        initial_value: None; anything else is a `ValueError`.
+        initial_value: must be None; any other value raises `ValueError`.
     """
 
     __slots__ = ()
@@ -231,11 +231,11 @@ class SampledTotal(AbstractSampledStat):
 
 
 class Rate(AbstractMeasurableStat):
-    """A sampled quantity, by the time that its samples span.
+    """A sampled quantity divided by the time that its samples span.
 
     Arguments:
         time_unit: one of `TimeUnit`.
-        sampled_stat: the quantity; None: the sum of the values. `Count` makes it how often there is a value.
+        sampled_stat: the quantity; None: the sum of the values. `Count` gives the rate at which values are recorded.
     """
 
     __slots__ = ("_stat", "_unit")
@@ -249,18 +249,18 @@ class Rate(AbstractMeasurableStat):
         return TimeUnit.get_name(self._unit)
 
     def record(self, config: MetricConfig, value: float, time_ms: float) -> None:
-        """Take a value into the quantity."""
+        """Add a value to the quantity."""
         self._stat.record(config, value, time_ms)
 
     def measure(self, config: MetricConfig, now: float) -> float:
-        """Return the quantity a unit of time."""
+        """Return the quantity per unit of time."""
         value = self._stat.measure(config, now)
         return float(value) / self.convert(self.window_size(config, now))
 
     def window_size(self, config: MetricConfig, now: float) -> float:
-        """The milliseconds that the samples span, but never less than all of them but one take when they are full.
+        """Return the time span of the samples in milliseconds, counting all but the current one as full.
 
-        Without that, the first value would make a rate out of nearly no time.
+        Otherwise the first value, divided by almost no time, would result in an extreme rate.
         """
         self._stat.purge_obsolete_samples(config, now)
         elapsed_ms = now - self._stat.oldest(now).last_window_ms

@@ -1,5 +1,5 @@
-"""`SimpleProducer` and `KeyedProducer` of 0.9 to 1.4: messages to partitions, by a `SimpleClient`.
+"""`SimpleProducer` and `KeyedProducer` of 0.9 to 1.4, which send messages with a `SimpleClient`.
 
-`producer_classes` has the producers, which check messages, choose partitions, and send or pass them to the thread of
-`background`.
+`producer_classes` contains the producers, which check messages, choose partitions, and then send the messages or pass
+them to the thread of `background`.
 """

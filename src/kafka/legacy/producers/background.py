@@ -1,4 +1,4 @@
-"""The thread of a producer that sends in the background: batches out of a queue, again until they are written."""
+"""The thread of a producer that sends in the background: takes batches from a queue, sends and retries them."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ from kafka.structs import RetryOptions, TopicPartition
 log = logging.getLogger("kafka.producer")
 
 _ROOM_LOOK_S = 0.1
-"""Seconds between two checks for a stopped producer, while a caller waits for room in the queue."""
+"""Interval in seconds at which a caller that waits for space in the queue checks whether the producer was stopped."""
 Entry = tuple[TopicPartition, bytes | None, bytes | None]
 """A message: its partition, value and key."""
 
 
 class BackgroundOptions(NamedTuple):
-    """What a producer is told about sending in the background; times in seconds.
+    """Settings for sending in the background; times are in seconds.
 
     Attributes:
-        acks, ack_timeout_ms: as `SimpleClient.send_produce_request` takes them.
-        codec, compresslevel: as `create_message_set` takes them.
-        batch_size: maximum number of messages that are sent at once.
-        batch_time: how long a message waits for others.
-        retries: what is retried, and how often.
+        acks, ack_timeout_ms: arguments of `SimpleClient.send_produce_request`.
+        codec, compresslevel: arguments of `create_message_set`.
+        batch_size: maximum number of messages to send at once.
+        batch_time: time that a message waits for others.
+        retries: the errors to retry, the pauses, and the number of retries.
         queue_size: maximum number of waiting messages; 0: no limit.
-        put_timeout: how long to wait for room in the queue; None: without limit.
+        put_timeout: time to wait for space in the queue; None: no limit.
         log_messages: whether messages are logged with their errors, or only their hash.
-        stop_timeout: how long to continue sending after `stop`.
+        stop_timeout: time to continue sending after `stop`.
     """
 
     acks: int
@@ -67,12 +67,12 @@ class BackgroundOptions(NamedTuple):
 
 
 class BackgroundSender:
-    """Sends in a daemon thread until `stop`, or the end of the process, which wait for what is in the queue.
+    """Sends in a daemon thread until `stop` or the end of the process, which both wait for the messages in the queue.
 
-    What is tried again comes before newer messages, so that the messages of a partition keep their order.
+    Retried messages are sent before newer ones, to preserve the order within a partition.
 
     Arguments:
-        client: a client for the thread alone.
+        client: a client that only this thread uses.
     """
 
     def __init__(self, client: Any, options: BackgroundOptions) -> None:
@@ -80,7 +80,7 @@ class BackgroundSender:
         self._options = options
         self._stop_at = float("inf")
         self._pid = os.getpid()
-        self._putting = threading.RLock()  # `stop` may come as a signal to the thread that holds it
+        self._putting = threading.RLock()  # a signal handler may call `stop` in the thread that holds it
         self._batches: dict[ProduceRequestPayload, int] = {}
         self.queue = MessageQueue(options.queue_size)
         self.stopping = threading.Event()
@@ -91,8 +91,8 @@ class BackgroundSender:
     def put(self, place: TopicPartition, messages: Sequence[bytes | None], key: bytes | None) -> None:
         """Add messages to the queue.
 
-        Raises `AsyncProducerQueueFull`, which has those that found no room; `IllegalStateError` after `stop`, also
-        where that comes while this waits, and `ForkedClientError` in a forked child.
+        Raises `AsyncProducerQueueFull`, which contains the messages that did not fit; `IllegalStateError` after `stop`,
+        even if it is called during the wait; and `ForkedClientError` in a forked child.
         """
         timeout_s = self._options.put_timeout
         for number, message in enumerate(messages):
@@ -107,22 +107,22 @@ class BackgroundSender:
                 self.queue.wait_for_room(min(left_s, _ROOM_LOOK_S))
 
     def _put_now(self, entry: Entry) -> bool:
-        """Add a message to the queue; False if there is no room. A waiting caller holds no lock that `stop` needs."""
+        """Add a message to the queue; return False if it is full. Callers wait for space without holding the lock."""
         if self._pid != os.getpid():
             raise ForkedClientError("the producer was made before the process forked; make a new one in the child")
-        with self._putting:  # so that nothing comes into the queue behind the thread's last look
+        with self._putting:  # ensures that nothing is added after the thread's last check
             if self.stopping.is_set() or not self.thread.is_alive():
                 raise _stopped()
             if self.queue.full():
                 return False
             self.queue.put(entry)
-            # A signal's handler may have called stop(), up to the thread's last look, since this was asked above.
+            # Between the check above and now, a signal handler may have called stop(), and the thread may have ended.
             if self.stopping.is_set() and any(each is entry for each in self._waiting()):
                 raise _stopped()
             return True
 
     def begin_to_stop(self) -> None:
-        """Have the thread end once it has sent what is in the queue. Does nothing in a forked child."""
+        """Make the thread end once it has sent the messages in the queue. Has no effect in a forked child."""
         if self._pid != os.getpid():
             return
         with self._putting:
@@ -131,7 +131,7 @@ class BackgroundSender:
         self.queue.put(None)  # wakes the thread
 
     def stop(self) -> None:
-        """As `begin_to_stop`, and wait for the end."""
+        """Call `begin_to_stop`, and wait until the thread ends."""
         self.begin_to_stop()
         if self._pid == os.getpid():
             self.thread.join()
@@ -174,7 +174,7 @@ class BackgroundSender:
             self.stopping.wait(pause_s)
 
     def _waiting(self) -> Iterator[Entry]:
-        """What is in the queue now."""
+        """Remove and yield the messages in the queue."""
         while True:
             try:
                 entry = self.queue.get_nowait()
@@ -185,7 +185,7 @@ class BackgroundSender:
                 yield entry
 
     def _collect(self) -> None:
-        """Take messages out of the queue: as many as a batch has, or what came in its time."""
+        """Take messages from the queue until a batch is full or its time has passed."""
         by_place: dict[TopicPartition, list[Any]] = defaultdict(list)
         deadline: float | None = None
         for _ in range(self._options.batch_size):
@@ -195,7 +195,7 @@ class BackgroundSender:
             except queue.Empty:
                 break
             self.queue.tell_room()
-            if entry is None:  # stop() woke it
+            if entry is None:  # added by stop() to wake the thread
                 continue
             place, message, key = entry
             by_place[place].append((message, key))
@@ -205,13 +205,13 @@ class BackgroundSender:
             key = pairs[-1][1]
             try:
                 messages = create_message_set(pairs, self._options.codec, key, self._options.compresslevel)
-            except Exception:  # of a codec's library, or there is no memory: what comes later is sent all the same
+            except Exception:  # an error of a codec's library, or too little memory: continue with later messages
                 log.exception("%d messages to %s:%d could not be encoded, and are lost", len(pairs), *place)
                 continue
             self._batches[ProduceRequestPayload(*place, tuple(messages))] = 0  # type: ignore[arg-type]  # as it was
 
     def _send(self) -> None:
-        """Send the batches, and keep those that are to be sent again."""
+        """Send the batches, and keep those to be retried."""
         batches = list(self._batches)
         failed = self._failures(batches)
         for number, batch in enumerate(batches):
@@ -235,14 +235,14 @@ class BackgroundSender:
             self._refresh()
 
     def _failures(self, batches: list[ProduceRequestPayload]) -> dict[ProduceRequestPayload, type[Exception]]:
-        """Send batches, and give the errors of those that were not written."""
+        """Send batches, and return the errors of those that were not written."""
         options = self._options
         try:
             answers = self._client.send_produce_request(
                 batches, acks=options.acks, timeout=options.ack_timeout_ms, fail_on_error=False
             )
         except Exception as error:
-            if len(batches) > 1:  # it may be about one of them: a topic that may not be written to
+            if len(batches) > 1:  # the error may concern only one of them, for example an unauthorized topic
                 return {batch: why for each in batches for batch, why in self._failures([each]).items()}
             log.warning("Async producer could not send: %s", error, exc_info=not isinstance(error, KafkaError))
             return {batches[0]: type(error)}
@@ -273,13 +273,13 @@ def _stopped() -> IllegalStateError:
 
 
 class MessageQueue(queue.SimpleQueue[Any]):
-    """A queue of limited length. It is put into and taken out of in one step each, with no lock held by Python code.
+    """A bounded queue whose operations are atomic, without a lock held by Python code.
 
-    So the handler of a signal, and a finalizer, may put something into it, whatever they interrupt: a `queue.Queue`
-    would wait for a lock that their own thread holds.
+    Therefore signal handlers and finalizers may add entries at any point. With a `queue.Queue`, they could wait for a
+    lock that their own thread holds.
 
     Arguments:
-        maxsize: how many entries it has before it is full; 0: any number.
+        maxsize: number of entries at which it is full; 0: no limit.
     """
 
     def __init__(self, maxsize: int) -> None:
@@ -288,15 +288,15 @@ class MessageQueue(queue.SimpleQueue[Any]):
         self._room.acquire()
 
     def full(self) -> bool:
-        """Return whether there is no room."""
+        """Return whether the queue is full."""
         return 0 < self.maxsize <= self.qsize()
 
     def tell_room(self) -> None:
-        """Wake who waits for room: something was taken out."""
+        """Wake callers that wait for space, after an entry was removed."""
         if self._room.locked():
-            with contextlib.suppress(RuntimeError):  # another thread was quicker
+            with contextlib.suppress(RuntimeError):  # another thread has already done so
                 self._room.release()
 
     def wait_for_room(self, timeout_s: float) -> None:
-        """Wait until an entry is taken out, for at most `timeout_s`."""
+        """Wait up to `timeout_s` seconds until an entry is removed."""
         interruptible.acquire(self._room, timeout_s)

@@ -1,4 +1,4 @@
-"""`Producer`, and the producers of 0.9 to 1.4 that derive from it: `SimpleProducer` and `KeyedProducer`."""
+"""`Producer`, and its subclasses `SimpleProducer` and `KeyedProducer`, the producers of 0.9 to 1.4."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ SYNC_FAIL_ON_ERROR_DEFAULT = True
 
 
 class Producer:
-    """Sends messages to partitions that the caller names: at once, or in the background.
+    """Sends messages to partitions chosen by the caller, immediately or in the background.
 
     Arguments:
         client: a `SimpleClient`; a background thread uses its own copy.
-        req_acks: number of required acknowledgements, see `SimpleClient.send_produce_request`.
-        ack_timeout: how long a broker may wait for them, in milliseconds.
+        req_acks: number of required acknowledgements; see `SimpleClient.send_produce_request`.
+        ack_timeout: maximum time that a broker waits for them, in milliseconds.
         codec: `CODEC_GZIP`, `CODEC_SNAPPY` or `CODEC_NONE`.
         codec_compresslevel: the compression level of gzip.
-        sync_fail_on_error: whether errors are raised, or returned in answers.
+        sync_fail_on_error: whether errors are raised, or returned in the responses.
         async_send: whether to send in the background; ``async`` in `kwargs` and ``batch_send`` mean the same.
-        batch_send_every_n: maximum number of messages that are sent at once in the background.
-        batch_send_every_t: how many seconds a message waits for others.
-        async_retry_limit: how often messages are retried; None: until they are written.
+        batch_send_every_n: maximum number of messages to send at once in the background.
+        batch_send_every_t: time in seconds that a message waits for others.
+        async_retry_limit: maximum number of retries; None: no limit.
         async_retry_backoff_ms: the pause before a retry.
-        async_retry_on_timeouts: whether to retry messages that `req_acks` brokers did not get in time.
+        async_retry_on_timeouts: whether to retry messages that `req_acks` brokers did not receive in time.
         async_queue_maxsize: maximum number of waiting messages; 0: no limit.
-        async_queue_put_timeout: how many seconds to wait while the queue is full; 0: do not wait; None: without limit.
+        async_queue_put_timeout: seconds to wait while the queue is full; 0: do not wait; None: no limit.
         async_log_messages_on_error: False: log only hashes of messages that could not be sent.
-        async_stop_timeout: how many seconds `stop` continues sending.
+        async_stop_timeout: seconds for which `stop` continues sending.
 
     Raises `UnsupportedCodecError`.
     """
@@ -98,7 +98,7 @@ class Producer:
         self.codec_compresslevel = codec_compresslevel
         self.sync_fail_on_error = sync_fail_on_error
         self.async_send = async_send
-        vars(self)["async"] = async_send  # the attribute's name of old, which Python has taken since
+        vars(self)["async"] = async_send  # the attribute's old name, now a keyword
         if not async_send:
             return
         if batch_send_every_n <= 0 or batch_send_every_t <= 0 or async_queue_maxsize < 0:
@@ -126,13 +126,13 @@ class Producer:
     def send_messages(self, topic: str, partition: int, *msg: bytes | None) -> list[Any]:
         """Send messages without a key.
 
-        Gives the broker's answers, nothing in the background. Raises `TypeError` for what is not bytes, what
-        `SimpleClient.send_produce_request` raises, and `AsyncProducerQueueFull` in the background.
+        Returns the broker's responses, or an empty list in the background. Raises `TypeError` for messages that are not
+        bytes, the errors of `SimpleClient.send_produce_request`, and `AsyncProducerQueueFull` in the background.
         """
         return self._send_messages(topic, partition, *msg)
 
     def _send_messages(self, topic: str, partition: int, *msg: bytes | None, key: bytes | None = None) -> list[Any]:
-        """As `send_messages`, with a key."""
+        """Send messages with a key, like `send_messages`."""
         for message in msg:
             if message is None and key is None:
                 raise TypeError("key and payload can't be null in one")
@@ -157,10 +157,10 @@ class Producer:
         return answers
 
     def stop(self, timeout: float | None = None) -> None:
-        """End sending in the background, once what waits is sent, or ``async_stop_timeout`` is over.
+        """Stop sending in the background, once all messages are sent or ``async_stop_timeout`` has passed.
 
         Arguments:
-            timeout: taken for old programs, without effect.
+            timeout: accepted for compatibility, without effect.
         """
         if timeout is not None:
             log.warning("timeout argument to stop() is deprecated - it has no effect")
@@ -175,15 +175,15 @@ class Producer:
     def __del__(self) -> None:
         background = getattr(self, "_background", None)
         if background is not None and not self.stopped:
-            with contextlib.suppress(Exception):  # the interpreter may be gone
-                background.begin_to_stop()  # without waiting: this may be the loop's thread, which it needs
+            with contextlib.suppress(Exception):  # the interpreter may be shutting down
+                background.begin_to_stop()  # does not wait: this may run in the loop's thread, which is needed to send
 
 
 class SimpleProducer(Producer):
-    """Sends each call's messages to the next partition of the topic.
+    """Sends the messages of each call to the topic's next partition.
 
     Arguments: those of `Producer`, and:
-        random_start: whether to begin with a random partition of a topic instead of partition 0.
+        random_start: whether to start with a random partition of a topic instead of partition 0.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -201,7 +201,7 @@ class SimpleProducer(Producer):
         return next(self.partition_cycles[topic])
 
     def send_messages(self, topic: str, *msg: bytes | None) -> list[Any]:  # type: ignore[override]  # as it was
-        """Send messages to the next partition, as `Producer.send_messages` does."""
+        """Send messages to the next partition; see `Producer.send_messages`."""
         return super().send_messages(topic, self._next_partition(topic), *msg)
 
     def __repr__(self) -> str:
@@ -209,7 +209,7 @@ class SimpleProducer(Producer):
 
 
 class _Hashed(HashedPartitioner):
-    """Does not warn: the producer has done so."""
+    """Issues no warning, because the producer has already done so."""
 
     def __init__(self, partitions: Any) -> None:
         Partitioner.__init__(self, partitions)
@@ -219,7 +219,7 @@ class KeyedProducer(Producer):
     """Sends messages to the partition that a partitioner chooses by their key.
 
     Arguments: those of `Producer`, and:
-        partitioner: a class that is made with the partitions of a topic, and has `partition(key)`.
+        partitioner: a class that is created with the partitions of a topic, and has `partition(key)`.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -237,11 +237,11 @@ class KeyedProducer(Producer):
         return partition
 
     def send_messages(self, topic: str, key: Any, *msg: bytes | None) -> list[Any]:
-        """Send messages with a key, as `Producer.send_messages` does."""
+        """Send messages with a key; see `Producer.send_messages`."""
         return self._send_messages(topic, self._next_partition(topic, key), *msg, key=key)
 
     def send(self, topic: str, key: Any, msg: bytes | None) -> list[Any]:
-        """As `send_messages`, of one message; deprecated."""
+        """Send one message, like `send_messages`; deprecated."""
         warn_deprecated("KeyedProducer.send is deprecated in favor of send_messages")
         return self.send_messages(topic, key, msg)
 

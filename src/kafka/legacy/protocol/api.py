@@ -8,19 +8,19 @@ from kafka.legacy.protocol.schema_types import Array, Int16, Int32, Schema, Stri
 
 
 class RequestHeader(Struct):
-    """What stands before a request."""
+    """The header of a request."""
 
     SCHEMA = Schema(
         ("api_key", Int16), ("api_version", Int16), ("correlation_id", Int32), ("client_id", String("utf-8"))
     )
 
     def __init__(self, request: Any, correlation_id: int = 0, client_id: str | None = "kafka-python") -> None:
-        """Make the header of a request, whose key and version it names."""
+        """Create the header of a request, with the request's API key and version."""
         super().__init__(request.API_KEY, request.API_VERSION, correlation_id, client_id)
 
 
 class RequestHeaderV2(Struct):
-    """What stands before a request of a flexible version (KIP-482)."""
+    """The header of a request in a flexible version (KIP-482)."""
 
     SCHEMA = Schema(
         ("api_key", Int16),
@@ -37,49 +37,49 @@ class RequestHeaderV2(Struct):
         client_id: str | None = "kafka-python",
         tags: dict[int, bytes] | None = None,
     ) -> None:
-        """Make the header of a request, whose key and version it names."""
+        """Create the header of a request, with the request's API key and version."""
         super().__init__(request.API_KEY, request.API_VERSION, correlation_id, client_id, tags or {})
 
 
 class ResponseHeader(Struct):
-    """What stands before a response."""
+    """The header of a response."""
 
     SCHEMA = Schema(("correlation_id", Int32))
 
 
 class ResponseHeaderV2(Struct):
-    """What stands before a response of a flexible version (KIP-482)."""
+    """The header of a response in a flexible version (KIP-482)."""
 
     SCHEMA = Schema(("correlation_id", Int32), ("tags", TaggedFields))
 
 
 class _Message(Struct):
-    """What requests and responses share."""
+    """Base class of requests and responses."""
 
     API_KEY: ClassVar[int]
-    """Kafka's number of the API."""
+    """Kafka's number for the API."""
     API_VERSION: ClassVar[int]
     """The version of the message."""
     FLEXIBLE_VERSION: ClassVar[bool] = False
-    """Whether its header has tagged fields (KIP-482)."""
+    """Whether the header has tagged fields (KIP-482)."""
 
     def to_object(self) -> dict[str, Any]:
-        """Return the message as nested dicts and lists, with the names of the schema."""
+        """Return the message as nested dicts and lists, with the field names of the schema."""
         found: dict[str, Any] = _to_object(self.SCHEMA, [getattr(self, name) for name in self.SCHEMA.names])
         return found
 
 
 class Response(_Message):
-    """What a broker answers."""
+    """A response of a broker."""
 
     @classmethod
     def parse_header(cls, read_buffer: Any) -> ResponseHeader | ResponseHeaderV2:
-        """Read the header that stands before the response."""
+        """Decode the header of the response."""
         return (ResponseHeaderV2 if cls.FLEXIBLE_VERSION else ResponseHeader).decode(read_buffer)
 
 
 class Request(_Message):
-    """What a client sends."""
+    """A request of a client."""
 
     RESPONSE_TYPE: ClassVar[Any]
     """The class of the response."""
@@ -89,12 +89,12 @@ class Request(_Message):
         return True
 
     def build_header(self, correlation_id: int, client_id: str | None) -> RequestHeader | RequestHeaderV2:
-        """Make the header of this request."""
+        """Return the header of this request."""
         return (RequestHeaderV2 if self.FLEXIBLE_VERSION else RequestHeader)(self, correlation_id, client_id)
 
 
 def _to_object(field: Any, value: Any) -> Any:
-    """Give the values of schemas their names."""
+    """Convert a value to a dict if its type is a schema, recursively."""
     if isinstance(field, Schema):
         return {n: _to_object(f, v) for n, f, v in zip(field.names, field.fields, value, strict=True)}
     if isinstance(field, Array) and isinstance(field.array_of, (Array, Schema)) and value is not None:

@@ -1,4 +1,4 @@
-"""`ApiMessage` of kafka-python 3: a message of `kafka.wire` together with the version that it is sent in."""
+"""`ApiMessage` of kafka-python 3: a message of `kafka.wire` together with its version."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NO_ANSWER = "ProduceRequest"
 
 
 class _ByVersion(type):
-    """Gives ``Message[version]``, a subclass whose instances have that version."""
+    """Metaclass that makes ``Message[version]`` a subclass whose instances have that version."""
 
     WIRE: type[Message]
 
@@ -33,12 +33,12 @@ def _of_version(cls: Any, version: int) -> Any:
 
 
 class ApiMessage(metaclass=_ByVersion):
-    """A request, a response or a piece of data, with the fields of Kafka's message as attributes.
+    """A request, a response or a data structure, with the fields of Kafka's message as attributes.
 
     Arguments:
-        args: the fields in Kafka's order; before those of a piece of data its version may stand.
-        version: the version that it is sent in; None: it is given to `encode`.
-        fields: the fields by name; others have Kafka's default.
+        args: the fields in Kafka's order; for a data structure, its version may precede them.
+        version: the version to encode; None: the version is passed to `encode`.
+        fields: the fields by name; omitted ones have Kafka's default.
 
     Raises `ValueError` for a field or a version that the message does not have.
     """
@@ -92,14 +92,14 @@ class ApiMessage(metaclass=_ByVersion):
 
     @property
     def version(self) -> int | None:
-        """The version; None: none was given."""
+        """The version; None if it is not set."""
         return self._version
 
     API_VERSION = version
 
     @property
     def header(self) -> tuple[int, str | None] | None:
-        """Correlation id and client id, as `with_header` was given them."""
+        """Correlation id and client id, as set by `with_header`."""
         return self._header
 
     @classmethod
@@ -110,7 +110,7 @@ class ApiMessage(metaclass=_ByVersion):
 
     @classmethod
     def is_request(cls) -> bool:
-        """Return whether a client sends it."""
+        """Return whether the message is a request."""
         return cls.type == "request"
 
     @classmethod
@@ -123,18 +123,18 @@ class ApiMessage(metaclass=_ByVersion):
         return not (self.name == _NO_ANSWER and self.acks == 0)
 
     def with_header(self, correlation_id: int = 0, client_id: str | None = "kafka-python") -> None:
-        """Give it the header that it is sent with."""
+        """Set the header."""
         self._header = correlation_id, client_id
 
     def encode(self, version: int | None = None, header: bool = False, framed: bool = False) -> bytearray:
-        """Write the message.
+        """Encode the message.
 
         Arguments:
-            version: None: its own.
-            header: whether the header of `with_header` stands before it.
-            framed: whether its size stands before all.
+            version: the version; None: that of the message.
+            header: whether to precede it with the header set by `with_header`.
+            framed: whether to precede it with its size.
 
-        Raises `ValueError` without a version or a header, and for a value that the version cannot hold.
+        Raises `ValueError` without a version or a header, and for a value that the version cannot represent.
         """
         chosen = self._chosen(version)
         _complete(self._message, chosen)
@@ -155,9 +155,9 @@ class ApiMessage(metaclass=_ByVersion):
 
     @classmethod
     def decode(cls, data: Any, version: int | None = None, header: bool = False, framed: bool = False) -> Self:
-        """Read a message, with what stands before it as `encode` writes it.
+        """Decode a message, with a size and header as `encode` writes them.
 
-        Raises `ValueError` without a version, `ProtocolError` for damaged bytes.
+        Raises `ValueError` without a version, `ProtocolError` for invalid bytes.
         """
         data = bytes(data if isinstance(data, (bytes, bytearray, memoryview)) else data.read())
         data = data[_SIZE:] if framed else data
@@ -175,7 +175,7 @@ class ApiMessage(metaclass=_ByVersion):
 
     @classmethod
     def _behind_header(cls, data: bytes, version: int) -> tuple[int, tuple[int, str | None]]:
-        """Where the message begins, and its header."""
+        """Return the position after the header, and the header."""
         if cls.is_request():
             header, start = decode_request_header(data)
             return start, (header.correlation_id, header.client_id)
@@ -184,7 +184,7 @@ class ApiMessage(metaclass=_ByVersion):
         return start, (read.correlation_id, None)  # type: ignore[attr-defined]  # the header's only field
 
     def to_dict(self, meta: bool = False, json: bool = True) -> dict[str, Any]:
-        """Return the fields of its version as nested dicts and lists; with ``meta``, its name and version too."""
+        """Return the fields of its version as nested dicts and lists; with ``meta``, also its name and version."""
         found = {name: _plain(getattr(self, name), self._version) for name in self._present(self._version)}
         return {"_name": self.name, "_version": self._version, **found} if meta else found
 
@@ -207,7 +207,7 @@ def _plain(value: Any, version: int | None) -> Any:
 
 
 def _complete(thing: Struct, version: int) -> None:
-    """Make structs of plain values that stand for them: a tuple for its fields, another value for the only one."""
+    """Replace plain values by the structs they stand for: a tuple of the fields, or the value of a single field."""
     for field in thing.FIELDS:
         if field.struct is None or not field.in_version(version):
             continue
@@ -223,14 +223,14 @@ def _complete(thing: Struct, version: int) -> None:
 
 
 def _struct_of(kind: type[Struct], names: list[str], value: Any) -> Struct:
-    """Return a struct of the values of its fields by place, or of the value of its first."""
+    """Create a struct from a tuple of its fields, or from the value of its first field."""
     values = value if isinstance(value, tuple) else (value,)
     return kind(**dict(zip(names, values, strict=len(values) > 1)))
 
 
 @functools.cache
 def api_message(name: str) -> type[ApiMessage]:
-    """Return the class of a message of Kafka; LookupError if there is none."""
+    """Return the class of one of Kafka's messages. Raises `LookupError` if the message does not exist."""
     wire = message_class(name)
     kind = next((end.lower() for end in ("Request", "Response") if name.endswith(end)), "data")
     members: dict[str, Any] = {
@@ -252,7 +252,7 @@ def api_message(name: str) -> type[ApiMessage]:
 
 
 def _structs(struct: type[Struct], message: str) -> dict[str, type[Struct]]:
-    """Return the structs within a struct, by their names in Kafka. Each gets those within it as attributes."""
+    """Return the structs nested in a struct, by Kafka's names. Structs nested in them become their attributes."""
     found: dict[str, type[Struct]] = {}
     for field in struct.FIELDS:
         if field.struct is not None:

@@ -20,25 +20,25 @@ UNKNOWN_OFFSET = -1
 
 
 def _behind_version(message: str) -> Schema:
-    """Return the fields of the first version of a message, with the version before them."""
+    """Return the schema of a message's first version, preceded by the version."""
     fields = schema_of(message, 0)
     return Schema(("version", Int16), *zip(fields.names, fields.fields, strict=True))
 
 
 class ProtocolMetadata(Struct):
-    """What a member tells when it joins."""
+    """The subscription that a member sends when it joins."""
 
     SCHEMA = _behind_version("ConsumerProtocolSubscription")
 
 
 class MemberAssignment(Struct):
-    """What the leader assigns to a member."""
+    """The assignment of a member by the leader."""
 
     SCHEMA = _behind_version("ConsumerProtocolAssignment")
 
 
 class GroupMember(NamedTuple):
-    """A member of a group, as the leader is told of it."""
+    """A member of a group, as the leader sees it."""
 
     member_id: str | None = None
     group_instance_id: str | None = None
@@ -46,7 +46,7 @@ class GroupMember(NamedTuple):
 
 
 class OffsetResetStrategy:
-    """Where to start reading, as the timestamp that asks for it."""
+    """Where to start reading, as the timestamp to request."""
 
     LATEST = -1
     EARLIEST = -2
@@ -54,14 +54,14 @@ class OffsetResetStrategy:
 
 
 class AbortedTransaction(NamedTuple):
-    """A transaction that was aborted, in an answer to Fetch."""
+    """An aborted transaction in a response to Fetch."""
 
     producer_id: int
     first_offset: int
 
 
 class ElectionType(IntEnum):
-    """Which replica becomes leader."""
+    """How a leader is elected."""
 
     PREFERRED = 0
     UNCLEAN = 1
@@ -80,7 +80,7 @@ BESIDE: dict[str, dict[str, Any]] = {
     "list_offsets": {"OffsetResetStrategy": OffsetResetStrategy, "UNKNOWN_OFFSET": UNKNOWN_OFFSET},
     "offset": {"OffsetResetStrategy": OffsetResetStrategy, "UNKNOWN_OFFSET": UNKNOWN_OFFSET},
 }
-"""By module, the values that it had in addition to its messages."""
+"""By module, its contents other than messages."""
 
 
 CATALOGUE: dict[str, dict[str, int]] = {
@@ -124,7 +124,7 @@ CATALOGUE: dict[str, dict[str, int]] = {
     "sasl_handshake": {"SaslHandshake": 2},
     "txn_offset_commit": {"TxnOffsetCommit": 3},
 }
-"""By module below `kafka.protocol`: its APIs, and how many versions of each it had, from 0 on."""
+"""By module below `kafka.protocol`: its APIs, and the number of their versions, which start at 0."""
 
 _TODAY = {
     "ApiVersion": "ApiVersions",
@@ -132,20 +132,20 @@ _TODAY = {
     "Offset": "ListOffsets",
     "SaslHandShake": "SaslHandshake",
 }
-"""What Kafka calls APIs that had another name in kafka-python."""
+"""Kafka's names for APIs with another name in kafka-python."""
 
 M = TypeVar("M", Request, Response)
 
 
 class ProduceRequest(Request):
-    """Append records to partitions; a broker answers unless `required_acks` is 0."""
+    """Appends records to partitions; the broker answers unless `required_acks` is 0."""
 
     def expect_response(self) -> bool:
         return bool(self.required_acks != 0)
 
 
 class BaseApiVersionsResponse(Response):
-    """The versions that a broker speaks; one that cannot read the request answers in version 0, with an error."""
+    """The versions that a broker supports. If it cannot decode the request, it answers in version 0, with an error."""
 
     @classmethod
     def decode(cls, data: Any) -> Self:
@@ -174,10 +174,10 @@ _EXTRAS: dict[str, dict[str, Any]] = {
 
 
 class Versions(list[type[M]]):
-    """The classes of a message by version; used as a class, as the first releases had it, it is version 0.
+    """The classes of a message by version. It can also be used as a class, namely version 0, as in the first releases.
 
-    With a version, or with fields that version 0 has not or not under this name, it makes the message of kafka-python
-    3, whose attributes it has too where version 0 lacks them; so has a version that kafka-python 2 did not know.
+    If it is called with a version, or with fields that version 0 does not have, it creates a message of kafka-python 3.
+    It also has the attributes of that class that version 0 lacks, and the versions that kafka-python 2 did not support.
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -205,7 +205,7 @@ class Versions(list[type[M]]):
         return getattr(first if hasattr(first, name) else self._newer, name)
 
     def decode(self, *args: Any, **kwargs: Any) -> Any:
-        """Read a message of version 0, or of kafka-python 3 with a version."""
+        """Decode a message of version 0; with a version, a message of kafka-python 3."""
         cls: Any = self._newer if "version" in kwargs else self[0]
         return cls.decode(*args, **kwargs)
 
@@ -214,19 +214,19 @@ class Versions(list[type[M]]):
 
     @property
     def _newer(self) -> type[ApiMessage]:
-        """The class of kafka-python 3."""
+        """The class in kafka-python 3."""
         return api_message(self._wire.NAME)
 
     @property
     def _wire(self) -> type[Message]:
-        """The declaration of the message."""
+        """The declaration in `kafka.wire`."""
         first: Any = self[0]
         return first.WIRE  # type: ignore[no-any-return]
 
 
 @functools.cache
 def versions(module: str, api: str, kind: str) -> Versions[Any]:
-    """Return the classes of the requests or responses of an API, made when they are first asked for.
+    """Return the classes of an API's requests or responses, which are created on first use.
 
     Args:
         module: the last part of the old import path.
@@ -237,7 +237,7 @@ def versions(module: str, api: str, kind: str) -> Versions[Any]:
 
 
 def _make(module: str, api: str, kind: str, version: int) -> type[Any]:
-    """Make the class of one version."""
+    """Create the class of one version."""
     name, declared = api + kind, message_class(_TODAY.get(api, api) + kind)
     is_request = kind == "Request"
     members: dict[str, Any] = {
@@ -259,14 +259,14 @@ def _make(module: str, api: str, kind: str, version: int) -> type[Any]:
 
 
 def _has_tagged_header(declared: type[Message], version: int, is_request: bool) -> bool:
-    """Return whether the header before a version of a message has tagged fields."""
+    """Return whether the header of a message has tagged fields in a version."""
     if is_request:
         return version >= declared.FLEXIBLE_SINCE
     return response_header_version(declared, version) > 0
 
 
 def names_of(path: str) -> dict[str, Any]:
-    """Return all that an old module offered, by name."""
+    """Return the contents of an old module by name."""
     module = path.rpartition(".")[2]
     found = dict(BESIDE.get(module, {}))
     if module == "api_versions":

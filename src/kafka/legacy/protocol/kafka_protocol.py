@@ -1,8 +1,8 @@
-"""`KafkaProtocol` of 0.9 and 1.x: payload tuples to requests, and responses to payload tuples.
+"""`KafkaProtocol` of 0.9 and 1.x: converts payload tuples to requests, and responses to payload tuples.
 
-0.9 gave a client id and a correlation id first and worked on bytes: frames to send, and what stands behind the size of
-a received one. 1.x left these two out and worked on the requests and responses of `kafka.protocol`. Both are served,
-told apart by the arguments. Names of topics are bytes where bytes are read, as 0.9 had it on Python 3.
+In 0.9, methods took a client id and a correlation id first, returned frames, and decoded bytes. In 1.x they used the
+requests and responses of `kafka.protocol`, without these ids. Both are supported, depending on the arguments. In
+results decoded from bytes, topic names are bytes, as in 0.9 on Python 3.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from kafka.legacy.protocol.schema_types import Bytes, Int32
 
 
 def _frame(client_id: Any, correlation_id: int, request: Any) -> bytes:
-    """Return a request as 0.9 sent it."""
+    """Encode a request with its size and header, as 0.9 did."""
     return Bytes.encode(RequestHeader(request, correlation_id, client_id).encode() + request.encode())
 
 
 def _call(make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Make a request, as bytes where a client id and a correlation id come first."""
+    """Create a request, and encode it if the first arguments are a client id and a correlation id."""
     is_old = "client_id" in kwargs or "correlation_id" in kwargs
     if not is_old and not (len(args) > 1 and isinstance(args[0], (str, bytes)) and isinstance(args[1], int)):
         return make(*args, **kwargs)
@@ -40,14 +40,14 @@ def _is_bytes(response: Any) -> bool:
 
 
 def _read(module: str, api: str, data: Any) -> Any:
-    """Read version 0 of a response as 0.9 received it: a correlation id and the message."""
+    """Decode version 0 of a response, preceded by a correlation id, as in 0.9."""
     stream = BytesIO(bytes(data))
     Int32.decode(stream)
     return versions(module, api, "Response")[0].decode(stream)
 
 
 def _with_bytes(payload: Any) -> Any:
-    """Return a payload with the name of its topic as bytes."""
+    """Return a payload with the topic's name as bytes."""
     return payload._replace(topic=payload.topic.encode())
 
 
@@ -72,11 +72,11 @@ def _offset_fetch(group: Any, payloads: Iterable[Any], from_kafka: bool = False)
 
 
 class KafkaProtocol:
-    """Encoding and decoding by payload tuples; it has no state.
+    """Converts payload tuples; it has no state.
 
-    Each `encode_*` takes either the arguments of 1.x and returns a request of `kafka.protocol`, or `client_id` and
-    `correlation_id` before them and returns the bytes to send. Each `decode_*` takes such a response and returns a
-    list, or bytes and returns an iterator.
+    Each `encode_*` accepts the arguments of 1.x, and returns a request of `kafka.protocol`; or those of 0.9, preceded
+    by `client_id` and `correlation_id`, and returns the bytes to send. Each `decode_*` accepts such a response and
+    returns a list, or bytes and returns an iterator.
     """
 
     PRODUCE_KEY = 0
@@ -93,7 +93,7 @@ class KafkaProtocol:
 
     @classmethod
     def encode_produce_request(cls, *args: Any, **kwargs: Any) -> Any:
-        """Take `payloads=(), acks=1, timeout=1000`; ValueError if 1.x is given acks other than 1, 0 and -1."""
+        """Accept `payloads=(), acks=1, timeout=1000`. Raises `ValueError` in 1.x for acks other than 1, 0 and -1."""
         made = _call(_produce, args, kwargs)
         if not _is_bytes(made) and made.required_acks not in (1, 0, -1):
             raise ValueError(f"ProduceRequest acks ({made.required_acks}) must be 1, 0, -1")
@@ -108,7 +108,7 @@ class KafkaProtocol:
 
     @classmethod
     def encode_fetch_request(cls, *args: Any, **kwargs: Any) -> Any:
-        """Take `payloads=(), max_wait_time=100, min_bytes=4096`."""
+        """Accept `payloads=(), max_wait_time=100, min_bytes=4096`."""
         return _call(_fetch, args, kwargs)
 
     @classmethod
@@ -120,7 +120,7 @@ class KafkaProtocol:
 
     @staticmethod
     def _lazy_fetch_payloads(response: Any) -> Iterator[tuples.FetchResponsePayload]:
-        """Payloads whose messages are read, and checked, as they are iterated over."""
+        """Yield payloads whose messages are decoded and checked during iteration."""
         for topic, partitions in response.topics:
             for partition, error, highwater, records in partitions:
                 messages: Any = message_tuples(records or b"")
@@ -128,7 +128,7 @@ class KafkaProtocol:
 
     @classmethod
     def encode_offset_request(cls, *args: Any, **kwargs: Any) -> Any:
-        """Take `payloads=()`."""
+        """Accept `payloads=()`."""
         return _call(_offset, args, kwargs)
 
     @classmethod
@@ -150,12 +150,12 @@ class KafkaProtocol:
 
     @classmethod
     def encode_metadata_request(cls, *args: Any, **kwargs: Any) -> Any:
-        """Take `topics=(), payloads=None`; the second wins."""
+        """Accept `topics=(), payloads=None`; `payloads` takes precedence."""
         return _call(_metadata, args, kwargs)
 
     @classmethod
     def decode_metadata_response(cls, response: Any) -> Any:
-        """Return the response as it is; of bytes a `MetadataResponse` tuple."""
+        """Return the response unchanged; decode bytes to a `MetadataResponse` tuple."""
         if not _is_bytes(response):
             return response
         found = convert.metadata_payload(_read("metadata", "Metadata", response))
@@ -168,19 +168,19 @@ class KafkaProtocol:
 
     @classmethod
     def encode_consumer_metadata_request(cls, client_id: Any, correlation_id: int, payloads: Any) -> bytes:
-        """Return the frame that asks for the coordinator of a group, whose name `payloads` is."""
+        """Return the frame that requests the coordinator of a group, whose name is `payloads`."""
         return _frame(client_id, correlation_id, convert.coordinator_request(payloads))
 
     @classmethod
     def decode_consumer_metadata_response(cls, data: bytes) -> tuples.ConsumerMetadataResponse:
-        """Return a `ConsumerMetadataResponse` tuple of bytes."""
+        """Decode bytes to a `ConsumerMetadataResponse` tuple."""
         found: Any = convert.coordinator_payload(_read("commit", "GroupCoordinator", data))
         made: tuples.ConsumerMetadataResponse = found._replace(host=found.host.encode())
         return made
 
     @classmethod
     def encode_offset_commit_request(cls, *args: Any, **kwargs: Any) -> Any:
-        """Take `group, payloads`."""
+        """Accept `group, payloads`."""
         return _call(convert.offset_commit_request, args, kwargs)
 
     @classmethod
@@ -192,7 +192,7 @@ class KafkaProtocol:
 
     @classmethod
     def encode_offset_fetch_request(cls, *args: Any, **kwargs: Any) -> Any:
-        """Take `group, payloads, from_kafka=False`."""
+        """Accept `group, payloads, from_kafka=False`."""
         return _call(_offset_fetch, args, kwargs)
 
     @classmethod

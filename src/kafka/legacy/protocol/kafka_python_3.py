@@ -23,7 +23,7 @@ from kafka.legacy.protocol.catalogue import (
 
 
 class CoordinatorType(IntEnum):
-    """What a coordinator is looked up for."""
+    """The types of coordinators."""
 
     GROUP = 0
     TRANSACTION = 1
@@ -31,7 +31,7 @@ class CoordinatorType(IntEnum):
 
 
 class IsolationLevel(IntEnum):
-    """Which records a reader sees."""
+    """Which records consumers see."""
 
     READ_UNCOMMITTED = 0
     READ_COMMITTED = 1
@@ -85,7 +85,7 @@ _DATA = {"consumer.metadata": ("ConsumerProtocolSubscription", "ConsumerProtocol
 
 
 def names_of_3(path: str) -> dict[str, Any]:
-    """Return all that a module of kafka-python 3 offered, or a package of such modules, by name."""
+    """Return the contents of a module of kafka-python 3 by name, or of all modules of a package."""
     subject = path.removeprefix("kafka.protocol.")
     found: dict[str, Any] = {}
     for module, apis in APIS.items():

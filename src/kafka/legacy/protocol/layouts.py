@@ -1,4 +1,4 @@
-"""Schemas made from the declarations of `kafka.wire`: the fields of one version, with kafka-python's names."""
+"""Converts the declarations of `kafka.wire` to schemas: the fields of one version, with kafka-python's names."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ NAMES: dict[str, dict[str, str]] = {
         "topics.partitions.partition_index": "partition",
     },
 }
-"""By message: the path of a field in `kafka.wire`, and the last part of its name in kafka-python."""
+"""By message, the path of a field in `kafka.wire`, and the last part of its name in kafka-python."""
 
 VERSIONED: dict[tuple[str, str], tuple[tuple[int, str], ...]] = {
     ("FetchRequest", "topics.partitions.fetch_offset"): (
@@ -276,7 +276,7 @@ VERSIONED: dict[tuple[str, str], tuple[tuple[int, str], ...]] = {
         (7, "member_id"),
     ),
 }
-"""Names that changed with the version of the message: the first version of each name."""
+"""Fields whose name depends on the version: each name with the first version that uses it."""
 
 TAGS: frozenset[str] = frozenset(
     [
@@ -288,7 +288,7 @@ TAGS: frozenset[str] = frozenset(
         "OffsetForLeaderEpochResponse",
     ]
 )
-"""Messages whose tagged fields were called `tags`, and not `_tagged_fields`."""
+"""Messages whose tagged fields are named `tags` instead of `_tagged_fields`."""
 
 
 _STRING, _COMPACT_STRING = types.String("utf-8"), types.CompactString("utf-8")
@@ -312,15 +312,15 @@ _BIT_FIELDS = frozenset(
     }
 )
 _NESTED = {"CreatePartitionsRequest.topics": ("new_partitions", 1)}
-"""Structs whose fields from a number on stood in a struct of their own, which takes no bytes: its name, the number."""
+"""Structs whose fields from an index on are in a nested struct, encoded the same way: its name, the index."""
 
 
 def schema_of(message: str, version: int) -> types.Schema:
-    """Return the schema of a version of a message of Kafka; versions with the same fields have the same one.
+    """Return the schema of a version of one of Kafka's messages. Versions with the same fields share a schema.
 
     Raises:
-        LookupError: there is no such message.
-        UnsupportedVersionError: it has no such version.
+        LookupError: the message does not exist.
+        UnsupportedVersionError: the message does not have this version.
     """
     declared = message_class(message)
     declared.check_version(version)
@@ -358,7 +358,7 @@ def _fields(
 
 
 def _name(message: str, path: str, own: str, version: int) -> str:
-    """What kafka-python called a field."""
+    """Return kafka-python's name of a field."""
     versioned = VERSIONED.get((message, path))
     if versioned is not None:
         return [name for since, name in versioned if since <= version][-1]
@@ -384,5 +384,5 @@ def _type(message: type[Message], field: Field, version: int, path: str) -> type
 
 
 def _simple(kind: Kind, is_compact: bool) -> types.FieldType:
-    """Return the type of a value that is not made of others."""
+    """Return the type of a scalar field."""
     return _COMPACT[kind] if is_compact and kind in _COMPACT else _TYPES[kind]

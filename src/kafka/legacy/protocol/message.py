@@ -1,4 +1,4 @@
-"""Messages of magic 0 and 1, as objects, and sets of them."""
+"""Messages of magic 0 and 1 as objects, and message sets."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _LOG_OVERHEAD = 12
 
 
 def _signed(number: int) -> int:
-    """Return the signed number of the same four bytes."""
+    """Convert an unsigned 32-bit number to the signed one with the same bytes."""
     return number - (1 << 32) if number >> 31 else number
 
 
 class Message(Struct):
-    """One message, which holds others where it is compressed."""
+    """A message. A compressed message contains other messages."""
 
     SCHEMAS: ClassVar[list[Schema]] = [
         Schema(("crc", Int32), ("magic", Int8), ("attributes", Int8), ("key", Bytes), ("value", Bytes)),
@@ -44,7 +44,7 @@ class Message(Struct):
     CODEC_ZSTD = int(Compression.ZSTD)
     TIMESTAMP_TYPE_MASK = 0x08
     HEADER_SIZE = 22
-    """Of magic 1: checksum, magic, attributes, timestamp, and the sizes of key and value."""
+    """Size of the header in magic 1: checksum, magic, attributes, timestamp, and the sizes of key and value."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Message(Struct):
         crc: int = 0,
         timestamp: int | None = None,
     ) -> None:
-        """Take the fields of a message; in magic 1 the timestamp is the present time unless it is given."""
+        """Set the fields of a message; in magic 1 the timestamp defaults to the present time."""
         for name, data in (("value", value), ("key", key)):
             if data is not None and not isinstance(data, bytes):
                 raise AssertionError(f"{name} must be bytes")
@@ -73,7 +73,7 @@ class Message(Struct):
 
     @property
     def timestamp_type(self) -> int | None:
-        """0 for the time of the producer, 1 for the broker's, None if the message has none."""
+        """0 for the producer's time, 1 for the broker's; None if the message has no timestamp."""
         return None if self.magic == 0 else int(bool(self.attributes & self.TIMESTAMP_TYPE_MASK))
 
     def _encode_self(self, recalc_crc: bool = True) -> bytes:
@@ -88,7 +88,7 @@ class Message(Struct):
 
     @classmethod
     def decode(cls, data: Any) -> Self:
-        """Read a message from bytes, or from a stream; ValueError if they hold none."""
+        """Decode a message from bytes or a stream. Raises `ValueError` if they do not contain one."""
         stream = io.BytesIO(data) if isinstance(data, bytes) else data
         crc, magic, attributes = (field.decode(stream) for field in cls.SCHEMAS[0].fields[:3])
         if magic not in (0, 1):
@@ -97,7 +97,7 @@ class Message(Struct):
         return cls(rest[-1], rest[-2], magic, attributes, crc, rest[0] if magic else None)
 
     def validate_crc(self) -> bool:
-        """Return whether the checksum is that of the message."""
+        """Return whether the checksum is correct."""
         if self._validated_crc is None:
             whole = Message(self.value, self.key, self.magic, self.attributes, 0, self.timestamp)
             whole._encode_self()
@@ -105,11 +105,11 @@ class Message(Struct):
         return self.crc == self._validated_crc
 
     def is_compressed(self) -> bool:
-        """Return whether the value holds other messages."""
+        """Return whether the value contains other messages."""
         return self.attributes & self.CODEC_MASK != 0
 
     def decompress(self) -> list[tuple[Any, Any, Any]]:
-        """Return the messages that the value holds, as `MessageSet.decode` gives them."""
+        """Return the messages in the value, in the form of `MessageSet.decode`."""
         raw = decompress(self.attributes & self.CODEC_MASK, memoryview(self.value or b""))
         return MessageSet.decode(bytes(raw), bytes_to_read=len(raw))
 
@@ -117,31 +117,31 @@ class Message(Struct):
         return hash(self._encode_self(recalc_crc=False))
 
     def __eq__(self, other: object) -> bool:
-        """Compare all fields, the checksum included."""
+        """Compare all fields, including the checksum."""
         return isinstance(other, Message) and all(
             getattr(self, name) == getattr(other, name) for name in self.SCHEMA.names
         )
 
 
 class PartialMessage(bytes):
-    """Stands for a message that was cut off at the end of an answer."""
+    """Represents a message that was cut off at the end of a response."""
 
     def __repr__(self) -> str:
         return f"PartialMessage({bytes(self)!r})"
 
 
 class MessageSet(AbstractType):
-    """Messages one after the other, each with its offset and size before it."""
+    """A sequence of messages, each preceded by its offset and size."""
 
     ITEM: ClassVar[Schema] = Schema(("offset", Int64), ("message", Bytes))
     HEADER_SIZE = _LOG_OVERHEAD
-    """Offset and size."""
+    """Size of offset and message size."""
 
     @classmethod
     def encode(cls, items: Any, prepend_size: bool = True) -> bytes:
-        """Write messages, given as pairs of offset and bytes, or as triples of offset, size and `Message`.
+        """Encode messages, given as pairs of offset and bytes, or as triples of offset, size and `Message`.
 
-        A stream that begins with the size of a set is taken as that set.
+        A stream that starts with the size of a set is copied as that set.
         """
         if isinstance(items, (io.BytesIO, KafkaBytes)):
             encoded = items.read(Int32.decode(items))  # type: ignore[arg-type]  # both have read()
@@ -156,11 +156,11 @@ class MessageSet(AbstractType):
 
     @classmethod
     def decode(cls, data: Any, bytes_to_read: int | None = None) -> list[tuple[Any, Any, Any]]:
-        """Read triples of offset, size and `Message`; where the last one is cut off, (None, None, PartialMessage()).
+        """Decode triples of offset, size and `Message`. A message that was cut off is (None, None, PartialMessage()).
 
         Args:
-            data: the set, or a stream in which it is next.
-            bytes_to_read: its size; unless it is given, the size stands before the set.
+            data: the set, or a stream positioned at it.
+            bytes_to_read: the set's size; None: the size precedes the set.
         """
         stream = io.BytesIO(data) if isinstance(data, bytes) else data
         raw = io.BytesIO(stream.read(Int32.decode(stream) if bytes_to_read is None else bytes_to_read))
@@ -177,7 +177,7 @@ class MessageSet(AbstractType):
 
     @classmethod
     def repr(cls, messages: Any) -> str:
-        """Show messages, or what a stream holds."""
+        """Format messages, or those in a stream."""
         if isinstance(messages, (KafkaBytes, io.BytesIO)):
             position = messages.tell()
             decoded = cls.decode(messages)
@@ -187,7 +187,7 @@ class MessageSet(AbstractType):
 
 
 class Records(Bytes):
-    """The records of a partition: bytes, or the messages of a set, as the first releases had it."""
+    """The records of a partition: bytes, or the messages of a set, as in the first releases."""
 
     @classmethod
     def encode(cls, value: Any) -> bytes:
@@ -201,5 +201,5 @@ class Records(Bytes):
 
 
 def _listed(value: Any) -> Any:
-    """Messages as a list; a stream as it is."""
+    """Convert messages to a list; return a stream unchanged."""
     return list(value) if isinstance(value, Iterable) and not isinstance(value, (io.BytesIO, KafkaBytes)) else value

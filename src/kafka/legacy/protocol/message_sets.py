@@ -1,4 +1,4 @@
-"""Messages as the named tuples of 0.9 and 1.x: making them, writing sets of them, reading such sets."""
+"""Creates messages as named tuples of 0.9 and 1.x, and encodes and decodes sets of them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ ALL_CODECS = (CODEC_NONE, CODEC_GZIP, CODEC_SNAPPY)
 
 
 def create_message(payload: bytes | None, key: bytes | None = None) -> Message:
-    """Make a message of a value and a key."""
+    """Create a message from a value and a key."""
     return Message(0, 0, key, payload)
 
 
 def create_gzip_message(
     payloads: Iterable[tuple[Any, Any]], key: bytes | None = None, compresslevel: int | None = None
 ) -> Message:
-    """Make one message that holds others, given as pairs of value and key, compressed by gzip."""
+    """Create one message that contains others, given as pairs of value and key, compressed with gzip."""
     return _wrapper(Compression.GZIP, payloads, key, compresslevel)
 
 
 def create_snappy_message(payloads: Iterable[tuple[Any, Any]], key: bytes | None = None) -> Message:
-    """Make one message that holds others, given as pairs of value and key, compressed by snappy."""
+    """Create one message that contains others, given as pairs of value and key, compressed with snappy."""
     return _wrapper(Compression.SNAPPY, payloads, key, None)
 
 
@@ -42,7 +42,7 @@ def create_message_set(
     key: bytes | None = None,
     compresslevel: int | None = None,
 ) -> list[Message]:
-    """Make messages from pairs of value and key: with a codec, one message that contains all; otherwise one for each.
+    """Create messages from pairs of value and key: with a codec, one message that contains all; otherwise one per pair.
 
     Raises:
         UnsupportedCodecError: the codec is not in `ALL_CODECS`.
@@ -55,13 +55,13 @@ def create_message_set(
 
 
 def _wrapper(codec: Compression, pairs: Iterable[tuple[Any, Any]], key: bytes | None, level: int | None) -> Message:
-    """Return a message that holds others."""
+    """Return a message that contains others."""
     inside = encode_message_set(create_message(value, own_key) for value, own_key in pairs)
     return Message(0, int(codec), key, bytes(compress(codec, inside, level=level, magic=0)))
 
 
 def encode_message_set(messages: Iterable[Any]) -> bytes:
-    """Write messages of magic 0 as a set, all with the offset 0."""
+    """Encode messages of magic 0 as a set, all with offset 0."""
     written = []
     for message in messages:
         if message.magic != 0:
@@ -71,7 +71,7 @@ def encode_message_set(messages: Iterable[Any]) -> bytes:
 
 
 def message_objects(raw_data: bytes) -> Iterator[OffsetAndMessage]:
-    """Read a set as objects with their offsets, those inside compressed ones in their place (as 1.x had it)."""
+    """Decode a set to objects with their offsets, replacing compressed messages by their contents (1.x)."""
     for offset, _, message in classes.MessageSet.decode(raw_data, bytes_to_read=len(raw_data)):
         if not isinstance(message, classes.Message) or not message.is_compressed():
             yield OffsetAndMessage(offset, message)
@@ -83,11 +83,11 @@ def message_objects(raw_data: bytes) -> Iterator[OffsetAndMessage]:
 
 
 def message_tuples(data: bytes) -> Iterator[OffsetAndMessage]:
-    """Read a set as named tuples with their offsets, those inside compressed ones in their place (as 0.9 had it).
+    """Decode a set to named tuples with their offsets, replacing compressed messages by their contents (0.9).
 
     Raises:
-        ChecksumError: a message was damaged.
-        ConsumerFetchSizeTooSmall: not even the first message is whole.
+        ChecksumError: a message is damaged.
+        ConsumerFetchSizeTooSmall: not even the first message is complete.
     """
     is_first = True
     for offset, _, message in classes.MessageSet.decode(data, bytes_to_read=len(data)):

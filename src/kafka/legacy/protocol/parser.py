@@ -1,4 +1,4 @@
-"""`KafkaProtocol` of kafka.protocol.parser: requests to bytes, and bytes to responses, of one connection."""
+"""`KafkaProtocol` of kafka.protocol.parser: encodes a connection's requests, and decodes its responses."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ log = logging.getLogger("kafka.protocol.parser")
 
 
 class KafkaBytes(bytearray):
-    """Bytes of a known number, which are filled piece by piece and then read."""
+    """A buffer of fixed size, which is filled in pieces and then read."""
 
     def __init__(self, size: int) -> None:
-        """Take the number of bytes."""
+        """Allocate a number of bytes."""
         super().__init__(size)
         self._position = 0
 
     def read(self, nbytes: int | None = None) -> bytes:
-        """Return the next bytes, all that are left unless told how many, and move behind them."""
+        """Read up to `nbytes` at the position, or all remaining bytes, and advance."""
         start = self._position
         self._position = len(self) if nbytes is None else min(start + nbytes, len(self))
         return bytes(self[start : self._position])
 
     def write(self, data: bytes) -> None:
-        """Put bytes at the position and move behind them."""
+        """Write bytes at the position, and advance."""
         end = self._position + len(data)
         self[self._position : end] = data
         self._position = end
 
     def seek(self, idx: int) -> None:
-        """Move to a position."""
+        """Change the position."""
         self._position = idx
 
     def tell(self) -> int:
@@ -53,17 +53,17 @@ _FIND_COORDINATOR = 10
 
 
 class KafkaProtocol:
-    """The frames of a connection, without the connection: what is to be sent, and what was received."""
+    """The protocol of a connection without I/O: encodes frames to be sent, and decodes received bytes."""
 
     def __init__(
         self, client_id: str | None = None, api_version: tuple[int, ...] | None = None, max_frame_size: int = 100000000
     ) -> None:
-        """Begin a connection.
+        """Start a connection.
 
         Args:
-            client_id: named in each request.
-            api_version: the broker's release, if it is known: 0.8.2 once answers without the id of the request.
-            max_frame_size: bytes that a response may have at the most.
+            client_id: the client id in each request.
+            api_version: the broker's release, if it is known: 0.8.2 answers once with a wrong correlation id.
+            max_frame_size: maximum size of a response in bytes.
         """
         self._client_id = f"kafka-python{__version__}" if client_id is None else client_id
         self._api_version = api_version
@@ -78,7 +78,7 @@ class KafkaProtocol:
         return self._correlation_id
 
     def send_request(self, request: Any, correlation_id: int | None = None) -> int:
-        """Write a request, for `send_bytes` to give; return its correlation id, which is the next unless given."""
+        """Encode a request for `send_bytes`. Return its correlation id, by default the next one."""
         if correlation_id is None:
             correlation_id = self._next_correlation_id()
         header = request.build_header(correlation_id=correlation_id, client_id=self._client_id)
@@ -89,18 +89,18 @@ class KafkaProtocol:
         return correlation_id
 
     def send_bytes(self) -> bytes:
-        """Return the bytes of all requests that were written since the last call."""
+        """Return the bytes of all requests encoded since the last call."""
         data = b"".join(self.bytes_to_send)
         self.bytes_to_send = []
         return data
 
     def receive_bytes(self, data: bytes) -> list[tuple[int, Any]]:
-        """Take bytes from the connection; return the responses that are whole now, each with its correlation id.
+        """Process bytes from the connection; return the responses that are complete, each with its correlation id.
 
         Raises:
-            KafkaProtocolError: a response cannot be read.
-            CorrelationIdError: a response is not to the oldest request.
-            InvalidReceiveError: a response has a size below 0, or beyond `max_frame_size`.
+            KafkaProtocolError: a response cannot be decoded.
+            CorrelationIdError: a response does not belong to the oldest request.
+            InvalidReceiveError: the size of a response is negative, or exceeds `max_frame_size`.
         """
         self._received += data
         responses = []
@@ -117,7 +117,7 @@ class KafkaProtocol:
         return responses
 
     def _process_response(self, frame: Any) -> tuple[int, Any]:
-        """Read a response to the oldest request."""
+        """Decode the response to the oldest request."""
         if not self.in_flight_requests:
             raise CorrelationIdError("No in-flight-request found for server response")
         correlation_id, request = self.in_flight_requests.popleft()
@@ -135,6 +135,6 @@ class KafkaProtocol:
             ) from error
 
     def _may_lack_id(self, response_type: Any) -> bool:
-        """Return whether it is the response that Kafka 0.8.2 sends with the correlation id 0 at first."""
+        """Return whether it is the response that Kafka 0.8.2 first sends with correlation id 0."""
         is_first_coordinator = response_type.API_KEY == _FIND_COORDINATOR and response_type.API_VERSION == 0
         return is_first_coordinator and self._api_version in (None, (0, 8, 2))

@@ -1,4 +1,4 @@
-"""From payload tuples to requests, and from responses to payload tuples, as `SimpleClient` used them."""
+"""Converts payload tuples, as used by `SimpleClient`, to requests, and responses to payload tuples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka.legacy.protocol.message_sets import encode_message_set, message_objec
 
 
 def _topics(payloads: Iterable[Any], entry: Callable[[int, Any], Any]) -> list[tuple[Any, list[Any]]]:
-    """Payloads by topic, each as the entry of its partition."""
+    """Group payloads by topic, each converted to the entry of its partition."""
     return [
         (topic, [entry(partition, payload) for partition, payload in partitions.items()])
         for topic, partitions in group_by_topic_and_partition(payloads).items()
@@ -20,23 +20,23 @@ def _topics(payloads: Iterable[Any], entry: Callable[[int, Any], Any]) -> list[t
 
 
 def _entries(response: Any) -> Iterable[tuple[Any, ...]]:
-    """Return the entries of all partitions of a response, each with its topic before it."""
+    """Return the entries of all partitions in a response, each preceded by its topic."""
     return ((topic, *entry) for topic, partitions in response.topics for entry in partitions)
 
 
 def produce_request(payloads: Iterable[Any], acks: int, timeout: int) -> Any:
-    """Return the request that appends messages."""
+    """Return a request to append messages."""
     topics = _topics(payloads, lambda partition, payload: (partition, encode_message_set(payload.messages)))
     return versions("produce", "Produce", "Request")(required_acks=acks, timeout=timeout, topics=topics)
 
 
 def produce_payloads(response: Any) -> list[tuples.ProduceResponsePayload]:
-    """What became of messages."""
+    """Return the results of appending messages."""
     return [tuples.ProduceResponsePayload(*entry[:4]) for entry in _entries(response)]
 
 
 def fetch_request(payloads: Iterable[Any], max_wait_time: int, min_bytes: int) -> Any:
-    """Return the request that reads messages."""
+    """Return a request to read messages."""
     topics = _topics(payloads, lambda partition, payload: (partition, payload.offset, payload.max_bytes))
     request = versions("fetch", "Fetch", "Request")
     return request(replica_id=-1, max_wait_time=max_wait_time, min_bytes=min_bytes, topics=topics)
@@ -45,7 +45,7 @@ def fetch_request(payloads: Iterable[Any], max_wait_time: int, min_bytes: int) -
 def fetch_payloads(
     response: Any, read: Callable[[bytes], Iterable[Any]] = message_objects
 ) -> list[tuples.FetchResponsePayload]:
-    """Messages of partitions; `read` takes the bytes of a set."""
+    """Return the messages of partitions; `read` decodes a message set."""
     return [
         tuples.FetchResponsePayload(topic, partition, error, highwater, [*read(records or b"")])
         for topic, partition, error, highwater, records in ((*e[:4], e[-1]) for e in _entries(response))
@@ -53,29 +53,29 @@ def fetch_payloads(
 
 
 def offset_request(payloads: Iterable[Any]) -> Any:
-    """Return the request for offsets before a time."""
+    """Return a request for offsets before a time."""
     topics = _topics(payloads, lambda partition, payload: (partition, payload.time, payload.max_offsets))
     return versions("offset", "Offset", "Request")(replica_id=-1, topics=topics)
 
 
 def offset_payloads(response: Any) -> list[tuples.OffsetResponsePayload]:
-    """Offsets of partitions."""
+    """Return offsets of partitions."""
     return [tuples.OffsetResponsePayload(t, p, error, tuple(offsets)) for t, p, error, offsets in _entries(response)]  # type: ignore[arg-type]  # the originals gave a tuple
 
 
 def list_offset_request(payloads: Iterable[Any]) -> Any:
-    """Return the request for the first offset at or after a time."""
+    """Return a request for the first offset at or after a time."""
     topics = _topics(payloads, lambda partition, payload: (partition, payload.time))
     return versions("offset", "Offset", "Request")[1](replica_id=-1, topics=topics)
 
 
 def list_offset_payloads(response: Any) -> list[tuples.ListOffsetResponsePayload]:
-    """Return an offset of each partition, and its time."""
+    """Return an offset of each partition, with its time."""
     return [tuples.ListOffsetResponsePayload(*entry[:5]) for entry in _entries(response)]
 
 
 def metadata_request(topics: Iterable[Any]) -> Any:
-    """Return the request for the metadata of topics, of all if there are none."""
+    """Return a request for the metadata of topics, or of all topics if there are none."""
     return versions("metadata", "Metadata", "Request")(list(topics))
 
 
@@ -96,7 +96,7 @@ def metadata_payload(response: Any) -> tuples.MetadataResponse:
 
 
 def offset_commit_request(group: Any, payloads: Iterable[Any]) -> Any:
-    """Return the request that commits offsets, in version 0: those that the broker keeps in ZooKeeper."""
+    """Return a request to commit offsets in version 0, which stores them in ZooKeeper."""
     topics = _topics(payloads, lambda partition, payload: (partition, payload.offset, payload.metadata))
     return versions("commit", "OffsetCommit", "Request")(consumer_group=group, topics=topics)
 
@@ -107,19 +107,19 @@ def offset_commit_payloads(response: Any) -> list[tuples.OffsetCommitResponsePay
 
 
 def offset_fetch_request(group: Any, payloads: Iterable[Any], from_kafka: bool) -> Any:
-    """The request for committed offsets: version 1 for those that Kafka stores, version 0 for those in ZooKeeper."""
+    """Return a request for committed offsets: version 1 for those stored in Kafka, version 0 for those in ZooKeeper."""
     topics = _topics(payloads, lambda partition, _: partition)
     request = versions("commit", "OffsetFetch", "Request")[1 if from_kafka else 0]
     return request(consumer_group=group, topics=topics)
 
 
 def offset_fetch_payloads(response: Any) -> list[tuples.OffsetFetchResponsePayload]:
-    """Committed offsets."""
+    """Return committed offsets."""
     return [tuples.OffsetFetchResponsePayload(*entry) for entry in _entries(response)]
 
 
 def coordinator_request(group: Any) -> Any:
-    """Return the request for the coordinator of a group."""
+    """Return a request for the coordinator of a group."""
     return versions("commit", "GroupCoordinator", "Request")(group)
 
 

@@ -13,28 +13,28 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, ClassVar, Self, TypeAlias
 
 FieldType: TypeAlias = Any
-"""An `AbstractType`, or a class of them."""
+"""An `AbstractType`, or a class of one."""
 
 
 class AbstractType(abc.ABC):
-    """What a schema is made of."""
+    """Base class of the types in a schema."""
 
     @abc.abstractmethod
     def encode(self, value: Any) -> bytes:
-        """Write a value; ValueError if it does not fit."""
+        """Encode a value. Raises `ValueError` for an unsuitable value."""
 
     @abc.abstractmethod
     def decode(self, data: BinaryIO) -> Any:
-        """Read a value from a stream; ValueError if it does not hold one."""
+        """Decode a value from a stream. Raises `ValueError` for invalid bytes."""
 
     @classmethod
     def repr(cls, value: Any) -> str:
-        """Show a value as part of a message."""
+        """Format a value as part of a message."""
         return repr(value)
 
 
 def read_exactly(data: BinaryIO, size: int, what: str) -> bytes:
-    """Read bytes from a stream, of which there must be enough."""
+    """Read bytes from a stream. Raises `ValueError` if it contains fewer."""
     found = data.read(size)
     if len(found) != size:
         raise ValueError(f"Buffer underrun decoding {what}: expected {size} bytes, found {len(found)}")
@@ -42,7 +42,7 @@ def read_exactly(data: BinaryIO, size: int, what: str) -> bytes:
 
 
 def _pack(form: Callable[[Any], bytes], value: Any) -> bytes:
-    """Write a value by a `struct.Struct.pack`, as types that programs derive do; ValueError if it does not fit."""
+    """Encode a value with a `struct.Struct.pack`, for types of programs. Raises `ValueError` if it does not fit."""
     try:
         return form(value)
     except struct.error as error:
@@ -50,7 +50,7 @@ def _pack(form: Callable[[Any], bytes], value: Any) -> bytes:
 
 
 def _unpack(form: Callable[[bytes], tuple[Any]], data: bytes) -> Any:
-    """Read a value by a `struct.Struct.unpack`; ValueError if that is not what the bytes are."""
+    """Decode a value with a `struct.Struct.unpack`. Raises `ValueError` for invalid bytes."""
     try:
         (value,) = form(data)
     except struct.error as error:
@@ -76,31 +76,31 @@ class _Number(AbstractType):
 
 
 class Int8(_Number):
-    """A signed byte."""
+    """A signed 8-bit number."""
 
     _form = struct.Struct(">b")
 
 
 class Int16(_Number):
-    """A signed number of two bytes."""
+    """A signed 16-bit number."""
 
     _form = struct.Struct(">h")
 
 
 class Int32(_Number):
-    """A signed number of four bytes."""
+    """A signed 32-bit number."""
 
     _form = struct.Struct(">i")
 
 
 class Int64(_Number):
-    """A signed number of eight bytes."""
+    """A signed 64-bit number."""
 
     _form = struct.Struct(">q")
 
 
 class Float64(_Number):
-    """A floating-point number of eight bytes."""
+    """A 64-bit floating-point number."""
 
     _form = struct.Struct(">d")
 
@@ -112,13 +112,13 @@ class Boolean(_Number):
 
 
 class String(AbstractType):
-    """Text with its size before it, which is -1 for None."""
+    """Text, preceded by its size; None has size -1."""
 
     def __init__(self, encoding: str = "utf-8") -> None:
         self.encoding = encoding
 
     def _bytes(self, value: Any) -> bytes:
-        """Return the bytes of a text; those that are given as bytes, as under Python 2, are taken as they are."""
+        """Encode text; bytes, as programs on Python 2 passed them, are returned unchanged."""
         return bytes(value) if isinstance(value, (bytes, bytearray)) else str(value).encode(self.encoding)
 
     def encode(self, value: Any) -> bytes:
@@ -133,7 +133,7 @@ class String(AbstractType):
 
 
 class Bytes(AbstractType):
-    """Bytes with their size before them, which is -1 for None."""
+    """Bytes, preceded by their size; None has size -1."""
 
     @classmethod
     def encode(cls, value: Any) -> bytes:
@@ -150,7 +150,7 @@ class Bytes(AbstractType):
 
 
 class Schema(AbstractType):
-    """Named fields, one after the other; a value is a sequence of as many."""
+    """Named fields in a row; a value is a sequence of the same length."""
 
     names: tuple[str, ...]
     fields: tuple[FieldType, ...]
@@ -183,12 +183,12 @@ class Schema(AbstractType):
 
 
 class Array(AbstractType):
-    """Values of one type, with their number before them, which is -1 for None."""
+    """Values of one type, preceded by their number; None has number -1."""
 
     array_of: FieldType
 
     def __init__(self, *array_of: Any) -> None:
-        """Take the type of the elements, or the fields of a `Schema`."""
+        """Accept the type of the elements, or the fields of a `Schema`."""
         if len(array_of) > 1:
             self.array_of = Schema(*array_of)
         elif array_of and (
@@ -214,7 +214,7 @@ class Array(AbstractType):
 
 
 class BitField(AbstractType):
-    """A set of numbers from 0 to 31, as the bits of four bytes."""
+    """A set of numbers from 0 to 31, as the bits of a 32-bit number."""
 
     @classmethod
     def encode(cls, vals: Iterable[int]) -> bytes:
@@ -226,7 +226,7 @@ class BitField(AbstractType):
 
     @classmethod
     def to_32_bit_field(cls, vals: Iterable[int]) -> int:
-        """Set the bit of each number."""
+        """Return a number with the given bits set."""
         value = 0
         for bit in vals:
             if not 0 <= bit < 32:
@@ -236,12 +236,12 @@ class BitField(AbstractType):
 
     @classmethod
     def from_32_bit_field(cls, value: int) -> set[int]:
-        """List the bits that are set."""
+        """Return the bits that are set."""
         return {bit for bit in range(32) if value >> bit & 1}
 
 
 def _to_varint(value: int) -> bytes:
-    """Write a number that is not negative in seven bits a byte, the lowest first."""
+    """Encode a non-negative number as a varint: seven bits per byte, lowest first."""
     written = bytearray()
     while value > 0x7F:
         written.append(value & 0x7F | 0x80)
@@ -251,7 +251,7 @@ def _to_varint(value: int) -> bytes:
 
 
 def _from_varint(data: BinaryIO, width: int) -> int:
-    """Read what `_to_varint` wrote."""
+    """Decode a varint."""
     value = 0
     for shift in range(0, width, 7):
         byte = read_exactly(data, 1, "a varint")[0]
@@ -262,7 +262,7 @@ def _from_varint(data: BinaryIO, width: int) -> int:
 
 
 class UnsignedVarInt32(AbstractType):
-    """A number from 0 to 2³² - 1 in one to five bytes."""
+    """A number from 0 to 2³² - 1, in one to five bytes."""
 
     @classmethod
     def encode(cls, value: int) -> bytes:
@@ -274,7 +274,7 @@ class UnsignedVarInt32(AbstractType):
 
 
 class VarInt32(AbstractType):
-    """A signed number in one to five bytes, small absolute values in few (zigzag)."""
+    """A signed number, in one to five bytes; numbers close to 0 take fewer (zigzag)."""
 
     _width: ClassVar[int] = 32
 
@@ -289,13 +289,13 @@ class VarInt32(AbstractType):
 
 
 class VarInt64(VarInt32):
-    """A signed number in one to ten bytes."""
+    """A signed number, in one to ten bytes."""
 
     _width = 64
 
 
 class CompactString(String):
-    """Text with its size, as a varint, before it (KIP-482)."""
+    """Text, preceded by its size as a varint (KIP-482)."""
 
     def encode(self, value: Any) -> bytes:
         if value is None:
@@ -309,7 +309,7 @@ class CompactString(String):
 
 
 class CompactBytes(AbstractType):
-    """Bytes with their size, as a varint, before them (KIP-482)."""
+    """Bytes, preceded by their size as a varint (KIP-482)."""
 
     @classmethod
     def encode(cls, value: Any) -> bytes:
@@ -322,7 +322,7 @@ class CompactBytes(AbstractType):
 
 
 class CompactArray(Array):
-    """Values of one type, with their number, as a varint, before them (KIP-482)."""
+    """Values of one type, preceded by their number as a varint (KIP-482)."""
 
     def encode(self, items: Iterable[Any] | None) -> bytes:
         if items is None:
@@ -362,21 +362,21 @@ class TaggedFields(AbstractType):
 
 
 class _Encode(classmethod):  # type: ignore[type-arg]
-    """`encode`: a class method that writes a sequence of values; of an instance it writes that instance."""
+    """`encode`: called on the class, encodes a sequence of values; called on an instance, encodes the instance."""
 
     def __get__(self, instance: Any, owner: Any = None, /) -> Any:
         return super().__get__(instance, owner) if instance is None else instance._encode_self
 
 
 def _encode_values(owner: type[Struct], item: Any) -> bytes:
-    """Write a struct, or the values of its fields in order."""
+    """Encode a struct, or the values of its fields in order."""
     if isinstance(item, Struct):
         return item._encode_self()
     return b"".join([field.encode(item[index]) for index, field in enumerate(owner.SCHEMA.fields)])
 
 
 class Struct(AbstractType):
-    """An object with the fields of `SCHEMA`, given in order or by name; those that are not given are None."""
+    """An object with the fields of `SCHEMA`, passed in order or by name; omitted ones are None."""
 
     SCHEMA: ClassVar[Schema] = Schema()
     ALIASES: ClassVar[Mapping[str, str]] = MappingProxyType({})
