@@ -1,4 +1,4 @@
-"""The names of `six` that programs took from `kafka.vendor.six`, for the one Python that is left, 3."""
+"""The names of `six` that programs imported from `kafka.vendor.six`, for Python 3."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ iterbytes = iter
 StringIO = io.StringIO
 BytesIO = io.BytesIO
 wraps = functools.wraps
-callable = builtins.callable  # six's name
-next = advance_iterator = builtins.next  # six's name
+callable = builtins.callable
+next = advance_iterator = builtins.next
 exec_ = exec
 print_ = print
 Iterator = object
 
 
 def b(s: str) -> bytes:
-    """Text of Latin-1 as bytes."""
+    """Encode text as Latin-1."""
     return s.encode("latin-1")
 
 
 def u(s: str) -> str:
-    """Text as it is."""
+    """Return the text unchanged."""
     return s
 
 
@@ -78,12 +78,12 @@ def viewitems(d: Mapping[_K, _V]) -> ItemsView[_K, _V]:
 
 
 def ensure_binary(s: str | bytes, encoding: str = "utf-8", errors: str = "strict") -> bytes:
-    """Bytes as they are, text encoded."""
+    """Return bytes unchanged, and text encoded."""
     return s.encode(encoding, errors) if isinstance(s, str) else s
 
 
 def ensure_text(s: str | bytes, encoding: str = "utf-8", errors: str = "strict") -> str:
-    """Text as it is, bytes decoded."""
+    """Return text unchanged, and bytes decoded."""
     return s if isinstance(s, str) else s.decode(encoding, errors)
 
 
@@ -113,13 +113,13 @@ def add_metaclass(metaclass: type) -> Callable[[_T], _T]:
 
 
 def with_metaclass(meta: Any, *bases: type) -> type:
-    """Return a base class for a class that is to have a metaclass."""
+    """Return a base class that gives its subclass a metaclass."""
     made: type = meta("temporary_class", bases, {})
     return made
 
 
 def python_2_unicode_compatible(cls: _T) -> _T:
-    """Return the class as it is."""
+    """Return the class unchanged."""
     return cls
 
 

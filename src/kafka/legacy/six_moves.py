@@ -1,4 +1,4 @@
-"""The names of `six.moves`, where Python 3 has them. Some are modules, which programs import from as well."""
+"""The names of `six.moves`, mapped to Python 3. Some are modules, from which programs import too."""
 
 import _thread as _thread
 import builtins as builtins
@@ -52,7 +52,7 @@ urllib_error, urllib_parse, urllib_robotparser = urllib.error, urllib.parse, url
 
 
 def register(package: str) -> None:
-    """Let the modules be imported below a package, as in `from kafka.vendor.six.moves.urllib.parse import quote`."""
+    """Make the modules importable below a package, as in `from kafka.vendor.six.moves.urllib.parse import quote`."""
     modules = {name: value for name, value in globals().items() if isinstance(value, ModuleType)}
     for part in ("error", "parse", "request", "response", "robotparser"):
         modules[f"urllib.{part}"] = getattr(urllib, part)

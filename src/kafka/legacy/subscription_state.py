@@ -23,14 +23,14 @@ from kafka.structs import OffsetAndMetadata, TopicPartition
 
 
 class Position(int):
-    """An offset, as 1.x had positions, with the attributes of `OffsetAndMetadata`, as 2.x had them."""
+    """A position: an integer, as in 1.x, with the attributes of `OffsetAndMetadata`, as in 2.x."""
 
     metadata: str | None
     leader_epoch: int | None
 
     @classmethod
     def of(cls, given: int | OffsetAndMetadata) -> Position:
-        """Make one of an offset, with or without metadata."""
+        """Create a position from an offset, with or without metadata."""
         committed = given if isinstance(given, OffsetAndMetadata) else OffsetAndMetadata(given, "", -1)
         made = cls(committed.offset)
         made.metadata, made.leader_epoch = committed.metadata, committed.leader_epoch
@@ -43,19 +43,19 @@ class Position(int):
 
     @property
     def committable(self) -> OffsetAndMetadata:
-        """What a commit of it commits."""
+        """The offset and metadata to commit."""
         return OffsetAndMetadata(int(self), self.metadata, self.leader_epoch)
 
 
 class TopicPartitionState:
-    """One partition.
+    """The state of an assigned partition.
 
     Attributes:
-        committed: the last committed offset that was read; None: no offset was read.
-        paused: whether reading is paused.
+        committed: the last known committed offset; None: unknown.
+        paused: whether fetching is paused.
         reset_strategy: the strategy for a reset of the position; None: no reset is needed.
-        highwater: the offset after the last record that can be read, as far as it is known.
-        next_allowed_retry_time: before this time, in seconds since 1970, no reset is tried.
+        highwater: the high watermark, the offset after the last readable record, if it is known.
+        next_allowed_retry_time: earliest time for the next reset, in seconds since 1970.
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class TopicPartitionState:
 
     @property
     def position(self) -> Position | None:
-        """The offset of the next record; None: it is not known. May be set where it is known."""
+        """The offset of the next record; None if unknown. Can only be set if it is known."""
         return self._position
 
     @position.setter
@@ -91,15 +91,15 @@ class TopicPartitionState:
         return self.reset_strategy is not None
 
     def is_missing_position(self) -> bool:
-        """Return whether there is neither a position nor a way to find one."""
+        """Return whether there is neither a position nor a pending reset."""
         return not self.has_valid_position and not self.awaiting_reset
 
     def is_fetchable(self) -> bool:
-        """Return whether it can be read."""
+        """Return whether the partition can be fetched."""
         return not self.paused and self.has_valid_position
 
     def seek(self, offset: int | OffsetAndMetadata) -> None:
-        """Read from an offset."""
+        """Set the position to an offset."""
         self._position = Position.of(offset)
         self.reset_strategy = self.next_allowed_retry_time = None
         self.drop_pending_message_set = self.drop_pending_record_batch = True
@@ -110,35 +110,35 @@ class TopicPartitionState:
         self._position = self.next_allowed_retry_time = None
 
     def await_reset(self, strategy: Any) -> None:
-        """The same, as 1.x called it."""
+        """Call `reset`, under its name in 1.x."""
         self.reset(strategy)
 
     def is_reset_allowed(self) -> bool:
-        """Return whether a reset may be tried now."""
+        """Return whether a reset can be attempted now."""
         return self.next_allowed_retry_time is None or self.next_allowed_retry_time < time.time()
 
     def set_reset_pending(self, next_allowed_retry_time: float) -> None:
-        """A reset is under way; try the next one at this time."""
+        """Note that a reset is in progress, and when to attempt the next one."""
         self.next_allowed_retry_time = next_allowed_retry_time
 
     def reset_failed(self, next_allowed_retry_time: float) -> None:
-        """A reset failed; try the next one at this time."""
+        """Note that a reset failed, and when to attempt the next one."""
         self.next_allowed_retry_time = next_allowed_retry_time
 
     def pause(self) -> None:
-        """Do not read it."""
+        """Pause fetching."""
         self.paused = True
 
     def resume(self) -> None:
-        """Read it again."""
+        """Resume fetching."""
         self.paused = False
 
 
 class AssignedPositions:
-    """The assigned partitions and their positions. `KeyError` for one that is not assigned, where nothing else is said.
+    """The assigned partitions and their positions. By default, methods raise `KeyError` for other partitions.
 
     Arguments:
-        offset_reset_strategy: "earliest", "latest", or else none.
+        offset_reset_strategy: "earliest" or "latest"; any other value means none.
 
     Attributes:
         assignment: the `TopicPartitionState` of each partition.
@@ -162,20 +162,20 @@ class AssignedPositions:
 
     @synchronized
     def move_partition_to_end(self, partition: TopicPartition) -> None:
-        """Read a partition after the others; nothing if it is not assigned."""
+        """Move a partition after the others in the fetch order; do nothing if it is not assigned."""
         if partition in self.assignment:
             self.assignment.move_to_end(partition)
 
-    # Reading
+    # Fetching
 
     @synchronized
     def pause(self, partition: TopicPartition) -> None:
-        """Do not read a partition."""
+        """Pause fetching of a partition."""
         self.assignment[partition].pause()
 
     @synchronized
     def resume(self, partition: TopicPartition) -> None:
-        """Read it again."""
+        """Resume fetching of a partition."""
         self.assignment[partition].resume()
 
     @synchronized
@@ -185,36 +185,36 @@ class AssignedPositions:
 
     @synchronized
     def paused_partitions(self) -> set[TopicPartition]:
-        """Return all that are paused."""
+        """Return all paused partitions."""
         return {partition for partition, state in self.assignment.items() if state.paused}
 
     @synchronized
     def is_fetchable(self, partition: TopicPartition) -> bool:
-        """Return whether a partition can be read."""
+        """Return whether a partition can be fetched."""
         return partition in self.assignment and self.assignment[partition].is_fetchable()
 
     @synchronized
     def fetchable_partitions(self) -> list[TopicPartition]:
-        """Return all that can be read, in their order."""
+        """Return all partitions that can be fetched, in order."""
         return [partition for partition, state in self.assignment.items() if state.is_fetchable()]
 
     # Positions
 
     @synchronized
     def seek(self, partition: TopicPartition, offset: int | OffsetAndMetadata) -> None:
-        """Read a partition from an offset."""
+        """Set the position of a partition to an offset."""
         if not isinstance(offset, int | OffsetAndMetadata):
             raise TypeError(f"offset must be an int or OffsetAndMetadata, not {offset!r}")
         self.assignment[partition].seek(offset)
 
     @synchronized
     def position(self, partition: TopicPartition) -> Position | None:
-        """Return the position of a partition; None: it is not known."""
+        """Return the position of a partition; None if unknown."""
         return self.assignment[partition].position
 
     @synchronized
     def has_valid_position(self, partition: TopicPartition) -> bool:
-        """Return whether a partition is assigned and its position known."""
+        """Return whether a partition is assigned and its position is known."""
         return partition in self.assignment and self.assignment[partition].has_valid_position
 
     @synchronized
@@ -224,29 +224,29 @@ class AssignedPositions:
 
     @synchronized
     def missing_fetch_positions(self) -> set[TopicPartition]:
-        """Return all that have no position, and no reset that would find it."""
+        """Return all partitions with neither a position nor a pending reset."""
         return {partition for partition, state in self.assignment.items() if state.is_missing_position()}
 
     @synchronized
     def all_consumed_offsets(self) -> dict[TopicPartition, OffsetAndMetadata]:
-        """Return the positions that are known, to be committed."""
+        """Return all known positions, for a commit."""
         positions = [(partition, state.position) for partition, state in self.assignment.items()]
         return {partition: position.committable for partition, position in positions if position is not None}
 
     # Resets
 
     def has_default_offset_reset_policy(self) -> bool:
-        """Return whether a partition without a position starts at one of its ends."""
+        """Return whether partitions without a position start at the beginning or the end."""
         return self._default_offset_reset_strategy != OffsetResetStrategy.NONE
 
     @synchronized
     def request_offset_reset(self, partition: TopicPartition, offset_reset_strategy: Any = None) -> None:
-        """Request a reset of a position, by the given strategy or the default one."""
+        """Request a reset of a position, with the given strategy or the default one."""
         strategy = self._default_offset_reset_strategy if offset_reset_strategy is None else offset_reset_strategy
         self.assignment[partition].reset(strategy)
 
     def need_offset_reset(self, partition: TopicPartition, offset_reset_strategy: Any = None) -> None:
-        """The same, as 1.x called it."""
+        """Call `request_offset_reset`, under its name in 1.x."""
         self.request_offset_reset(partition, offset_reset_strategy)
 
     @synchronized
@@ -256,9 +256,9 @@ class AssignedPositions:
 
     @synchronized
     def reset_missing_positions(self) -> None:
-        """Request a reset of all missing positions by the default strategy.
+        """Request a reset of all missing positions with the default strategy.
 
-        Raises `NoOffsetForPartitionError` if there is none.
+        Raises `NoOffsetForPartitionError` if there is no default strategy.
         """
         missing = self.missing_fetch_positions()
         if missing and not self.has_default_offset_reset_policy():
@@ -268,19 +268,19 @@ class AssignedPositions:
 
     @synchronized
     def partitions_needing_reset(self) -> set[TopicPartition]:
-        """Return all whose position is to be found now."""
+        """Return all partitions whose reset can be attempted now."""
         states = self.assignment.items()
         return {partition for partition, state in states if state.awaiting_reset and state.is_reset_allowed()}
 
     @synchronized
     def set_reset_pending(self, partitions: Iterable[TopicPartition], next_allowed_reset_time: float) -> None:
-        """Resets are under way."""
+        """Note that resets are in progress, and when to attempt the next ones."""
         for partition in partitions:
             self.assignment[partition].set_reset_pending(next_allowed_reset_time)
 
     @synchronized
     def reset_failed(self, partitions: Iterable[TopicPartition], next_retry_time: float) -> None:
-        """Resets failed."""
+        """Note that resets failed, and when to attempt the next ones."""
         for partition in partitions:
             self.assignment[partition].reset_failed(next_retry_time)
 
@@ -292,17 +292,18 @@ _ONE_WAY = (
 
 
 class SubscriptionState(AssignedPositions):
-    """What is subscribed to or assigned. Any thread may use it.
+    """The subscription or assignment of a consumer. Thread-safe.
 
     Arguments:
-        offset_reset_strategy: where a partition without a position starts: "earliest", "latest", or else nowhere.
+        offset_reset_strategy: where partitions without a position start: "earliest" or "latest"; any other value means
+            nowhere.
 
     Attributes:
         subscription: the topics; None: there is no subscription.
-        subscription_type: how partitions come.
-        subscribed_pattern: of a subscription to a pattern.
-        listener: told when partitions come and go.
-        needs_fetch_committed_offsets: whether committed offsets are to be read (1.x).
+        subscription_type: how partitions are chosen.
+        subscribed_pattern: the pattern of a subscription by pattern.
+        listener: called when partitions are assigned and revoked.
+        needs_fetch_committed_offsets: whether committed offsets have to be fetched (1.x).
         needs_partition_assignment: whether the subscription has changed since partitions were assigned (1.0).
     """
 
@@ -319,7 +320,7 @@ class SubscriptionState(AssignedPositions):
 
     @property
     def rebalance_listener(self) -> Any:
-        """The listener, as 2.x called it."""
+        """The listener, under its name in 2.x."""
         return self.listener
 
     @rebalance_listener.setter
@@ -327,16 +328,17 @@ class SubscriptionState(AssignedPositions):
         self.listener = listener
 
     def partitions_auto_assigned(self) -> bool:
-        """Return whether the partitions are those of subscribed topics."""
+        """Return whether the partitions belong to subscribed topics."""
         return self.subscription_type in (SubscriptionType.AUTO_TOPICS, SubscriptionType.AUTO_PATTERN)
 
     # Topics
 
     @synchronized
     def subscribe(self, topics: Sequence[str] = (), pattern: Any = None, listener: Any = None) -> None:
-        """Subscribe to topics by name, or to all that match a pattern; this replaces what was subscribed to.
+        """Subscribe to topics by name, or to all that match a pattern, replacing the previous subscription.
 
-        Raises `IllegalStateError` after another way was chosen, `AssertionError` if neither is given, `TypeError`.
+        Raises `IllegalStateError` if partitions were assigned another way, `AssertionError` if neither topics nor a
+        pattern is given, and `TypeError`.
         """
         if not topics and not pattern:
             raise AssertedStateError("Must provide topics or pattern")
@@ -363,7 +365,7 @@ class SubscriptionState(AssignedPositions):
 
     @synchronized
     def change_subscription(self, topics: Iterable[str]) -> None:
-        """Subscribe to other topics; partitions of topics that are left are given up."""
+        """Subscribe to other topics, removing partitions of topics that are no longer subscribed."""
         self._check_subscribed()
         names = {check_topic_name(topic) for topic in ([topics] if isinstance(topics, str) else topics)}
         if self.subscription == names:
@@ -376,7 +378,7 @@ class SubscriptionState(AssignedPositions):
 
     @synchronized
     def unsubscribe(self) -> None:
-        """Subscribe to nothing, and give all partitions up."""
+        """Remove the subscription and all partitions."""
         self.subscription = self.subscribed_pattern = None
         self.subscription_type = SubscriptionType.NONE
         self.needs_partition_assignment = True
@@ -385,18 +387,18 @@ class SubscriptionState(AssignedPositions):
 
     @synchronized
     def group_subscription(self) -> set[str]:
-        """Return the topics to know the metadata of: the own ones, and those of the group for its leader."""
+        """Return the topics whose metadata are needed: those of this consumer, and for a leader those of the group."""
         return set(self._group_subscription)
 
     @synchronized
     def group_subscribe(self, topics: Iterable[str]) -> None:
-        """Add topics that other members of the group are subscribed to."""
+        """Add topics that other members of the group subscribe to."""
         self._check_subscribed()
         self._group_subscription.update(topics)
 
     @synchronized
     def reset_group_subscription(self) -> None:
-        """Leave out those that others are subscribed to."""
+        """Remove topics that only other members subscribe to."""
         self._check_subscribed()
         self._group_subscription &= self.subscription or set()
 
@@ -414,7 +416,7 @@ class SubscriptionState(AssignedPositions):
 
     @synchronized
     def assign_from_user(self, partitions: Iterable[TopicPartition]) -> None:
-        """Take exactly these partitions; those that were there keep their position.
+        """Assign exactly these partitions, keeping known positions.
 
         Raises `IllegalStateError` after `subscribe`.
         """
@@ -424,7 +426,7 @@ class SubscriptionState(AssignedPositions):
 
     @synchronized
     def assign_from_subscribed(self, assignments: Iterable[TopicPartition]) -> None:
-        """Take the partitions of subscribed topics that a group, or metadata, gave; none has a position.
+        """Assign partitions of subscribed topics, as chosen by a group or from metadata; none has a position yet.
 
         Raises `ValueError` for a topic that is not subscribed to, `IllegalStateError` without a subscription.
         """
@@ -433,11 +435,11 @@ class SubscriptionState(AssignedPositions):
         for partition in partitions:
             if partition.topic not in (self.subscription or ()):
                 raise ValueError(f"Assigned partition {partition} for non-subscribed topic.")
-        random.shuffle(partitions)  # so that short-lived readers do not all begin with the same
+        random.shuffle(partitions)  # keeps short-lived consumers from all starting with the same partition
         self._assign({partition: TopicPartitionState() for partition in partitions})
 
     def _assign(self, states: dict[TopicPartition, TopicPartitionState]) -> None:
-        """Take partitions, those of one topic side by side."""
+        """Assign partitions, grouped by topic."""
         topics = {topic: number for number, topic in enumerate(dict.fromkeys(each.topic for each in states))}
         self.assignment.clear()
         for partition in sorted(states, key=lambda each: topics[each.topic]):

@@ -270,7 +270,7 @@ class NodeStates:
         return 0
 
     def least_loaded_node(self) -> Any:
-        """Return the connected node with the fewest requests in flight, else one that can be tried, else None."""
+        """Return the connected node with the fewest requests in flight, or one that can be tried, or None."""
         found = [broker.nodeId for broker in self.cluster.brokers()]
         random.shuffle(found)
         nodes = [(self._node(node_id), node_id) for node_id in found]

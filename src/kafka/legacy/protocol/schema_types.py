@@ -380,15 +380,15 @@ class Struct(AbstractType):
 
     SCHEMA: ClassVar[Schema] = Schema()
     ALIASES: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Other names of fields, which other releases used."""
+    """Alternative names of fields, used by other releases."""
 
     encode: ClassVar[Any] = _Encode(_encode_values)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Take all fields in order, or any by name.
+        """Accept all fields in order, or any by name.
 
         Raises:
-            ValueError: there are more or fewer values than fields, or a name is not that of a field.
+            ValueError: there are more or fewer values than fields, or a name is unknown.
         """
         names = self.SCHEMA.names
         if args and len(args) != len(names):
@@ -404,7 +404,7 @@ class Struct(AbstractType):
             setattr(self, name, given.get(name))
 
     def __getattr__(self, name: str) -> Any:
-        """Serve the other names of fields."""
+        """Return the field with this alternative name."""
         if name in self.ALIASES:
             return getattr(self, self.ALIASES[name])
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -414,13 +414,13 @@ class Struct(AbstractType):
 
     @classmethod
     def decode(cls, data: Any) -> Self:
-        """Read an instance from bytes, or from a stream; ValueError if they hold none."""
+        """Decode an instance from bytes or a stream. Raises `ValueError` for invalid bytes."""
         if isinstance(data, bytes):
             data = BytesIO(data)
         return cls(*[field.decode(data) for field in cls.SCHEMA.fields])
 
     def get_item(self, name: str) -> Any:
-        """Return a field by its name; KeyError if there is none."""
+        """Return a field by name. Raises `KeyError` if it does not exist."""
         if name not in self.SCHEMA.names:
             raise KeyError(f"{name} is not in the schema")
         return getattr(self, name)

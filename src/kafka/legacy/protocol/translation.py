@@ -1,8 +1,8 @@
-"""Sends requests of any version to a broker of any age.
+"""Sends requests of any version to brokers of any version.
 
-A request whose version the broker supports is sent as it is. Any other is converted to the nearest version that the
-broker supports, and the response is converted back. So a program from the time of Kafka 0.8 works with a broker that no
-longer supports its requests.
+A request whose version the broker supports is sent unchanged. Any other is converted to the nearest version that the
+broker supports, and the response is converted back. Therefore, programs from the time of Kafka 0.8 work with brokers
+that no longer support their requests.
 """
 
 from __future__ import annotations
@@ -33,20 +33,22 @@ class Translated(NamedTuple):
     version: int
     """The version to send it in."""
     read: Callable[[Response], Any]
-    """Makes the response that the program expects of the one that comes."""
+    """Converts the response to the one that the program expects."""
 
 
 def translate(request: Any, offered: ApiVersions, broker: str = "the broker") -> Translated:
-    """Put a request of `kafka.protocol` into a version that a broker has.
+    """Convert a request of `kafka.protocol` to a version that a broker supports.
 
     Args:
-        request: an instance of a class of `kafka.protocol`, or of a user's with the key of an API of Kafka.
-        offered: what the broker has.
-        broker: how errors name it.
+        request: an instance of a class of `kafka.protocol`, or of a program's class with the key of one of Kafka's
+            APIs.
+        offered: the versions that the broker supports.
+        broker: the broker's name in errors.
 
     Raises:
-        UnsupportedVersionError: neither the version nor another will do; it names what was asked for and what there is.
-        ValueError: the request cannot be written.
+        UnsupportedVersionError: neither the request's version nor another can be used; the message names the requested
+            and the supported ones.
+        ValueError: the request cannot be encoded.
     """
     asked, name = request.API_VERSION, type(request).__name__
     try:
@@ -80,7 +82,7 @@ def translate(request: Any, offered: ApiVersions, broker: str = "the broker") ->
 
 
 def _served(offered: ApiVersions, api_key: int) -> tuple[int, int] | None:
-    """The versions that a broker takes. Kafka 4 says that it has Produce 0 to 2, for librdkafka, and refuses them."""
+    """Return the versions that a broker accepts. Kafka 4 lists Produce 0 to 2, for librdkafka, but rejects them."""
     served, fetch = offered.range(api_key), offered.range(_FETCH)
     if api_key == _PRODUCE and served is not None and fetch is not None and fetch[0] >= _MAGIC_2_IN_FETCH:
         return max(served[0], _MAGIC_2_IN_PRODUCE), served[1]
@@ -88,7 +90,7 @@ def _served(offered: ApiVersions, api_key: int) -> tuple[int, int] | None:
 
 
 def _adapt_request(message: Any, asked: int, version: int) -> None:
-    """Make a request say in another version what it said in its own."""
+    """Convert a request to another version without changing its meaning."""
     if version < asked:
         return
     key = message.API_KEY
@@ -102,7 +104,7 @@ def _adapt_request(message: Any, asked: int, version: int) -> None:
 
 
 def _adapt_response(response: Any, request: Any, asked: int, version: int) -> None:
-    """Make a response say in the version that was asked for what it said in its own."""
+    """Convert a response to the version that the program requested, without changing its meaning."""
     key = response.API_KEY
     if key == _FETCH and asked < _MAGIC_2_IN_FETCH <= version:
         _old_messages(response, request, 1 if asked >= _MAGIC_1_IN_FETCH else 0)
@@ -118,7 +120,7 @@ def _adapt_response(response: Any, request: Any, asked: int, version: int) -> No
 
 
 def _old_messages(response: Any, request: Any, magic: int) -> None:
-    """Give the partitions of a response their records in a format that the request's version has."""
+    """Convert the records in a response to a format that the request's version supports."""
     starts = {(t.topic, p.partition): p.fetch_offset for t in request.topics for p in t.partitions}
     for topic in response.responses:
         for partition in topic.partitions:
@@ -127,7 +129,7 @@ def _old_messages(response: Any, request: Any, magic: int) -> None:
 
 
 def _forget(struct: Struct, version: int) -> None:
-    """Set what a version does not have to its default."""
+    """Set fields that a version does not have to their default."""
     for field in struct.FIELDS:
         if not field.in_version(version) or field.tag >= 0:
             struct.__dict__.pop(field.name, None)
@@ -142,7 +144,9 @@ _NO_TIMESTAMP = -1
 
 
 def to_batch(records: Buffer | None) -> bytes | None:
-    """A message set of magic 0 or 1 as one batch of magic 2, with the codec of its first message; others as they are.
+    """Convert a message set of magic 0 or 1 to one batch of magic 2, with the codec of its first message.
+
+    Other records are returned unchanged.
 
     Raises:
         ValueError: the set is damaged.
@@ -163,7 +167,7 @@ def to_batch(records: Buffer | None) -> bytes | None:
 
 
 def to_message_set(records: Buffer | None, magic: int, start_offset: int = 0) -> bytes:
-    """Batches of any magic as messages of magic 0 or 1, uncompressed and without headers, from an offset on."""
+    """Convert batches of any magic to messages of magic 0 or 1, without compression and headers, from an offset on."""
     if not records:
         return b""
     found = decode_batches(records, start_offset=start_offset, check_crcs=False).to_records()

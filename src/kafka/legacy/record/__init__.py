@@ -1,1 +1,1 @@
-"""Batches of records one by one, as kafka-python built and read them from 1.4 on: views of `kafka.record`."""
+"""Record batches as kafka-python has built and read them since 1.4, record by record, based on `kafka.record`."""

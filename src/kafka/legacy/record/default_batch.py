@@ -23,7 +23,7 @@ _NULL = -1
 
 
 def check_bytes(data: Any, what: str) -> None:
-    """Raise TypeError unless a key or value is bytes-like or None."""
+    """Raise `TypeError` unless a key or value is bytes-like or None."""
     if data is not None and not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"Not supported type for {what}: {type(data)}")
 
@@ -32,7 +32,7 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
     """A batch of magic 2 that is being filled."""
 
     MAX_RECORD_OVERHEAD = 21
-    """Maximum bytes of a record without its key, value and headers: size, timestamp, offset, attributes."""
+    """Maximum size of a record without its key, value and headers: size, timestamp, offset and attributes, in bytes."""
 
     __slots__ = (
         "_base_sequence",
@@ -59,7 +59,7 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
         base_sequence: int,
         batch_size: int,
     ) -> None:
-        """Begin a batch of at most `batch_size` bytes before compression; its first record may be larger."""
+        """Create a batch of up to `batch_size` bytes before compression; its first record may be larger."""
         if magic < 2:
             raise AssertionError(f"expected magic 2, got {magic}")
         self._magic = magic
@@ -78,7 +78,7 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
     def set_producer_state(
         self, producer_id: int, producer_epoch: int, base_sequence: int, is_transactional: bool
     ) -> None:
-        """Tell which producer the batch belongs to."""
+        """Set the producer that the batch belongs to."""
         if is_transactional and producer_id == -1:
             raise AssertionError("Cannot write transactional messages without a valid producer ID")
         if producer_id != -1 and producer_epoch == -1:
@@ -92,12 +92,12 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
 
     @property
     def producer_id(self) -> int:
-        """-1 without an idempotent producer."""
+        """The producer's id; -1 without an idempotent producer."""
         return self._producer_id
 
     @property
     def producer_epoch(self) -> int:
-        """-1 without an idempotent producer."""
+        """The producer's epoch; -1 without an idempotent producer."""
         return self._producer_epoch
 
     @property
@@ -108,11 +108,11 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
     def append(
         self, offset: int, timestamp: int | None, key: Any, value: Any, headers: Headers | None = None
     ) -> DefaultRecordMetadata | None:
-        """Add a record; None if there is no room for it.
+        """Add a record. Return None if it does not fit.
 
         Args:
-            offset: in the batch.
-            timestamp: in milliseconds since the epoch, None for the present time.
+            offset: the offset in the batch.
+            timestamp: in milliseconds since 1970; None: the present time.
             key: bytes-like or None.
             value: bytes-like or None.
             headers: pairs of a str and bytes or None.
@@ -140,10 +140,10 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
         return DefaultRecordMetadata(offset, len(record), timestamp)
 
     def build(self) -> bytearray:
-        """Return the batch; compressed if that makes it smaller.
+        """Return the batch, compressed if that makes it smaller.
 
         Raises:
-            UnsupportedCodecError: there is no such codec.
+            UnsupportedCodecError: the codec does not exist.
         """
         codec, compressed = Compression.NONE, None
         records = bytes(memoryview(self._buffer)[layout.HEADER_SIZE :])
@@ -156,7 +156,7 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
         return self._finished(codec, compressed)
 
     def _finished(self, codec: Compression, compressed: Buffer | None) -> bytearray:
-        """The batch with its header, in which offsets may have gaps and the leader's epoch is left to the broker."""
+        """Return the batch with its header. Offsets may have gaps; the broker sets the leader epoch."""
         state = ProducerState(self._producer_id, self._producer_epoch, self._base_sequence, self._is_transactional)
         first, count = self._first_timestamp or 0, self._num_records
         whole = memoryview(bytearray(self._buffer))
@@ -167,31 +167,31 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
         return batch
 
     def size(self) -> int:
-        """How many bytes the batch has so far, before compression."""
+        """Return the current size of the batch before compression, in bytes."""
         return len(self._buffer)
 
     @classmethod
     def header_size_in_bytes(cls) -> int:
-        """How many bytes the header has."""
+        """Return the size of the header in bytes."""
         return layout.HEADER_SIZE
 
     @classmethod
     def size_in_bytes(
         cls, offset_delta: int, timestamp_delta: int, key: Any, value: Any, headers: Headers | None = None
     ) -> int:
-        """How many bytes a record has in a batch."""
+        """Return the size of a record in a batch, in bytes."""
         body = cls.size_of_body(offset_delta, timestamp_delta, key, value, headers or ())
         return body + size_of_varint(body)
 
     @classmethod
     def size_of_body(cls, offset_delta: int, timestamp_delta: int, key: Any, value: Any, headers: Headers) -> int:
-        """How many bytes a record has behind its size."""
+        """Return the size of a record without its size field, in bytes."""
         deltas = size_of_varint(offset_delta) + size_of_varint(timestamp_delta)
         return 1 + deltas + cls.size_of(key, value, headers)
 
     @classmethod
     def size_of(cls, key: Any, value: Any, headers: Headers) -> int:
-        """How many bytes key, value and headers have with their sizes."""
+        """Return the size of key, value and headers, including their size fields, in bytes."""
         total = len(encode_headers(list(headers))[0])
         for data in (key, value):
             total += 1 if data is None else size_of_varint(len(data)) + len(data)
@@ -199,7 +199,7 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
 
     @classmethod
     def estimate_size_in_bytes(cls, key: Any, value: Any, headers: Headers) -> int:
-        """How many bytes a batch of one record has at the most."""
+        """Return the maximum size of a batch with this one record, in bytes."""
         return layout.HEADER_SIZE + cls.MAX_RECORD_OVERHEAD + cls.size_of(key, value, headers)
 
     def __str__(self) -> str:
@@ -213,7 +213,7 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
 
 
 def _encode_record(offset: int, delta: int, key: Any, value: Any, headers: Headers) -> bytearray:
-    """Encode a record. `BatchBuilder` does so for offsets that count from 0; here they may be any."""
+    """Encode a record with any offset. `BatchBuilder` only encodes offsets that count from 0."""
     body = bytearray(1)
     encode_varint(delta, body.append)
     encode_varint(offset, body.append)
@@ -227,49 +227,49 @@ def _encode_record(offset: int, delta: int, key: Any, value: Any, headers: Heade
 
 
 class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
-    """A batch of magic 2, which iterates over its records once."""
+    """A batch of magic 2, whose records can be iterated over once."""
 
     __slots__ = ("_buffer", "_header", "_records")
 
     def __init__(self, buffer: Buffer) -> None:
-        """Take the bytes of one batch."""
+        """Parse the header of one batch."""
         self._buffer = bytearray(buffer)
         self._header = self.HEADER_STRUCT.unpack_from(self._buffer)
         self._records: Iterator[DefaultRecord] | None = None
 
     @property
     def base_offset(self) -> int:
-        """The offset from which its records count."""
+        """The offset to which the records' offsets are relative."""
         return int(self._header[0])
 
     @property
     def size_in_bytes(self) -> int:
-        """By its header."""
+        """Size of the batch in bytes, according to its header."""
         return int(self._header[1]) + self.AFTER_LEN_OFFSET
 
     @property
     def leader_epoch(self) -> int:
-        """Of the leader that wrote it."""
+        """The epoch of the leader that wrote the batch."""
         return int(self._header[2])
 
     @property
     def magic(self) -> int:
-        """2."""
+        """The format of the batch, 2."""
         return int(self._header[3])
 
     @property
     def crc(self) -> int:
-        """Its checksum."""
+        """The checksum."""
         return int(self._header[4])
 
     @property
     def attributes(self) -> int:
-        """Codec, type of timestamps, and whether it belongs to a transaction or ends one."""
+        """Codec, timestamp type, and whether it belongs to a transaction or is a control batch."""
         return int(self._header[5])
 
     @property
     def last_offset_delta(self) -> int:
-        """The last offset, counted from the base offset."""
+        """The last offset, relative to the base offset."""
         return int(self._header[6])
 
     @property
@@ -279,37 +279,37 @@ class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
 
     @property
     def next_offset(self) -> int:
-        """The offset behind it."""
+        """The offset after the last one."""
         return self.last_offset + 1
 
     @property
     def compression_type(self) -> int:
-        """The number of its codec."""
+        """The number of the codec."""
         return self.attributes & self.CODEC_MASK
 
     @property
     def timestamp_type(self) -> int:
-        """0 for the time of the producer, 1 for the broker's."""
+        """0 for the producer's time, 1 for the broker's."""
         return int(bool(self.attributes & self.TIMESTAMP_TYPE_MASK))
 
     @property
     def is_transactional(self) -> bool:
-        """Whether it belongs to a transaction."""
+        """Whether the batch belongs to a transaction."""
         return bool(self.attributes & self.TRANSACTIONAL_MASK)
 
     @property
     def is_control_batch(self) -> bool:
-        """Whether it ends a transaction."""
+        """Whether the batch contains control records, which end a transaction."""
         return bool(self.attributes & self.CONTROL_MASK)
 
     @property
     def first_timestamp(self) -> int:
-        """From which the others count."""
+        """The timestamp to which the records' timestamps are relative."""
         return int(self._header[7])
 
     @property
     def max_timestamp(self) -> int:
-        """The latest."""
+        """The latest timestamp."""
         return int(self._header[8])
 
     @property
@@ -318,7 +318,7 @@ class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
         return int(self._header[9])
 
     def has_producer_id(self) -> bool:
-        """Return whether an idempotent producer wrote it."""
+        """Return whether an idempotent producer wrote the batch."""
         return self.producer_id > self.NO_PRODUCER_ID
 
     @property
@@ -328,28 +328,28 @@ class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
 
     @property
     def base_sequence(self) -> int:
-        """The sequence number of its first record; -1 without an idempotent producer."""
+        """The sequence number of the first record; -1 without an idempotent producer."""
         return int(self._header[11])
 
     @property
     def has_sequence(self) -> bool:
-        """Whether it has a sequence number."""
+        """Whether the batch has a sequence number."""
         return self.base_sequence != self.NO_SEQUENCE
 
     @property
     def last_sequence(self) -> int:
-        """The sequence number of its last record, which begins again at 0 behind 2³¹ - 1."""
+        """The sequence number of the last record, which wraps around to 0 after 2³¹ - 1."""
         if not self.has_sequence:
             return self.NO_SEQUENCE
         return (self.base_sequence + self.last_offset_delta) % (self.MAX_INT + 1)
 
     @property
     def records_count(self) -> int:
-        """How many records it says it has."""
+        """Number of records, according to the header."""
         return int(self._header[12])
 
     def validate_crc(self) -> bool:
-        """Return whether its checksum is that of its bytes; to be asked before iterating."""
+        """Return whether the checksum is correct. Call this before iterating."""
         if self._records is not None:
             raise AssertionError("Validate should be called before iteration")
         return self.crc == calc_crc32c(memoryview(self._buffer)[self.ATTRIBUTES_OFFSET :])
@@ -372,7 +372,7 @@ class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
     next = __next__
 
     def _read(self) -> Iterator[DefaultRecord]:
-        """Read all records, those that end a transaction too, and their own timestamps even if the broker's count."""
+        """Yield all records, including control records, with their own timestamps, even if the broker's apply."""
         plain = bytearray(self._buffer)
         ordinary = self.attributes & ~(self.CONTROL_MASK | self.TIMESTAMP_TYPE_MASK)
         struct.pack_into(">h", plain, self.ATTRIBUTES_OFFSET, ordinary)

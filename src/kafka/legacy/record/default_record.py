@@ -1,4 +1,4 @@
-"""Records of magic 2, and the fields and constants that all readers and builders share."""
+"""Records of magic 2, and fields and constants shared by readers and builders."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka.record.batch_types import Compression
 
 
 class RecordFields(ABCRecord):
-    """The fields that records of all formats have. Magic 0 has no timestamp: both of its fields are None."""
+    """Fields of records in all formats. Magic 0 has no timestamp: timestamp and timestamp type are None."""
 
     __slots__ = ("_key", "_offset", "_timestamp", "_timestamp_type", "_value")
 
@@ -26,7 +26,7 @@ class RecordFields(ABCRecord):
 
     @property
     def timestamp(self) -> int | None:
-        """In milliseconds since the epoch; None in magic 0."""
+        """In milliseconds since 1970; None in magic 0."""
         return self._timestamp
 
     @property
@@ -68,7 +68,7 @@ class DefaultRecordBase:
 
 
 class DefaultRecord(RecordFields):
-    """A record of a batch of magic 2."""
+    """A record in a batch of magic 2."""
 
     __slots__ = ("_headers", "_size_in_bytes")
 
@@ -82,7 +82,7 @@ class DefaultRecord(RecordFields):
         value: bytes | None,
         headers: list[tuple[str, bytes | None]],
     ) -> None:
-        """Take the fields; `size_in_bytes` is what stands before the record in its batch."""
+        """Set the fields; `size_in_bytes` is the size field of the record."""
         self._size_in_bytes = size_in_bytes
         self._offset = offset
         self._timestamp = timestamp
@@ -93,7 +93,7 @@ class DefaultRecord(RecordFields):
 
     @property
     def size_in_bytes(self) -> int:
-        """How many bytes the record has in its batch, without its size itself."""
+        """Size of the record in its batch, without the size field, in bytes."""
         return self._size_in_bytes
 
     @property
@@ -102,11 +102,11 @@ class DefaultRecord(RecordFields):
 
     @property
     def checksum(self) -> None:
-        """None: the batch has one."""
+        """Always None: checksums belong to batches."""
         return None
 
     def validate_crc(self) -> bool:
-        """True: the batch has a checksum, not the record."""
+        """Return True: checksums belong to batches."""
         return True
 
     def __repr__(self) -> str:
@@ -123,7 +123,7 @@ class ControlRecord(DefaultRecord):
     __slots__ = ("_type", "_version")
 
     KEY_STRUCT = struct.Struct(">hh")
-    """Version, and 0 for an abort or 1 for a commit."""
+    """Version, and type: 0 for an abort, 1 for a commit."""
 
     def __init__(
         self,
@@ -135,13 +135,13 @@ class ControlRecord(DefaultRecord):
         value: bytes | None,
         headers: list[tuple[str, bytes | None]],
     ) -> None:
-        """Take the fields of a record, whose key says what it is."""
+        """Set the fields; the key contains version and type."""
         super().__init__(size_in_bytes, offset, timestamp, timestamp_type, key, value, headers)
         self._version, self._type = self.KEY_STRUCT.unpack(key or b"")
 
     @property
     def version(self) -> int:
-        """Of the key."""
+        """The version of the key."""
         return int(self._version)
 
     @property
@@ -168,34 +168,34 @@ class ControlRecord(DefaultRecord):
 
 
 class DefaultRecordMetadata:
-    """What a builder tells of a record that it took."""
+    """A builder's result for an added record."""
 
     __slots__ = ("_offset", "_size", "_timestamp")
 
     def __init__(self, offset: int, size: int, timestamp: int) -> None:
-        """Take the record's offset in its batch, its size in bytes, and its timestamp in milliseconds."""
+        """Set the record's offset in its batch, its size in bytes, and its timestamp in milliseconds."""
         self._offset = offset
         self._size = size
         self._timestamp = timestamp
 
     @property
     def offset(self) -> int:
-        """In its batch."""
+        """The offset in the batch."""
         return self._offset
 
     @property
     def crc(self) -> None:
-        """None: the batch has one."""
+        """Always None: checksums belong to batches."""
         return None
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """Size in bytes."""
         return self._size
 
     @property
     def timestamp(self) -> int:
-        """In milliseconds since the epoch."""
+        """In milliseconds since 1970."""
         return self._timestamp
 
     def __repr__(self) -> str:

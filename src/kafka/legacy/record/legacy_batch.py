@@ -26,7 +26,7 @@ class LegacyRecordBase:
     HEADER_STRUCT_V0 = struct.Struct(">qiIbb")
     """Offset, size, checksum, magic, attributes."""
     HEADER_STRUCT_V1 = layout.MESSAGE_HEADER
-    """The same, and the timestamp."""
+    """The fields of version 0, and the timestamp."""
     LOG_OVERHEAD = layout.LOG_OVERHEAD
     CRC_OFFSET = layout.MESSAGE_CRC_AT
     MAGIC_OFFSET = layout.MAGIC_AT
@@ -49,12 +49,12 @@ class LegacyRecordBase:
 
 
 class LegacyRecordMetadata:
-    """What a builder tells of a message that it took."""
+    """A builder's result for an added message."""
 
     __slots__ = ("_crc", "_offset", "_size", "_timestamp")
 
     def __init__(self, offset: int, crc: int, size: int, timestamp: int) -> None:
-        """Take the message's offset in its batch, checksum, size in bytes, and timestamp in milliseconds."""
+        """Set the message's offset in its batch, checksum, size in bytes, and timestamp in milliseconds."""
         self._offset = offset
         self._crc = crc
         self._size = size
@@ -62,22 +62,22 @@ class LegacyRecordMetadata:
 
     @property
     def offset(self) -> int:
-        """In its batch."""
+        """The offset in the batch."""
         return self._offset
 
     @property
     def crc(self) -> int:
-        """Its checksum."""
+        """The checksum."""
         return self._crc
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """Size in bytes."""
         return self._size
 
     @property
     def timestamp(self) -> int:
-        """In milliseconds since the epoch; -1 in magic 0."""
+        """In milliseconds since 1970; -1 in magic 0."""
         return self._timestamp
 
     def __repr__(self) -> str:
@@ -88,12 +88,12 @@ class LegacyRecordMetadata:
 
 
 class LegacyRecordBatchBuilder(ABCRecordBatchBuilder, LegacyRecordBase):
-    """Messages of magic 0 or 1 that will be sent together."""
+    """Messages of magic 0 or 1 to be sent together."""
 
     __slots__ = ("_batch_size", "_buffer", "_compression_type", "_magic")
 
     def __init__(self, magic: int, compression_type: int, batch_size: int) -> None:
-        """Begin a batch of at most `batch_size` bytes before compression; its first message may be larger."""
+        """Create a batch of up to `batch_size` bytes before compression; its first message may be larger."""
         self._magic = magic
         self._compression_type = compression_type
         self._batch_size = batch_size
@@ -102,11 +102,11 @@ class LegacyRecordBatchBuilder(ABCRecordBatchBuilder, LegacyRecordBase):
     def append(
         self, offset: int, timestamp: int | None, key: Any, value: Any, headers: Any = None
     ) -> LegacyRecordMetadata | None:
-        """Add a message; None if there is no room for it.
+        """Add a message. Return None if it does not fit.
 
         Args:
-            offset: in the batch.
-            timestamp: in milliseconds since the epoch, None for the present time; magic 0 has none.
+            offset: the offset in the batch.
+            timestamp: in milliseconds since 1970; None: the present time. Magic 0 has none.
             key: bytes-like or None.
             value: bytes-like or None.
             headers: must be empty.
@@ -135,10 +135,10 @@ class LegacyRecordBatchBuilder(ABCRecordBatchBuilder, LegacyRecordBase):
         return LegacyRecordMetadata(offset, crc, size, timestamp)
 
     def build(self) -> bytearray:
-        """Return the messages; with a codec one message that holds them, whose offset and time the broker sets.
+        """Return the messages; with a codec, one message that contains them, whose offset and time the broker sets.
 
         Raises:
-            UnsupportedCodecError: the codec does not go with the magic.
+            UnsupportedCodecError: the format does not support the codec.
         """
         if not self._compression_type:
             return self._buffer
@@ -148,30 +148,30 @@ class LegacyRecordBatchBuilder(ABCRecordBatchBuilder, LegacyRecordBase):
         return bytearray(encode_message(self._magic, 0, 0, None, inside, attributes=self._compression_type))
 
     def size(self) -> int:
-        """How many bytes the messages have so far, before compression."""
+        """Return the current size of the messages before compression, in bytes."""
         return len(self._buffer)
 
     def size_in_bytes(self, offset: int, timestamp: int | None, key: Any, value: Any, headers: Any = None) -> int:
-        """How many bytes a message has."""
+        """Return the size of a message in bytes."""
         if headers:
             raise AssertionError("Headers not supported in v0/v1")
         return self.LOG_OVERHEAD + self.record_size(self._magic, key, value)
 
     @classmethod
     def record_size(cls, magic: int, key: Any, value: Any) -> int:
-        """How many bytes a message has behind its offset and size."""
+        """Return the size of a message without its offset and size fields, in bytes."""
         return cls.record_overhead(magic) + len(key or b"") + len(value or b"")
 
     @classmethod
     def record_overhead(cls, magic: int) -> int:
-        """How many bytes a message without key and value has behind its offset and size."""
+        """Return the size of a message without key and value, and without its offset and size fields, in bytes."""
         if magic not in (0, 1):
             raise AssertionError("Not supported magic")
         return cls.RECORD_OVERHEAD_V1 if magic else cls.RECORD_OVERHEAD_V0
 
     @classmethod
     def estimate_size_in_bytes(cls, magic: int, compression_type: int | None, key: Any, value: Any) -> int:
-        """How many bytes a message has at the most, with the one that holds it if it is compressed."""
+        """Return the maximum size of a message in bytes; if compressed, including the message that contains it."""
         size = cls.LOG_OVERHEAD + cls.record_size(magic, key, value)
         return size + cls.record_overhead(magic) if compression_type else size
 
@@ -192,7 +192,7 @@ class LegacyRecord(RecordFields):
         crc: int,
         crc_bytes: Buffer,
     ) -> None:
-        """Take the fields; `crc_bytes` are those that the checksum covers."""
+        """Set the fields; `crc_bytes` are the bytes that the checksum covers."""
         self._magic = magic
         self._offset = offset
         self._timestamp = timestamp
@@ -204,12 +204,12 @@ class LegacyRecord(RecordFields):
 
     @property
     def magic(self) -> int:
-        """0 or 1."""
+        """The format, 0 or 1."""
         return self._magic
 
     @property
     def headers(self) -> list[tuple[str, bytes | None]]:
-        """None: these formats have no headers."""
+        """Always empty: these formats have no headers."""
         return []
 
     @property
@@ -217,7 +217,7 @@ class LegacyRecord(RecordFields):
         return self._crc
 
     def validate_crc(self) -> bool:
-        """Return whether the checksum is that of the message."""
+        """Return whether the checksum is correct."""
         return self._crc == calc_crc32(self._crc_bytes)
 
     @property
@@ -232,12 +232,12 @@ class LegacyRecord(RecordFields):
 
 
 class LegacyRecordBatch(ABCRecordBatch, LegacyRecordBase):
-    """A message of magic 0 or 1, which iterates over the messages that it holds, or over itself."""
+    """A message of magic 0 or 1, which iterates over the messages it contains, or over itself."""
 
     __slots__ = ("_buffer", "_magic", "_message", "_offset")
 
     def __init__(self, buffer: Buffer, magic: int) -> None:
-        """Take the bytes of one message."""
+        """Parse the bytes of one message."""
         self._buffer = memoryview(buffer)
         self._magic = magic
         self._offset, length, _, found, _ = self.HEADER_STRUCT_V0.unpack_from(self._buffer)
@@ -247,31 +247,31 @@ class LegacyRecordBatch(ABCRecordBatch, LegacyRecordBase):
 
     @property
     def base_offset(self) -> int:
-        """Its own offset: that of the last message that it holds."""
+        """The message's own offset, which is that of the last message it contains."""
         return int(self._offset)
 
     @property
     def size_in_bytes(self) -> int:
-        """All included."""
+        """Total size in bytes."""
         return len(self._buffer)
 
     @property
     def timestamp_type(self) -> int | None:
-        """0 for the time of the producer, 1 for the broker's, None in magic 0."""
+        """0 for the producer's time, 1 for the broker's; None in magic 0."""
         return self._message.timestamp_type
 
     @property
     def compression_type(self) -> int:
-        """The number of its codec."""
+        """The number of the codec."""
         return self._message.attributes & self.CODEC_MASK
 
     @property
     def magic(self) -> int:
-        """0 or 1."""
+        """The format, 0 or 1."""
         return self._magic
 
     def validate_crc(self) -> bool:
-        """Return whether its checksum is that of its bytes."""
+        """Return whether the checksum is correct."""
         return self._message.crc & 0xFFFFFFFF == calc_crc32(self._buffer[self.MAGIC_OFFSET :])
 
     def __iter__(self) -> Iterator[LegacyRecord]:
@@ -280,7 +280,7 @@ class LegacyRecordBatch(ABCRecordBatch, LegacyRecordBase):
             return
         inside = list(self._inside())
         last = int.from_bytes(inside[-1][:8], "big", signed=True)
-        # A broker gives the message around them the offset of the last one (KIP-31); no builder does.
+        # Brokers give the outer message the offset of its last inner message (KIP-31); builders do not.
         shift = max(self.base_offset - last, 0) if self._magic else 0
         for raw in inside:
             message = Message.decode(bytes(raw[self.LOG_OVERHEAD :]))
@@ -289,7 +289,7 @@ class LegacyRecordBatch(ABCRecordBatch, LegacyRecordBase):
             yield self._record(raw, shift, message)
 
     def _inside(self) -> Iterator[memoryview]:
-        """The messages that it holds."""
+        """Yield the messages inside."""
         if self._message.value is None:
             raise CorruptRecordError("Value of compressed message is None")
         try:
@@ -305,7 +305,7 @@ class LegacyRecordBatch(ABCRecordBatch, LegacyRecordBase):
             at = end
 
     def _record(self, raw: memoryview, shift: int, message: Message) -> LegacyRecord:
-        """One message as a record; the broker's time of the message around it counts for it too."""
+        """Return a message as a record; a broker's timestamp of the outer message applies to it too."""
         own = message.timestamp
         timestamp = self._message.timestamp if self.timestamp_type == self.LOG_APPEND_TIME else own
         offset = int.from_bytes(raw[:8], "big", signed=True) + shift

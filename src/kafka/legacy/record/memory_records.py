@@ -1,4 +1,4 @@
-"""Records in memory: batch after batch, and a batch that is being filled."""
+"""A sequence of record batches in memory, and a batch that is being built."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka.record.batch_types import Buffer
 
 
 class MemoryRecords(ABCRecords):
-    """The batches of a partition, of any magic, as they came from a broker or a builder."""
+    """Batches of a partition, of any magic, as received from a broker or created by a builder."""
 
     LENGTH_OFFSET = layout.LENGTH_AT
     LOG_OVERHEAD = layout.LOG_OVERHEAD
@@ -24,23 +24,23 @@ class MemoryRecords(ABCRecords):
     __slots__ = ("_buffer", "_position")
 
     def __init__(self, bytes_data: Buffer) -> None:
-        """Take the bytes; a batch that is cut off at their end is left out."""
+        """Read batches from bytes, ignoring an incomplete one at the end."""
         self._buffer = memoryview(bytes_data)
         self._position = 0
 
     def size_in_bytes(self) -> int:
-        """How many bytes there are."""
+        """Return the number of bytes."""
         return len(self._buffer)
 
     def valid_bytes(self) -> int:
-        """How many bytes whole batches have."""
+        """Return the number of bytes in complete batches."""
         position = self._position
         while (end := self._end_of_next(position)) > position:
             position = end
         return position
 
     def _end_of_next(self, position: int) -> int:
-        """Where the batch at a position ends; the position itself if it is not whole."""
+        """Return the end of the batch at a position, or the position itself if the batch is incomplete."""
         if len(self._buffer) - position < self.LOG_OVERHEAD:
             return position
         start = position + self.LENGTH_OFFSET
@@ -53,10 +53,10 @@ class MemoryRecords(ABCRecords):
         return self._end_of_next(self._position) > self._position
 
     def next_batch(self) -> DefaultRecordBatch | LegacyRecordBatch | None:
-        """Return the next batch, None behind the last.
+        """Return the next batch; None after the last one.
 
         Raises:
-            CorruptRecordError: the batch is smaller than any can be.
+            CorruptRecordError: the batch is smaller than the minimum size.
         """
         if not self.has_next():
             return None
@@ -82,7 +82,7 @@ class MemoryRecords(ABCRecords):
 
 
 class MemoryRecordsBuilder:
-    """A batch of any magic that is being filled, until it is closed."""
+    """A batch of any magic that is being built, until it is closed."""
 
     __slots__ = (
         "_base_sequence",
@@ -107,7 +107,7 @@ class MemoryRecordsBuilder:
         producer_epoch: int = -1,
         base_sequence: int = -1,
     ) -> None:
-        """Begin a batch of at most `batch_size` bytes before compression, whose first record has the given offset."""
+        """Create a batch of up to `batch_size` bytes before compression, whose first record has the given offset."""
         if magic not in (0, 1, 2):
             raise AssertionError("Not supported magic")
         if compression_type not in (0, 1, 2, 3, 4):
@@ -140,13 +140,13 @@ class MemoryRecordsBuilder:
             raise AssertionError("the batch is still open: close() it first")
 
     def skip(self, offsets_to_skip: int) -> None:
-        """Leave a gap before the next record."""
+        """Leave a gap in the offsets before the next record."""
         self._next_offset += offsets_to_skip
 
     def append(
         self, timestamp: int | None, key: Any, value: Any, headers: Headers | None = None
     ) -> DefaultRecordMetadata | LegacyRecordMetadata | None:
-        """Add a record; None if there is no room for it, or the batch is closed."""
+        """Add a record. Return None if it does not fit, or if the batch is closed."""
         if self._builder is None:
             return None
         metadata = self._builder.append(self._next_offset, timestamp, key, value, headers)
@@ -157,10 +157,10 @@ class MemoryRecordsBuilder:
     def set_producer_state(
         self, producer_id: int, producer_epoch: int, base_sequence: int, is_transactional: bool
     ) -> None:
-        """Tell which producer the batch belongs to.
+        """Set the producer that the batch belongs to.
 
         Raises:
-            UnsupportedVersionError: before magic 2.
+            UnsupportedVersionError: the format is older than magic 2.
             IllegalStateError: the batch is closed.
         """
         if self._magic < 2:
@@ -173,42 +173,42 @@ class MemoryRecordsBuilder:
 
     @property
     def producer_id(self) -> int | None:
-        """-1 without an idempotent producer, None before magic 2."""
+        """The producer's id; -1 without an idempotent producer, None before magic 2."""
         return self._producer_id
 
     @property
     def producer_epoch(self) -> int | None:
-        """-1 without an idempotent producer, None before magic 2."""
+        """The producer's epoch; -1 without an idempotent producer, None before magic 2."""
         return self._producer_epoch
 
     @property
     def base_sequence(self) -> int | None:
-        """-1 without an idempotent producer, None before magic 2."""
+        """The first sequence number; -1 without an idempotent producer, None before magic 2."""
         return self._base_sequence
 
     def records(self) -> MemoryRecords:
-        """Return what was built; the batch is closed."""
+        """Return the records of the closed batch."""
         self._check_closed()
         return MemoryRecords(self._buffer)
 
     def close(self) -> None:
-        """Encode the batch; nothing can be added any more."""
+        """Encode the batch, to which no more records can be added."""
         if self._builder is not None:
             self._bytes_written = self._builder.size()
             self._buffer = bytes(self._builder.build())
             self._builder = None
 
     def size_in_bytes(self) -> int:
-        """How many bytes the batch has: before compression, and once it is closed, behind it."""
+        """Return the size of the batch in bytes: before compression, or after it once the batch is closed."""
         return len(self._buffer) if self._builder is None else self._builder.size()
 
     def compression_rate(self) -> float:
-        """Return the size compressed by the size before; the batch is closed."""
+        """Return the ratio of compressed to uncompressed size of the closed batch."""
         self._check_closed()
         return self.size_in_bytes() / self._bytes_written
 
     def is_full(self) -> bool:
-        """Return whether nothing can be added."""
+        """Return whether no more records can be added."""
         return self._builder is None or self._builder.size() >= self._batch_size
 
     def next_offset(self) -> int:
@@ -216,6 +216,6 @@ class MemoryRecordsBuilder:
         return self._next_offset
 
     def buffer(self) -> bytes:
-        """Return the bytes; the batch is closed."""
+        """Return the bytes of the closed batch."""
         self._check_closed()
         return self._buffer

@@ -1,4 +1,4 @@
-"""Numbers of variable length and checksums, with kafka-python's signatures."""
+"""Varints and checksums, with kafka-python's signatures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_BYTES = 10
 
 
 def encode_varint(value: int, write: Callable[[int], object]) -> int:
-    """Write a zigzag number byte by byte; return how many there were."""
+    """Write a zigzag varint byte by byte; return the number of bytes."""
     out = memoryview(bytearray(_MOST_BYTES))
     size = put_varint(out, 0, value)
     for byte in out[:size]:
@@ -23,11 +23,11 @@ def encode_varint(value: int, write: Callable[[int], object]) -> int:
 
 
 def decode_varint(buffer: Buffer, pos: int = 0) -> tuple[int, int]:
-    """Read a zigzag number; return it and the position behind it.
+    """Read a zigzag varint; return it and the position after it.
 
     Raises:
         ValueError: it has more than 64 bits.
-        IndexError: it is cut off.
+        IndexError: it is incomplete.
     """
     value, end = read_varint(buffer, pos, len(buffer))
     if end >= 0:
@@ -38,18 +38,18 @@ def decode_varint(buffer: Buffer, pos: int = 0) -> tuple[int, int]:
 
 
 def size_of_varint(value: int) -> int:
-    """How many bytes a zigzag number takes."""
+    """Return the size of a zigzag varint in bytes."""
     return varint_size(value)
 
 
 def crc32c_c(memview: Buffer) -> int:
-    """CRC-32C by the library; kafka-python has this where the library is installed."""
+    """Return the CRC-32C, computed by the library crc32c, which is optional in kafka-python."""
     checksum: int = crc32c.crc32c(memview)
     return checksum
 
 
 crc32c_py = crc32c_c
-"""kafka-python's own CRC-32C, in Python; the library is always there."""
+"""kafka-python's CRC-32C in Python, for use without the library; here, the library is always available."""
 
 
 def calc_crc32c(memview: Buffer, _crc32c: Callable[[Buffer], int] = crc32c_c) -> int:

@@ -1,6 +1,5 @@
-"""`SimpleClient`, the client of 0.9 to 1.4: payload tuples in and out, one blocking call each.
+"""`SimpleClient`, the client of 0.9 to 1.4: accepts and returns payload tuples, with one blocking call per request.
 
-`simple_client` looks leaders up in the `metadata` that programs read. `apis` makes requests from payloads, and payloads
-from responses, with the record batches of `messages`. `payload_requests` sends them through the cluster client of
-`connections`.
+`simple_client` finds leaders in `client_metadata`, which programs can read. `apis` converts payloads to requests, and
+responses to payloads. `payload_requests` sends the requests with the cluster client of `connections`.
 """

@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 _UNKNOWN_PARTITION = 3
 _MAGIC_OF_PRODUCE = {0: 0, 1: 0, 2: 1}
-"""By version of Produce; 2 from version 3 on."""
+"""Magic by version of Produce; from version 3 on it is 2."""
 
 Answer = Callable[[Any], Any]
-"""Makes the payload of an answer for the one that was asked with, so that names come back as they were given."""
+"""Creates a response payload for a request payload, so that names have the same type in both."""
 
 
 class Api(NamedTuple):
-    """One kind of exchange about partitions.
+    """A type of request about partitions.
 
     Attributes:
-        message: the class of its request.
-        request: makes the request of payloads and the version that it will be sent in.
-        answers: reads a response: topic, partition, and what makes the payload of the answer.
-        max_version: the newest version that names topics and holds one group.
-        channel: the connection to the leader that it goes over: one for what a broker may take its time with.
+        message: the class of the request.
+        request: creates the request from payloads, in a given version.
+        answers: reads a response: yields topic, partition, and a function that creates the response payload.
+        max_version: the newest version that contains topic names and a single group.
+        channel: the connection to the leader; requests that a broker may delay use a separate one.
     """
 
     message: type[Request[Any]]
@@ -54,7 +54,7 @@ class Api(NamedTuple):
 
 
 def text(name: Any) -> Any:
-    """Return a name as text: 0.9 took bytes as well, and so do its programs' payloads."""
+    """Return a name as text, because 0.9 also accepted bytes in payloads."""
     return bytes(name).decode() if isinstance(name, (bytes, bytearray)) else name
 
 
@@ -65,7 +65,7 @@ def _grouped(
     name: str = "name",
     entries: str = "partitions",
 ) -> list[Any]:
-    """Payloads as the topics of a request; `AssertionError` where a partition comes twice."""
+    """Group payloads as the topics of a request. Raises `AssertionError` for a duplicate partition."""
     return [
         struct(**{name: text(topic), entries: [entry(payload) for payload in found.values()]})
         for topic, found in group_by_topic_and_partition(payloads).items()
@@ -73,9 +73,9 @@ def _grouped(
 
 
 def produce(payloads: Iterable[Any], acks: int, timeout_ms: int) -> Api:
-    """Append messages, which are encoded at once.
+    """Append messages, which are encoded immediately.
 
-    More than one acknowledgement means all of them, which is what today's brokers can wait for.
+    More than one required acknowledgement means all, because today's brokers do not support other numbers.
     """
     batches = {(text(p.topic), p.partition): record_batch(p.messages) for p in payloads}
 
@@ -102,7 +102,7 @@ def produce(payloads: Iterable[Any], acks: int, timeout_ms: int) -> Api:
 
 
 def _with(kind: Callable[..., Any], *rest: Any) -> Answer:
-    """What makes an answer's payload: the topic and partition of the question, then what was answered."""
+    """Return a function that creates a response payload from the request's topic and partition and the given values."""
     return lambda asked: kind(asked.topic, asked.partition, *rest)
 
 
@@ -137,11 +137,11 @@ def _fetched(each: Any) -> Answer:
 
 
 def list_offsets(make: Callable[[Any], Answer]) -> Api:
-    """Find an offset by the time of each payload; `make` gives the answer of a partition."""
+    """Find an offset by the time of each payload; `make` returns the function for a partition's response payload."""
 
     def partition(payload: Any, version: int) -> ListOffsetsPartition:
         asked = ListOffsetsPartition(partition_index=payload.partition, timestamp=payload.time)
-        if version == 0:  # which gives as many offsets of segments as are wanted
+        if version == 0:  # version 0 returns several offsets of segments
             asked.max_num_offsets = getattr(payload, "max_offsets", 1)
         return asked
 
@@ -158,7 +158,7 @@ def list_offsets(make: Callable[[Any], Answer]) -> Api:
 
 
 class OffsetsOfSegments(tuples.OffsetResponsePayload):
-    """The answer of a broker before 0.10.1: the offsets of segments that began before the time, and the end."""
+    """The response of a broker before 0.10.1: the first offsets of segments that start before the time, and the end."""
 
 
 def _first_offsets(each: Any) -> Answer:
@@ -168,14 +168,14 @@ def _first_offsets(each: Any) -> Answer:
 
 
 FIRST_OFFSETS = list_offsets(_first_offsets)
-"""The offsets of payloads whose times are taken as they are."""
+"""The offsets of payloads whose times are used unchanged."""
 OFFSETS_WITH_TIMES = list_offsets(
     lambda each: _with(tuples.ListOffsetResponsePayload, each.error_code, each.timestamp, each.offset)
 )
 
 
 def offset_commit(group: str) -> Api:
-    """Commit a group's offsets without being its member."""
+    """Commit offsets for a group without being a member."""
 
     def request(payloads: Sequence[Any], _: int) -> OffsetCommitRequest:
         topics = _grouped(
@@ -196,11 +196,11 @@ def offset_commit(group: str) -> Api:
 
 
 def offset_fetch(group: str, payloads: Sequence[Any], none_is_an_error: bool) -> Api:
-    """Read a group's offsets.
+    """Fetch a group's offsets.
 
     Arguments:
-        payloads: what will be asked.
-        none_is_an_error: whether there being no offset is an error, as it was of those in ZooKeeper.
+        payloads: the payloads that will be sent.
+        none_is_an_error: whether a missing offset is an error, as it was for offsets in ZooKeeper.
     """
 
     def request(payloads: Sequence[Any], _: int) -> OffsetFetchRequest:
@@ -208,7 +208,7 @@ def offset_fetch(group: str, payloads: Sequence[Any], none_is_an_error: bool) ->
         return OffsetFetchRequest(group_id=group, topics=topics)
 
     def answers(response: Any) -> Iterator[tuple[str, int, Answer]]:
-        if response.error_code:  # of all of it
+        if response.error_code:  # for the whole response
             refused = _with(tuples.OffsetFetchResponsePayload, -1, "", response.error_code)
             yield from ((text(payload.topic), payload.partition, refused) for payload in payloads)
         for topic in response.topics:
@@ -230,10 +230,10 @@ _Record = tuple[int, bytes | None, bytes | None]
 
 
 def record_batch(messages: Iterable[Any], magic: int = 2) -> bytes | None:
-    """Encode the messages of a payload as one batch; None if there are none.
+    """Encode the messages of a payload as one batch; return None if there are none.
 
-    Messages that hold others are taken apart, as brokers take one batch at a time, compressed as a whole: by the codec
-    of the first of them. A message without a timestamp, as magic 0 has none, gets the present time.
+    Compressed messages are unpacked, because brokers accept only one batch at a time. The batch uses the codec of the
+    first compressed message. Messages without a timestamp, as in magic 0, get the present time.
     """
     codec = Compression.NONE
     records: list[_Record] = []
@@ -256,7 +256,7 @@ def _timestamp(message: Any) -> int:
 
 
 def _inside(codec: Compression, value: bytes | None) -> Iterator[_Record]:
-    """The records that a compressed message holds."""
+    """Yield the records inside a compressed message."""
     if value is None:
         raise ProtocolError("a message that names a codec has no value, which would hold other messages")
     columns = decode_batches(decompress(codec, memoryview(value)))
@@ -265,17 +265,17 @@ def _inside(codec: Compression, value: bytes | None) -> Iterator[_Record]:
 
 
 class Messages(list[OffsetAndMessage]):
-    """The messages of an answer.
+    """The messages in a response.
 
     Attributes:
-        next_offset: where to go on: also behind what brokers keep for transactions, which is no message.
+        next_offset: the offset to fetch next, after any control records, which are not messages.
     """
 
     next_offset = 0
 
 
 def messages_of(data: Buffer, topic: str, partition: int, start_offset: int) -> Messages:
-    """Decode what a broker answered to Fetch, without what is below the offset that was asked for.
+    """Decode the records in a response to Fetch, without those before the requested offset.
 
     Raises:
         CorruptRecordException: a batch is damaged.
@@ -290,7 +290,7 @@ def messages_of(data: Buffer, topic: str, partition: int, start_offset: int) -> 
 
 
 def message_of(key: bytes | None, value: bytes | None) -> Any:
-    """A `kafka.protocol.message.Message` as brokers of the time sent it, whose batch has been checked already."""
+    """Return a `kafka.protocol.message.Message`, with a valid checksum, because that of its batch has been verified."""
     message = Message(value, key)
     message._validated_crc = message.crc
     return message

@@ -1,4 +1,4 @@
-"""The metadata that a `SimpleClient` keeps, in the dicts that its programs read."""
+"""The metadata of a `SimpleClient`, in dicts that programs read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = logging.getLogger("kafka.client")
 
 
 class LeaderId(int):
-    """The id of a partition's leader, as 1.0 kept it, with the fields of the `PartitionMetadata` that 0.9 kept."""
+    """The id of a partition's leader, as in 1.0, with the fields of `PartitionMetadata`, as in 0.9."""
 
     _known: PartitionMetadata
 
@@ -43,7 +43,7 @@ class LeaderId(int):
 
 
 class AnsweredPartition(NamedTuple):
-    """A partition in an answer, in Kafka's order (1.0), with the names of 0.9."""
+    """A partition in a response: a tuple in Kafka's order, as in 1.0, with the names of 0.9."""
 
     error: int
     partition: int
@@ -56,7 +56,7 @@ class AnsweredPartition(NamedTuple):
 
 
 class AnsweredTopic(NamedTuple):
-    """A topic in an answer, in Kafka's order (1.0), with the names of 0.9."""
+    """A topic in a response: a tuple in Kafka's order, as in 1.0, with the names of 0.9."""
 
     error: int
     topic: str
@@ -67,12 +67,12 @@ class AnsweredTopic(NamedTuple):
 
 
 class KnownMetadata:
-    """Brokers, topics and leaders, as they were told last.
+    """Brokers, topics and leaders according to the last response.
 
     Attributes:
-        brokers: by node id.
-        topics_to_brokers: `TopicPartition` to the broker that leads it; None while it has no leader.
-        topic_partitions: topic to partition to the id of its leader, -1 while it has none; see `LeaderId`.
+        brokers: brokers by node id.
+        topics_to_brokers: maps `TopicPartition` to its leader; None if it has no leader.
+        topic_partitions: maps topic and partition to the leader's id, -1 if it has no leader; see `LeaderId`.
     """
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class KnownMetadata:
 
     @property
     def topics(self) -> list[str]:
-        """The names of the topics that are known."""
+        """The names of known topics."""
         return list(self.topic_partitions)
 
     def has_metadata_for_topic(self, topic: str) -> bool:
@@ -90,7 +90,7 @@ class KnownMetadata:
         return bool(self.topic_partitions.get(text(topic)))
 
     def get_partition_ids_for_topic(self, topic: str) -> list[int]:
-        """Return the partitions of a topic, in order; none of a topic that is not known."""
+        """Return the sorted partitions of a topic; an empty list for an unknown topic."""
         return sorted(self.topic_partitions.get(text(topic), ()))
 
     def reset_topic_metadata(self, *topics: str) -> None:
@@ -106,7 +106,7 @@ class KnownMetadata:
         self.topic_partitions.clear()
 
     def _take_in(self, response: Any, topics: Iterable[str], ignore_leadernotavailable: bool) -> None:
-        """Keep what a broker answered. Raises the error of a topic that was asked for by name."""
+        """Store a response. Raises the error of a topic that was requested by name."""
         asked = {text(topic) for topic in topics}
         self.brokers = {node_id: BrokerMetadata(node_id, host, port) for node_id, host, port in response.brokers}
         for code, topic, partitions in response.topics:
@@ -136,7 +136,7 @@ class KnownMetadata:
         self.topics_to_brokers[place] = self.brokers.get(leader) or BrokerMetadata(leader, None, None)  # type: ignore[arg-type]  # so that its id is not lost
 
     def _known_leader(self, place: TopicPartition) -> int:
-        """Return the leader's id. Raises why there is none."""
+        """Return the leader's id. Raises an error if there is no leader."""
         if place.partition not in self.topic_partitions.get(place.topic, ()):
             raise UnknownTopicOrPartitionError(place)
         leader = self.topics_to_brokers.get(place)
@@ -146,7 +146,7 @@ class KnownMetadata:
 
 
 def metadata_response(answered: MetadataResponse) -> Any:
-    """Return a broker's answer in version 0, as programs of 1.x had it, with the names that 0.9 gave its parts."""
+    """Return a response in version 0, as in 1.x, with the field names of 0.9."""
     brokers = [BrokerMetadata(each.node_id, each.host, each.port) for each in answered.brokers]
     topics = [
         AnsweredTopic(

@@ -1,4 +1,4 @@
-"""The connections of a `SimpleClient`, made when needed: those of its cluster client, and those of own requests."""
+"""The connections of a `SimpleClient`, opened on use: those of its cluster client, and those for custom requests."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ T = TypeVar("T")
 
 _CLOSE_TIMEOUT_S = 5.0
 _NO_TIMEOUT_S = 24 * 3600.0
-"""Stands for a timeout of None."""
+"""Used if the timeout is None."""
 _RECONNECT_BACKOFF_MAX_MS = 1_000
-"""Short, as callers wait for each of their calls, and have pauses of their own between them."""
+"""Short, because each call waits, and callers pause between their calls themselves."""
 
 
 class Connections:
-    """Connects when it is first used, again after `close`, and in a child process that was forked meanwhile.
+    """Connects on first use, again after `close`, and in a child process after a fork.
 
     Arguments:
-        servers: hosts and ports to find the cluster through.
+        servers: hosts and ports of the bootstrap servers.
         client_id: the name of the client in brokers' logs.
-        timeout_s: how long a request may take; None: as long as it takes.
+        timeout_s: maximum time for a request; None: no limit.
     """
 
     def __init__(self, servers: Sequence[tuple[str, int]], client_id: str, timeout_s: float | None) -> None:
@@ -56,38 +56,38 @@ class Connections:
         self._cluster: ClusterClient | None = None
 
     def run(self, operation: Callable[[ClusterClient], Coroutine[Any, Any, T]]) -> T:
-        """Carry out an operation on the loop, and wait for it.
+        """Run an operation on the loop, and wait for its result.
 
-        Raises `KafkaUnavailableError` if no server answers, and what the operation raises.
+        Raises `KafkaUnavailableError` if no server answers, and errors of the operation.
         """
         cluster, loop_thread = self._connected()
         return loop_thread.run(operation(cluster))
 
     def exchange(self, start: Callable[[ClusterClient, Any], object]) -> Any:
-        """Have ``start(cluster, reply)`` send a request on the loop, and wait for what ``reply`` is answered.
+        """Call ``start(cluster, reply)`` on the loop to send a request, and wait for the result passed to ``reply``.
 
-        Raises as `run`.
+        Raises the same errors as `run`.
         """
         cluster, loop_thread = self._connected()
         return loop_thread.exchange(partial(start, cluster))
 
     def connect(self) -> None:
-        """Connect now. Raises `KafkaUnavailableError` if no server answers."""
+        """Connect immediately. Raises `KafkaUnavailableError` if no server answers."""
         self._connected()
 
     def close(self) -> None:
-        """Close the connections; the next use opens others."""
+        """Close the connections; the next use reconnects."""
         if self._pid != os.getpid():
-            return  # they are the parent's
+            return  # the connections belong to the parent
         with self._lock:
             cluster, self._cluster = self._cluster, None
             loop_thread = self._loop_thread
         if cluster is not None and loop_thread is not None:
-            with contextlib.suppress(KafkaError):  # the end of the process has closed them already
+            with contextlib.suppress(KafkaError):  # already closed at exit
                 loop_thread.run(cluster.close(), _CLOSE_TIMEOUT_S)
 
     def _connected(self) -> tuple[ClusterClient, LoopThread]:
-        if self._pid != os.getpid():  # what was made before the fork belongs to the parent
+        if self._pid != os.getpid():  # objects created before the fork belong to the parent
             self._pid, self._lock = os.getpid(), threading.Lock()
             self._cluster = self._loop_thread = None
         with self._lock:
@@ -109,11 +109,11 @@ class Connections:
         return cluster
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy has the same servers, and no connection yet."""
+        """Copy only the settings: a copy has no connection yet."""
         return type(self), self._arguments
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if is_finalizing():  # modules may be gone by now; the end of the process has closed everything
+        if is_finalizing():  # modules may be unloaded; connections were closed at exit
             return
         cluster, loop_thread = getattr(self, "_cluster", None), getattr(self, "_loop_thread", None)
         if cluster is not None and loop_thread is not None and self._pid == os.getpid():
@@ -125,11 +125,11 @@ _PAUSE_S = 0.1
 
 
 class BrokerConnections:
-    """A `BrokerConnection` for each address that was asked for. A copy, or a forked child, has none yet.
+    """A `BrokerConnection` for each requested address. Copies and forked children start without connections.
 
     Arguments:
         client_id: the name of the client in brokers' logs.
-        timeout_s: how long connecting, and an answer, may take; None: as long as it takes.
+        timeout_s: maximum time to connect, and for a response; None: no limit.
     """
 
     def __init__(self, client_id: str, timeout_s: float | None) -> None:
@@ -138,8 +138,8 @@ class BrokerConnections:
         self._made: dict[tuple[str, int], BrokerConnection] = {}
 
     def get(self, host: str, port: int, afi: int) -> BrokerConnection:
-        """Return the connection to an address, connected. Raises `KafkaConnectionError`."""
-        if self._pid != os.getpid():  # what was made before the fork belongs to the parent
+        """Return an open connection to an address. Raises `KafkaConnectionError`."""
+        if self._pid != os.getpid():  # objects created before the fork belong to the parent
             self._pid, self._made = os.getpid(), {}
         connection = self._made.get((host, port))
         if connection is None:
@@ -152,7 +152,7 @@ class BrokerConnections:
         return connection
 
     def close(self) -> None:
-        """Close all of them."""
+        """Close all connections."""
         if self._pid == os.getpid():
             for connection in self._made.values():
                 connection.close()
@@ -163,25 +163,25 @@ class BrokerConnections:
 
 
 class SendsOwnRequests:
-    """The inner methods by which programs of 1.x send what `SimpleClient` has no method for."""
+    """Private methods with which programs of 1.x send requests that `SimpleClient` has no method for."""
 
     brokers: dict[int, BrokerMetadata]
     hosts: list[tuple[str, int]]
     _broker_connections: BrokerConnections
 
     def _get_conn(self, host: str, port: int, afi: int = socket.AF_UNSPEC) -> BrokerConnection:
-        """Return the connection to a broker, connected. Raises `KafkaConnectionError`."""
+        """Return an open connection to a broker. Raises `KafkaConnectionError`."""
         return self._broker_connections.get(text(host), port, afi)
 
     def _send_broker_unaware_request(
         self, payloads: Sequence[Any], encoder_fn: Callable[..., Any], decoder_fn: Callable[[Any], Any]
     ) -> Any:
-        """Send a request to brokers, one after the other until one answers.
+        """Send a request to one broker after the other, until one answers.
 
         Arguments:
-            payloads: what the request is about.
-            encoder_fn: makes the request of them, which it is given as ``payloads``.
-            decoder_fn: makes the result of the response.
+            payloads: the contents of the request.
+            encoder_fn: creates the request; called with the keyword argument ``payloads``.
+            decoder_fn: converts the response to the result.
 
         Raises `KafkaUnavailableError` if no broker answers.
         """

@@ -1,4 +1,4 @@
-"""Sends the requests of a `SimpleClient`, each once, to leaders, coordinators or any broker; runs on the loop."""
+"""Sends the requests of a `SimpleClient`, once each, to leaders, coordinators or any broker. Runs on the loop."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
 log = logging.getLogger("kafka.client")
 
 _NOT_REACHED = (InvalidMetadataError, KafkaTimeoutError, Cancelled, IllegalStateError)
-"""Errors of brokers that do not answer, that are gone, or whose connections another thread has closed."""
+"""Errors if a broker does not answer or is gone, or if another thread has closed the connection."""
 _TRIES = 3
-"""How many brokers are asked what any of them can answer."""
+"""Number of brokers to try for requests that any broker can answer."""
 _CREATION_PAUSES_S = (0.05, 0.1, 0.2, 0.4)
-"""How long a topic that was asked for may take to be created. Brokers of today call it unknown meanwhile."""
+"""Pauses while a requested topic is being created. Until then, today's brokers report it as unknown."""
 _BEING_CREATED = (UnknownTopicOrPartitionError.errno, LeaderNotAvailableError.errno)
 _ONE_KEY_UNTIL = 3
-"""The last version of FindCoordinator that asks for one key."""
+"""The last version of FindCoordinator with a single key."""
 _WRONG_COORDINATOR = (NotCoordinatorError.errno, CoordinatorNotAvailableError.errno)
 _COORDINATOR_MOVES = (*_WRONG_COORDINATOR, CoordinatorLoadInProgressError.errno)
 
 
 async def read_metadata(cluster: ClusterClient, topics: Iterable[Any]) -> MetadataResponse:
-    """Ask for the metadata of topics, which may create them; of all, if none is named.
+    """Request the metadata of topics, which may create them, or of all topics if none is named.
 
     Raises `KafkaUnavailableError` if no broker answers.
     """
@@ -74,7 +74,7 @@ async def _ask_metadata(cluster: ClusterClient, names: set[str]) -> MetadataResp
 
 
 async def find_coordinator(cluster: ClusterClient, group: str) -> Any:
-    """Ask any broker for a group's coordinator: a response with an error code, node, host and port.
+    """Ask any broker for a group's coordinator: return a response with an error code, node, host and port.
 
     Raises `KafkaUnavailableError` if no broker answers.
     """
@@ -88,7 +88,7 @@ async def find_coordinator(cluster: ClusterClient, group: str) -> Any:
 
 
 async def _ask_any(cluster: ClusterClient, ask: Any) -> Any:
-    """Ask a broker, and others where one fails."""
+    """Ask a broker, and others if it fails."""
     for attempt in range(_TRIES):
         try:
             return await ask(await cluster.any_connection())
@@ -101,14 +101,14 @@ async def _ask_any(cluster: ClusterClient, ask: Any) -> Any:
 async def ask_leaders(
     cluster: ClusterClient, by_leader: Mapping[int, Sequence[Any]], api: Api
 ) -> dict[tuple[str, int], Any]:
-    """Send payloads to the brokers with these ids, all at the same time.
+    """Send payloads to the brokers with these ids, concurrently.
 
-    Gives for each partition what makes the answer, in the caller's thread as that may be much work; or a
-    `FailedPayloadsError`, or None where no answer is to come.
+    Returns for each partition a function that creates the response payload, to be called in the caller's thread,
+    because it may take long; or a `FailedPayloadsError`; or None if no response is expected.
     """
     answers: dict[tuple[str, int], Any] = {}
     asked = [_ask_leader(cluster, node_id, payloads, api) for node_id, payloads in by_leader.items()]
-    found = await asyncio.gather(*asked, return_exceptions=True)  # so that none is left running
+    found = await asyncio.gather(*asked, return_exceptions=True)  # waits for all tasks, even after an error
     for each in found:
         if isinstance(each, BaseException):
             raise each
@@ -117,11 +117,11 @@ async def ask_leaders(
 
 
 class LeaderExchange:
-    """What `ask_leaders` does where there is one leader and it is connected, without a task.
+    """Like `ask_leaders`, but for a single leader that is already connected, without creating a task.
 
     Arguments:
         node_id: the leader.
-        payloads: all of them are its.
+        payloads: its payloads.
     """
 
     def __init__(self, node_id: int, payloads: Sequence[Any], api: Api) -> None:
@@ -131,7 +131,7 @@ class LeaderExchange:
         self._request: Any = None
 
     def start(self, cluster: ClusterClient, reply: Answered[Any]) -> None:
-        """Send the request; the answer is None where the leader is not connected. On the loop."""
+        """Send the request, on the loop. Replies None if the leader is not connected."""
         connection = cluster.ready_connection(self._node_id, self._api.channel)
         if connection is None:
             reply.set_result(None)
@@ -141,11 +141,11 @@ class LeaderExchange:
         connection.post_for(reply, self._request, version)
 
     def answers(self, response: Any) -> dict[tuple[str, int], Any]:
-        """As of `ask_leaders`."""
+        """Return the results, as `ask_leaders` does."""
         return _answers(self._request, response, self._payloads, self._api)
 
     def failed(self, error: Exception) -> dict[tuple[str, int], Any]:
-        """Return the answers where the broker did not give any; raises ``error`` if it says more than that."""
+        """Return the results if the broker did not answer; raise ``error`` if it has another cause."""
         if not isinstance(error, _NOT_REACHED):
             raise error
         log.warning("broker %d did not answer: %s", self._node_id, error)
@@ -167,7 +167,7 @@ async def _ask_leader(
 async def ask_coordinator(
     cluster: ClusterClient, group: str, payloads: Sequence[Any], api: Api, timeout_ms: float
 ) -> dict[tuple[str, int], Any]:
-    """Send payloads to a group's coordinator, again while that moves or loads; gives the answers."""
+    """Send payloads to a group's coordinator, retrying while it moves or loads; return the response payloads."""
 
     async def once() -> dict[tuple[str, int], Any]:
         node_id = await cluster.coordinator("group", group)
@@ -189,14 +189,14 @@ async def ask_coordinator(
 
 
 async def _exchange(connection: Connection, payloads: Sequence[Any], api: Api) -> dict[tuple[str, int], Any]:
-    """Send payloads in one request, and give what makes the answer for each."""
+    """Send payloads in one request; return a function for each that creates the response payload."""
     version = connection.api_versions.version_for(api.message, 0, api.max_version)
     request = api.request(payloads, version)
     return _answers(request, await connection.send(request, version), payloads, api)
 
 
 def _answers(request: Any, response: Any, payloads: Sequence[Any], api: Api) -> dict[tuple[str, int], Any]:
-    """What makes the answer for each payload."""
+    """Return a function for each payload that creates the response payload."""
     if getattr(request, "acks", None) == 0:  # the broker sends no response
         return dict.fromkeys(((text(p.topic), p.partition) for p in payloads), None)
     asked = {(text(payload.topic), payload.partition): payload for payload in payloads}
@@ -209,7 +209,7 @@ def _answers(request: Any, response: Any, payloads: Sequence[Any], api: Api) -> 
 
 
 def failed(payloads: Iterable[Any], error: Exception) -> dict[tuple[str, int], Any]:
-    """Return the answers for payloads that did not reach a broker."""
+    """Return the results for payloads that did not reach a broker."""
     answers: dict[tuple[str, int], Any] = {}
     for payload in payloads:
         answers[text(payload.topic), payload.partition] = failure = FailedPayloadsError(payload, str(error))
@@ -225,9 +225,9 @@ Ask = Callable[[list[Any], Api], list[Any]]
 
 
 def offsets_before(ask: Ask, payloads: list[Any]) -> list[Any]:
-    """Answer payloads with the offset where each time begins, and where more are wanted, with the first one as well.
+    """Return offsets before the times in payloads; if more than one is requested, also the partition's first one.
 
-    A time behind the last message is where the partition ends. `ask` sends payloads to leaders.
+    For a time after the last message, the result is the end of the partition. `ask` sends payloads to leaders.
     """
     answers = ask(payloads, FIRST_OFFSETS)
     answers = _filled(ask, payloads, answers, LATEST, lambda payload, found: not found)
@@ -237,7 +237,7 @@ def offsets_before(ask: Ask, payloads: list[Any]) -> list[Any]:
 def _filled(
     ask: Ask, payloads: list[Any], answers: list[Any], time: int, wanted: Callable[[Any, tuple[int, ...]], bool]
 ) -> list[Any]:
-    """Return the answers, with the offset at `time` added to those for which it is wanted."""
+    """Return the response payloads, adding the offset at `time` to those for which it is wanted."""
     lacking = [
         number
         for number, (payload, answer) in enumerate(zip(payloads, answers, strict=True))
@@ -257,7 +257,7 @@ def _at(payload: Any, time: int) -> OffsetRequestPayload:
 
 
 def _is_complete(answer: Any) -> bool:
-    """Return whether nothing is added: it is an error, or what brokers gave then."""
+    """Return whether to leave a response unchanged: it is an error, or has the offsets of segments."""
     return _is_error(answer) or isinstance(answer, OffsetsOfSegments)
 
 
@@ -266,5 +266,5 @@ def _is_error(answer: Any) -> bool:
 
 
 def _joined(first: OffsetResponsePayload, second: OffsetResponsePayload) -> OffsetResponsePayload:
-    offsets: Any = (*dict.fromkeys((*first.offsets, *second.offsets)),)  # a tuple, as it was
+    offsets: Any = (*dict.fromkeys((*first.offsets, *second.offsets)),)  # remains a tuple
     return first._replace(offsets=offsets)

@@ -1,4 +1,4 @@
-"""`SimpleClient`: see the package."""
+"""`SimpleClient` of 0.9 to 1.4."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ _CREATION_PAUSE_S = 0.5
 
 
 class SimpleClient(KnownMetadata, SendsOwnRequests):
-    """A client that sends one request, of payload tuples, at a time and waits for the answers.
+    """A client that sends one request at a time, made of payload tuples, and waits for the responses.
 
-    It reads all metadata when it is created. The methods that send take `payloads`, `fail_on_error` and `callback`.
-    With `fail_on_error` they raise the first error. Otherwise, answers contain error codes, and a `FailedPayloadsError`
-    takes the place of a missing answer. Each answer is passed through `callback`. Topics may be given as bytes; answers
-    contain them as given.
+    It requests all metadata when it is created. Methods that send have the arguments `payloads`, `fail_on_error` and
+    `callback`. With `fail_on_error` they raise the first error. Otherwise, response payloads contain error codes, and a
+    `FailedPayloadsError` replaces a missing response. Each response payload is passed through `callback`. Topics may be
+    bytes; then they are bytes in response payloads too.
 
-    Several threads may send at once; they share the metadata. A forked child process may use the client, or a `copy`:
-    it opens its own connections.
+    Several threads may send concurrently; they share the metadata. In a forked child process, the client or a `copy` of
+    it opens new connections.
 
     Arguments:
         hosts: "host:port,host:port", or a list of "host:port".
         client_id: the name of the client in brokers' logs.
-        timeout: how long an answer may take, in seconds; None: without limit.
-        correlation_id: accepted for old programs; connections number their requests on their own.
+        timeout: maximum time for a response in seconds; None: no limit.
+        correlation_id: accepted for compatibility; connections number their requests themselves.
 
     Raises `KafkaUnavailableError` if no server answers.
     """
@@ -74,7 +74,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
         timeout: float | None = DEFAULT_SOCKET_TIMEOUT_SECONDS,
         correlation_id: int = 0,
     ) -> None:
-        """Take the arguments and read the metadata, without a warning."""
+        """Initialize the client, without a deprecation warning."""
         super().__init__()
         self.client_id = client_id
         self.timeout = timeout
@@ -88,15 +88,15 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     def __repr__(self) -> str:
         return f"<SimpleClient client_id={getattr(self, 'client_id', None)!r}>"
 
-    # Life
+    # Connections
 
     def close(self) -> None:
-        """Close the connections; what is sent afterwards opens others."""
+        """Close the connections; the next request reconnects."""
         self._connections.close()
         self._broker_connections.close()
 
     def copy(self) -> Self:
-        """Make a client with the same metadata, for another thread or process. It connects when it is used."""
+        """Return a client with the same metadata, for another thread or process. It connects on first use."""
         return copy.deepcopy(self)
 
     def reinit(self) -> None:
@@ -107,9 +107,9 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     # Metadata
 
     def ensure_topic_exists(self, topic: str, timeout: float = 30) -> None:
-        """Wait until a topic is known, which brokers create if that is their way.
+        """Wait until a topic is known; brokers may create it.
 
-        Raises `KafkaTimeoutError` after `timeout` seconds; `UnknownTopicOrPartitionError` if it does not come to be.
+        Raises `KafkaTimeoutError` after `timeout` seconds, and `UnknownTopicOrPartitionError` if it is not created.
         """
         deadline = time.monotonic() + timeout
         while not self.has_metadata_for_topic(topic):
@@ -120,10 +120,10 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
                 time.sleep(_CREATION_PAUSE_S)
 
     def load_metadata_for_topics(self, *topics: str, **kwargs: Any) -> None:
-        """Read the metadata of topics, of all if none is named, in the place of what was known of them.
+        """Replace the metadata of topics, or of all topics if none is named.
 
         Arguments:
-            topics: names; brokers may create those that do not exist.
+            topics: names; brokers may create topics that do not exist.
             ignore_leadernotavailable: do not raise `LeaderNotAvailableError`.
 
         Raises:
@@ -141,7 +141,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     def send_metadata_request(
         self, payloads: Sequence[Any] = (), fail_on_error: bool = True, callback: Callback = None
     ) -> Any:
-        """Ask for the metadata of topics, given by name; gives a `MetadataResponse` of version 0."""
+        """Request the metadata of topics, given by name; return a `MetadataResponse` of version 0."""
         return metadata_response(
             self._connections.run(lambda cluster: payload_requests.read_metadata(cluster, payloads))
         )
@@ -149,19 +149,19 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     def send_consumer_metadata_request(
         self, payloads: Any = (), fail_on_error: bool = True, callback: Callback = None
     ) -> ConsumerMetadataResponse:
-        """Ask for the coordinator of a group, whose name `payloads` is."""
+        """Request the coordinator of a group, whose name is `payloads`."""
         group = text(payloads)
         found = self._connections.run(lambda cluster: payload_requests.find_coordinator(cluster, group))
         return ConsumerMetadataResponse(found.error_code, found.node_id, found.host, found.port)
 
     def _get_coordinator_for_group(self, group: str) -> BrokerMetadata:
-        """Return the coordinator of a group. Raises the error that the broker answers."""
+        """Return the coordinator of a group. Raises the broker's error."""
         found = self.send_consumer_metadata_request(group)
         check_error(found)
         return BrokerMetadata(found.nodeId, found.host, found.port)
 
     def _get_leader_for_partition(self, topic: str, partition: int) -> BrokerMetadata:
-        """Return the leader of a partition, looked up if it is not known. Raises why there is none."""
+        """Return the leader of a partition, looking it up if necessary. Raises an error if there is no leader."""
         place = TopicPartition(text(topic), partition)
         if self.topics_to_brokers.get(place) is None:
             self.load_metadata_for_topics(place.topic)
@@ -180,9 +180,9 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
         """Append messages, at most one payload per partition.
 
         Arguments:
-            acks: 0: the broker sends no response, and no answers are returned; 1: the leader has written it; -1, or
-                more than 1: all in-sync replicas have it.
-            timeout: how long the broker may wait for the replicas, in milliseconds.
+            acks: 0: the broker does not respond, and the result is empty; 1: wait for the leader; -1, or more than 1:
+                wait for all in-sync replicas.
+            timeout: maximum time that the broker waits for the replicas, in milliseconds.
         """
         payloads = list(payloads)
         full = [payload for payload in payloads if payload.messages]
@@ -198,10 +198,10 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
         max_wait_time: int = 100,
         min_bytes: int = 4096,
     ) -> list[Any]:
-        """Read messages, at most one payload a partition.
+        """Fetch messages, at most one payload per partition.
 
         Arguments:
-            max_wait_time: how long a broker may wait for `min_bytes`, in milliseconds.
+            max_wait_time: maximum time that a broker waits for `min_bytes`, in milliseconds.
         """
         answers = self._ask_leaders(list(payloads), fetch(int(max_wait_time), min_bytes), fail_on_error)
         return self._finish(answers, fail_on_error, callback)
@@ -209,9 +209,10 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     def send_offset_request(
         self, payloads: Iterable[Any] = (), fail_on_error: bool = True, callback: Callback = None
     ) -> list[Any]:
-        """Find offsets before times, the newest first.
+        """Return offsets before times, newest first.
 
-        Today's brokers do not tell where segments begin: more than one offset means that and the first one.
+        Today's brokers do not return the offsets of segments, so at most two are returned: one offset, and the first
+        offset of the partition.
         """
         ask = partial(self._ask_leaders, fail_on_error=fail_on_error)
         return self._finish(offsets_before(ask, list(payloads)), fail_on_error, callback)
@@ -219,7 +220,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     def send_list_offset_request(
         self, payloads: Iterable[Any] = (), fail_on_error: bool = True, callback: Callback = None
     ) -> list[Any]:
-        """Find the first offsets at or after times, with the times of their messages."""
+        """Return the first offsets at or after times, with the times of their messages."""
         answers = self._ask_leaders(list(payloads), OFFSETS_WITH_TIMES, fail_on_error)
         return self._finish(answers, fail_on_error, callback)
 
@@ -228,7 +229,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     def send_offset_commit_request(
         self, group: str, payloads: Iterable[Any] = (), fail_on_error: bool = True, callback: Callback = None
     ) -> list[Any]:
-        """Commit offsets of a group."""
+        """Commit offsets for a group."""
         return self._finish(
             self._ask_coordinator(group, list(payloads), offset_commit(text(group))), fail_on_error, callback
         )
@@ -236,7 +237,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     def send_offset_fetch_request(
         self, group: str, payloads: Iterable[Any] = (), fail_on_error: bool = True, callback: Callback = None
     ) -> list[Any]:
-        """Read offsets of a group; a partition without one has the error `UnknownTopicOrPartitionError`."""
+        """Return a group's offsets; for a partition without one, the error is `UnknownTopicOrPartitionError`."""
         payloads = list(payloads)
         api = offset_fetch(text(group), payloads, none_is_an_error=True)
         return self._finish(self._ask_coordinator(group, payloads, api), fail_on_error, callback)
@@ -244,17 +245,17 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     def send_offset_fetch_request_kafka(
         self, group: str, payloads: Iterable[Any] = (), fail_on_error: bool = True, callback: Callback = None
     ) -> list[Any]:
-        """Read offsets of a group; a partition without one has the offset -1."""
+        """Return a group's offsets; for a partition without one, the offset is -1."""
         payloads = list(payloads)
         api = offset_fetch(text(group), payloads, none_is_an_error=False)
         return self._finish(self._ask_coordinator(group, payloads, api), fail_on_error, callback)
 
-    # Inside
+    # Internals
 
     def _ask_leaders(self, payloads: list[Any], api: Api, fail_on_error: bool) -> list[Any]:
-        """Send payloads to the leaders of their partitions; gives the answers in the order of the payloads.
+        """Send payloads to the leaders of their partitions; return the response payloads in the same order.
 
-        Metadata are forgotten where a broker did not answer: most often they are out of date.
+        Metadata of partitions whose broker did not answer are discarded, because they are probably out of date.
         """
         by_leader: dict[int, list[Any]] = defaultdict(list)
         answers: dict[tuple[str, int], Any] = {}
@@ -286,7 +287,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
         return self._connections.run(partial(payload_requests.ask_leaders, by_leader=by_leader, api=api))
 
     def _ask_coordinator(self, group: str, payloads: list[Any], api: Api) -> list[Any]:
-        """Send payloads to the coordinator of a group; gives the answers in the order of the payloads."""
+        """Send payloads to the coordinator of a group; return the response payloads in the same order."""
         limit_s = _COORDINATOR_TIMEOUT_S if self.timeout is None else min(self.timeout, _COORDINATOR_TIMEOUT_S)
         answers = self._connections.run(
             lambda cluster: payload_requests.ask_coordinator(cluster, text(group), payloads, api, limit_s * 1000)
@@ -294,7 +295,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
         return [answers[text(payload.topic), payload.partition] for payload in payloads]
 
     def _finish(self, answers: Iterable[Any], fail_on_error: bool, callback: Callback) -> list[Any]:
-        """Raise the first error, if that is wanted, and call back with each answer."""
+        """Raise the first error if requested, and pass each response payload through the callback."""
         finished = []
         for answer in answers:
             if fail_on_error:
@@ -303,7 +304,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
         return finished
 
     def _raise_on_response_error(self, answer: Any) -> bool:
-        """Raise the error of an answer; False if it has none."""
+        """Raise the error of a response; return False if there is none."""
         try:
             check_error(answer)
         except (UnknownTopicOrPartitionError, NotLeaderForPartitionError, LeaderNotAvailableError):
