@@ -60,7 +60,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first used: each of Spark's processes imports again, and needs few of them."""
+    """Load a public name when it is first used, because each of Spark's processes needs few of them."""
     return of_a_package(__name__, name, _HOMES)
 
 

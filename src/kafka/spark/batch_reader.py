@@ -1,4 +1,4 @@
-"""The batch source: plans with `batch_plan` and reads with `read_task`, each in Spark's process for it."""
+"""The batch source: plans with `batch_plan` in one of Spark's processes, and reads with `read_task` in others."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's classes are untyped here
-    """Reads offset ranges that are planned once for each `load()`: a frame is a snapshot.
+    """Reads offset ranges that are planned once for each `load()`, so a frame is a snapshot.
 
     Arguments:
-        options: as Spark passes them.
+        options: the options that Spark passes.
         schema: the columns to read, a `StructType`.
-        schemas: schemas of typed keys and values, as found when the source was created; None with a user schema.
+        schemas: schemas of typed keys and values, found when the source was created; None with a user schema.
 
-    Raises `KafkaConfigurationError` that names the option.
+    Raises a `KafkaConfigurationError` that names the option.
     """
 
     @without_traceback
@@ -42,14 +42,14 @@ class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's cla
 
     @without_traceback
     def partitions(self) -> list[InputPartition]:
-        """The tasks of the read."""
+        """Return the tasks of the read."""
         begin_call()
         log_warnings(self._options.warnings)
         with ClusterLookup(self._options) as lookup:
             return [InputPartition(task) for task in plan_batch(self._options, lookup)]
 
     def read(self, partition: InputPartition | None) -> Iterator["pyarrow.RecordBatch"]:
-        """The rows of one task, as Arrow batches."""
+        """Return the rows of one task, as Arrow batches."""
         begin_call()
         return rows_without_traceback(
             read_task(self._options, self._columns, task_of(partition), self._not_null, self._typed)

@@ -1,6 +1,6 @@
-"""Clients that are kept between tasks.
+"""A cache of clients for successive tasks.
 
-Spark reuses worker processes, and connecting again takes longer than reading a small range. Each process imports this
+Spark reuses worker processes, and a new connection takes longer than reading a small range. Each process imports this
 module by name, so its state persists between tasks.
 """
 
@@ -26,7 +26,7 @@ Client = TypeVar("Client")
 
 
 class ClientCache(Generic[Client]):
-    """Clients by their options. A client is lent to one task at a time, and returned unless the task fails.
+    """A cache of clients by their options. A client is lent to one task at a time, and returned unless the task fails.
 
     Arguments:
         make: creates a client from keyword arguments.
@@ -48,7 +48,7 @@ class ClientCache(Generic[Client]):
             client = self._make(dict(configs))
         try:
             yield client
-        except GeneratorExit:  # the reader stopped early, as with LIMIT; the client is usable
+        except GeneratorExit:  # the reader stopped early, for example because of LIMIT; the client is usable
             self._give_back(configs, client)
             raise
         except BaseException:
@@ -58,7 +58,7 @@ class ClientCache(Generic[Client]):
 
     def _take(self, configs: Configs) -> Client | None:
         with self._lock:
-            if self._pid != os.getpid():  # a forked process must not touch the connections of its parent
+            if self._pid != os.getpid():  # a forked process must not use the connections of its parent
                 self._pid = os.getpid()
                 self._idle.clear()
             for entry in self._idle:
@@ -84,7 +84,7 @@ class ClientCache(Generic[Client]):
 
 
 def admin_configs(configs: Configs) -> dict[str, Any]:
-    """The options of a consumer or producer that an admin client also has."""
+    """Return the options of a consumer or producer that an admin client also accepts."""
     from kafka.config import option_table
 
     table = option_table()
@@ -100,7 +100,7 @@ def make_consumer(configs: dict[str, Any]) -> "KafkaConsumer":
             "group_id": None,
             "enable_auto_commit": False,
             "auto_offset_reset": "none",
-            "on_topic_recreated": "continue",  # the driver compares the ids of topics
+            "on_topic_recreated": "continue",  # the driver compares topic ids
             "allow_auto_create_topics": False,
             **configs,
         }
@@ -119,7 +119,7 @@ def make_producer(configs: dict[str, Any]) -> "KafkaProducer":
 CONSUMERS: ClientCache["KafkaConsumer"] = ClientCache(
     make_consumer, lambda client: client.close(autocommit=False, timeout_ms=0)
 )
-"""The consumers of this process, made by `make_consumer`."""
+"""The consumers of this process, created by `make_consumer`."""
 
 PRODUCERS: ClientCache["KafkaProducer"] = ClientCache(make_producer, lambda client: client.close(timeout=0))
 """The producers of this process."""

@@ -1,4 +1,4 @@
-"""The columns of a read, before Spark makes a reader: checks options, and finds the schemas of typed keys and values.
+"""The columns of a read, before Spark creates a reader: checks options, and finds the schemas of typed keys and values.
 
 `pyspark_kafka_columnar.DefaultSource`, the class that Spark finds, calls `begin` and `schema`; the readers call
 `planned_types`. Modules for typed columns are imported only if a read has such columns, because each of Spark's
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @without_traceback
 def begin(options: Mapping[str, str]) -> None:
-    """Check that PySpark is there and that all options are known.
+    """Check that PySpark is installed and that all options are known.
 
-    Raises `SparkRequirementError` if something is missing, `KafkaConfigurationError` for an unknown option.
+    Raises `SparkRequirementError` if a requirement is missing, and `KafkaConfigurationError` for an unknown option.
     """
     check_pyspark()
     begin_call()
@@ -30,9 +30,9 @@ def begin(options: Mapping[str, str]) -> None:
 
 @without_traceback
 def schema(options: Mapping[str, str]) -> tuple[str, str | None]:
-    """The columns of a read without a user schema, and the schemas of typed columns, looked up now, as text.
+    """Return the columns of a read without a user schema, and the current schemas of typed columns, as text.
 
-    Raises `KafkaConfigurationError` if no read can have these options.
+    Raises `KafkaConfigurationError` if the options are not valid for any read.
     """
     read = check_read(options)
     if not read.typed.fields:
@@ -41,7 +41,7 @@ def schema(options: Mapping[str, str]) -> tuple[str, str | None]:
 
 
 def typed_schema(given: Mapping[str, str], options: ReadOptions) -> tuple[str, str]:
-    """The columns of a typed read in Spark's notation, and the schemas as text."""
+    """Return the columns of a typed read in Spark's notation, and the schemas as text."""
     from kafka.spark.typed.reader_schema import to_text
 
     read: Any = typed_read(options, None)
@@ -49,12 +49,12 @@ def typed_schema(given: Mapping[str, str], options: ReadOptions) -> tuple[str, s
 
 
 def schema_fields(schema: Any) -> list[tuple[str, str, bool]]:
-    """The fields of a Spark schema: name, type in Spark's notation, whether it is nullable."""
+    """Return the fields of a Spark schema: name, type in Spark's notation, and whether the field is nullable."""
     return [(field.name, field.dataType.simpleString(), field.nullable) for field in schema.fields]
 
 
 def planned_types(options: ReadOptions, schemas: str | None) -> "tuple[TypedRead | None, Mapping[str, str]]":
-    """The typed part of a read, and the types of the columns that it may have."""
+    """Return the typed part of a read, and the types of all columns that it can have."""
     if not options.typed.fields:
         return None, COLUMNS
     typed = typed_read(options, schemas)
@@ -62,13 +62,13 @@ def planned_types(options: ReadOptions, schemas: str | None) -> "tuple[TypedRead
 
 
 def typed_read(options: ReadOptions, found: str | None) -> "TypedRead | None":
-    """The typed read, or None if neither keys nor values are typed.
+    """Return the typed read, or None if neither keys nor values are typed.
 
     Arguments:
         options: the options of the read.
-        found: the schemas from `typed_schema`; None if the user gave a schema instead.
+        found: the schemas from `typed_schema`; None if the user has passed a schema instead.
 
-    Raises `KafkaConfigurationError`, and `SchemaRegistryError` if the registry refuses or does not answer.
+    Raises `KafkaConfigurationError`, and `SchemaRegistryError` if the registry rejects a request or does not answer.
     """
     if not options.typed.fields:
         return None
@@ -80,11 +80,11 @@ def typed_read(options: ReadOptions, found: str | None) -> "TypedRead | None":
 
 
 def column_types(read: "TypedRead | None", *, quoted: bool = False) -> Mapping[str, str]:
-    """The types of all columns that a read may have, in Spark's notation.
+    """Return the types of all columns that a read can have, in Spark's notation.
 
     Arguments:
         read: the typed read, or None.
-        quoted: whether to quote names inside if necessary.
+        quoted: whether to quote the names of nested fields if necessary.
     """
     if read is None:
         return COLUMNS

@@ -1,7 +1,7 @@
 """Functions that decode and encode the columns of any DataFrame, including those read by Spark's own connector.
 
-They are Arrow UDFs with PySpark 4.1 or later, and pandas UDFs before. A value that cannot be decoded ends the query, or
-becomes null.
+They are Arrow UDFs with PySpark 4.1 or later, and pandas UDFs with earlier versions. A value that cannot be decoded
+ends the query, or becomes null.
 """
 
 import functools
@@ -28,7 +28,7 @@ _NO_TOPIC = Topics(())
 
 
 class ValueDecodingError(KafkaError):
-    """A value cannot be decoded; says why."""
+    """A value cannot be decoded. The message contains the reason."""
 
 
 def from_avro(
@@ -45,11 +45,11 @@ def from_avro(
     Arguments:
         column: a column of bytes.
         schema: the reader's schema, as JSON.
-        registry: options of `SchemaRegistryClient`; values start with a zero byte and the id of the schema that they
-            were written with, which is looked up there. None: they were written with `schema`, without an id.
-        subject: used instead of `schema`: the subject of the reader's schema.
+        registry: options of `SchemaRegistryClient`. Values must start with a zero byte and the id of their writer's
+            schema, which is looked up in the registry. None: they were written with `schema`, and have no id.
+        subject: the subject of the reader's schema, instead of `schema`.
         version: the version within the subject; None: the current latest.
-        errors: "fail" ends the query at a value that cannot be decoded, "null" makes the value null.
+        errors: "fail" ends the query at a value that cannot be decoded; "null" makes the value null.
 
     Raises `KafkaConfigurationError` for conflicting arguments or a schema that Spark cannot represent, and
     `SchemaRegistryError`.
@@ -63,8 +63,8 @@ def from_json(column: "Column | str", schema: str, *, errors: str = "fail") -> "
 
     Arguments:
         column: a column of bytes or strings.
-        schema: columns as in SQL, the JSON form of a Spark type, or a JSON Schema.
-        errors: "fail" ends the query at a value that cannot be decoded, "null" makes the value null.
+        schema: column definitions as in SQL, the JSON form of a Spark type, or a JSON Schema.
+        errors: "fail" ends the query at a value that cannot be decoded; "null" makes the value null.
 
     Raises `KafkaConfigurationError` for a schema that Spark cannot represent.
     """
@@ -87,11 +87,11 @@ def from_protobuf(
         column: a column of bytes.
         schema: the text of a .proto file, or its descriptors in base64.
         message: the name of the message; None: the first one of the schema.
-        registry: options of `SchemaRegistryClient`; values start with a zero byte, the id of their schema and the
-            index of the message. None: they do not.
-        subject: used instead of `schema`: the subject of the schema.
+        registry: options of `SchemaRegistryClient`. Values must start with a zero byte, the id of their schema and the
+            index of the message. None: they consist of the message only.
+        subject: the subject of the schema, instead of `schema`.
         version: the version within the subject; None: the current latest.
-        errors: "fail" ends the query at a value that cannot be decoded, "null" makes the value null.
+        errors: "fail" ends the query at a value that cannot be decoded; "null" makes the value null.
 
     Raises `KafkaConfigurationError` for conflicting arguments or a schema that Spark cannot represent, and
     `SchemaRegistryError`.
@@ -112,11 +112,11 @@ def to_avro(
     """Encode a column as Avro values.
 
     Arguments:
-        column: a column with the schema's type; for a record, a struct.
+        column: a column with the schema's type; a struct for a record.
         schema: the writer's schema, as JSON; None: the subject's schema.
-        registry: options of `SchemaRegistryClient`; values start with the id of the schema. None: they do not.
+        registry: options of `SchemaRegistryClient`. Values then start with the id of the schema. None: without an id.
         subject: the subject in which to register or look up the schema.
-        version: without `schema`, the version within the subject; None: the current latest.
+        version: the version within the subject, if `schema` is None; None: the current latest.
         register: whether to register the schema; otherwise, it is only looked up.
 
     Raises `KafkaConfigurationError` for conflicting arguments, and `SchemaRegistryError`.
@@ -138,7 +138,7 @@ def to_protobuf(
     """Encode a column as Protobuf values.
 
     Arguments:
-        column: a struct with the message's fields; missing fields are not set.
+        column: a struct with the message's fields. Fields that it lacks are not set.
         schema: the text of a .proto file, or its descriptors in base64; None: the subject's schema.
         message: the name of the message; None: the first one of the schema.
         registry, subject, version, register: as in `to_avro`; the index of the message follows the schema id.
@@ -259,7 +259,10 @@ def _encode(schema: WriterSchema, rows: Any) -> Any:
 
 @functools.lru_cache(8)
 def _check_type(format_: str, type_: Any) -> None:
-    """Raise `ValueDecodingError` unless a column has bytes or strings. The cache saves the check for later batches."""
+    """Raise `ValueDecodingError` unless a column contains bytes or strings.
+
+    The cache saves the check for later batches.
+    """
     from pyarrow import types
 
     is_kinds = (types.is_string, types.is_binary, types.is_large_string, types.is_large_binary, types.is_null)

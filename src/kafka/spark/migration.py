@@ -13,11 +13,11 @@ Options = Mapping[str, str]
 
 
 class Difference(NamedTuple):
-    """A difference that is not about the effect of one option.
+    """A difference other than the effect of a single option.
 
     Arguments:
-        applies: whether it applies to a read with these options, whose names are in lower case.
-        text: the difference, as sentences.
+        applies: returns whether it applies to a query with these options, whose names are in lower case.
+        text: the difference, in sentences.
     """
 
     applies: Callable[[Options], bool]
@@ -91,10 +91,10 @@ def migrate(options: Mapping[str, str], *, writing: bool | None = None) -> list[
 
     Arguments:
         options: the query's options for Spark's connector; names are not case-sensitive.
-        writing: whether it is a write; None: it is a write if it has no subscribe, subscribePattern or assign.
+        writing: whether it is a write; None: it is a write unless it has subscribe, subscribePattern or assign.
 
-    Returns sentences: first refused options, then options without effect, then other differences. They contain no
-    secrets. Does not connect to anything.
+    Returns sentences: first about rejected options, then about options without effect, then about other differences.
+    They contain no secrets. Does not connect to anything.
     """
     lowered = {name.lower(): str(value) for name, value in options.items()}
     if writing is None:
@@ -107,7 +107,7 @@ def migrate(options: Mapping[str, str], *, writing: bool | None = None) -> list[
 
 
 def _refused(options: Options, writing: bool) -> list[str]:
-    """The errors that end the query, one option after another, up to one that is not about a single option."""
+    """Return the errors of options that end the query, up to the first error that is not about a single option."""
     rest, found = dict(options), []
     while True:
         try:
@@ -125,7 +125,7 @@ def _refused(options: Options, writing: bool) -> list[str]:
 
 
 def _named(said: str, options: Options) -> str | None:
-    """The option that a message names."""
+    """Return the option that a message names, if any."""
     match = re.search(r"option '([^']+)'", said)
     if match is None:
         return None

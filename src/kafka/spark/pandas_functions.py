@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FIELD = "value"
 _PLAIN = re.compile(r"[\w.]+")
 _JSON_OPTIONS = {
-    "ignoreNullFields": "false",  # so that a field is found that the name of the type does not show
+    "ignoreNullFields": "false",  # reveals fields that the name of the type does not show
     "timeZone": "UTC",
     "dateFormat": "yyyy-MM-dd",
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'",
@@ -120,6 +120,6 @@ def _spark_json(type_name: str) -> SparkJson:
 
 
 def _named(made: "Column", function: str, given: "Column | str") -> "Column":
-    """Name the column like an Arrow UDF of a plain column; for other expressions, keep Spark's name."""
+    """Name the column as an Arrow UDF would, if it is applied to a plain column; otherwise, keep Spark's name."""
     name = given if isinstance(given, str) else str(given).removeprefix("Column<'").removesuffix("'>")
     return made.alias(f"{function}({name})") if _PLAIN.fullmatch(name) else made

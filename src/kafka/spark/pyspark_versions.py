@@ -1,9 +1,9 @@
-"""Differences between PySpark versions from 4.0 on, with stand-ins for what older versions lack.
+"""Differences between PySpark versions from 4.0 on, with replacements for classes that older versions lack.
 
 - Before 4.2, Spark calls `latestOffset()` without arguments: it passes neither the start of the micro-batch nor its
   limit. `Trigger.AvailableNow` is one micro-batch, and `reportLatestOffset` is not called.
 - Before 4.2, a plan without tasks is read by one task whose partition is None.
-- Before 4.1, the writer of a stream receives Arrow batches if it has the class of batch writers for Arrow.
+- Before 4.1, the writer of a stream receives Arrow batches only if it is also a batch writer for Arrow.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -33,22 +33,22 @@ except ImportError:
 
     @dataclasses.dataclass
     class ReadAllAvailable(ReadLimit):  # type: ignore[no-redef, misc]
-        """No limit."""
+        """A limit that allows everything."""
 
     @dataclasses.dataclass
     class ReadMaxRows(ReadLimit):  # type: ignore[no-redef, misc]
-        """The maximum number of rows."""
+        """A maximum number of rows."""
 
         max_rows: int
 
     @dataclasses.dataclass
     class ReadMinRows(ReadLimit):  # type: ignore[no-redef, misc]
-        """The minimum number of rows."""
+        """A minimum number of rows."""
 
         min_rows: int
 
     class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
-        """Spark does not use it in this version."""
+        """An empty base class: this version of Spark does not use it."""
 
 
 try:
@@ -56,7 +56,7 @@ try:
 except ImportError:
 
     class DataSourceStreamArrowWriter(DataSourceStreamWriter, DataSourceArrowWriter):  # type: ignore[no-redef, misc]
-        """Spark passes Arrow batches to each `DataSourceArrowWriter`, also in a stream."""
+        """A stream writer to which Spark passes Arrow batches, as to any `DataSourceArrowWriter`."""
 
 
 __all__ = [
@@ -72,5 +72,5 @@ __all__ = [
 
 
 def task_of(partition: InputPartition | None) -> "Task | tuple[Any, ...]":
-    """The ranges that a task must read; empty for the task that Spark runs if a plan has no tasks."""
+    """Return the ranges that a task must read; empty for the task that Spark runs if a plan has no tasks."""
     return (None if partition is None else partition.value) or ()

@@ -31,15 +31,14 @@ Report = Mapping[str, Any]
 def run_available(writer: "DataStreamWriter") -> "StreamingQuery":
     """Run a query until it has read everything available at the start, as `Trigger.AvailableNow` should, and return.
 
-    From PySpark 4.2 on, this uses that trigger. Before, Spark ends such a query after one micro-batch, which
-    `maxOffsetsPerTrigger` may limit, or which may only repeat one that a crash has interrupted. So the query is
-    restarted on its checkpoint, one micro-batch at a time, until it has read what was available when the first new one
-    was planned.
+    From PySpark 4.2 on, this uses that trigger. Earlier versions end such a query after one micro-batch, which may be
+    limited by `maxOffsetsPerTrigger`, or only repeat one that a crash has interrupted. So the query is restarted on its
+    checkpoint, one micro-batch at a time, until it has read everything available when the first new one was planned.
 
     Arguments:
         writer: ``frame.writeStream`` with all its settings, such as `checkpointLocation`. Its trigger is replaced.
 
-    Returns the last query, which has ended. Raises `StreamingQueryException` if a query fails; if it is run again, it
+    Returns the last query, which has ended. Raises `StreamingQueryException` if a query fails; when it is run again, it
     resumes from its checkpoint. Example::
 
         kafka.spark.run_available(rows.writeStream.format("kafka_columnar").options(**options))
@@ -73,7 +72,7 @@ class Goal:
         self._began_ms: int | None = None
 
     def is_reached(self, reports: Sequence[Report]) -> bool:
-        """Whether no further query is needed.
+        """Return whether no further query is needed.
 
         Arguments:
             reports: the parsed reports of a query that has ended.
@@ -88,24 +87,27 @@ class Goal:
         ends = _ends(batches)
         read = _read(batches)
         if any(map(backlog, ends)):
-            return not (is_first or read)  # a query without progress would repeat forever
+            return not (is_first or read)  # a query without progress would be repeated forever
         if not read:
             return not (is_first and any(map(offsets_of, ends)))
         return all(self._is_new(planned_ms(end), is_first) for end in read)
 
     def _is_new(self, planned: int | None, is_first: bool) -> bool:
-        """Whether a micro-batch was planned after the start; if it does not say, it was not in the first query."""
+        """Return whether a micro-batch was planned after the start.
+
+        If the report does not say, the first query's was not.
+        """
         assert self._began_ms is not None
         return not is_first if planned is None else planned >= self._began_ms
 
 
 def _batches(reports: Sequence[Report]) -> list[Report]:
-    """The reports of micro-batches that were executed."""
+    """Return the reports of executed micro-batches."""
     return [each for each in reports if "addBatch" in (each.get("durationMs") or {})]
 
 
 def _ends(batches: Sequence[Report]) -> list[Mapping[str, Any]]:
-    """The ends of the sources."""
+    """Return the ends of the sources."""
     return [report_layout(each.get("endOffset")) or {} for each in batches[-1].get("sources") or ()]
 
 
@@ -140,7 +142,7 @@ def _tell(query: "StreamingQuery", reports: Sequence[Report], is_over: bool) -> 
 
 
 def _read(batches: Sequence[Report]) -> list[Mapping[str, Any]]:
-    """The ends of the Kafka sources that have made progress."""
+    """Return the ends of the Kafka sources that have made progress."""
     sources = [source for batch in batches for source in batch.get("sources") or ()]
     moved = [each for each in sources if report_layout(each.get("startOffset")) != report_layout(each.get("endOffset"))]
     return [report_layout(each.get("endOffset")) or {} for each in moved if offsets_of(each.get("endOffset"))]
@@ -149,25 +151,25 @@ def _read(batches: Sequence[Report]) -> list[Mapping[str, Any]]:
 GAVE_UP = "Python worker failed to connect back"
 """Spark's error if the Python process of a source does not start within ten seconds."""
 _BEFORE = ("Initializing", "Getting offsets")
-"""Prefixes of the status of a query whose sources may not have started."""
+"""Prefixes of the status of a query whose sources may not have started yet."""
 _LOOK_S = 0.1
 
 
 def start(
     writer: "DataStreamWriter", *, tries: int = 5, sleep: Callable[[float], object] = time.sleep
 ) -> "StreamingQuery":
-    """Start a streaming query; restart it if Spark gave up on a Python process. Returns when its sources run.
+    """Start a streaming query, and restart it if Spark gives up on a Python process. Returns when its sources run.
 
-    Spark gives the planning process of a source ten seconds to start, and this is not configurable. If the machine is
-    too busy, the query ends before its first micro-batch, so it can be restarted without loss.
+    Spark gives the planning process of a source ten seconds to start, which is not configurable. If the machine is too
+    busy, the query ends before its first micro-batch, so it can be restarted without loss.
 
     Arguments:
         writer: ``frame.writeStream`` with all its settings, ready for ``start()``.
         tries: maximum number of starts.
         sleep: waits for a number of seconds.
 
-    Returns the query. A query that has ended for another reason, or after the last attempt, is returned too; its
-    ``awaitTermination()`` raises the error. Example::
+    Returns the query, even if it has ended for another reason or after the last attempt; its ``awaitTermination()``
+    then raises the error. Example::
 
         query = kafka.spark.start(rows.writeStream.format("kafka_columnar").options(**options))
     """
@@ -180,7 +182,7 @@ def start(
                 if not (query.isActive and query.status["message"].startswith(_BEFORE)):
                     break
                 sleep(_LOOK_S)
-        except BaseException:  # interrupted: the caller does not have the query yet and cannot stop it
+        except BaseException:  # after an interrupt, the caller has no query object to stop
             query.stop()
             raise
         if query.isActive or GAVE_UP not in str(query.exception()) or not left:
@@ -194,11 +196,11 @@ _SPARKS = "checkpointlocation"
 
 
 def upsert(writer: "DataStreamWriter", options: Mapping[str, Any] | None = None, **more: Any) -> "DataStreamWriter":
-    """Make a stream write the rows that each micro-batch changes to Kafka; returns the writer, ready to start.
+    """Make a stream write the rows that each micro-batch changes to Kafka; return the writer, ready to start.
 
-    Spark refuses ``outputMode("update")`` for sinks in Python, but accepts it for `foreachBatch`, which this uses: each
-    micro-batch is written as a batch. If the key of an aggregation is the key of its records, the last record with a
-    key is its newest result, and a compacted topic keeps only that one.
+    Spark rejects ``outputMode("update")`` for sinks in Python, but accepts it for `foreachBatch`. So each micro-batch
+    is written as a batch by `foreachBatch`. If the key of an aggregation is the key of its records, the last record
+    with a key is its newest result, and a compacted topic keeps only that one.
 
     Arguments:
         writer: ``frame.writeStream``, with any trigger and name.
@@ -227,7 +229,7 @@ def _text(name: str, value: Any) -> str:
 
 
 class _BatchWrite:
-    """Writes a micro-batch; ignores its number.
+    """Writes a micro-batch as a batch.
 
     Arguments:
         options: the options of the sink.

@@ -1,4 +1,4 @@
-"""Checks the requirements of the source and sink, PySpark, pyarrow and Java, before anything runs."""
+"""Checks the requirements of the source and sink: PySpark, pyarrow and Java."""
 
 import importlib.util
 import os
@@ -14,7 +14,7 @@ INSTALL = "pip install 'kafka-columnar[spark]'"
 
 
 class SparkRequirementError(ImportError):
-    """PySpark, pyarrow or Java is missing or too old; the message says which, and how to fix it."""
+    """PySpark, pyarrow or Java is missing or too old. The message explains how to fix it."""
 
 
 def check_pyspark() -> None:
@@ -38,7 +38,7 @@ def check_pyspark() -> None:
 
 
 def _is_installed(package: str) -> bool:
-    """Whether a package is installed; does not import it, because that is slow."""
+    """Return whether a package is installed, without importing it, because that is slow."""
     try:
         return importlib.util.find_spec(package) is not None
     except ValueError:  # `sys.modules` contains a module without a spec, or None
@@ -46,7 +46,7 @@ def _is_installed(package: str) -> bool:
 
 
 def find_java() -> str | None:
-    """The path of the ``java`` that Spark starts: in JAVA_HOME if that is set, otherwise on the PATH."""
+    """Return the path of the ``java`` that Spark starts: in JAVA_HOME if that is set, otherwise on the PATH."""
     home = os.environ.get("JAVA_HOME")
     if not home:
         return shutil.which("java")
@@ -55,7 +55,7 @@ def find_java() -> str | None:
 
 
 def java_version(java: str) -> str:
-    """The version line of ``java -version``, or the error if it does not run."""
+    """Return the version line of ``java -version``, or the error if it cannot be run."""
     try:
         answer = subprocess.run(
             [java, "-version"], capture_output=True, text=True, timeout=30, check=False, errors="replace"
@@ -63,7 +63,7 @@ def java_version(java: str) -> str:
     except (OSError, subprocess.SubprocessError) as error:
         return f"{java} does not run: {error}"
     lines = (answer.stderr or answer.stdout).strip().splitlines()
-    # Java first prints the options from JDK_JAVA_OPTIONS or JAVA_TOOL_OPTIONS.
+    # Before it, Java prints the options from JDK_JAVA_OPTIONS or JAVA_TOOL_OPTIONS.
     return next((line for line in lines if ' version "' in line), lines[0] if lines else "").strip()
 
 

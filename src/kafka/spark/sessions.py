@@ -1,9 +1,9 @@
-"""Sessions for the Kafka source and sink: the settings that serve them, and the Python that Spark runs.
+"""Sessions for the Kafka source and sink: suitable settings, and the Python interpreter that Spark starts.
 
-On this machine that is the current interpreter, without the copy of PySpark that Spark puts before all others. Spark
-starts a process for each kind of work, with ``$SPARK_HOME/python/lib/pyspark.zip`` at the head of its path. Byte code
-is not cached for an archive, so each of these processes compiles PySpark again: half a second of processor time, five
-times before the first row of a query. If the same PySpark is installed as files, its byte code is cached.
+With a local master, this is the current interpreter, without the copy of PySpark that Spark puts first on its path.
+Spark starts a process for each kind of work, with ``$SPARK_HOME/python/lib/pyspark.zip`` at the start of its path. Byte
+code is not cached for an archive, so each of these processes compiles PySpark again. This takes half a second of CPU
+time, five times before the first row of a query. If the same PySpark is installed as files, its byte code is cached.
 """
 
 import atexit
@@ -89,32 +89,32 @@ SESSION_SETTINGS: tuple[Setting, ...] = (
         local_only=True,
     ),
 )
-"""Settings of `session`, in addition to PYSPARK_PYTHON; use them if you build your own session."""
+"""Settings of `session`, in addition to PYSPARK_PYTHON. Use them if you build your own session."""
 
 
 def session(
     app_name: str = "kafka-columnar",
     master: str | None = "local[2]",
     *,
-    arrow_bounds_checks: object = True,  # not bool: type checkers would refuse **dict[str, str]
+    arrow_bounds_checks: object = True,  # with bool, type checkers would reject **dict[str, str]
     **conf: str,
 ) -> "SparkSession":
-    """A Spark session that reads and writes Kafka with ``format("kafka_columnar")``.
+    """Return a Spark session that reads and writes Kafka with ``format("kafka_columnar")``.
 
-    Sets PYSPARK_PYTHON to this interpreter, so that Spark's processes have the same packages (on a cluster only if it
-    is not set yet), and `SESSION_SETTINGS`. On this machine, these processes import PySpark from this interpreter's
-    packages, not from Spark's archive, which each of them would compile again.
+    Sets `SESSION_SETTINGS`, and PYSPARK_PYTHON to this interpreter, so that Spark's processes have the same packages
+    (on a cluster, only if it is not set). With a local master, these processes import PySpark from this interpreter's
+    packages instead of Spark's archive, which each of them would compile again.
 
     Arguments:
-        app_name: shown in Spark's logs.
+        app_name: the name shown in Spark's logs.
         master: Spark's master; None leaves it to spark-submit.
-        arrow_bounds_checks: False also sets `UNCHECKED_ARROW_SETTINGS`: reads are faster, but Arrow memory accesses are
-            no longer checked in the whole JVM.
-        conf: more Spark settings, which take precedence; because their names contain dots:
+        arrow_bounds_checks: False also sets `UNCHECKED_ARROW_SETTINGS`: reads are faster, but accesses to Arrow memory
+            are no longer checked in the whole JVM.
+        conf: more Spark settings, which take precedence. Their names contain dots, so pass them as
             ``session(**{"spark.driver.memory": "2g"})``.
 
     Raises `SparkRequirementError`, an `ImportError`, if PySpark or Java is missing or too old. If a session is running,
-    it is returned, with the settings that can still be changed. `register` is only called if Spark cannot find the
+    it is returned with the settings that can still be changed. `register` is only called if Spark cannot find the
     format, because Spark logs a warning in every query if a format is registered twice.
     """
     check_pyspark()
@@ -138,7 +138,7 @@ def session(
     try:
         spark = builder.getOrCreate()
     finally:
-        if local:  # Spark has taken it over; what else this program starts is to have the interpreter itself
+        if local:  # Spark has read it; other child processes should use the interpreter itself
             os.environ["PYSPARK_PYTHON"] = sys.executable
     if not _found_by_spark():
         register(spark)
@@ -146,7 +146,7 @@ def session(
 
 
 def _starts_java(master: str | None, conf: Mapping[str, str]) -> bool:
-    """Whether a JVM is started here: none is where one runs already, or with Spark Connect."""
+    """Return whether this process will start a JVM: not if one is running, and not with Spark Connect."""
     from pyspark import SparkContext
 
     if master is None or master.startswith("sc://") or "spark.remote" in conf or "SPARK_REMOTE" in os.environ:
@@ -155,7 +155,7 @@ def _starts_java(master: str | None, conf: Mapping[str, str]) -> bool:
 
 
 def _found_by_spark() -> bool:
-    """Whether Spark's search sees `pyspark_kafka_columnar`: it lists folders, and import hooks are not asked."""
+    """Return whether Spark's search finds `pyspark_kafka_columnar`: it lists folders, and ignores import hooks."""
     return any(module.name == "pyspark_kafka_columnar" for module in pkgutil.iter_modules())
 
 
@@ -166,8 +166,8 @@ def register(spark: "SparkSession") -> None:
         spark: the session.
 
     Normally, Spark finds the format through the module `pyspark_kafka_columnar`. Register it for sessions that looked
-    for formats before the package was installed, for installations that Spark does not see (import hooks, as in some
-    editable installs), and for packages sent with a Spark Connect session. If Spark has found the format already, it
+    for formats before the package was installed, for installations that Spark does not find (import hooks, as in some
+    editable installs), and for packages sent with a Spark Connect session. If Spark has already found the format, it
     logs a harmless warning that one replaces the other.
     """
     check_pyspark()
@@ -189,7 +189,7 @@ PYTHONPATH=$kept exec {python} "$@"
 
 
 def worker_python() -> str:
-    """A value for PYSPARK_PYTHON: this interpreter, or a script that runs it without Spark's archive.
+    """Return a value for PYSPARK_PYTHON: this interpreter, or a script that runs it without Spark's archive.
 
     The script is in a temporary folder, which is removed when this process exits. The interpreter itself is returned if
     the script would not find the same PySpark, or could not be executed.
@@ -198,7 +198,7 @@ def worker_python() -> str:
 
 
 def _is_installed_as_files() -> bool:
-    """Whether Spark's PySpark is installed as files in this interpreter's packages."""
+    """Return whether Spark's PySpark is installed as files in this interpreter's packages."""
     import pyspark
 
     home = Path(pyspark.__file__).parent
@@ -214,9 +214,9 @@ def _script() -> str:
     script = Path(folder) / "python"
     script.write_text(_SCRIPT.format(python=shlex.quote(sys.executable)))
     script.chmod(0o700)
-    return str(script) if os.access(script, os.X_OK) else sys.executable  # otherwise the folder is mounted noexec
+    return str(script) if os.access(script, os.X_OK) else sys.executable  # the folder may be mounted noexec
 
 
 def _remove(folder: str, owner: int) -> None:
-    if os.getpid() == owner:  # not in a fork: its parent still needs the folder
+    if os.getpid() == owner:  # in a forked child, the parent still needs the folder
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,9 +1,9 @@
-"""What surrounds each call that Spark makes in one of its Python processes.
+"""Wrappers for the calls that Spark makes in its Python processes.
 
 - `begin_call` makes a worker process cheap to reuse.
-- `without_traceback` shows users the cause of a failure on the first line, without a traceback above.
-- `reduce_with_version` pickles readers and writers, so that a task without this package, or with another version of
-  it, says so.
+- `without_traceback` shows users the cause of a failure on the first line, without a traceback before it.
+- `reduce_with_version` pickles readers and writers, so that a task without this package, or with another version of it,
+  reports that.
 """
 
 import functools
@@ -27,13 +27,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _HIDDEN = "SPARK_HIDE_TRACEBACK"
-"""Spark omits tracebacks of a process that has this variable in its environment."""
+"""If this environment variable is set in a process, Spark omits the tracebacks of that process."""
 _OF_SPARK = ("PYTHON_WORKER_FACTORY_SECRET", "PYTHON_WORKER_FACTORY_SOCK_PATH", "PYTHON_WORKER_FACTORY_SOCK_DIR")
-"""Each process that Spark starts has at least one of these in its environment."""
+"""At least one of these environment variables is set in each process that Spark starts."""
 
 
 def without_traceback(call: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a call so that Spark shows only the message of an error that explains itself.
+    """Decorate a call so that Spark shows only the message of a self-explanatory error.
 
     These errors are `KafkaError` and `SparkRequirementError`. Spark ends the process afterwards, so later errors keep
     their tracebacks. Other errors, which may be bugs, and other processes are not affected. The traceback is logged at
@@ -52,7 +52,7 @@ def without_traceback(call: Callable[P, R]) -> Callable[P, R]:
 
 
 def rows_without_traceback(rows: Iterator[R]) -> Iterator[R]:
-    """Yield rows; as `without_traceback` for errors that occur while they are read."""
+    """Yield rows, and handle errors that occur meanwhile as `without_traceback` does."""
     try:
         yield from rows
     except KafkaError:
@@ -71,12 +71,12 @@ _modules_frozen = 0
 
 
 def begin_call() -> None:
-    """Exclude imported modules from garbage collection; Spark's calls of the source and sink start with this.
+    """Exclude imported modules from garbage collection. Called at the start of each of Spark's calls.
 
     Spark reuses the processes in which it calls sources and sinks, and collects garbage after every call. A collection
     visits all imported objects, about 100,000, and takes 40 ms or more, longer than a small task. When the second call
-    starts, a collection has just finished: objects that are alive then stay alive, so they are frozen. This is repeated
-    when a call has imported more modules, such as the first write of a process that has only read before.
+    starts, a collection has just finished. Objects that are alive then will stay alive, so they are frozen. This is
+    repeated when a call has imported more modules, such as the first write of a process that has only read before.
 
     Does nothing in processes that Spark does not reuse, such as a user's program.
     """
@@ -87,11 +87,11 @@ def begin_call() -> None:
 
 
 def reduce_with_version(reader: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what `__reduce__` of a reader or writer must return.
+    """Return a result for `__reduce__` of a reader or writer.
 
     Spark's pickler stores functions of installed modules by name, and other functions with their code. The function
-    that recreates the object is made to look like one of the latter, because it must run where this package is missing.
-    The state, which needs the package, is stored as bytes.
+    that recreates the object is disguised as one of the latter, because it must run where this package is missing. The
+    state, which requires the package, is stored as bytes.
     """
     home = type(reader)
     return _UNPICKLE, (home.__module__, home.__qualname__, DISTRIBUTION_VERSION, pickle.dumps(dict(state)))

@@ -1,7 +1,7 @@
-"""The streaming source: plans with `stream_plan`, reads with `read_task`.
+"""The streaming source: plans with `stream_plan`, and reads with `read_task`.
 
-Spark plans a query in one process, where one object of this class answers all calls except `read`. `read` runs in task
-processes, on a copy that was pickled before the first call.
+Spark plans a query in one process, where a single object of this class answers all calls except `read`. `read` runs in
+task processes, on a copy that was pickled before the first call.
 """
 
 import logging
@@ -45,19 +45,19 @@ ONE_BATCH = (
     "kafka.spark.run_available(writer) repeats it until it has read everything available at the start"
 )
 LAST_COMMIT_S = 5.0
-"""Seconds that the end of a query waits for the last commit to the group of `commitGroup`."""
+"""Maximum time in seconds that the end of a query waits for the last commit to the group of `commitGroup`."""
 
 
 class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]  # untyped
     """Reads micro-batches. Their offsets in the checkpoint have the layout of Spark's own connector.
 
     Arguments:
-        options: as Spark passes them.
+        options: the options that Spark passes.
         schema: the columns to read, a `StructType`.
-        schemas: schemas of typed keys and values, as found when the source was created; None with a user schema.
+        schemas: schemas of typed keys and values, found when the source was created; None with a user schema.
 
     If an option is wrong, every call raises a `KafkaConfigurationError` that names it. The constructor does not raise,
-    because Spark would report its own error about the missing reader instead.
+    because Spark would then report its own error about the missing reader.
     """
 
     def __init__(self, options: Mapping[str, str], schema: Any, schemas: str | None = None) -> None:
@@ -103,7 +103,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
 
     @without_traceback
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802  # Spark's name
-        """The limit of a micro-batch."""
+        """Return the limit of a micro-batch."""
         if self._options.max_offsets is not None:
             return ReadMaxRows(self._options.max_offsets)
         if self._options.min_offsets is not None:
@@ -112,20 +112,20 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
 
     @without_traceback
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802  # Spark's name
-        """Called for the trigger availableNow: the query ends at what is available now."""
+        """End the query at the records that are available now. Spark calls this for the trigger availableNow."""
         self._plan().freeze()
         self._available_now = True
 
     @without_traceback
     def initialOffset(self) -> Layout:  # noqa: N802  # Spark's name
-        """The offsets at which a new query starts."""
+        """Return the offsets at which a new query starts."""
         return self._plan().initial()
 
     @without_traceback
     def latestOffset(  # noqa: N802  # Spark's name
         self, start: Layout | None = None, limit: ReadLimit | None = None
     ) -> Layout:
-        """The offsets at which the next micro-batch ends. With these two arguments, Spark uses admission control.
+        """Return the offsets at which the next micro-batch ends. With both arguments, Spark uses admission control.
 
         All offsets before ``start`` are finished: Spark calls `commit` later, and never for the last batch of a query.
         PySpark before 4.2 passes neither argument: the batch starts at the end of the last one, and the query may end
@@ -153,14 +153,14 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         return end
 
     def _check_schemas(self, start: Layout) -> None:
-        """Raise `KafkaConfigurationError` if the checkpoint was written with other schemas than those of this read."""
+        """Raise `KafkaConfigurationError` if the checkpoint was written with other schemas than this read uses."""
         if self._typed is not None:
             from kafka.spark.typed.reader_schema import check_unchanged
 
             check_unchanged(self._typed.schemas, start)
 
     def _beside_schemas(self, end: Layout) -> Layout:
-        """The end of a micro-batch, together with the schemas that it is read with."""
+        """Return the end of a micro-batch together with the schemas with which it is read."""
         if self._typed is None:
             return end
         from kafka.spark.typed.reader_schema import beside_offsets
@@ -175,12 +175,12 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         self._has_warned = True
 
     def reportLatestOffset(self) -> Layout | None:  # noqa: N802  # Spark's name
-        """The ends of the logs, which Spark includes in progress reports."""
+        """Return the ends of the logs, which Spark includes in progress reports."""
         return self._plan().newest() or None
 
     @without_traceback
     def partitions(self, start: Layout, end: Layout) -> list[InputPartition]:
-        """The tasks of a micro-batch, which may have been planned before a restart."""
+        """Return the tasks of a micro-batch, which may have been planned before a restart."""
         if not TELLS_TRIGGER and end not in (start, self._asked):
             log.warning(ONE_BATCH, "an unfinished micro-batch is run again as planned")
         self._check_schemas(start)
@@ -199,26 +199,26 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
 
     @property  # type: ignore[misc]  # it is what others ask, as with proxies
     def __class__(self) -> type:
-        """While there are rows for Spark to take, what Spark looks for in a reader that has them (`planned_rows`)."""
+        """While there are prefetched rows, the class that Spark expects for them; otherwise, the actual class."""
         return type(self) if self._rows is None or SPARKS_READER is None else SPARKS_READER
 
     def getCache(self, start: Layout, end: Layout) -> "Iterator[pyarrow.RecordBatch] | None":  # noqa: N802  # Spark's name
-        """The rows of the micro-batch that was planned last, once; None where its task is to read them."""
+        """Return the rows of the last planned micro-batch, once; None if a task must read them."""
         rows, self._rows = self._rows, None
         return None if rows is None else iter(rows)
 
     def read(self, partition: InputPartition | None) -> Iterator["pyarrow.RecordBatch"]:
-        """The rows of one task, as Arrow batches."""
+        """Return the rows of one task, as Arrow batches."""
         begin_call()
         return rows_without_traceback(
             read_task(self._options, self._columns, task_of(partition), self._not_null, self._typed)
         )
 
     def commit(self, end: Layout) -> None:
-        """Nothing to do: `latestOffset` knows sooner what is done."""
+        """Do nothing: `latestOffset` knows earlier which offsets are finished."""
 
     def stop(self) -> None:
-        """Let go of the planner's connections, once the group of `commitGroup` has what is done."""
+        """Commit the finished offsets to the group of `commitGroup`, and close the planner's connections."""
         if self._commits is not None:
             self._commits.close(LAST_COMMIT_S)
             self._commits = None

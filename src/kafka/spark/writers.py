@@ -1,4 +1,4 @@
-"""The sink, batch and streaming.
+"""The batch and streaming sinks.
 
 Records are delivered at least once, as with Spark's connector, or exactly once with the option `exactlyOnce`
 (`kafka.spark.exactly_once`).
@@ -45,13 +45,13 @@ class _AtLeastOnce:
         self._columns = columns
 
     def plan(self) -> None:
-        """Nothing to do: tasks only need the options."""
+        """Do nothing: tasks only need the options."""
 
     def write(self, batches: Iterator["pyarrow.RecordBatch"]) -> Written:
         return Written(write_task(self._options, self._columns, batches))
 
     def commit(self, messages: Sequence[Written | None]) -> None:
-        """Nothing to do: the records are in Kafka."""
+        """Do nothing: the records are already in Kafka."""
 
     def abort(self, messages: Sequence[Written | None]) -> None:
         rows = sum(message.rows for message in messages if message is not None)
@@ -100,7 +100,7 @@ def _writer_schemas(options: WriteOptions, types: Mapping[str, Any]) -> "Sequenc
 
 
 def _writer(given: Mapping[str, str], schema: Any, *, streaming: bool) -> Any:
-    """Create the object that does the work of a batch or stream writer."""
+    """Create the object that implements a batch or stream writer."""
     options = parse_write(given, streaming=streaming)
     log_warnings(options.warnings)
     fields = [(field.name, field.dataType.simpleString()) for field in schema.fields]
@@ -120,11 +120,11 @@ class KafkaBatchWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark'
     """Writes a frame to Kafka.
 
     Arguments:
-        options: as Spark passes them.
-        schema: of the frame, a `StructType`.
+        options: the options that Spark passes.
+        schema: the schema of the frame, a `StructType`.
         overwrite: whether the save mode is overwrite, which a log does not support.
 
-    Raises `KafkaConfigurationError` that names the option or the column.
+    Raises a `KafkaConfigurationError` that names the option or the column.
     """
 
     @without_traceback
@@ -146,12 +146,12 @@ class KafkaBatchWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark'
 
     @without_traceback
     def commit(self, messages: list[Any]) -> None:
-        """Called when all tasks have written."""
+        """Commit the write. Spark calls this when all tasks have written."""
         begin_call()
         self._writer.commit(messages)
 
     def abort(self, messages: list[Any]) -> None:
-        """Called when a task, or the commit, has failed."""
+        """Abort the write. Spark calls this when a task, or the commit, has failed."""
         self._writer.abort(messages)
 
 
@@ -159,10 +159,10 @@ class KafkaStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]  # P
     """Writes the micro-batches of a stream to Kafka, in output modes append and complete.
 
     Arguments:
-        options: as Spark passes them.
-        schema: of the stream, a `StructType`.
+        options: the options that Spark passes.
+        schema: the schema of the stream, a `StructType`.
 
-    Raises `KafkaConfigurationError` that names the option or the column.
+    Raises a `KafkaConfigurationError` that names the option or the column.
     """
 
     @without_traceback
@@ -171,7 +171,7 @@ class KafkaStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]  # P
 
     @without_traceback
     def __reduce__(self) -> tuple[Any, ...]:
-        self._writer.plan()  # not earlier: two processes create a writer, and only the planning one pickles it
+        self._writer.plan()  # not earlier: two processes create a writer, and only the planning process pickles it
         return reduce_with_version(self, self.__dict__)
 
     @without_traceback
@@ -182,10 +182,10 @@ class KafkaStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]  # P
 
     @without_traceback
     def commit(self, messages: list[Any], batchId: int) -> None:  # noqa: N803  # Spark's name
-        """Called when all tasks of a micro-batch have written."""
+        """Commit a micro-batch. Spark calls this when all tasks have written."""
         begin_call()
         self._writer.commit(messages)
 
     def abort(self, messages: list[Any], batchId: int) -> None:  # noqa: N803  # Spark's name
-        """Called when a task of a micro-batch, or its commit, has failed."""
+        """Abort a micro-batch. Spark calls this when a task, or the commit, has failed."""
         self._writer.abort(messages)

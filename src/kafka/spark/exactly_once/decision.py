@@ -1,9 +1,9 @@
-"""What the driver has decided, as text in the offsets of a group, and the names of a `transactionalIdPrefix`. Pure.
+"""The driver's decisions, stored as text in the offsets of a group, and the names of a `transactionalIdPrefix`. Pure.
 
-The offset is the number of the micro-batch, so that Kafka's own tools show how far a query is.
+The offset is the number of the micro-batch, so that Kafka's own tools show the progress of a query.
 
-A transactional id belongs to one worker process, never to a task: a task that was given up, but still runs somewhere,
-has another process's name and cannot fence the task in its place.
+A transactional id belongs to one worker process, never to a task. If Spark has abandoned a task that is still running
+somewhere, that task has the id of another process, and cannot fence the task that replaces it.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kafka.producer.transactions import TransactionIdentity
 
 BATCH_WRITE = "a batch write"
-"""Replaces the query's id for a write that does not belong to a query."""
+"""The query id of writes that do not belong to a query."""
 PART_CHARACTERS = 3_500
 """Maximum length of one offset's metadata: brokers accept 4,096 bytes (offset.metadata.max.bytes)."""
 _LAYOUT = 1
@@ -70,7 +70,7 @@ class Decision:
 
 
 def to_parts(decision: Decision, prefix: str) -> list[str]:
-    """The decision as strings, each short enough for the metadata of an offset."""
+    """Split a decision into strings that are short enough for the metadata of an offset."""
     topics = decision.topics
     slots = [
         [
@@ -87,7 +87,7 @@ def to_parts(decision: Decision, prefix: str) -> list[str]:
 
 
 def parts_in(first: str) -> int:
-    """The number of parts, according to the first one. Raises `ValueError` if it is not a decision."""
+    """Return the number of parts, which the first one contains. Raises `ValueError` if it is not a decision."""
     found = re.match(r"(\d+)/(\d+)/", first)
     if found is None or int(found[1]) != _LAYOUT:
         raise ValueError(f"{first[:40]!r} is no decision of this version")
@@ -95,7 +95,10 @@ def parts_in(first: str) -> int:
 
 
 def from_parts(parts: Sequence[str], prefix: str) -> Decision:
-    """The decision, from the strings of `to_parts`. Raises `IncompleteError` unless they are all parts of one."""
+    """Join the strings of `to_parts` to a decision.
+
+    Raises `IncompleteError` unless they are all parts of one decision.
+    """
     from kafka.producer.transactions import TransactionIdentity  # slow import, not needed for the names
 
     count = parts_in(parts[0])
@@ -118,7 +121,7 @@ def from_parts(parts: Sequence[str], prefix: str) -> Decision:
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """Numbers as short text, such as "0-3,7"."""
+    """Format numbers as short text, such as "0-3,7"."""
     texts: list[str] = []
     first = last = -2
     for number in [*sorted(set(numbers)), -2]:
@@ -132,7 +135,7 @@ def ranges(numbers: Iterable[int]) -> str:
 
 
 def numbers_in(text: str) -> tuple[int, ...]:
-    """The numbers, from the text of `ranges`."""
+    """Parse the text of `ranges`."""
     numbers: list[int] = []
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
@@ -141,31 +144,31 @@ def numbers_in(text: str) -> tuple[int, ...]:
 
 
 def driver_id(prefix: str) -> str:
-    """The transactional id of the driver, with which drivers fence each other."""
+    """Return the transactional id of the driver, which drivers use to fence each other."""
     return f"{prefix}-driver"
 
 
 def decision_group(prefix: str, part: int) -> str:
-    """The group whose offset stores a part of the decision; long decisions need several groups."""
+    """Return the group whose offset stores a part of the decision; long decisions need several groups."""
     return f"{prefix}-decision" + (f".{part}" if part else "")
 
 
 def is_decision(group: str, metadata: str | None) -> bool:
-    """Whether a group's offset is a decision of this sink, so that it is the number of a batch and not a position."""
+    """Return whether a group's offset is a decision of this sink: the number of a batch instead of a position."""
     return re.search(r"-decision(\.\d+)?$", group) is not None and re.match(r"\d+/\d+/", metadata or "") is not None
 
 
 def batch_group(prefix: str, batch_id: str) -> str:
-    """The group that records a batch write with a `transactionalBatchId`."""
+    """Return the group that records a batch write with a `transactionalBatchId`."""
     return f"{prefix}-batch-{batch_id}"
 
 
 def task_id(prefix: str, slot: str) -> str:
-    """The transactional id of a slot: a worker process and a number in it."""
+    """Return the transactional id of a slot: a worker process and a number within it."""
     return f"{prefix}-{slot}"
 
 
 def slot_of(prefix: str, transactional_id: str) -> str | None:
-    """The slot of a task's transactional id; None if it has another prefix or is not a task's."""
+    """Return the slot of a task's transactional id; None if the id has another prefix or is not that of a task."""
     found = re.fullmatch(re.escape(prefix) + r"-([0-9a-f]{10}\.[0-9]+)", transactional_id)
     return found[1] if found else None

@@ -38,7 +38,7 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 LONGEST_TIMEOUT_MS = 15 * 60_000
-"""The brokers' default for transaction.max.timeout.ms."""
+"""The default of the brokers' transaction.max.timeout.ms."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,10 +52,9 @@ class Plan:
         decided: the last decision.
         committed: the transactions of the last decision, if it belongs to a batch write and they need not be ended
             again.
-        driver: the identity with which this driver decides, if other drivers are fenced already; None: they are fenced
-            when it decides.
-        newest: if they are not fenced yet, the newest driver, which must not be fenced by others until then; None:
-            unknown.
+        driver: the identity of this driver, if it has already fenced the others; None: it fences them when it decides.
+        newest: the newest driver, if it is not fenced yet. This driver decides only if no other has fenced that one.
+            None if unknown.
         is_marked: whether a batch write with this `transactionalBatchId` was decided before.
     """
 
@@ -77,7 +76,7 @@ class TaskResult:
         write: the write that the task belongs to.
         driver, newest, timeout_ms: as in the plan.
         rows: number of rows that the task received.
-        written: the transaction that contains them; None without rows, or if the write was decided before.
+        written: the transaction that contains the rows; None if there are no rows, or the write was decided before.
     """
 
     write: Write
@@ -89,10 +88,10 @@ class TaskResult:
 
 
 async def plan(access: PrefixAccess, options: WriteOptions, checkpoint: str) -> Plan:
-    """Read the last decision, end what an earlier driver of the same query has left open, and fence that driver.
+    """Read the last decision, end the open transactions of an earlier driver of the same query, and fence that driver.
 
-    Here, the checkpoint identifies the query; only the tasks know for certain. In case of doubt, nothing is fenced yet:
-    a wrong prefix must not stop the query that the prefix belongs to.
+    Here, the location of the checkpoint identifies the query; only the tasks know its id. In case of doubt, nothing is
+    fenced yet, because a wrong prefix must not stop the query that the prefix belongs to.
 
     Arguments:
         checkpoint: the location of the query's checkpoint, if the sink knows it; otherwise "".
@@ -126,15 +125,15 @@ async def plan(access: PrefixAccess, options: WriteOptions, checkpoint: str) -> 
 
 
 def _is_of(decided: Decision | None, checkpoint: str) -> bool:
-    """Whether the last decision belongs to the query with this checkpoint."""
+    """Return whether the last decision belongs to the query with this checkpoint."""
     return decided is not None and bool(checkpoint) and decided.checkpoint == checkpoint
 
 
 async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[TaskResult]) -> None:
     """Decide a write and commit it; if it was decided before, commit it again.
 
-    Before the decision, raises `DriverFencedError` if another driver has taken over, and `NotDecidedError` if a
-    transaction was ended by others. After the decision, raises `TransactionLostError`.
+    Raises `DriverFencedError` if another driver has taken over, and `NotDecidedError` if a transaction was ended by
+    others before the decision. Raises `TransactionLostError` if one was ended after the decision.
     """
     write, timeout_ms = results[0].write, results[0].timeout_ms
     mine = [each.written for each in results if each.written is not None]
@@ -143,7 +142,7 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
     done = _is_done(write, decided)
     driver, left = results[0].driver, None
     if driver is None:
-        left = await access.open_ids()  # once others are fenced, these can no longer be decided
+        left = await access.open_ids()  # once other drivers are fenced, these transactions can no longer be decided
         try:
             driver = await _fence(access, timeout_ms, results[0].newest)
         except DriverFencedError:
@@ -158,7 +157,8 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
         _, left = await gather([still_open, access.open_ids()])
     else:
         await still_open
-    # transactions left open by killed tasks of this batch block readers, for long if this is the last batch
+    # Killed tasks of this batch may have left transactions open. They block readers, for long if this is the last
+    # batch.
     await recover(access, decided, left or (), driver, keep=mine)
     if done:
         await _commit_again(access, options, driver, write, decided, where, rows, mine)
@@ -177,13 +177,13 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
 
 
 async def abort(access: PrefixAccess, results: Sequence[TaskResult | None]) -> None:
-    """Abort what tasks have written, unless it was decided: Spark also calls this after a failed commit."""
+    """Abort the transactions of tasks, unless they are decided: Spark also calls this after a failed commit."""
     told = [each for each in results if each is not None]
     mine = [each.written.transaction for each in told if each.written is not None]
     drivers = {each.driver for each in told if each.driver is not None}
     if not mine:
         return
-    await access.end(drivers, commit=False)  # so that a failed commit is not decided later
+    await access.end(drivers, commit=False)  # a failed commit must not be decided later
     decided, _ = await access.read(stable=True)
     if decided is not None and {each.transaction for each in decided.written} & set(mine):
         log.warning("micro-batch %d is decided; it will be committed when it is replayed", decided.batch)
@@ -195,7 +195,7 @@ async def abort(access: PrefixAccess, results: Sequence[TaskResult | None]) -> N
 
 
 async def _timeout_ms(access: PrefixAccess, wanted_ms: int | None) -> int:
-    """The transaction timeout. Raises `KafkaConfigurationError` if brokers do not allow it."""
+    """Return the transaction timeout. Raises `KafkaConfigurationError` if brokers do not allow it."""
     longest_ms = await access.longest_ms()
     if wanted_ms is None:
         return min(LONGEST_TIMEOUT_MS, longest_ms or LONGEST_TIMEOUT_MS)
@@ -224,26 +224,26 @@ async def _fence(
 
 
 def _is_done(write: Write, decided: Decision | None) -> bool:
-    """As `is_done`, for a write that its tasks found new: a later batch can only be decided by another driver."""
+    """As `is_done`, for a write that its tasks considered new: only another driver can have decided a later batch."""
     if decided is not None and decided.query == write.query != BATCH_WRITE and decided.batch > write.batch:
         raise taken_over(write.prefix)
     return is_done(write, decided)
 
 
 async def _is_marked(access: PrefixAccess, options: WriteOptions, write: Write) -> bool:
-    """Whether a batch write with this id was decided, possibly by another driver since this one was planned."""
+    """Return whether a batch write with this id was decided, possibly by another driver after this one had planned."""
     batch_id = _batch_id(options, write)
     return batch_id is not None and await access.is_marked(batch_id)
 
 
 def _batch_id(options: WriteOptions, write: Write) -> str | None:
-    """The option `transactionalBatchId` of a batch write; None in foreachBatch, where micro-batches are numbered."""
+    """Return the `transactionalBatchId` of a batch write; None in foreachBatch, where micro-batches are numbered."""
     assert options.exactly_once is not None
     return options.exactly_once.batch_id if write.query == BATCH_WRITE else None
 
 
 def _where(options: WriteOptions, kept: TopicPartition | None, mine: Sequence[Written]) -> TopicPartition | None:
-    """The partition under which the decision is stored: a group's offset needs one of an existing topic."""
+    """Return the partition under which to store the decision. It must belong to an existing topic."""
     if options.topic is not None:
         return TopicPartition(options.topic, 0)
     if kept is not None:
@@ -262,14 +262,14 @@ async def _commit_again(
     rows: int,
     mine: Sequence[Written],
 ) -> None:
-    """Commit a decision of an earlier run, and assign it to this run, so that a second write of it is refused."""
-    if mine:  # decided by another driver since the tasks began
+    """Commit a decision of an earlier run, and assign it to this run, which must not write it twice."""
+    if mine:  # another driver has decided the write since the tasks began
         await access.end([each.transaction for each in mine], commit=False)
     if decided is None or (write.query == BATCH_WRITE and decided.run != write.run):
-        return  # a batch write that was committed before the last one
+        return  # it was committed before the last batch write
     batch_id = _batch_id(options, write)
     if batch_id is not None and await access.is_finished(batch_id):
-        return  # a later attempt at another write may have used its transactional ids since
+        return  # a later attempt at another write may have reused its transactional ids
     if write.query != BATCH_WRITE:
         check_replay(write, decided, rows)
     await _finish(access, decided)
@@ -284,7 +284,10 @@ async def _commit_again(
 
 
 async def _check_open(access: PrefixAccess, mine: Sequence[Written], timeout_ms: int) -> None:
-    """Raise `NotDecidedError` unless all transactions are open; warn if they have been open for long."""
+    """Raise `NotDecidedError` unless all transactions are open.
+
+    Warn if they have been open for more than half the timeout.
+    """
     described = await access.describe([each.transaction.transactional_id for each in mine]) if mine else {}
     now_ms = wall_clock_ns()() // 1_000_000
     oldest_ms = now_ms
@@ -329,7 +332,7 @@ async def _decide(
 
 
 async def _finish(access: PrefixAccess, decided: Decision) -> None:
-    """Commit what is decided; raises a `TransactionLostError` that names what could not be committed."""
+    """Commit a decision. Raises a `TransactionLostError` that names the transactions that could not be committed."""
     by_identity = {each.transaction: each for each in decided.written}
     outcome = await asyncio.shield(access.end(by_identity, commit=True))
     failed: dict[TransactionIdentity, KafkaError] = {
@@ -348,7 +351,7 @@ async def _finish(access: PrefixAccess, decided: Decision) -> None:
 
 
 NAMED_RUN = "transactionalBatchId "
-"""Followed by the `transactionalBatchId`, this is the run of a batch write that has one."""
+"""With the `transactionalBatchId` appended, the run of a batch write that has one."""
 
 
 async def recover(
@@ -359,7 +362,7 @@ async def recover(
     *,
     keep: Sequence[Written] = (),
 ) -> None:
-    """Commit decided transactions that are still open; abort the others, if no other driver can decide them.
+    """Commit decided transactions that are still open, and abort the others if no other driver can decide them.
 
     Arguments:
         open_ids: the transactional ids with an open transaction.
@@ -394,10 +397,10 @@ async def _check_not_fenced(access: PrefixAccess, driver: TransactionIdentity) -
 async def surely_committed(
     access: PrefixAccess, decided: Decision | None, where: TopicPartition | None
 ) -> frozenset[TransactionIdentity]:
-    """Commit the transactions of the last decided batch write; return those that never need to be ended again.
+    """Commit the transactions of the last decided batch write; return those that never have to be ended again.
 
-    A write that is repeated with its `transactionalBatchId` commits them again, unless it is recorded that they are
-    committed. Until then, no other transactions may follow them.
+    If the write is repeated with its `transactionalBatchId`, it commits them again, unless their commit is recorded.
+    Until then, their transactional ids must not be used for other transactions.
 
     Raises `KafkaError` if they are not committed yet but still can be.
     """
@@ -425,7 +428,7 @@ def taken_over(prefix: str) -> DriverFencedError:
 
 
 def check_known(outcome: Outcome) -> None:
-    """Raise a retriable error: it is unknown whether the decided transaction is committed, so it is not aborted."""
+    """Raise a retriable error of the outcome, if any: the decided transaction may still be committed."""
     for error in outcome.values():
         if error is not None and error.retriable:
             raise error

@@ -1,4 +1,4 @@
-"""Shows and ends the transactions of a `transactionalIdPrefix`, if a query has ended or its rows are missing."""
+"""Lists and ends the transactions of a `transactionalIdPrefix`, if a query has ended or its rows are missing."""
 
 import dataclasses
 from typing import Any
@@ -14,12 +14,12 @@ from kafka.structs import TopicPartition
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OpenTransaction:
-    """A transaction that a task has left open; it blocks read_committed readers of its partitions.
+    """A transaction that a task has left open. It blocks read_committed consumers of its partitions.
 
     Arguments:
         transactional_id: the transactional id of the task's producer.
-        started_ms: start time, in ms since 1970.
-        timeout_ms: ms after which Kafka aborts it.
+        started_ms: start time in milliseconds since 1970.
+        timeout_ms: time in milliseconds after which Kafka aborts it.
         partitions: the partitions that it has written to.
         is_decided: whether it belongs to the last batch that the driver has decided, and therefore must be committed.
     """
@@ -33,11 +33,11 @@ class OpenTransaction:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class QueryTransactions:
-    """The state of a prefix in Kafka when it was read.
+    """The state of a prefix in Kafka, when `transactions` was called.
 
     Arguments:
         prefix: the option `transactionalIdPrefix`.
-        decided: the last committed batch; None: there is none, or Kafka has deleted it.
+        decided: the last committed batch; None if there is none, or Kafka has deleted it.
         open: the open transactions.
         configs: the options of the client that was used.
     """
@@ -55,10 +55,10 @@ class QueryTransactions:
         ask_brokers(self.configs, self.prefix, _abort)
 
     def forget(self) -> None:
-        """Like `abort`, and delete the last decision, so that another query can use the prefix.
+        """As `abort`, and delete the last decision, so that another query can use the prefix.
 
-        A query that continues with this prefix anyway may write its last micro-batch again. Batch writes with a
-        `transactionalBatchId` are not forgotten.
+        If the query continues with this prefix nevertheless, it may write its last micro-batch again. Decisions about
+        batch writes with a `transactionalBatchId` are kept.
         """
         ask_brokers(self.configs, self.prefix, _forget)
 
@@ -70,7 +70,7 @@ def transactions(prefix: str, **configs: Any) -> QueryTransactions:
         prefix: its option `transactionalIdPrefix`.
         configs: options of a `KafkaAdminClient`, such as `bootstrap_servers`.
 
-    Raises `KafkaConfigurationError`, `NoBrokersAvailable`, and the errors of brokers that refuse.
+    Raises `KafkaConfigurationError`, `NoBrokersAvailable`, and errors returned by brokers.
     """
     parse_admin(configs)
     key = tuple(sorted(configs.items()))
@@ -98,7 +98,7 @@ async def _look(access: PrefixAccess) -> tuple[Decision | None, tuple[OpenTransa
 
 async def _abort(access: PrefixAccess) -> None:
     longest_ms = await access.longest_ms() or LONGEST_TIMEOUT_MS
-    left = await access.open_ids()  # once their driver is fenced, these can no longer be decided
+    left = await access.open_ids()  # once their driver is fenced, these transactions can no longer be decided
     driver = await access.fence(min(LONGEST_TIMEOUT_MS, longest_ms))
     decided, _ = await access.read(stable=True)
     await recover(access, decided, left, driver)

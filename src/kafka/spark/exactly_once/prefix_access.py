@@ -1,4 +1,4 @@
-"""The requests about one `transactionalIdPrefix`, over connections that a process keeps between micro-batches."""
+"""The requests for one `transactionalIdPrefix`, over connections that a process keeps between micro-batches."""
 
 import asyncio
 import atexit
@@ -55,18 +55,21 @@ T = TypeVar("T")
 LIMIT_MS = 120_000
 """Time limit of one step of the driver, as long as a producer's delivery timeout."""
 _FENCING_TIMEOUT_MS = 1_000
-"""Timeout of transactions that never start; short, because transaction.max.timeout.ms may be short."""
+"""Timeout of transactions that are never started.
+
+It is short because brokers may limit it (transaction.max.timeout.ms).
+"""
 _MOST_CLUSTERS = 2
 _MOST_PARTS = 100
 _TRIES = 10
-"""Number of times that a decision is read again if it contains parts of another one."""
+"""Maximum number of attempts to read a decision that contains parts of another one."""
 _FINISHED = "committed"
 _LONGEST = "transaction.max.timeout.ms"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LastDriver:
-    """Kafka's state of the drivers of a prefix.
+    """The state of the drivers of a prefix in Kafka.
 
     Arguments:
         identity: the newest driver; its producer id is -1 if there was none yet. None: unknown (before Kafka 3.0).
@@ -78,10 +81,10 @@ class LastDriver:
 
 
 class PrefixAccess:
-    """Sends requests about one prefix; runs on the loop.
+    """Sends the requests for one prefix. For use on the loop.
 
     Arguments:
-        requests: the requests of a started client.
+        requests: sends requests through a started client.
         prefix: the option `transactionalIdPrefix`.
     """
 
@@ -93,22 +96,22 @@ class PrefixAccess:
         self._backoff = Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms)
 
     async def fence(self, timeout_ms: int, expected: TransactionIdentity | None = None) -> TransactionIdentity:
-        """Fence every other driver, and abort its undecided transaction; return the identity to decide with.
+        """Fence all other drivers, and abort their undecided transaction; return the identity to decide with.
 
         Arguments:
             timeout_ms: the timeout of the driver's transaction.
             expected: the driver that `last_driver` returned; None: any.
 
-        Raises `ProducerFencedError` or `InvalidProducerEpochError` if another driver has fenced that one since.
+        Raises `ProducerFencedError` or `InvalidProducerEpochError` if another driver has fenced the expected one.
         """
         requests = TransactionRequests(self._cluster, driver_id(self.prefix), timeout_ms, self._backoff)
         producer_id, epoch = await requests.init(expected)
         if expected is not None and expected.producer_id < 0 and epoch > 0:
-            raise ProducerFencedError()  # there was no driver, and this is the second one since
+            raise ProducerFencedError()  # there was no driver before, and another one has appeared since
         return TransactionIdentity(driver_id(self.prefix), producer_id, epoch, requests.transaction_version())
 
     async def read(self, *, stable: bool) -> tuple[Decision | None, TopicPartition | None]:
-        """The last decision, and the partition under which it is stored.
+        """Return the last decision, and the partition under which it is stored.
 
         Arguments:
             stable: whether to wait for a decision that is being committed.
@@ -132,10 +135,10 @@ class PrefixAccess:
                         f"of the group {group!r}, and of groups with '.1' and so on). Were some offsets deleted, or "
                         "did they expire? If everything is committed, delete these groups to release the prefix"
                     ) from error
-            stable, tried = True, tried + 1  # another one is being committed, and only some of its parts are visible
+            stable, tried = True, tried + 1  # only some parts of another decision are visible yet
 
     async def _parts(self, first: OffsetAndMetadata, where: TopicPartition, stable: bool) -> list[str]:
-        """The parts of a decision, up to the first that belongs to another one."""
+        """Return the parts of a decision, up to the first one that belongs to another decision."""
         parts = [first.metadata or ""]
         for number in range(1, parts_in(parts[0])):
             part = (await self._offsets(decision_group(self.prefix, number), stable)).get(where)
@@ -145,7 +148,7 @@ class PrefixAccess:
         return parts
 
     async def last_driver(self) -> LastDriver:
-        """The newest driver, and whether its last transaction was a committed decision.
+        """Return the newest driver, and whether its last transaction was a committed decision.
 
         Waits for a decision that is being committed, because a group without offsets does not show pending ones.
         """
@@ -164,16 +167,16 @@ class PrefixAccess:
             await asyncio.sleep(self._backoff.seconds(asked))
 
     async def is_marked(self, batch_id: str) -> bool:
-        """Whether a batch write with this `transactionalBatchId` was decided."""
+        """Return whether a batch write with this `transactionalBatchId` was decided."""
         return bool(await self._offsets(batch_group(self.prefix, batch_id), True))
 
     async def is_finished(self, batch_id: str) -> bool:
-        """Whether it is recorded that a batch write with this `transactionalBatchId` was committed completely."""
+        """Return whether a batch write with this `transactionalBatchId` is recorded as completely committed."""
         offsets = await self._offsets(batch_group(self.prefix, batch_id), True)
         return any(each.metadata == _FINISHED for each in offsets.values())
 
     async def note_finished(self, batch_id: str, where: TopicPartition, batch: int) -> bool:
-        """Record that a batch write is committed completely; False if that fails, which does not fail the write."""
+        """Record that a batch write is completely committed; return False on failure, which is not fatal."""
         offsets = {where: OffsetAndMetadata(batch, _FINISHED, -1)}
         try:
             await alter_group_offsets(self._requests, batch_group(self.prefix, batch_id), offsets, None)
@@ -185,9 +188,9 @@ class PrefixAccess:
     async def decide(
         self, driver: TransactionIdentity, decision: Decision, where: TopicPartition, batch_id: str | None
     ) -> None:
-        """Record a decision. It is decided when this returns, and may be if this raises.
+        """Record a decision. It is decided if this returns, and may be decided if this raises.
 
-        Raises `ProducerFencedError` if another driver has taken over; then nothing is decided.
+        Raises `ProducerFencedError` if another driver has taken over. In this case, nothing is decided.
         """
         requests = TransactionRequests(self._cluster, driver.transactional_id, 0, self._backoff)
         groups = {decision_group(self.prefix, n): text for n, text in enumerate(to_parts(decision, self.prefix))}
@@ -203,7 +206,10 @@ class PrefixAccess:
         return await end_all(self._cluster, transactions, commit, LIMIT_MS, self._backoff)
 
     async def open_ids(self) -> list[str]:
-        """The transactional ids of tasks with an open transaction; unknown, and empty, before Kafka 3.0."""
+        """Return the transactional ids of tasks with an open transaction.
+
+        Empty before Kafka 3.0, where they are unknown.
+        """
         try:
             listed = await list_transactions(
                 self._requests, self._brokers(), [], [TransactionState.ONGOING.value], None, None
@@ -214,21 +220,21 @@ class PrefixAccess:
         return sorted(each for each in ids if slot_of(self.prefix, each) is not None)
 
     async def describe(self, transactional_ids: Sequence[str]) -> dict[str, TransactionDescription | Exception]:
-        """The coordinators' descriptions of transactional ids; empty before Kafka 3.0."""
+        """Return the coordinators' descriptions of transactional ids. Empty before Kafka 3.0."""
         try:
             return await describe_transactions(self._requests, list(transactional_ids), raise_errors=False)
         except UnsupportedVersionError:
             return {}
 
     async def abort_ids(self, transactional_ids: Sequence[str]) -> None:
-        """Abort what these ids have open, and fence their producers."""
+        """Abort the open transactions of these ids, and fence their producers."""
         await gather(
             TransactionRequests(self._cluster, each, _FENCING_TIMEOUT_MS, self._backoff).init()
             for each in transactional_ids
         )
 
     async def forget(self) -> None:
-        """Delete the groups that store the decision, as far as they exist."""
+        """Delete the groups that store the decision, if they exist."""
         listed = await list_groups(self._requests, self._brokers(), [], [])
         names = {each["group_id"] for each in listed} & {
             decision_group(self.prefix, part) for part in range(_MOST_PARTS)
@@ -238,7 +244,7 @@ class PrefixAccess:
                 raise error(f"cannot delete group {name!r}")
 
     async def longest_ms(self) -> int | None:
-        """The brokers' transaction.max.timeout.ms; None if this user may not see it."""
+        """Return the brokers' transaction.max.timeout.ms; None without permission to see it."""
         resource = ConfigResource(ConfigResourceType.BROKER, str(self._brokers()[0]), {_LONGEST: ""})
         try:
             (told,) = await describe_configs(self._requests, [resource])
@@ -265,12 +271,12 @@ class _Clients:
         self._kept: collections.OrderedDict[Configs, KafkaAdminClient] = collections.OrderedDict()
 
     def take(self, configs: Configs) -> "KafkaAdminClient":
-        """An idle client, or a new one; no other caller gets it until it is given back."""
+        """Return an idle client, or a new one. No other caller gets it until it is given back."""
         from kafka import KafkaAdminClient
 
         kept = None
         with self._lock:
-            if self._pid != os.getpid():  # a forked process must not touch the connections of its parent
+            if self._pid != os.getpid():  # a forked process must not use the connections of its parent
                 self._pid = os.getpid()
                 self._kept.clear()
             if _is_hashable(configs):
@@ -291,7 +297,7 @@ class _Clients:
             surplus.close()
 
     def close(self) -> None:
-        """Close idle clients, except those that a fork has inherited."""
+        """Close idle clients, except those inherited through a fork."""
         with self._lock:
             if self._pid != os.getpid():
                 return
@@ -301,7 +307,7 @@ class _Clients:
 
 
 def _is_hashable(configs: Configs) -> bool:
-    """Whether the options are hashable; callers of `kafka.spark.transactions` may pass lists or dicts."""
+    """Return whether the options are hashable; callers of `kafka.spark.transactions` may pass lists or dicts."""
     try:
         hash(configs)
     except TypeError:
@@ -310,18 +316,18 @@ def _is_hashable(configs: Configs) -> bool:
 
 
 _CLIENTS = _Clients()
-# Otherwise they are finalized after the modules that they need, and log errors.
+# Otherwise, they are finalized after the modules that they need, and log errors.
 atexit.register(_CLIENTS.close)
 
 
 def admin_configs(configs: Configs) -> Configs:
-    """The keyword arguments of a producer that an admin client also accepts."""
+    """Return the keyword arguments of a producer that an admin client also accepts."""
     table = option_table()
     return tuple((name, value) for name, value in configs if "admin" in table[name].clients)
 
 
 def ask_brokers(configs: Configs, prefix: str, steps: Callable[[PrefixAccess], Coroutine[Any, Any, T]]) -> T:
-    """Run a coroutine about a prefix on the shared loop, and return its result.
+    """Run a coroutine for a prefix on the shared loop, and return its result.
 
     Arguments:
         configs: keyword arguments of an admin client.

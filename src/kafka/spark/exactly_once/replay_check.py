@@ -1,6 +1,6 @@
-"""Whether a write is new, was committed before, or must not go on, by what was decided under its prefix. Pure.
+"""Checks a write against the last decision under its prefix: is it new, was it committed before, or must it stop? Pure.
 
-Also the errors of a write that must not go on; each text says what became of the rows.
+This module also defines the errors of writes that must stop. Their messages explain what has happened to the rows.
 """
 
 import dataclasses
@@ -11,7 +11,7 @@ from kafka.spark.exactly_once.decision import BATCH_WRITE, Decision
 
 
 class ExactlyOnceError(KafkaError):
-    """A write with the option `exactlyOnce` cannot go on."""
+    """A write with the option `exactlyOnce` cannot continue."""
 
 
 class PrefixInUseError(ExactlyOnceError):
@@ -23,7 +23,7 @@ class SecondWriteError(ExactlyOnceError):
 
 
 class ReplayDiffersError(ExactlyOnceError):
-    """A committed micro-batch is replayed with other rows."""
+    """A committed micro-batch is replayed with different rows."""
 
 
 class DriverFencedError(ExactlyOnceError):
@@ -31,11 +31,11 @@ class DriverFencedError(ExactlyOnceError):
 
 
 class NotDecidedError(ExactlyOnceError):
-    """A transaction was ended by others before the batch was decided; nothing of the batch is committed."""
+    """A transaction was ended by others before the batch was decided. Nothing of the batch is committed."""
 
 
 class TransactionLostError(ExactlyOnceError):
-    """A transaction was aborted after the batch was decided; its rows are lost, and the other rows are committed."""
+    """A transaction was aborted after the batch was decided. Its rows are lost; the other rows are committed."""
 
 
 log = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ class Write:
 
 
 def is_done(write: Write, decided: Decision | None) -> bool:
-    """Whether an earlier run of the same query has decided this write; False: it is new.
+    """Return whether an earlier run of the same query has decided this write; if not, it is new.
 
     Raises `PrefixInUseError` if the prefix belongs to another query, and `SecondWriteError` if this run has decided it.
     """

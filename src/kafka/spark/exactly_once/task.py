@@ -1,6 +1,6 @@
-"""The sink of exactly once, as Spark calls it, and a task's steps.
+"""The exactly-once sink, as Spark calls it, and the steps of its tasks.
 
-A task writes in a transaction of its own, leaves it open, and returns its identity to the driver.
+Each task writes in its own transaction, leaves it open, and returns its identity to the driver.
 """
 
 import collections
@@ -46,7 +46,7 @@ _RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 def write_of_task(
     properties: Mapping[str, str | None], prefix: str, *, streaming: bool, checkpoint: str, run: str
 ) -> Write:
-    """Identify the write of a task from the task's properties.
+    """Identify the write of a task by the task's properties.
 
     Arguments:
         properties: the values of `QUERY`, `BATCH` and `RUN`.
@@ -78,8 +78,8 @@ def write_in_transaction(
 ) -> TaskResult:
     """Write all rows of a task in a transaction, and leave it open; see `write_task` for the first three arguments.
 
-    If the write is decided, its rows are read without being written: Spark only runs the preceding steps of the task,
-    such as the state of a stateful query, if their rows are read.
+    If the write is decided, its rows are read but not written: Spark only runs the preceding steps of the task, such as
+    those of stateful operators, if their rows are read.
     """
     is_marked = plan.is_marked and write.query == BATCH_WRITE  # micro-batches in a foreachBatch function are numbered
     if is_marked or is_done(write, plan.decided):
@@ -108,9 +108,9 @@ class Slot:
     """A producer of this process, and the purpose of its last transaction.
 
     Arguments:
-        key: its options, prefix and transaction timeout.
+        key: the producer's options, prefix and transaction timeout.
         number: the number in its transactional id, unique in this process.
-        producer: the producer, lent to one task at a time.
+        producer: the producer, which is lent to one task at a time.
     """
 
     def __init__(self, key: tuple[Configs, str, int], number: int, producer: "KafkaProducer") -> None:
@@ -129,23 +129,24 @@ class Slot:
         return self.key[1]
 
     def is_of_another_attempt(self, prefix: str, plan: Plan) -> bool:
-        """Whether its last transaction belongs to an earlier attempt at a write with this prefix."""
+        """Return whether its last transaction belongs to an earlier attempt at a write with this prefix."""
         return self.prefix == prefix and self.token != plan.token
 
     def is_reusable(self, plan: Plan, run: str | None) -> bool:
-        """Whether its transactional id can be reused: no driver can still abort an earlier attempt's transaction.
+        """Return whether its transactional id can be reused: no driver can still abort its earlier transactions.
 
-        The attempts of one run follow each other; the transaction of a batch write must be committed.
+        The attempts of one run follow each other. The transaction of a batch write must be committed.
         """
         return self.transaction in plan.committed if run is None else self.run == run
 
 
 class TransactionalProducers:
-    """The producers of this process whose transactions are ended by the driver.
+    """The producers of this process whose transactions the driver ends.
 
-    A producer is reused by a later attempt of the same run; between batch writes, only if its transaction is committed.
-    The same applies to the transactional id of a closed producer, because Kafka keeps each id for a week. Other ids are
-    abandoned: a driver that was interrupted after it had listed open transactions may still abort them by their ids.
+    A producer is reused for a later attempt of the same run, and for another batch write if its transaction is
+    committed. The same applies to the transactional id of a closed producer, because Kafka keeps each id for a week.
+    Other ids are abandoned: a driver that was interrupted after listing open transactions may still abort them by their
+    ids.
     """
 
     def __init__(self) -> None:
@@ -187,7 +188,7 @@ class TransactionalProducers:
         self._give_back(slot)
 
     def close(self) -> None:
-        """Close all producers; prepared transactions stay as they are."""
+        """Close all producers without ending prepared transactions."""
         with self._lock:
             slots, self._slots = self._slots, collections.deque()
         for slot in slots:
@@ -227,7 +228,7 @@ class TransactionalProducers:
         return given_up
 
     def _number(self, prefix: str, plan: Plan) -> int:
-        """The number of a closed producer whose transaction belongs to an earlier attempt, or a new one."""
+        """Return the number of a closed producer whose transaction belongs to an earlier attempt, or a new number."""
         for each in self._closed:
             if each.is_of_another_attempt(prefix, plan):
                 self._closed.remove(each)
@@ -242,11 +243,11 @@ class TransactionalProducers:
                 surplus = self._slots.popleft()
                 self._closed.append(surplus)
         if surplus is not None:
-            surplus.producer.close(timeout=0)  # a prepared transaction stays as it is
+            surplus.producer.close(timeout=0)  # does not end a prepared transaction
 
 
 def _let_go(slot: Slot) -> None:
-    """Close the producer, which aborts its transaction; if that takes too long, the driver aborts it."""
+    """Close the producer, which aborts its transaction. If that takes too long, the driver aborts it."""
     try:
         slot.producer.close(timeout=_ABORT_S)
     except KafkaError:
@@ -269,14 +270,14 @@ class Prepared(WriterCommitMessage):  # type: ignore[misc]  # PySpark's classes 
 class TransactionalWriter:
     """Writes rows in transactions, and commits a write completely or not at all.
 
-    The instance that is sent to the tasks is planned once before. To commit and abort a stream's micro-batch, Spark
-    creates other instances, which are not planned.
+    The instance that is sent to the tasks is planned before. To commit and abort a stream's micro-batch, Spark creates
+    other instances, which are not planned.
 
     Arguments:
         options: the options of the write.
         columns: the columns to write.
         streaming: whether it is the sink of a stream; otherwise a batch write.
-        checkpoint: the location of the query's checkpoint, if Spark tells it; otherwise "".
+        checkpoint: the location of the query's checkpoint, if Spark provides it; otherwise "".
     """
 
     def __init__(self, options: WriteOptions, columns: Sequence[str], *, streaming: bool, checkpoint: str) -> None:
@@ -289,7 +290,7 @@ class TransactionalWriter:
         self._plan: driver_steps.Plan | None = None
 
     def plan(self) -> None:
-        """Plan the write, once."""
+        """Plan the write, unless it is planned."""
         if self._plan is None:
             self._plan = self._ask(lambda access: driver_steps.plan(access, self._options, self._checkpoint))
 
@@ -311,7 +312,7 @@ class TransactionalWriter:
             self._ask(lambda access: driver_steps.commit(access, self._options, results))
 
     def abort(self, messages: Sequence[Prepared | None]) -> None:
-        """Abort what is not decided. Does not raise, because Spark already reports an error."""
+        """Abort the write unless it is decided. Does not raise, because Spark already reports an error."""
         results = [None if message is None else message.result for message in messages]
         try:
             self._ask(lambda access: driver_steps.abort(access, results))

@@ -1,7 +1,7 @@
 """Commits the offsets of finished micro-batches to an ordinary group (`commitGroup`), for tools that monitor lag.
 
-Reading does not need the group, because the checkpoint determines where a query resumes. So errors do not affect the
-query; each cause is logged once, and commits are retried.
+Reading does not depend on the group, because the checkpoint determines where a query resumes. So errors do not affect
+the query. Each cause is logged once, and commits are retried.
 """
 
 import logging
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SPACING_S = 0.5
-"""Minimum seconds between commits: a query can finish ten micro-batches per second."""
+"""Minimum seconds between commits. A query can finish ten micro-batches per second."""
 RENEWAL_S = 600.0
-"""Seconds after which unchanged offsets are committed again, because Kafka deletes those of groups without members."""
+"""Seconds after which unchanged offsets are committed again: Kafka deletes those of groups without members."""
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 60.0
 
 
 class Committer(Protocol):
-    """Commits for `GroupCommits`, and only in its thread."""
+    """Commits offsets for `GroupCommits`, which uses it only in its thread."""
 
     def send(self, offsets: Offsets) -> Mapping[TopicPartition, type[BrokerResponseError]]:
-        """Commit; return the error class of each partition (`NoError` for success), or raise `KafkaError`."""
+        """Commit offsets; return the error class of each partition (`NoError` for success), or raise `KafkaError`."""
 
     def close(self) -> None:
-        """Called when the thread ends."""
+        """Release resources at the end of the thread."""
 
 
 class GroupCommits:
@@ -44,7 +44,7 @@ class GroupCommits:
 
     Arguments:
         group: the name of the group, for the log.
-        committer: commits.
+        committer: sends the commits.
         clock: monotonic, in seconds.
     """
 
@@ -69,7 +69,7 @@ class GroupCommits:
         self._warned: set[str] = set()
 
     def finished(self, offsets: Offsets) -> None:
-        """Report that everything before these offsets is finished. Returns immediately."""
+        """Schedule a commit of these offsets, before which everything is finished. Returns immediately."""
         with self._changed:
             self._wanted = dict(offsets)
             if self._thread is None and offsets and not self._closing:
@@ -87,7 +87,7 @@ class GroupCommits:
             self._thread = thread
 
     def flush(self, timeout_s: float) -> bool:
-        """Commit the newest offsets now; False if that fails or takes too long."""
+        """Commit the newest offsets now; return False if that fails or takes too long."""
         with self._changed:
             if self._thread is not None and self._committed != self._wanted:
                 self._hurry = True
@@ -97,7 +97,7 @@ class GroupCommits:
             return self._committed == self._wanted
 
     def close(self, timeout_s: float) -> None:
-        """Commit what is not yet committed, if that succeeds in time, and end the thread."""
+        """Commit pending offsets, if that succeeds in time, and end the thread."""
         end = time.monotonic() + timeout_s
         self.flush(timeout_s)
         with self._changed:
@@ -117,7 +117,7 @@ class GroupCommits:
             self._committer.close()
 
     def _next(self) -> Offsets | None:
-        """Wait for offsets to commit; None when closing."""
+        """Wait for offsets to commit; return None when closing."""
         with self._changed:
             while True:
                 if self._closing:
@@ -146,7 +146,7 @@ class GroupCommits:
             self._changed.notify_all()
 
     def _tell(self, trouble: str) -> None:
-        """Log a cause once, until commits succeed again."""
+        """Log each cause of failure once, until a commit succeeds."""
         if trouble not in self._warned:
             self._warned.add(trouble)
             log.warning(
@@ -157,13 +157,13 @@ class GroupCommits:
             )
 
     def _try(self, offsets: Offsets) -> str | None:
-        """Commit; return the error, or None."""
+        """Commit offsets; return the error, or None."""
         try:
             answers = self._committer.send(offsets)
         except KafkaError as error:
             return str(error)
         except Exception as error:
-            # the thread must continue: a query without commits would look stuck
+            # the thread must continue: a query without commits would look stalled
             log.debug("commit failed", exc_info=True)
             return f"{type(error).__name__}: {error}"
         failed = {error for error in answers.values() if error.errno}
@@ -184,7 +184,7 @@ class GroupCommitter:
         self._admin: KafkaAdminClient | None = None
 
     def send(self, offsets: Offsets) -> Mapping[TopicPartition, type[BrokerResponseError]]:
-        """See `Committer`."""
+        """Commit offsets, see `Committer.send`."""
         if self._admin is None:
             from kafka import KafkaAdminClient
 
@@ -200,7 +200,7 @@ class GroupCommitter:
 
 
 def commits_of(options: ReadOptions) -> GroupCommits | None:
-    """The `GroupCommits` of a query; None if the option `commitGroup` is not set."""
+    """Return the `GroupCommits` of a query; None if the option `commitGroup` is not set."""
     if options.commit_group is None:
         return None
     return GroupCommits(options.commit_group, GroupCommitter(options, options.commit_group))

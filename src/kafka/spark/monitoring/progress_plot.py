@@ -1,4 +1,4 @@
-"""Lag, rates and durations of queries as a figure (the extra "plot")."""
+"""Plots lag, rates and durations of queries (requires the extra "plot")."""
 
 import datetime
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from kafka.display.figures import Figure
 from kafka.spark.monitoring.progress_reports import QueryProgress
 
 LARGEST_DRAWN = 10
-"""Number of partitions with their own line: those with the largest lag."""
+"""Maximum number of partitions with their own line: those with the largest lag."""
 
 Series = dict[str, tuple[list[datetime.datetime], list[float]]]
 
@@ -57,6 +57,6 @@ def _lags(progress: Sequence[QueryProgress]) -> Series:
 
 
 def _largest(series: Series) -> Series:
-    """The series with the largest values; all partitions of a large topic would be illegible."""
+    """Return the series with the largest values; a plot of all partitions could be illegible."""
     names = sorted(series, key=lambda name: max(series[name][1]), reverse=True)[:LARGEST_DRAWN]
     return {name: series[name] for name in series if name in names}

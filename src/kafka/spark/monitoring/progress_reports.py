@@ -23,14 +23,14 @@ _TOPICS_NAMED = 5
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PartitionProgress:
-    """A partition after a micro-batch; None means that the report does not say.
+    """A partition after a micro-batch. None means that the report does not contain the value.
 
     Arguments:
         start: the first offset of the batch.
         end: the end offset of the batch (exclusive).
         latest: the end of the log when the batch was planned.
         lost: number of records that were deleted before the query read them, since it was started.
-        log_bytes: the size of the log on a broker's disk, up to a minute before.
+        log_bytes: the size of the log on a broker's disk, up to a minute old.
     """
 
     start: int | None
@@ -46,7 +46,10 @@ class PartitionProgress:
 
     @property
     def offsets(self) -> int | None:
-        """The number of offsets of the batch: that of its rows, unless records are compacted, transactional or lost."""
+        """The number of offsets of the batch.
+
+        It equals the number of rows, unless records are compacted, transactional or lost.
+        """
         return None if self.start is None else max(0, self.end - self.start)
 
 
@@ -57,7 +60,7 @@ class SourceProgress:
     Arguments:
         source: a description that does not change.
         rows: number of rows of the batch.
-        input_rate: rows per second that arrived since the previous batch; None if Spark does not say.
+        input_rate: rows per second that arrived since the previous batch; None if Spark does not report it.
         rate: rows per second that the batch processed.
     """
 
@@ -69,7 +72,7 @@ class SourceProgress:
 
     @property
     def lag(self) -> int | None:
-        """The number of offsets that the batch left unread, over all partitions."""
+        """The number of offsets that the batch left unread, in all partitions."""
         lags = [each.lag for each in self.partitions.values() if each.lag is not None]
         return sum(lags) if len(lags) == len(self.partitions) else None
 
@@ -79,9 +82,9 @@ class QueryProgress:
     """A query after a micro-batch.
 
     Arguments:
-        time: start of the batch, as Spark writes it (ISO 8601, UTC).
+        time: start of the batch, as Spark formats it (ISO 8601, UTC).
         query: the name of the query, or its id.
-        query_id: does not change when the query is restarted on its checkpoint.
+        query_id: the id of the query, which stays the same when it is restarted on its checkpoint.
         run_id: the id of this run.
         seconds: duration of the batch.
         state_rows: number of rows in the state of stateful operators.
@@ -102,7 +105,7 @@ class QueryProgress:
 
 
 def query_progress(report: Mapping[str, Any]) -> QueryProgress:
-    """Read a report.
+    """Convert a progress report.
 
     Arguments:
         report: the parsed JSON of a `StreamingQueryProgress`.
@@ -124,7 +127,7 @@ def query_progress(report: Mapping[str, Any]) -> QueryProgress:
 
 
 def _source_progress(source: Mapping[str, Any]) -> SourceProgress | None:
-    """A source; None if its offsets are not Kafka's."""
+    """Convert the report of a source; return None if its offsets are not Kafka's."""
     ends = offsets_of(source.get("endOffset"))
     if ends is None:
         return None
@@ -147,7 +150,10 @@ def _source_progress(source: Mapping[str, Any]) -> SourceProgress | None:
 
 
 def _newest(source: Mapping[str, Any]) -> Offsets:
-    """The ends of the logs. PySpark before 4.2 does not request them, so the end of the batch contains the backlog."""
+    """Return the ends of the logs.
+
+    PySpark before 4.2 does not request them, so they are derived from the stored backlog.
+    """
     end, latest = report_layout(source.get("endOffset")) or {}, report_layout(source.get("latestOffset"))
     if planned_ms(end) is not None and latest in (None, end):
         return {**(offsets_of(end) or {}), **backlog(end)}
@@ -155,7 +161,7 @@ def _newest(source: Mapping[str, Any]) -> Offsets:
 
 
 def describe_source(description: str, partitions: Mapping[TopicPartition, object]) -> str:
-    """Spark's description of a source, or one made of its topics if Spark's changes with every run."""
+    """Return Spark's description of a source, or one based on its topics if Spark's changes with every run."""
     if description and not _NAMELESS.search(description):
         return description
     topics = sorted({each.topic for each in partitions})
@@ -164,7 +170,7 @@ def describe_source(description: str, partitions: Mapping[TopicPartition, object
 
 
 def _told_apart(sources: list[SourceProgress]) -> tuple[SourceProgress, ...]:
-    """The sources, numbered if a query reads the same topics twice."""
+    """Number the sources if a query reads the same topics twice."""
     seen: dict[str, int] = {}
     apart = []
     for each in sources:
@@ -174,7 +180,7 @@ def _told_apart(sources: list[SourceProgress]) -> tuple[SourceProgress, ...]:
 
 
 def report_layout(offsets: object) -> dict[str, Any] | None:
-    """The offsets in a report, which contains them as JSON text or parsed."""
+    """Return the offsets in a report, which contains them either as JSON text or parsed."""
     if isinstance(offsets, str):
         try:
             offsets = json.loads(offsets)
@@ -184,7 +190,7 @@ def report_layout(offsets: object) -> dict[str, Any] | None:
 
 
 def offsets_of(offsets: object, *, initial: bool = False) -> Offsets | None:
-    """The offsets in a report; None if they are not Kafka's."""
+    """Return the offsets in a report; None if they are not Kafka's."""
     layout = report_layout(offsets)
     try:
         return None if layout is None else from_layout(layout, initial=initial)
@@ -193,12 +199,12 @@ def offsets_of(offsets: object, *, initial: bool = False) -> Offsets | None:
 
 
 def _rate(rate: object) -> float | None:
-    """A finite rate; None for NaN or infinity, which Spark reports if a batch took no time."""
+    """Return a finite rate; None for NaN or infinity, which Spark reports if a batch took no time."""
     return float(rate) if isinstance(rate, int | float) and rate == rate and abs(rate) != float("inf") else None
 
 
 def to_json(progress: QueryProgress) -> str:
-    """A line of JSON for a log."""
+    """Format the progress as a line of JSON for a log."""
     sources = [
         {
             "source": source.source,
@@ -244,7 +250,10 @@ FRAME_COLUMNS = (
 
 
 def progress_frame(progress: Sequence[QueryProgress]) -> "pd.DataFrame":
-    """A frame with a row for each partition of each micro-batch; times are in UTC, unknown values are missing."""
+    """Return a frame with a row for each partition of each micro-batch.
+
+    Times are in UTC; unknown values are missing.
+    """
     import pandas as pd
 
     rows = [

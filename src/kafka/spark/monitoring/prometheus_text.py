@@ -1,4 +1,4 @@
-"""The state of queries in Prometheus' text format. Pure."""
+"""Formats the state of queries for Prometheus. Pure."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -14,8 +14,8 @@ class QueryState:
     """The state of a query.
 
     Arguments:
-        query: its name, or its id.
-        query_id: does not change when the query is restarted on its checkpoint.
+        query: the name of the query, or its id.
+        query_id: the id of the query, which stays the same when it is restarted on its checkpoint.
     """
 
     query: str
@@ -29,12 +29,12 @@ class QueryState:
     _lost_before: dict[tuple[str, TopicPartition], int] = dataclasses.field(default_factory=dict)
 
     def start(self) -> None:
-        """The query was started or restarted; each run counts its lost records from 0."""
+        """Record the start or restart of the query. Each run counts its lost records from 0."""
         self.running = True
         self._lost_before = dict(self.lost)
 
     def add(self, progress: QueryProgress) -> None:
-        """A micro-batch was completed."""
+        """Record a completed micro-batch."""
         self.running = True
         self.batches += 1
         self.rows += progress.rows
@@ -45,7 +45,7 @@ class QueryState:
                 self.lost[key] = self._lost_before.get(key, 0) + found.lost
 
     def end(self, *, failed: bool) -> None:
-        """The query ended."""
+        """Record the end of the query."""
         self.running = False
         self.failures += failed
 
@@ -75,7 +75,7 @@ _PARTITION_METRICS = (
 
 
 def prometheus_text(queries: Sequence[QueryState]) -> str:
-    """The text, with one sample per line."""
+    """Return the state of queries in Prometheus' text format, with one sample per line."""
     samples: dict[str, list[Sample]] = {}
     for each in queries:
         for name, labels, value in _samples(each):

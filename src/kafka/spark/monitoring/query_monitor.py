@@ -1,6 +1,6 @@
 """Watches the streaming queries of a session: keeps Spark's reports of their Kafka sources, and writes them to files.
 
-Spark reports through its listener bus, with a short delay; `await_delivery` waits for it.
+Spark reports through its listener bus, with a short delay. `await_delivery` waits for outstanding reports.
 """
 
 import collections
@@ -26,23 +26,24 @@ log = logging.getLogger(__name__)
 
 KEPT = 1_000
 MOST_ENDED = 1_000
-"""Maximum number of ended queries to show."""
+"""Maximum number of ended queries to report."""
 
 _WRITING = threading.Lock()
-"""Held while a file for Prometheus is replaced: Spark reports the start of a query in the thread that starts it, and
-other events in another thread."""
+"""Held while a file for Prometheus is replaced. Spark reports the start of a query in the thread that starts it,
+and other events in another thread.
+"""
 
 
 class Watch:
-    """The reports that `watch` has collected. Thread-safe. A context manager, which closes it.
+    """The reports that `watch` has collected. Thread-safe. As a context manager, it closes itself at the end.
 
-    Spark reports with a short delay. Each method waits, at most five seconds, for earlier events; not in a
-    `StreamingQueryListener`, and not with Spark Connect.
+    Spark reports with a short delay. Each method waits up to five seconds for earlier events, except in a
+    `StreamingQueryListener` and with Spark Connect.
 
     Arguments:
-        json_lines: file to which a line is added for every micro-batch.
+        json_lines: file to which a line is appended for every micro-batch.
         prometheus: file that is replaced with the state of all queries after every micro-batch.
-        keep: number of micro-batches to keep in memory, over all queries.
+        keep: number of micro-batches to keep in memory, for all queries together.
     """
 
     def __init__(self, json_lines: Path | None = None, prometheus: Path | None = None, keep: int = KEPT) -> None:
@@ -74,7 +75,7 @@ class Watch:
 
     @property
     def progress(self) -> list[QueryProgress]:
-        """The kept micro-batches, oldest first."""
+        """Return the kept micro-batches, oldest first."""
         self._catch_up()
         return self._kept()
 
@@ -83,14 +84,14 @@ class Watch:
             return list(self._seen)
 
     def lag(self) -> dict[str, int | None]:
-        """The number of offsets that the last micro-batch of each query left unread, by the query's name or id."""
+        """Return how many offsets the last micro-batch of each query left unread, by the query's name or id."""
         self._catch_up()
         with self._lock:
             newest = [each.newest for each in self._standing.values() if each.newest is not None]
         return {each.query: _sum([source.lag for source in each.sources]) for each in newest}
 
     def prometheus(self) -> str:
-        """The state of all queries in Prometheus' text format (0.0.4)."""
+        """Return the state of all queries in Prometheus' text format (0.0.4)."""
         self._catch_up()
         return self._text()
 
@@ -99,11 +100,11 @@ class Watch:
             return prometheus_text(list(self._standing.values()))
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """The kept micro-batches as a frame, with a row for each partition."""
+        """Return the kept micro-batches as a frame, with a row for each partition."""
         return progress_frame(self.progress)
 
     def plot(self, query: str | None = None) -> "Figure":
-        """Plot lag, rates and durations over time, as a figure that notebooks display. Needs the extra "plot".
+        """Plot lag, rates and durations over time, as a figure that notebooks display. Requires the extra "plot".
 
         Arguments:
             query: the name or id of one query; None: all queries.
@@ -122,7 +123,7 @@ class Watch:
         self._write_prometheus()
 
     def _forget_ended(self) -> None:
-        """Forget the oldest ended queries if there are many: each start without a checkpoint is a new query."""
+        """Forget the oldest ended queries if there are too many: each start without a checkpoint is a new query."""
         ended = [query_id for query_id, each in self._standing.items() if not each.running]
         for query_id in ended[: max(0, len(ended) - MOST_ENDED + 1)]:
             del self._standing[query_id]
@@ -152,7 +153,7 @@ class Watch:
             new.replace(self._prometheus)
 
     def _safely(self, call: Callable[..., None], *arguments: Any) -> None:
-        """Call a function; errors must not reach Spark, so each is logged once."""
+        """Call a function. Errors must not propagate to Spark, so each is logged, once."""
         try:
             call(*arguments)
         except Exception as error:
@@ -177,13 +178,13 @@ def watch(
 
     Arguments:
         spark: a session; a Spark Connect session also works.
-        json_lines: file to which a line of JSON is added for every micro-batch.
-        prometheus: file with the state of all queries in Prometheus' text format, for node_exporter's textfile
-            collector or a web server. It is replaced atomically.
+        json_lines: file to which a line of JSON is appended for every micro-batch.
+        prometheus: file for the state of all queries in Prometheus' text format, for node_exporter's textfile collector
+            or a web server. It is replaced atomically.
         keep: number of micro-batches to keep in memory.
 
-    Returns the `Watch`; its `close` ends watching. A `StreamingQueryListener` does the work, so queries do not slow
-    down.
+    Returns the `Watch`; its `close` ends watching. Reports are processed in a `StreamingQueryListener`, so queries do
+    not slow down.
     """
     check_pyspark()
     from pyspark.sql.streaming.listener import (
@@ -217,20 +218,20 @@ def watch(
 
 
 def _path(given: "str | os.PathLike[str] | None") -> Path | None:
-    """The absolute path, because the program may change its directory before the listener writes."""
+    """Return the absolute path, because the program may change its working directory before the listener writes."""
     return None if given is None else Path(given).absolute()
 
 
 TIMEOUT_MS = 5_000
-"""A bus with a longer delay is busy, or one of its listeners hangs."""
+"""If the delay is longer, the listener bus is busy, or a listener hangs."""
 LISTENER_THREADS = "spark-listener-group-"
 """Prefix of the names of threads in which Spark calls listeners."""
 
 
 def await_delivery(spark: "SparkSession", timeout_ms: int = TIMEOUT_MS) -> None:
-    """Wait until the listeners of a session have received all posted events, at most `timeout_ms`.
+    """Wait up to `timeout_ms` until the listeners of a session have received all posted events.
 
-    Does not wait in a listener, which would wait for itself, with Spark Connect, or in a stopped session.
+    Does not wait in a listener (which would wait for itself), with Spark Connect, or in a stopped session.
     """
     try:
         context = spark.sparkContext

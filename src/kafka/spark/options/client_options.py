@@ -1,7 +1,7 @@
-"""The options with the prefix ``kafka.``, and the keyword arguments of our clients that they become. Pure.
+"""The options with the prefix ``kafka.``, and the corresponding keyword arguments of this package's clients. Pure.
 
-An option of Kafka's Java consumer or producer works, or has no effect and is listed in a warning, or is refused with
-the reason. `scripts/spark_options.py` writes a table of them into docs/SPARK.md.
+An option of Kafka's Java consumer or producer is supported, or has no effect and is listed in a warning, or is rejected
+with the reason. `scripts/spark_options.py` writes a table of them into docs/SPARK.md.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ REFUSED_READING = {
     "kafka.enable.auto.commit": _CHECKPOINT,
     "kafka.interceptor.classes": _INTERCEPTORS,
 }
-"""Client options that a read refuses, and why."""
+"""Client options that reads reject, with the reason."""
 
 _NO_GROUP = "reading does not use a consumer group"
 
@@ -53,7 +53,7 @@ IDLE_READING = {
     "kafka.max.poll.records": "whole batches are read, without poll()",
     "kafka.partitioner.class": "it is not for a read",
 }
-"""Client options without effect on a read, and why."""
+"""Client options without effect on reads, with the reason."""
 
 REFUSED_WRITING = {
     "kafka.key.serializer": _STRINGS,
@@ -62,16 +62,16 @@ REFUSED_WRITING = {
     "kafka.partitioner.class": "partitioners are Java classes; a column `partition` chooses the partition",
     "kafka.transactional.id": "use exactlyOnce and transactionalIdPrefix to write in transactions",
 }
-"""Client options that a write refuses, and why."""
+"""Client options that writes reject, with the reason."""
 
 IDLE_WRITING: dict[str, str] = {}
-"""Client options without effect on a write, and why."""
+"""Client options without effect on writes, with the reason."""
 
 _OWN: dict[str, tuple[str, Callable[[str, str], Any]]] = {
     "kafka.bootstrap.timeout.ms": ("bootstrap_timeout_ms", positive),
     "kafka.sasl.oauth.token.provider": ("sasl_oauth_token_provider", named_token_provider),
 }
-"""Options of our clients that Java's do not have: the keyword argument, and the parser."""
+"""Options that Java's clients do not have: the keyword argument, and the parser."""
 
 _REFUSED = {"consumer": REFUSED_READING, "producer": REFUSED_WRITING}
 _IDLE = {"consumer": IDLE_READING, "producer": IDLE_WRITING}
@@ -94,7 +94,7 @@ class Handling:
 
     Arguments:
         effect: its effect.
-        why: the reason, or the values with which it works; "" if there is nothing to add.
+        why: the reason, or the supported values; "" if there is nothing to add.
     """
 
     effect: Effect
@@ -105,7 +105,7 @@ class Handling:
 
 
 def handling_of(option: str, client: str) -> Handling | None:
-    """How an option with the prefix ``kafka.`` is handled; None if it is unknown.
+    """Return how an option with the prefix ``kafka.`` is handled; None if it is unknown.
 
     Arguments:
         client: "consumer" for a read, "producer" for a write.
@@ -130,7 +130,7 @@ def handling_of(option: str, client: str) -> Handling | None:
 
 
 def client_option_handling() -> dict[str, tuple[Handling, Handling]]:
-    """How a read and a write handle each option with the prefix ``kafka.``, in this order."""
+    """Return how reads and writes, in this order, handle each option with the prefix ``kafka.``."""
     handling = {}
     for option in sorted({KAFKA_PREFIX + name for name in all_java_names()} | _OWN.keys()):
         reading, writing = handling_of(option, "consumer"), handling_of(option, "producer")
@@ -141,13 +141,13 @@ def client_option_handling() -> dict[str, tuple[Handling, Handling]]:
 
 
 def client_configs(options: Mapping[str, str], client: str) -> tuple[dict[str, Any], list[str]]:
-    """The options with Kafka's prefix as checked keyword arguments of our client, and those without effect, with why.
+    """Return checked keyword arguments of a client for options with Kafka's prefix, and the ignored options.
 
     Arguments:
-        options: as Spark passes them, with lower-case names.
+        options: the options that Spark passes, with lower-case names.
         client: "consumer" for a read, "producer" for a write.
 
-    Raises `KafkaConfigurationError`, which never shows a secret.
+    Raises `KafkaConfigurationError`, which never contains a secret.
     """
     properties, idle = {}, []
     for option, value in options.items():
@@ -171,13 +171,13 @@ def client_configs(options: Mapping[str, str], client: str) -> tuple[dict[str, A
 
 
 _WITHOUT_JAVA = {"sasl_plain_username": "sasl.username", "sasl_plain_password": "sasl.password"}
-"""Options that only librdkafka has a name for."""
+"""Options that only librdkafka has names for."""
 _NAMES = re.compile(r"'([a-z0-9._]+)'|\b([a-z0-9]+(?:_[a-z0-9]+)+|acks|retries)\b(?=[= ])")
-"""Matches possible names of our clients' options in messages."""
+"""Matches possible option names of this package's clients in messages."""
 
 
 def _as_given(message: str, properties: Mapping[str, str], client: str) -> str:
-    """A message about our clients' options, with the user's names for them, or Java's."""
+    """Replace option names in a message of this package's clients with the names that the user gave, or Java's."""
     from kafka.config import option_table
 
     names = dict(_WITHOUT_JAVA)
@@ -199,5 +199,5 @@ def _as_given(message: str, properties: Mapping[str, str], client: str) -> str:
 
 
 def idle_warnings(idle: list[str], client: str) -> list[str]:
-    """One sentence about options without effect, or none."""
+    """Return a sentence about ignored options, if there are any."""
     return [f"these options have no effect on {_USE[client]}: {', '.join(sorted(idle))}"] if idle else []

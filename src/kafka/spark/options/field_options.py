@@ -10,9 +10,9 @@ FIELDS = ("key", "value")
 REGISTRY_PREFIX = "schemaregistry."
 """Prefix of options of `SchemaRegistryClient`."""
 SCHEMA_FORMATS = ("avro", "json", "json-schema", "protobuf")
-"""Formats that need a schema."""
+"""Formats that require a schema."""
 REGISTRY_FORMATS = {"avro": "AVRO", "json-schema": "JSON", "protobuf": "PROTOBUF"}
-"""Formats whose values carry the id of a schema if there is a registry, and the type of that schema."""
+"""Formats whose values start with a schema id if there is a registry, and the type of that schema."""
 PLAIN_FORMATS = ("string", "short", "int", "long", "float", "double")
 FORMATS = (*SCHEMA_FORMATS, *PLAIN_FORMATS)
 
@@ -21,7 +21,7 @@ _NOT_REDACTED = {
     "url": "schemaRegistryUrl",
     "bearer.auth.token": "schemaRegistryToken",
 }
-"""Options of the client that have their own option here, whose value Spark redacts."""
+"""Options of the registry client that are replaced by options of the source and sink whose values Spark redacts."""
 _NUMBERS = (
     "timeout",
     "max.retries",
@@ -33,7 +33,7 @@ _NUMBERS = (
 
 
 class Row(Protocol):
-    """A row of the option table (`SparkOption`), as far as it is used here."""
+    """The part of a row of the option table (`SparkOption`) that this module uses."""
 
     @property
     def name(self) -> str: ...
@@ -73,7 +73,7 @@ class FieldOptions:
     message: str | None = None
 
     def option(self, name: str) -> str:
-        """The name of an option of this field, such as valueSchema for Schema."""
+        """Return the name of an option of this field, such as valueSchema for Schema."""
         return f"{self.field}{name}"
 
 
@@ -83,7 +83,7 @@ class TypedOptions:
 
     Arguments:
         fields: the options of keys, of values, or of both.
-        registry: options of `SchemaRegistryClient`, sorted, so that they can be a cache key; () without one.
+        registry: options of `SchemaRegistryClient`, sorted for use as a cache key; () without a registry.
         registry_wait_ms: how long to wait for a registry that does not answer.
         register: the option autoRegister.
     """
@@ -94,7 +94,7 @@ class TypedOptions:
     register: bool = True
 
     def of(self, field: str) -> FieldOptions | None:
-        """The options of keys or values; None if they are bytes."""
+        """Return the options of keys or values; None if they are bytes."""
         return next((each for each in self.fields if each.field == field), None)
 
     @property
@@ -109,15 +109,15 @@ UNTYPED = TypedOptions()
 def parse_typed(
     parsed: Mapping[str, Any], given: Mapping[str, str], rows: Sequence[Row], **settings: Any
 ) -> TypedOptions:
-    """Check the options about types.
+    """Check the options for the types of keys and values.
 
     Arguments:
-        parsed: the given options that are in the option table, by name.
-        given: all options, names in lower case.
+        parsed: the given options of the option table, by name.
+        given: all options, with lower-case names.
         rows: the option table.
-        settings: the fields of `TypedOptions` that a single option sets.
+        settings: the fields of `TypedOptions` that are set by single options.
 
-    Raises `KafkaConfigurationError` that names the option, and shows no secret.
+    Raises a `KafkaConfigurationError` that names the option and contains no secret.
     """
     fields = tuple(found for field in FIELDS if (found := _field(field, parsed, rows)) is not None)
     registry = _registry(parsed, given)

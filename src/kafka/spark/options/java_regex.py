@@ -1,7 +1,8 @@
 """Translates Java's regular expressions, for `subscribePattern`, to Python's. Pure.
 
 Only topic names matter, which consist of ASCII letters, digits, dots, underscores and hyphens. Syntax that differs in
-Python is translated; syntax that Python does not have is refused by name, so that no pattern changes its meaning.
+Python is translated. Syntax that Python does not support is rejected with its name, so that no pattern changes its
+meaning.
 """
 
 import re
@@ -36,7 +37,7 @@ _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(-[a-zA-Z]+)?([:)])")
 
 
 def translate(pattern: str) -> str:
-    """The pattern in Python's syntax, for `re.ASCII`; raises a `ValueError` that names unsupported syntax."""
+    """Translate a pattern to Python's syntax, for `re.ASCII`. Raises a `ValueError` that names unsupported syntax."""
     translated = _Translation(pattern).run()
     try:
         re.compile(translated, re.ASCII)
@@ -46,7 +47,7 @@ def translate(pattern: str) -> str:
 
 
 def _ranges(characters: frozenset[str]) -> str:
-    """Characters for the inside of a class."""
+    """Format characters for a character class."""
     return "".join(f"\\x{ord(each):02x}" for each in sorted(characters))
 
 
@@ -73,7 +74,7 @@ class _Translation:
         return "".join(out)
 
     def _escape(self, inside: bool) -> str:
-        """An escape; ``inside`` a class, other characters have a meaning."""
+        """Translate an escape sequence. ``inside`` a character class, other characters are special."""
         letter = self._pattern[self._at + 1 : self._at + 2]
         if not letter:
             raise ValueError("it ends in a backslash")
@@ -116,7 +117,7 @@ class _Translation:
         return re.escape(chr(int(found[1], 16)))
 
     def _character_class(self) -> str:
-        """A class up to its closing bracket; classes inside classes are refused."""
+        """Translate a character class up to its closing bracket. Nested classes are rejected."""
         self._at += 1
         out = ["["]
         if self._pattern.startswith("^", self._at):

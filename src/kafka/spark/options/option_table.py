@@ -43,11 +43,11 @@ class SparkOption:
     Arguments:
         name: its name in programs; not case-sensitive.
         default: the default as text; "" if it has none.
-        uses: the reads and writes that accept it; others refuse it.
-        parse: takes name and text; returns the value or raises `KafkaConfigurationError`.
-        doc: what it does, in a sentence.
+        uses: the reads and writes that accept it; others reject it.
+        parse: converts name and text to the value, or raises `KafkaConfigurationError`.
+        doc: its effect, in a sentence.
         tolerated: reads and writes that accept it with a warning, although it has no effect.
-        refusal: why other reads and writes refuse it.
+        refusal: why other reads and writes reject it.
         field: the field that it sets, in `ReadOptions`, `WriteOptions`, `ExactlyOnceOptions`, `TypedOptions` or
             `FieldOptions`; "" if the field depends on other options as well. If several options set one field, the
             first in the table takes precedence.
@@ -65,7 +65,7 @@ class SparkOption:
     batch_default: str = ""
 
     def parsed_default(self, use: Use) -> Any:
-        """The value of the default; None if there is none.
+        """Return the value of the default; None if there is no default.
 
         Arguments:
             use: the kind of read or write, because a batch read may have another default.
@@ -456,7 +456,7 @@ OPTIONS: tuple[SparkOption, ...] = (
 )
 
 BY_KEY: dict[str, SparkOption] = {row.name.lower(): row for row in OPTIONS}
-"""The table by lower-case name, as Spark passes names."""
+"""The table by lower-case name, because Spark passes lower-case names."""
 
 KAFKA_PREFIX = "kafka."
 """Prefix of the clients' options, which have the names of Kafka's Java clients."""
@@ -466,7 +466,7 @@ _CREDENTIAL = (
     "role, or with OAUTHBEARER and kafka.sasl.oauth.token.provider"
 )
 OTHERS = {"databricks.servicecredential": _CREDENTIAL, "databricks.servicecredential.scope": _CREDENTIAL}
-"""Options of other connectors, and what to write instead."""
+"""Options of other connectors, and what to use instead."""
 
 SPARKS_OWN = frozenset(
     {

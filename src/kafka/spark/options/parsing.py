@@ -1,4 +1,4 @@
-"""Parses the options of a read or a write into frozen objects; refuses unknown and contradictory ones. Pure."""
+"""Parses the options of a read or a write into frozen objects. Rejects unknown and contradictory options. Pure."""
 
 import dataclasses
 import functools
@@ -40,16 +40,17 @@ _READER_FETCH = {
     "max_partition_fetch_bytes": 8 * 1024 * 1024,
     "receive_message_max_bytes": 256 * 1024 * 1024,
 }
-"""A task's consumer has these defaults, which differ from those of `KafkaConsumer`.
+"""Defaults of a task's consumer that differ from those of `KafkaConsumer`.
 
-A task reads few partitions as fast as possible, and its records exist already: a broker that waits for more records
-would only block the connection for the next task."""
+A task reads few partitions as fast as possible, and its records already exist. A broker that waits for more records
+would only block the connection for the next task.
+"""
 
 _told: set[str] = set()
 
 
 def log_warnings(warnings: Sequence[str]) -> None:
-    """Log warnings about options, each once in this process."""
+    """Log warnings about options, each once per process."""
     for each in warnings:
         if each not in _told:
             _told.add(each)
@@ -58,12 +59,12 @@ def log_warnings(warnings: Sequence[str]) -> None:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """The options of a read; times are in milliseconds, and None means no limit.
+    """The options of a read. Times are in milliseconds, and None means no limit.
 
     Arguments:
         streaming: whether it is a stream; otherwise a batch.
         columns: the columns of the option `columns` or `includeHeaders`, in order.
-        configs: keyword arguments of the consumers, sorted, so that they can be a cache key.
+        configs: keyword arguments of the consumers, sorted for use as a cache key.
         warnings: for `log_warnings`, when the read is planned.
     """
 
@@ -111,11 +112,11 @@ class WriteOptions:
     """The options of a write.
 
     Arguments:
-        topic: the option of that name; None: a column names the topic.
-        configs: keyword arguments of the producers, sorted, so that they can be a cache key.
+        topic: the option `topic`; None: a column names the topic.
+        configs: keyword arguments of the producers, sorted for use as a cache key.
         warnings: for `log_warnings`, when the write is planned.
         timestamps: the option `includeTimestamp`.
-        exactly_once: None: at-least-once delivery.
+        exactly_once: the options of a write in transactions; None for at-least-once delivery.
     """
 
     topic: str | None
@@ -127,7 +128,7 @@ class WriteOptions:
 
 
 def check_names(options: Mapping[str, str]) -> None:
-    """Raise `KafkaConfigurationError` for an unknown option, with the most similar name."""
+    """Raise a `KafkaConfigurationError` for an unknown option. It suggests the most similar name."""
     for key in options:
         if key in BY_KEY or key.startswith((KAFKA_PREFIX, REGISTRY_PREFIX)) or key in SPARKS_OWN:
             continue
@@ -158,7 +159,7 @@ def _kafka_names() -> tuple[str, ...]:
 
 
 def _parse(options: Mapping[str, str], use: Use, warnings: list[str]) -> dict[str, Any]:
-    """The values of the given options, by their names in the table."""
+    """Parse the given options; return the values by their names in the table."""
     check_names(options)
     parsed = {}
     for key, row in BY_KEY.items():
@@ -178,7 +179,7 @@ def _parse(options: Mapping[str, str], use: Use, warnings: list[str]) -> dict[st
 
 
 def _fields(of: type, parsed: Mapping[str, Any], use: Use, warnings: list[str]) -> dict[str, Any]:
-    """The fields of a dataclass that options set: the given value, or the default, or None."""
+    """Return the fields of a dataclass that options set: the given value, or the default, or None."""
     rows = [row for row in OPTIONS if row.field in {each.name for each in dataclasses.fields(of)}]
     setters: dict[str, SparkOption] = {}
     for row in rows:
@@ -196,7 +197,7 @@ def _fields(of: type, parsed: Mapping[str, Any], use: Use, warnings: list[str]) 
 
 
 def _given_or_default(parsed: Mapping[str, Any], name: str, use: Use = Use.READ) -> Any:
-    """An option's value, or its default."""
+    """Return an option's value, or its default."""
     return parsed[name] if name in parsed else BY_KEY[name.lower()].parsed_default(use)
 
 
@@ -207,13 +208,13 @@ def _misplaced(row: SparkOption, use: Use) -> KafkaConfigurationError:
 
 
 def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
-    """Check all options of a read.
+    """Parse and check all options of a read.
 
     Arguments:
-        options: as Spark passes them, with lower-case names.
+        options: the options that Spark passes, with lower-case names.
         streaming: whether it is a stream; otherwise a batch.
 
-    Raises `KafkaConfigurationError` that names the option.
+    Raises a `KafkaConfigurationError` that names the option.
     """
     use = Use.STREAM if streaming else Use.BATCH
     warnings: list[str] = []
@@ -240,17 +241,19 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
 
 
 def _typed(parsed: Mapping[str, Any], options: Mapping[str, str], use: Use) -> TypedOptions:
-    """The types of keys and values."""
+    """Return the types of keys and values."""
     settings = _fields(TypedOptions, parsed, use, [])
     return parse_typed(parsed, options, OPTIONS, **settings)
 
 
 def parse_write(options: Mapping[str, str], *, streaming: bool = False) -> WriteOptions:
-    """Check all options of a write; raises `KafkaConfigurationError` that names the option.
+    """Parse and check all options of a write.
 
     Arguments:
-        options: as Spark passes them, with lower-case names.
+        options: the options that Spark passes, with lower-case names.
         streaming: whether it is the sink of a stream; otherwise a batch write.
+
+    Raises a `KafkaConfigurationError` that names the option.
     """
     warnings: list[str] = []
     parsed = _parse(options, Use.SINK, warnings)
@@ -267,7 +270,10 @@ def parse_write(options: Mapping[str, str], *, streaming: bool = False) -> Write
 
 
 def _exactly_once(parsed: Mapping[str, Any], configs: dict[str, Any], *, streaming: bool) -> ExactlyOnceOptions | None:
-    """The options of a write in transactions; raises `KafkaConfigurationError` for conflicting ones."""
+    """Return the options of a write in transactions; None for at-least-once delivery.
+
+    Raises `KafkaConfigurationError` for conflicting options.
+    """
     fields = _fields(ExactlyOnceOptions, parsed, Use.SINK, [])
     if not _given_or_default(parsed, "exactlyOnce"):
         for row in OPTIONS:
@@ -301,7 +307,7 @@ def _check_selection(parsed: Mapping[str, Any]) -> None:
 
 
 def _check_boundaries(start: Boundary, end: Boundary, streaming: bool) -> None:
-    """Raise if a read would be empty, as far as that is known without asking Kafka."""
+    """Raise `KafkaConfigurationError` if a read would be empty, if that is known without querying Kafka."""
     if not streaming and _uses(start, LATEST):
         raise KafkaConfigurationError(
             f"option {start.option!r} cannot be latest (-1) for a batch read: it would be empty"
@@ -312,7 +318,7 @@ def _check_boundaries(start: Boundary, end: Boundary, streaming: bool) -> None:
 
 
 def _check_order(start: Boundary, end: Boundary) -> None:
-    """Raise if a batch ends before it starts, as far as that is known without asking Kafka."""
+    """Raise `KafkaConfigurationError` if a batch ends before it starts, if that is known without querying Kafka."""
     if isinstance(start, AtTime) and isinstance(end, AtTime) and end.timestamp_ms < start.timestamp_ms:
         raise KafkaConfigurationError(
             f"option {end.option!r} ({end.timestamp_ms}) is before {start.option!r} ({start.timestamp_ms})"
@@ -356,7 +362,7 @@ def _columns(parsed: Mapping[str, Any], typed: TypedOptions) -> tuple[str, ...]:
 
 
 def check_read(options: Mapping[str, str]) -> ReadOptions:
-    """Parse options of a batch or a stream; raises `KafkaConfigurationError` if they are valid for neither."""
+    """Parse the options of a batch or a stream. Raises `KafkaConfigurationError` if they are valid for neither."""
     for name in options:
         if name in BY_KEY and not (BY_KEY[name].uses | BY_KEY[name].tolerated) & Use.READ:
             raise _misplaced(BY_KEY[name], Use.READ)
@@ -371,24 +377,24 @@ def check_read(options: Mapping[str, str]) -> ReadOptions:
 
 
 def read_columns(options: Mapping[str, str]) -> tuple[str, ...]:
-    """The columns that the options request."""
+    """Return the columns that the options request."""
     parsed = _parsed_alone(options)
     return _columns(parsed, _typed(parsed, options, Use.READ))
 
 
 def _parsed_alone(options: Mapping[str, str]) -> dict[str, Any]:
-    """The values of the given options, without a check of where they are used."""
+    """Parse the given options without checking where they are used."""
     return {row.name: row.parse(row.name, options[key]) for key, row in BY_KEY.items() if key in options}
 
 
 def requested_columns(
     options: Mapping[str, str], fields: Sequence[tuple[str, str, bool]], types: Mapping[str, str] = COLUMNS
 ) -> tuple[str, ...]:
-    """The columns of the schema that Spark passes to a reader: the user's own, or the result of `read_columns`.
+    """Return the columns of the schema that Spark passes to a reader: the user's own, or the result of `read_columns`.
 
     Arguments:
         options: the options of the read.
-        fields: for each field, its name, its type in Spark's notation and whether it is nullable.
+        fields: for each field, its name, its type in Spark's notation, and whether it is nullable.
         types: the types of all columns.
     """
     names = check_user_schema(fields, types)

@@ -1,4 +1,4 @@
-"""The columns of a read, as Spark's own connector names and types them, and the checks of schemas. Pure."""
+"""The columns of a read, with the names and types of Spark's own connector, and checks of schemas. Pure."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -15,7 +15,7 @@ COLUMNS: dict[str, str] = {
     "timestampType": "int",
     "headers": "array<struct<key:string,value:binary>>",
 }
-"""Every column and its type, in Spark's notation and order."""
+"""All columns and their types, in Spark's notation and order."""
 
 NEVER_NULL = frozenset({"topic", "partition", "offset", "timestamp", "timestampType"})
 """Columns that a user's schema may declare as not null, because every record has them."""
@@ -25,7 +25,7 @@ TIMESTAMP = "timestamp"
 
 
 def ddl(columns: Sequence[str], types: Mapping[str, str] = COLUMNS) -> str:
-    """The schema of these columns in Spark's notation."""
+    """Return the schema of these columns in Spark's notation."""
     return ", ".join(f"{name} {types[name]}" for name in columns)
 
 
@@ -40,9 +40,9 @@ def check_columns(option: str, columns: Sequence[str], there: Collection[str] = 
 
 
 def check_user_schema(fields: Sequence[tuple[str, str, bool]], types: Mapping[str, str] = COLUMNS) -> tuple[str, ...]:
-    """Check the fields of a user's schema: for each its name, its type in Spark's notation and whether it is nullable.
+    """Check the fields of a user's schema: name, type in Spark's notation, and whether the field is nullable.
 
-    Returns the names, or raises `KafkaConfigurationError`: the source does not convert columns; cast them in Spark.
+    Returns the names. Raises `KafkaConfigurationError` for other types: the source does not convert columns.
     """
     names = tuple(name for name, _, _ in fields)
     check_columns("the schema", names, types)
@@ -64,7 +64,7 @@ def check_user_schema(fields: Sequence[tuple[str, str, bool]], types: Mapping[st
 
 
 def not_null(fields: Sequence[tuple[str, str, bool]]) -> frozenset[str]:
-    """The names of the fields of a checked schema that are declared as not null."""
+    """Return the names of the fields of a checked schema that are declared as not null."""
     return frozenset(name for name, _, nullable in fields if not nullable)
 
 
@@ -75,13 +75,13 @@ def check_sink_schema(
     timestamps: bool = False,
     typed: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
-    """Check the fields of the rows to write, each with name and type in Spark's notation; return those to write.
+    """Check the fields (name and type in Spark's notation) of a frame; return the names of those to write.
 
     Arguments:
-        fields: the fields of the frame; columns that the sink does not have are ignored.
-        topic: the option of that name.
-        timestamps: whether a column `timestamp` of Spark's type timestamp sets the records' timestamps; with another
-            type it is ignored, as in Spark's connector.
+        fields: the fields of the frame. Columns that the sink does not support are ignored.
+        topic: the option `topic`.
+        timestamps: whether a column `timestamp` of Spark's type timestamp sets the records' timestamps. With another
+            type, it is ignored, as in Spark's connector.
         typed: the formats of typed columns.
 
     Raises `KafkaConfigurationError` if `value` or the topic is missing, or a type is wrong.
@@ -112,7 +112,7 @@ def check_sink_schema(
 
 
 def _check_typed(name: str, format_: str, types: Mapping[str, str]) -> None:
-    """Raise if a typed column is missing, or cannot be written in its format."""
+    """Raise `KafkaConfigurationError` if a typed column is missing, or cannot be written in its format."""
     if name not in types:
         raise KafkaConfigurationError(f"option {name + 'Format'!r} is set, but there is no column {name!r} to write")
     allowed = _PLAIN_TYPES.get(format_)

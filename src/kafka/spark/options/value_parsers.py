@@ -1,6 +1,6 @@
-"""Parsers of option values, from Spark's text to the planner's types. They read no files and connect to nothing.
+"""Parsers of option values, from Spark's text to the planner's types. They do no I/O.
 
-Each parser takes the option's name and text, and raises a `KafkaConfigurationError` that names both.
+Each parser accepts the option's name and text, and raises a `KafkaConfigurationError` that contains both.
 """
 
 import dataclasses
@@ -18,9 +18,9 @@ from kafka.spark.options.java_regex import translate
 from kafka.structs import TopicPartition
 
 LATEST = -1
-"""Replaces an offset: the end of the log."""
+"""Stands for the end of the log, instead of an offset."""
 EARLIEST = -2
-"""Replaces an offset: the beginning of the log."""
+"""Stands for the beginning of the log, instead of an offset."""
 
 OFFSETS_EXAMPLE = 'JSON such as {"topic":{"0":42,"1":-2}}'
 _DELAY_UNITS_MS = {"": 1, "ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -52,7 +52,7 @@ class AtOffsets:
     topics: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def at(self, partition: TopicPartition) -> int | None:
-        """The value for a partition; None if there is none."""
+        """Return the value for a partition, or None."""
         return self.offsets.get(partition, self.topics.get(partition.topic))
 
 
@@ -78,12 +78,12 @@ class AtTimes:
     topics: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def at(self, partition: TopicPartition) -> int | None:
-        """The value for a partition; None if there is none."""
+        """Return the value for a partition, or None."""
         return self.timestamps_ms.get(partition, self.topics.get(partition.topic))
 
 
 Boundary = Everywhere | AtOffsets | AtTime | AtTimes
-"""Where a read starts or ends."""
+"""The start or the end of a read."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -118,39 +118,39 @@ Selection = Topics | Matching | Partitions
 
 
 def invalid(name: str, expected: str, value: str) -> KafkaConfigurationError:
-    """The error for an invalid value. These options contain no secrets; long JSON is shortened."""
+    """Return the error for an invalid value. These options contain no secrets. Long JSON is shortened."""
     given = value if len(value) <= _LONGEST_SHOWN else f"{value[:_LONGEST_SHOWN]}..."
     return KafkaConfigurationError(f"option {name!r} expects {expected}, not {given!r}")
 
 
 def format_of_field(name: str, value: str) -> str:
-    """A format of keys or values."""
+    """Parse a format of keys or values."""
     if value.strip().lower() not in FORMATS:
         raise invalid(name, f"one of {', '.join(FORMATS)}", value)
     return value.strip().lower()
 
 
 def version(name: str, value: str) -> int | None:
-    """The number of a version; None: the latest."""
+    """Parse the number of a version; None stands for the latest."""
     return None if value.strip().lower() == "latest" else positive(name, value)
 
 
 def errors_of_field(name: str, value: str) -> str:
-    """How to handle a key or value that cannot be decoded."""
+    """Parse how to handle a key or value that cannot be decoded."""
     if value.strip().lower() not in ("fail", "null", "column"):
         raise invalid(name, "fail, null or column", value)
     return value.strip().lower()
 
 
 def text(name: str, value: str) -> str:
-    """Non-empty text."""
+    """Parse non-empty text."""
     if not value.strip():
         raise invalid(name, "a value", value)
     return value.strip()
 
 
 def boolean(name: str, value: str) -> bool:
-    """``true`` or ``false``, not case-sensitive."""
+    """Parse ``true`` or ``false``, ignoring case."""
     lowered = value.strip().lower()
     if lowered not in ("true", "false"):
         raise invalid(name, "true or false", value)
@@ -158,7 +158,7 @@ def boolean(name: str, value: str) -> bool:
 
 
 def whole(name: str, value: str, low: int = 0) -> int:
-    """A whole number of at least ``low``."""
+    """Parse a whole number of at least ``low``."""
     try:
         number = int(value)
     except ValueError:
@@ -169,12 +169,12 @@ def whole(name: str, value: str, low: int = 0) -> int:
 
 
 def positive(name: str, value: str) -> int:
-    """A whole number of at least 1."""
+    """Parse a whole number of at least 1."""
     return whole(name, value, 1)
 
 
 def delay_ms(name: str, value: str) -> int:
-    """A time span such as ``15m``, ``90s`` or ``500`` (ms), in milliseconds."""
+    """Parse a time span such as ``15m``, ``90s`` or ``500`` (ms); return milliseconds."""
     found = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", value.lower())
     if found is None or found[2] not in _DELAY_UNITS_MS:
         raise invalid(name, "a duration such as 500ms, 30s, 15m or 1h", value)
@@ -182,7 +182,7 @@ def delay_ms(name: str, value: str) -> int:
 
 
 def topics(name: str, value: str) -> Topics:
-    """Names of topics, separated by commas."""
+    """Parse topic names separated by commas."""
     names = tuple(dict.fromkeys(each.strip() for each in value.split(",") if each.strip()))
     if not names:
         raise invalid(name, "the names of one or more topics, separated by commas", value)
@@ -190,7 +190,7 @@ def topics(name: str, value: str) -> Topics:
 
 
 def matching(name: str, value: str) -> Matching:
-    """A regular expression in Java's syntax, to search for in topic names."""
+    """Parse a regular expression in Java's syntax, to search for in topic names."""
     pattern = text(name, value)
     try:
         return Matching(pattern, translate(pattern))
@@ -213,7 +213,7 @@ def _is_whole(value: object, low: int) -> bool:
 
 
 def assigned(name: str, value: str) -> Partitions:
-    """Partitions as JSON: a list of numbers for each topic."""
+    """Parse partitions as JSON: a list of numbers for each topic."""
     expected = 'JSON such as {"topic":[0,1]}'
     found: set[TopicPartition] = set()
     for topic, numbers in _parse_json(name, expected, value).items():
@@ -226,7 +226,7 @@ def assigned(name: str, value: str) -> Partitions:
 def _by_partition(
     name: str, expected: str, value: str, number_of: Callable[[object], int | None]
 ) -> tuple[dict[TopicPartition, int], dict[str, int]]:
-    """The numbers of partitions, and of whole topics, from JSON.
+    """Parse numbers for partitions, and for whole topics, from JSON.
 
     Arguments:
         number_of: converts the entry of a partition; returns None if it is invalid.
@@ -251,12 +251,12 @@ def _offset(entry: object) -> int | None:
 
 
 def _entry_ms(entry: object) -> int | None:
-    """The time of a partition: a number, ISO text, `EARLIEST` or `LATEST`."""
+    """Parse the time of a partition: a number, ISO text, `EARLIEST` or `LATEST`."""
     return _offset(entry) if not isinstance(entry, str) else date_ms(entry)
 
 
 def offsets(name: str, value: str) -> Boundary:
-    """``earliest``, ``latest`` or offsets as JSON, with -2 for earliest and -1 for latest."""
+    """Parse ``earliest``, ``latest`` or offsets as JSON, with -2 for earliest and -1 for latest."""
     if value.strip().lower() in _WORDS:
         return Everywhere(name, _WORDS[value.strip().lower()])
     expected = f"'earliest', 'latest' or {OFFSETS_EXAMPLE} (-2: earliest, -1: latest)"
@@ -264,7 +264,10 @@ def offsets(name: str, value: str) -> Boundary:
 
 
 def date_ms(value: str) -> int | None:
-    """An ISO date or time in ms since 1970, in UTC unless it has an offset; None if invalid or before 1970."""
+    """Parse an ISO date or time; return ms since 1970, or None if it is invalid or before 1970.
+
+    It is in UTC unless it contains an offset.
+    """
     try:
         parsed = datetime.datetime.fromisoformat(value.strip())
     except ValueError:
@@ -275,7 +278,7 @@ def date_ms(value: str) -> int | None:
 
 
 def time_ms(name: str, value: str) -> AtTime:
-    """Milliseconds since 1970-01-01 UTC, or an ISO date, for all partitions."""
+    """Parse a time for all partitions: milliseconds since 1970-01-01 UTC, or an ISO date."""
     if value.strip().isdecimal():
         return AtTime(name, whole(name, value))
     milliseconds = date_ms(value)
@@ -289,7 +292,7 @@ def time_ms(name: str, value: str) -> AtTime:
 
 
 def times_ms(name: str, value: str) -> AtTimes:
-    """Milliseconds since 1970-01-01 UTC, or an ISO date, for each partition, as JSON."""
+    """Parse a time for each partition as JSON: milliseconds since 1970-01-01 UTC, or an ISO date."""
     expected = (
         'JSON such as {"topic":{"0":1735689600000,"1":-2}} (milliseconds since 1970-01-01 UTC, or ISO times in '
         "quotes; -2: earliest, -1: latest)"
@@ -298,21 +301,24 @@ def times_ms(name: str, value: str) -> AtTimes:
 
 
 def null_on_request(name: str, value: str) -> bool:
-    """``fail`` or ``null``; whether it is null."""
+    """Parse ``fail`` or ``null``; return whether it is ``null``."""
     if value.strip().lower() not in ("fail", "null"):
         raise invalid(name, "'fail' or 'null'", value)
     return value.strip().lower() == "null"
 
 
 def latest_on_request(name: str, value: str) -> bool:
-    """``error`` or ``latest``; whether a read starts at the end if no record has its starting time or a later one."""
+    """Parse ``error`` or ``latest``; return whether it is ``latest``.
+
+    With ``latest``, a read starts at the end if no record has its starting time or a later one.
+    """
     if value.strip().lower() not in ("error", "latest"):
         raise invalid(name, "'error' or 'latest'", value)
     return value.strip().lower() == "latest"
 
 
 def names(name: str, value: str) -> tuple[str, ...]:
-    """Names separated by commas, in order, without duplicates."""
+    """Parse names separated by commas, without duplicates."""
     found = tuple(each.strip() for each in value.split(","))
     if not all(found) or len(set(found)) != len(found):
         raise invalid(name, "column names separated by commas, without duplicates", value)
@@ -324,9 +330,10 @@ _REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]
 
 @dataclasses.dataclass(frozen=True)
 class NamedTokenProvider:
-    """The option's value: names an object with ``token()``, or a callable without arguments that returns one.
+    """A token provider, named by ``module:attribute``.
 
-    It is imported at the first login of each process that connects, and cached.
+    The attribute must be an object with ``token()``, or a callable without arguments that returns one. It is imported
+    at the first login of each process that connects, and cached.
 
     Arguments:
         reference: ``module:attribute``.
@@ -335,12 +342,12 @@ class NamedTokenProvider:
     reference: str
 
     def token(self) -> str:
-        """A bearer token that has not expired."""
+        """Return a bearer token that has not expired."""
         token: str = _load(self.reference).token()
         return token
 
     def extensions(self) -> dict[str, str]:
-        """The SASL extensions to send with the token."""
+        """Return the SASL extensions to send with the token."""
         extensions = getattr(_load(self.reference), "extensions", None)
         found: dict[str, str] = extensions() if callable(extensions) else {}
         return found
@@ -368,7 +375,7 @@ def _load(reference: str) -> Any:
 
 
 def named_token_provider(name: str, value: str) -> NamedTokenProvider:
-    """``module:attribute``; raises `KafkaConfigurationError` for other text. Does not import anything yet."""
+    """Parse ``module:attribute`` without importing anything. Raises `KafkaConfigurationError` for other text."""
     if not _REFERENCE.fullmatch(value.strip()):
         raise invalid(name, "a name such as 'my_package.tokens:Provider'", "text of another form")
     return NamedTokenProvider(value.strip())

@@ -1,4 +1,4 @@
-"""The offsets and tasks of a batch read. Pure, except for the lookup that it is given."""
+"""Plans a batch read: its offsets and its tasks. Pure, except for the given lookup."""
 
 from kafka.spark.options.parsing import ReadOptions
 from kafka.spark.planning.data_loss import DataLoss
@@ -9,7 +9,7 @@ from kafka.structs import TopicPartition
 
 
 def plan_batch(options: ReadOptions, lookup: OffsetLookup) -> list[Task]:
-    """The tasks of a batch read.
+    """Return the tasks of a batch read.
 
     Raises `MissingTopicError` if a topic does not exist, `DataLossError` for missing data if `failOnDataLoss` is true,
     `KafkaConfigurationError` if the options do not fit the topics, and `KafkaError` if the cluster does not answer.

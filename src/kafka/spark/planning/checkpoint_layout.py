@@ -1,23 +1,24 @@
-"""The offsets of a stream in Spark's checkpoint, and the other keys next to them. Pure.
+"""The offsets of a stream in Spark's checkpoint, and the data stored next to them. Pure.
 
-The layout is that of Spark's own connector, ``{"topic":{"0":42}}``, so that a checkpoint moves between that connector
-and this one. Other keys contain blanks, which no topic's name can; Spark's connector, and earlier versions of this one,
-read them as nothing:
+The layout is that of Spark's own connector, ``{"topic":{"0":42}}``, so that a query can be moved between that connector
+and this one with its checkpoint. Other keys contain spaces, which topic names cannot contain. Spark's connector and
+earlier versions of this one ignore them:
 
-- ``"initial offsets of topic":{"0":40}``: the start of a first batch, in its end (`stream_plan.first_end` says when).
-- ``"topic id Zm9v...":{}``: the id of a topic tells one that was deleted and recreated from the one before. Brokers
-  before Kafka 2.8 have no ids.
-- ``"topic leader epochs 0-1:5":{}``: the epoch of the partitions' leaders (KIP-320) when the offsets were planned. It
-  is at least that of the last record before them, and tells a log that lost its end and grew again. Brokers before
-  Kafka 2.1 have no epochs.
-- ``"topic cut back 0:31":{}``: where such a log was cut back and the query continues, the end of that micro-batch says
-  from which offset the other records are read. A replay begins there, too.
+- ``"initial offsets of topic":{"0":40}``: the start of a first batch, stored in its end if necessary
+  (`stream_plan.first_end`).
+- ``"topic id Zm9v...":{}``: the id of a topic, which distinguishes it from a deleted topic of the same name. Brokers
+  before Kafka 2.8 do not support ids.
+- ``"topic leader epochs 0-1:5":{}``: the leader epochs of partitions (KIP-320) when the offsets were planned. An epoch
+  is at least that of the last record before the offset, and reveals whether a log has lost its end and grown again.
+  Brokers before Kafka 2.1 do not support epochs.
+- ``"topic cut back 0:31":{}``: if such a log was truncated and the query continues, the offset at which the micro-batch
+  starts to read the new records, stored in its end. A replay starts at the same offset.
 - ``"topic waits up to 0:650":{}`` and ``"planned at 1790000000000":{}``: the backlog after a micro-batch. PySpark
   before 4.2 ends a query with `Trigger.AvailableNow` after one micro-batch, so `run_available` starts more queries for
   the remaining offsets. They must all end where the logs ended when the first micro-batch was planned: here, partition
   0 had offsets up to 650.
 
-A checkpoint without ids or epochs, such as one of Spark's own connector, tells nothing about them.
+A checkpoint without ids or epochs, such as one of Spark's own connector, leaves them unknown.
 """
 
 from collections.abc import Mapping
@@ -30,18 +31,19 @@ Layout = dict[str, Any]
 Offsets = dict[TopicPartition, int]
 
 _INITIAL = "initial offsets"
-"""With the value True, marks a new query's first offsets. It contains a blank, so it is not a topic name. In
-checkpoints of version 0.1, the end of a first batch may contain the layout of the first offsets here."""
+"""With the value True, marks a new query's first offsets. It contains a space, so it is not a topic name. In
+checkpoints of version 0.1, the end of a first batch may contain the layout of the first offsets under this key.
+"""
 _INITIAL_OF = "initial offsets of "
-"""Precedes a topic name: its first offsets, in the end of the first batch."""
+"""Prefix of a topic name: the topic's first offsets, in the end of the first batch."""
 _LOST_OF = "lost records of "
-"""Precedes a topic name: how many of its records the query has lost, next to the newest offsets in a report."""
+"""Prefix of a topic name: how many of its records the query has lost, next to the newest offsets in a report."""
 _BYTES_OF = "log bytes of "
-"""Precedes a topic name: the sizes of its partitions' logs, in the same place."""
+"""Prefix of a topic name: the sizes of the logs of its partitions, next to the newest offsets in a report."""
 
 
 def to_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
-    """Offsets as stored in a checkpoint; equal offsets give equal text."""
+    """Return offsets in the layout of a checkpoint. The layouts of equal offsets are equal as text, too."""
     layout: Layout = {}
     for topic, partition in sorted(offsets):
         layout.setdefault(topic, {})[str(partition)] = offsets[TopicPartition(topic, partition)]
@@ -49,15 +51,15 @@ def to_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
 
 
 def initial_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
-    """A query's first offsets, as stored in the end of its first batch."""
+    """Return a query's first offsets in the layout in which the end of its first batch contains them."""
     return {_INITIAL_OF + topic: partitions for topic, partitions in to_layout(offsets).items()}
 
 
 def from_layout(layout: Mapping[str, Any], *, initial: bool = False) -> Offsets:
-    """The offsets in a checkpoint; raises `KafkaConfigurationError` if it belongs to another source.
+    """Return the offsets in a checkpoint. Raises `KafkaConfigurationError` if it belongs to another source.
 
     Arguments:
-        layout: the offsets, as stored.
+        layout: the stored offsets.
         initial: return the first offsets that the end of a first batch contains, if any, instead of the end.
     """
     offsets: Offsets = {}
@@ -72,7 +74,7 @@ def from_layout(layout: Mapping[str, Any], *, initial: bool = False) -> Offsets:
 
 
 def _part(layout: Mapping[str, Any], initial: bool) -> list[tuple[str, Any]]:
-    """The topics of a layout with their partitions, or those of the first offsets in it."""
+    """Return the topics of a layout with their partitions, or those of the first offsets in it."""
     if not initial:
         return [(key, value) for key, value in layout.items() if " " not in key]
     found = [(key.removeprefix(_INITIAL_OF), value) for key, value in layout.items() if key.startswith(_INITIAL_OF)]
@@ -85,7 +87,7 @@ def for_report(
     lost: Mapping[TopicPartition, int],
     log_bytes: Mapping[TopicPartition, int],
 ) -> Layout:
-    """The newest offsets for a progress report, with the numbers of lost records and the sizes of logs, if any."""
+    """Return the newest offsets for a progress report, with numbers of lost records and sizes of logs, if known."""
     return {
         **to_layout(newest),
         **{_LOST_OF + topic: counts for topic, counts in to_layout(lost).items()},
@@ -94,12 +96,12 @@ def for_report(
 
 
 def lost_records(layout: Mapping[str, Any]) -> dict[TopicPartition, int]:
-    """The number of lost records of each partition, from a progress report."""
+    """Return the number of lost records of each partition, from a progress report."""
     return _beside_offsets(layout, _LOST_OF)
 
 
 def log_bytes(layout: Mapping[str, Any]) -> dict[TopicPartition, int]:
-    """The size of each partition's log, from a progress report that contains it."""
+    """Return the size of each partition's log, from a progress report that contains it."""
     return _beside_offsets(layout, _BYTES_OF)
 
 
@@ -115,17 +117,17 @@ def _foreign(layout: Mapping[str, Any]) -> KafkaConfigurationError:
 
 
 def mark_initial(offsets: Mapping[TopicPartition, int]) -> Layout:
-    """The layout of a new query's first offsets."""
+    """Return the layout of a new query's first offsets."""
     return {**to_layout(offsets), _INITIAL: True}
 
 
 def is_initial(layout: Mapping[str, Any]) -> bool:
-    """Whether these are a new query's first offsets."""
+    """Return whether these are a new query's first offsets."""
     return layout.get(_INITIAL) is True
 
 
 def marked(mark: str, values: Mapping[TopicPartition, int]) -> Layout:
-    """A key for each topic, with consecutive partitions of the same value combined: "topic MARK 0-3:5,4:6"."""
+    """Return a key for each topic, with consecutive partitions of the same value combined: "topic MARK 0-3:5,4:6"."""
     topics: dict[str, list[list[int]]] = {}
     for (topic, partition), value in sorted(values.items()):
         runs = topics.setdefault(topic, [])
@@ -142,7 +144,7 @@ def _text(run: list[int]) -> str:
 
 
 def found(mark: str, layout: Mapping[str, Any]) -> dict[TopicPartition, int]:
-    """The numbers stored next to offsets under a mark."""
+    """Return the numbers stored next to offsets under a mark."""
     numbers: dict[TopicPartition, int] = {}
     for topic, is_marked, runs in (key.partition(f" {mark} ") for key in layout):
         for partitions, _, value in (run.partition(":") for run in runs.split(",") if is_marked):
@@ -156,17 +158,17 @@ _MARK = " id "
 
 
 def with_topic_ids(layout: Mapping[str, Any], ids: Mapping[str, str]) -> Layout:
-    """The offsets with the known ids of their topics."""
+    """Add the known topic ids to the offsets."""
     return {**layout, **{f"{topic}{_MARK}{ids[topic]}": {} for topic in sorted(ids.keys() & layout.keys())}}
 
 
 def topic_ids(layout: Mapping[str, Any]) -> dict[str, str]:
-    """The topic ids stored next to offsets, by topic."""
+    """Return the topic ids stored next to offsets, by topic."""
     return {topic: found for topic, mark, found in (key.partition(_MARK) for key in layout) if mark}
 
 
 def recreated_topics(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
-    """The topics whose id has changed; topics whose id was or is unknown are not included."""
+    """Return the topics whose id has changed. Topics whose id was or is unknown are not included."""
     return {topic for topic, found in now.items() if is_another_topic(before.get(topic), found)}
 
 
@@ -177,22 +179,22 @@ _CUT_BACK = "cut back"
 
 
 def with_leader_epochs(layout: Mapping[str, Any], epochs: Mapping[TopicPartition, int]) -> Layout:
-    """The offsets with the known leader epochs of their partitions."""
+    """Add the known leader epochs of partitions to the offsets."""
     return {**layout, **marked(_EPOCHS, {each: epoch for each, epoch in epochs.items() if each.topic in layout})}
 
 
 def leader_epochs(layout: Mapping[str, Any]) -> Epochs:
-    """The leader epochs stored next to offsets."""
+    """Return the leader epochs stored next to offsets."""
     return found(_EPOCHS, layout)
 
 
 def with_truncations(layout: Mapping[str, Any], offsets: Mapping[TopicPartition, int]) -> Layout:
-    """The end of a micro-batch, with the offsets at which it starts where logs were truncated."""
+    """Add the offsets at which a micro-batch starts in truncated logs to the end of the micro-batch."""
     return {**layout, **marked(_CUT_BACK, offsets)}
 
 
 def truncations(layout: Mapping[str, Any]) -> Offsets:
-    """The offsets at which a micro-batch starts in partitions whose logs were truncated, from its end."""
+    """Return the offsets at which a micro-batch starts in partitions with truncated logs, from its end."""
     return found(_CUT_BACK, layout)
 
 
@@ -203,7 +205,7 @@ _PLANNED = "planned at "
 def with_backlog(
     layout: Mapping[str, Any], end: Offsets, newest: Mapping[TopicPartition, int], planned_ms: int
 ) -> Layout:
-    """The end of a micro-batch, with the backlog after it.
+    """Add the backlog after a micro-batch to the end of the micro-batch.
 
     Arguments:
         layout: the end.
@@ -215,23 +217,23 @@ def with_backlog(
 
 
 def backlog(layout: Mapping[str, Any]) -> Offsets:
-    """The ends of the logs that a micro-batch did not read completely."""
+    """Return the ends of the logs that a micro-batch did not read completely."""
     return found(_WAITS, layout)
 
 
 def planned_ms(layout: Mapping[str, Any]) -> int | None:
-    """When `backlog` was determined, in milliseconds since 1970; None if it was not."""
+    """Return when `backlog` was determined, in milliseconds since 1970; None if it was not."""
     return next((int(key.removeprefix(_PLANNED)) for key in layout if key.startswith(_PLANNED)), None)
 
 
 def goal(begin: Offsets, waiting: Offsets, known: Offsets, newest: Offsets) -> Offsets:
-    """The offsets up to which the query must read before it looks for more; {} if it has, as far as logs still reach.
+    """Return the offsets up to which the query must read before it looks for newer ones; {} if it has reached them.
 
     Arguments:
         begin: the start of the next micro-batch, without new partitions.
         waiting: the backlog in the checkpoint.
         known: like ``begin``, with new partitions.
-        newest: the current ends of their logs.
+        newest: the current ends of their logs, which may have been truncated.
     """
     wanted = {each: min(offset, newest[each]) for each, offset in waiting.items() if each in newest}
     if all(offset <= known[each] for each, offset in wanted.items()):
@@ -250,15 +252,15 @@ class Backlog:
     def bound(
         self, start: Mapping[str, Any], begin: Offsets, known: Offsets, end: Offsets, newest: Offsets, now_ms: int
     ) -> Offsets:
-        """The maximum end of a micro-batch, before limits apply.
+        """Return the maximum end of a micro-batch, before limits apply.
 
         Arguments:
-            start: its start, as in the checkpoint.
+            start: the start of the micro-batch, as in the checkpoint.
             begin: the offsets in ``start``.
             known: the same, with partitions that are new to the query.
             end: the ends of their logs.
             newest: the ends of all logs.
-            now_ms: the current time.
+            now_ms: the current time in milliseconds since 1970.
         """
         wanted = goal(begin, backlog(start), known, end) if self._is_first else {}
         self._is_first = False
@@ -267,5 +269,5 @@ class Backlog:
         return wanted or end
 
     def beside(self, layout: Layout, end: Offsets) -> Layout:
-        """The end of the micro-batch, with the backlog after it if that was determined."""
+        """Return the end of the micro-batch, with the backlog after it if that was determined."""
         return layout if self._planned_ms is None else with_backlog(layout, end, self._newest, self._planned_ms)

@@ -1,4 +1,4 @@
-"""The `OffsetLookup` of a real cluster, with retries, implemented with the public clients."""
+"""The `OffsetLookup` of a real cluster, with retries. It uses the public clients."""
 
 import logging
 import time
@@ -28,9 +28,9 @@ log = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
 
 _NEW_TOPIC_PAUSE_MS = 200
-"""Pause before a missing topic is requested again: a new topic is not known to all brokers immediately."""
+"""Pause before a missing topic is requested again, because not all brokers know a new topic immediately."""
 _LEADER_PATIENCE_MS = (2_000, 4_000, 8_000, 16_000, 30_000)
-"""Timeouts of successive requests to leaders; after each, the partitions that no longer exist are removed."""
+"""Timeouts of successive requests to leaders. After each, partitions that no longer exist are removed."""
 
 _HINT_PATIENCE_MS = 2_000
 
@@ -38,8 +38,8 @@ _HINT_PATIENCE_MS = 2_000
 class ClusterLookup:
     """Queries the cluster for a planner; connects at the first query. A context manager.
 
-    The first connection is attempted once, for ``bootstrap_timeout_ms``. After a cluster has answered, failures are
-    retried as often as the option `fetchOffset.numRetries` says.
+    The first connection is attempted once, for ``bootstrap_timeout_ms``. After the cluster has answered once, failures
+    are retried `fetchOffset.numRetries` times.
 
     Arguments:
         options: the options of the read.
@@ -70,15 +70,15 @@ class ClusterLookup:
                 client.close()
 
     def topics(self) -> set[str]:
-        """The names of all topics that this user may see, except Kafka's internal ones."""
+        """Return the names of all topics that this user may see, except Kafka's internal ones."""
         described = self._ask("list the topics", lambda: self._admins().describe_topics())
         return {topic["topic"] for topic in described if not topic["is_internal"]}
 
     def partitions(self, topics: Collection[str]) -> dict[str, set[TopicPartition]]:
-        """The partitions of those topics that exist.
+        """Return the partitions of those topics that exist.
 
-        A topic counts as missing only if a broker returns error 3 (unknown topic). Raises
-        `TopicAuthorizationFailedError` and other errors that a broker returns for one of them.
+        A topic is considered missing only if a broker returns error 3 (unknown topic). Raises
+        `TopicAuthorizationFailedError` and other errors that a broker returns for a topic.
         """
         found: dict[str, set[TopicPartition]] = {}
         for attempt in range(self._options.retries + 1):
@@ -105,13 +105,13 @@ class ClusterLookup:
         return found
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """The ids of these topics, from the last responses to `partitions`; none from brokers before 2.8."""
+        """Return the ids of these topics, from the last responses to `partitions`; none from brokers before 2.8."""
         return {topic: self._ids[topic] for topic in topics if topic in self._ids}
 
     def log_bytes(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """The sizes of their logs on the brokers' disks, as far as brokers report them; does not raise.
+        """Return the sizes of logs on the brokers' disks, as far as brokers report them. Does not raise.
 
-        This is a hint with a short timeout: brokers that do not answer, or refuse, are omitted.
+        The sizes are hints, so the timeout is short, and brokers that do not answer or refuse are omitted.
         """
         from kafka import KafkaAdminClient
 
@@ -130,11 +130,14 @@ class ClusterLookup:
         return found
 
     def earliest(self, partitions: Collection[TopicPartition]) -> Offsets:
-        """The first offset of each partition that exists."""
+        """Return the first offset of each partition that exists."""
         return self._ask_leaders("find the first offsets", partitions, _earliest)
 
     def latest(self, partitions: Collection[TopicPartition], at_least: Mapping[TopicPartition, int]) -> Offsets:
-        """The end offset of each partition that exists. Retries, as a new leader may not know the newest one yet."""
+        """Return the end offset of each partition that exists.
+
+        Retries, because a new leader may not know the newest one yet.
+        """
         offsets: Offsets = {}
         for attempt in range(self._options.retries + 1):
             if attempt:
@@ -153,13 +156,13 @@ class ClusterLookup:
         return {each: end.offset for each, end in found.items()}
 
     def leader_epochs(self, partitions: Collection[TopicPartition]) -> Epochs:
-        """The epochs of their leaders, from the last responses to `latest`; none from brokers before 2.1."""
+        """Return the partitions' leader epochs, from the last responses to `latest`; none from brokers before 2.1."""
         return {each: self._epochs[each] for each in partitions if each in self._epochs}
 
     def epoch_ends(self, epochs: Mapping[TopicPartition, int]) -> Offsets:
-        """The end offset of an epoch in the leader's log; omits partitions whose leader cannot tell.
+        """Return the end offset of an epoch in the leader's log; omit partitions whose leader does not know it.
 
-        Brokers before Kafka 2.3 do not tell consumers.
+        Brokers before Kafka 2.3 do not answer this request from consumers.
         """
 
         def ask(consumer: "KafkaConsumer", partitions: Iterable[TopicPartition], timeout_ms: int) -> dict[Any, Any]:
@@ -173,7 +176,7 @@ class ClusterLookup:
         return {each: end.offset for each, end in found.items() if end.offset >= 0}
 
     def at_time(self, times_ms: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
-        """The offset of the first record at or after a time (ms since 1970-01-01 UTC); None if there is none."""
+        """Return the offset of the first record at or after a time (ms since 1970-01-01 UTC); None if there is none."""
 
         def ask(consumer: "KafkaConsumer", partitions: Iterable[TopicPartition], timeout_ms: int) -> dict[Any, Any]:
             return consumer.offsets_for_times({each: times_ms[each] for each in partitions}, timeout_ms=timeout_ms)
@@ -187,7 +190,7 @@ class ClusterLookup:
         partitions: Collection[TopicPartition],
         ask: "Callable[[KafkaConsumer, Iterable[TopicPartition], int], dict[TopicPartition, Answer]]",
     ) -> dict[TopicPartition, Answer]:
-        """The responses of the partitions' leaders; partitions that no longer exist are omitted."""
+        """Query the partitions' leaders and return their responses; omit partitions that no longer exist."""
         left = set(partitions)
         error: KafkaError | None = None
         for timeout_ms in _LEADER_PATIENCE_MS:
@@ -258,7 +261,7 @@ class ClusterLookup:
 
 
 def _add_sizes(found: dict[TopicPartition, int], directory: Mapping[str, Any]) -> None:
-    """Add the sizes of the logs in a broker's directory; the largest replica of a partition counts."""
+    """Add the sizes of the logs in a broker's directory. The size of a partition is that of its largest replica."""
     for topic in directory["topics"]:
         for each in topic["partitions"]:
             partition = TopicPartition(topic["name"], each["partition_index"])

@@ -23,10 +23,10 @@ class DataLoss:
         self._warned: set[str] = set()
 
     def report(self, what: str) -> None:
-        """Raise `DataLossError` if the option says so; otherwise log a warning.
+        """Raise `DataLossError` if `failOnDataLoss` is true; otherwise log a warning.
 
         Arguments:
-            what: what is missing, as a sentence without its end.
+            what: a description of the missing data, as a sentence without a full stop.
         """
         if self._fail:
             raise DataLossError(
@@ -37,7 +37,7 @@ class DataLoss:
         self.warn(what)
 
     def warn(self, what: str) -> None:
-        """Log a warning, once."""
+        """Log a warning, unless it was logged before."""
         if what not in self._warned:
             self._warned.add(what)
             log.warning("%s; continuing because failOnDataLoss=false", what)

@@ -15,7 +15,7 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 FRESH_S = 60.0
-"""Minimum seconds between requests: brokers read their folders for each response."""
+"""Minimum seconds between requests, because brokers scan their directories for each response."""
 
 Ask = Callable[[Collection[TopicPartition]], Mapping[TopicPartition, int]]
 """Returns the bytes of each log, as far as brokers report them."""
@@ -25,22 +25,22 @@ Sizes = dict[TopicPartition, float]
 
 
 def find_sizes(ranges: Sequence[OffsetRange], lookup: OffsetLookup) -> Sizes:
-    """The average sizes of the ranges that could share a task, as far as they are known and relevant."""
+    """Return the average bytes per offset of the ranges that could share a task, if known and relevant."""
     return average_sizes(may_share(ranges), lookup)
 
 
 def may_share(ranges: Sequence[OffsetRange]) -> set[TopicPartition]:
-    """The partitions of the ranges that could share a task."""
+    """Return the partitions of the ranges that could share a task."""
     small = {each.topic_partition for each in ranges if len(each) < SHARED_TASK_OFFSETS}
     return small if len(small) > 1 else set()
 
 
 def average_sizes(partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Sizes:
-    """The average bytes per offset of these partitions, as far as they are known and relevant."""
+    """Return the average bytes per offset of these partitions, as far as they are known and relevant."""
     if not partitions:
         return {}
     logs = lookup.log_bytes(partitions)
-    if sum(logs.values()) <= SHARED_TASK_BYTES:  # all of them together are small
+    if sum(logs.values()) <= SHARED_TASK_BYTES:  # together, all of them are small
         return {}
     first = lookup.earliest(logs.keys())
     last = lookup.latest(first.keys(), {})
@@ -48,10 +48,10 @@ def average_sizes(partitions: Collection[TopicPartition], lookup: OffsetLookup) 
 
 
 class LogSizes:
-    """The last known sizes of logs; they are requested in a thread, so that no micro-batch waits for them.
+    """The last known sizes of logs. They are requested in a thread, so that micro-batches do not wait for them.
 
     Arguments:
-        ask: requests them; called in a separate thread.
+        ask: requests the sizes; called in a separate thread.
         clock: monotonic, in seconds.
     """
 
@@ -63,7 +63,7 @@ class LogSizes:
         self._known: Mapping[TopicPartition, int] = {}
 
     def of(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """The known sizes. Requests new ones for later calls if they are due; returns immediately."""
+        """Return the known sizes immediately. If they are too old, request new ones for later calls."""
         now = self._clock()
         if self._asked_at is None or now - self._asked_at >= FRESH_S:
             self._begin(tuple(partitions), now)

@@ -1,4 +1,4 @@
-"""The planner's view of the cluster, as a protocol so that planning is pure, and the offsets that boundaries mean."""
+"""The planner's interface to the cluster, a protocol so that planning is pure, and resolution of boundaries."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -27,39 +27,40 @@ from kafka.structs import TopicPartition
 class OffsetLookup(Protocol):
     """Queries the cluster. Implementations retry, and finally raise `KafkaError`.
 
-    Results omit what does not exist. Missing permission to see a topic is an error, because the topic exists.
+    Results omit topics and partitions that do not exist. If the user may not see a topic, that is an error, because the
+    topic exists.
     """
 
     def topics(self) -> set[str]:
-        """The names of all topics, except Kafka's internal ones."""
+        """Return the names of all topics, except Kafka's internal ones."""
 
     def partitions(self, topics: Collection[str]) -> dict[str, set[TopicPartition]]:
-        """The partitions of those topics that exist; raises `TopicAuthorizationFailedError`."""
+        """Return the partitions of those topics that exist. Raises `TopicAuthorizationFailedError`."""
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """The ids of these topics, from the last responses to `partitions`; none from brokers before 2.8."""
+        """Return the ids of these topics, from the last responses to `partitions`; none from brokers before 2.8."""
 
     def leader_epochs(self, partitions: Collection[TopicPartition]) -> Epochs:
-        """The epochs of their leaders, from the last responses to `latest`; none from brokers before 2.1."""
+        """Return the partitions' leader epochs, from the last responses to `latest`; none from brokers before 2.1."""
 
     def epoch_ends(self, epochs: Mapping[TopicPartition, int]) -> Offsets:
-        """The end offset of an epoch in the leader's log; omits partitions whose leader cannot tell."""
+        """Return the end offset of an epoch in the leader's log; omit partitions whose leader does not know it."""
 
     def log_bytes(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """The sizes of their logs on the brokers' disks, as far as brokers report them; does not raise."""
+        """Return the sizes of logs on the brokers' disks, as far as brokers report them. Does not raise."""
 
     def earliest(self, partitions: Collection[TopicPartition]) -> Offsets:
-        """The first offset of each partition."""
+        """Return the first offset of each partition."""
 
     def latest(self, partitions: Collection[TopicPartition], at_least: Mapping[TopicPartition, int]) -> Offsets:
-        """The end offset of each partition; retries while one is below ``at_least``."""
+        """Return the end offset of each partition; retry while one is below ``at_least``."""
 
     def at_time(self, times_ms: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
-        """The offset of the first record at or after a time (ms since 1970-01-01 UTC); None if there is none."""
+        """Return the offset of the first record at or after a time (ms since 1970-01-01 UTC); None if there is none."""
 
 
 class MissingTopicError(KafkaError):
-    """A topic or partition named by a read does not exist."""
+    """A topic or partition that a read names does not exist."""
 
 
 class NoOffsetForTimeError(KafkaError):
@@ -67,7 +68,7 @@ class NoOffsetForTimeError(KafkaError):
 
 
 def name_partitions(partitions: Iterable[TopicPartition]) -> str:
-    """Partitions as text for a message; only the first eight."""
+    """Format the first eight partitions for a message."""
     listed = [f"{each.topic}-{each.partition}" for each in sorted(partitions)]
     return ", ".join(listed[:8]) + (f" and {len(listed) - 8} more" if len(listed) > 8 else "")
 
@@ -78,10 +79,10 @@ def find_partitions(
     known: Collection[TopicPartition] = (),
     warn: Callable[[str], None] | None = None,
 ) -> set[TopicPartition]:
-    """The partitions to read.
+    """Return the partitions to read.
 
     Arguments:
-        known: the partitions that the query has read already; the caller checks whether one of them is gone.
+        known: the partitions that the query has read. The caller checks whether they still exist.
         warn: called with a sentence about each named topic or partition that does not exist; None: raise
             `MissingTopicError` instead.
     """
@@ -109,9 +110,10 @@ def find_partitions(
 
 
 def _find_matching(selection: Matching, lookup: OffsetLookup, known: Collection[TopicPartition]) -> set[TopicPartition]:
-    """The partitions of all matching topics.
+    """Return the partitions of all matching topics.
 
-    A list of topics omits those that the user may not see, so topics that were read before are requested by name.
+    The cluster's list of topics omits those that the user may not see, so topics that were read before are requested by
+    name.
     """
     pattern = re.compile(selection.expression, re.ASCII)
     names = lookup.topics().union(each.topic for each in known)
@@ -137,7 +139,7 @@ def resolve_start(
     loss: DataLoss,
     at_end: set[TopicPartition] | None = None,
 ) -> Offsets:
-    """The offsets at which a read starts, limited to the range of the logs.
+    """Return the offsets at which a read starts, limited to the range of the logs.
 
     Arguments:
         at_end: receives the partitions that start at their end because no record has the given time or a later one.
@@ -163,7 +165,7 @@ def resolve_start(
 
 
 def resolve_end(options: ReadOptions, lookup: OffsetLookup, partitions: set[TopicPartition], loss: DataLoss) -> Offsets:
-    """The end offsets of a batch (exclusive), none beyond the end of its log."""
+    """Return the end offsets of a batch (exclusive), limited to the ends of the logs."""
     boundary = options.end
     offsets = _resolve(boundary, options, lookup, partitions)
     if not isinstance(boundary, AtOffsets):
@@ -187,12 +189,12 @@ def check_order(
     at_end: set[TopicPartition],
     loss: DataLoss,
 ) -> None:
-    """Raise `KafkaConfigurationError` if a batch ends before it starts, as Spark's connector does.
+    """Raise `KafkaConfigurationError` if a batch ends before it starts, as in Spark's connector.
 
     If the log starts after the given end, that is data loss, handled according to `failOnDataLoss`.
 
     Arguments:
-        at_end: the partitions from `resolve_start`, which are empty and therefore correct.
+        at_end: the partitions from `resolve_start`, which are empty but correct.
     """
     wrong = sorted(each for each in (start.keys() & end.keys()) - at_end if start[each] > end[each])
     first = lookup.earliest(wrong) if wrong else {}
@@ -232,7 +234,7 @@ def _resolve(
 
 
 def _check_covers(boundary: AtOffsets | AtTimes, partitions: set[TopicPartition], options: ReadOptions) -> None:
-    """Check that offsets are given for every partition that is read, as with Spark's connector, and for no other."""
+    """Check that offsets are given for exactly the partitions that are read, as Spark's connector does."""
     left_out = {each for each in partitions if boundary.at(each) is None}
     if left_out:
         words = ["-1 stands for latest"]

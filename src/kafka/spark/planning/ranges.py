@@ -1,6 +1,6 @@
-"""Ranges of offsets, and how they are divided among Spark tasks. Pure.
+"""Ranges of offsets, and their division among Spark tasks. Pure.
 
-The same ranges and options give the same tasks, so a replay after a crash reads the same rows in the same tasks.
+The result depends only on the ranges and options, so a replay after a crash reads the same rows in the same tasks.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ from kafka.structs import TopicPartition
 SHARED_TASK_OFFSETS = 10_000
 """Maximum number of offsets of ranges that share a task.
 
-A Python task takes 50 to 85 ms before its first row, as long as about 100,000 rows take. With a larger limit, heavy
+A Python task takes 50 to 85 ms before its first row, as long as about 100,000 rows take. With a larger limit, expensive
 operations on the rows would run on fewer cores.
 """
 SHARED_TASK_BYTES = 8 << 20
@@ -25,9 +25,9 @@ class OffsetRange:
     """Offsets of a partition, from ``start`` (inclusive) to ``stop`` (exclusive).
 
     Arguments:
-        leader_epoch: epoch of the leader when they were planned; records of later epochs do not belong to the range.
-            None: unknown.
-        topic_id: id of the topic, which tells it from a recreated one; None: unknown.
+        leader_epoch: epoch of the leader when the range was planned. Records of later epochs do not belong to the
+            range. None: unknown.
+        topic_id: id of the topic, which distinguishes it from a recreated topic; None: unknown.
     """
 
     topic: str
@@ -58,7 +58,7 @@ def ranges_between(
     epochs: Mapping[TopicPartition, int] = MappingProxyType({}),
     topic_ids: Mapping[str, str] = MappingProxyType({}),
 ) -> list[OffsetRange]:
-    """The non-empty ranges, in order. A partition missing from ``start`` is new, and starts at 0.
+    """Return the non-empty ranges, in order. A partition missing from ``start`` is new, and starts at 0.
 
     Arguments:
         epochs: epochs of the leaders that reported the ends, if known.
@@ -96,7 +96,7 @@ def plan_tasks(
 
 
 def _cut(whole: OffsetRange, parts: int) -> list[OffsetRange]:
-    """Split into ``parts`` non-empty ranges of nearly equal size, at the same offsets as Spark's own connector."""
+    """Split a range into ``parts`` non-empty ranges of nearly equal size, at the same offsets as Spark's connector."""
     parts = max(1, min(parts, len(whole)))
     pieces: list[OffsetRange] = []
     start = whole.start
@@ -108,7 +108,7 @@ def _cut(whole: OffsetRange, parts: int) -> list[OffsetRange]:
 
 
 def _split(ranges: Sequence[OffsetRange], wanted: int) -> list[OffsetRange]:
-    """Split ranges into about ``wanted``; ranges too small to be split do not affect the shares of others."""
+    """Split ranges into about ``wanted`` pieces. Ranges too small to be split do not affect the shares of others."""
     total = sum(map(len, ranges))
     small = {each for each in ranges if _share_of(len(each), total, wanted) == 1}
     rest = sum(len(each) for each in ranges if each not in small)
@@ -126,7 +126,11 @@ def _share_of(size: int, total: int, parts: int) -> int:
 def _share(
     pieces: Sequence[OffsetRange], limit: int, sizes: Mapping[TopicPartition, float], at_least: int = 0
 ) -> list[Task]:
-    """Combine small ranges up to ``limit`` offsets, each partition once per task, into ``at_least`` as many tasks."""
+    """Combine small ranges into tasks of up to ``limit`` offsets, with each partition at most once per task.
+
+    Arguments:
+        at_least: minimum number of tasks, if there are enough ranges.
+    """
     tasks: list[list[OffsetRange]] = []
     open_task: list[OffsetRange] = []
     filled, filled_bytes = 0, 0.0
@@ -147,7 +151,7 @@ def _share(
 
 
 def describe(ranges: Iterable[OffsetRange]) -> str:
-    """Ranges as text for a message; only the first eight."""
+    """Format the first eight ranges for a message."""
     listed = [str(each) for each in ranges]
     more = f" and {len(listed) - 8} more" if len(listed) > 8 else ""
     return ", ".join(listed[:8]) + more

@@ -1,15 +1,16 @@
-"""The start and the end of each micro-batch of a stream. Pure, except for the lookup and the clock that it is given.
+"""The start and the end of each micro-batch of a stream. Pure, except for the given lookup and clock.
 
-A new query looks up its first offsets, and Spark does not store them: after a crash in the first batch, it asks again,
-and the result may be different. So the end of that batch, which Spark does store, must suffice (`first_end`):
+A new query looks up its first offsets, and Spark does not store them. After a crash in the first batch, Spark requests
+them again, and the result may be different. So the end of that batch, which Spark does store, must suffice
+(`first_end`):
 
 - A partition that starts at the end of a log (``latest``) has an empty first batch: a later result can only be higher.
 - A partition that starts at the beginning of a log (``earliest``) usually starts at 0.
 - Offsets given by the user do not change.
 - In all other cases, the end also contains the start, under keys that are not topics.
 
-`LogEnds` finds logs that lost their end since the query read it, however long they are now (KIP-320): a leader that was
-not in sync when it was elected may lack records that were read, and have others under their offsets.
+`LogEnds` finds logs that have lost their end since the query read it, even if they have grown again (KIP-320): a leader
+that was not in sync when it was elected may lack records that were read, and have others at their offsets.
 """
 
 import logging
@@ -48,7 +49,7 @@ _BY_TIME = -3
 
 
 def _kind(start: Boundary, partition: TopicPartition) -> int:
-    """How the first offset of a partition is determined: `EARLIEST`, `LATEST`, `_GIVEN` or `_BY_TIME`."""
+    """Return how the first offset of a partition is determined: `EARLIEST`, `LATEST`, `_GIVEN` or `_BY_TIME`."""
     if isinstance(start, Everywhere):
         return start.where
     if isinstance(start, AtOffsets):
@@ -58,7 +59,7 @@ def _kind(start: Boundary, partition: TopicPartition) -> int:
 
 
 def first_limits(start: Boundary, begin: Offsets, end: Mapping[TopicPartition, int]) -> Offsets:
-    """The limits of a first batch: partitions that start at the end of their log are not read.
+    """Return the limits of a first batch, which does not read partitions that start at the end of their log.
 
     Partitions without a first offset are left to the next batch.
     """
@@ -68,18 +69,18 @@ def first_limits(start: Boundary, begin: Offsets, end: Mapping[TopicPartition, i
 
 
 def first_end(start: Boundary, begin: Offsets, end: Offsets) -> Layout:
-    """The end of the first batch for the checkpoint, including its start if necessary."""
+    """Return the end of the first batch for the checkpoint, including its start if necessary."""
     kinds = {each: _kind(start, each) for each in end}
     carried = any(kind == _BY_TIME or (kind == EARLIEST and begin[each] != 0) for each, kind in kinds.items())
     return {**to_layout(end), **(initial_layout(begin) if carried else {})}
 
 
 def batch_start(boundary: Boundary, start: Mapping[str, Any], end: Mapping[str, Any]) -> Offsets:
-    """The start of the batch between two offsets of a checkpoint, including the first batch.
+    """Return the start of the batch between two offsets of a checkpoint, including the first batch.
 
     Arguments:
         boundary: the boundary at which the query started.
-        start: Spark's start of the batch; for a first batch, it may have been looked up again.
+        start: Spark's start of the batch. For a first batch, it may have been looked up again.
         end: the end in the checkpoint.
     """
     begin = from_layout(start)
@@ -98,13 +99,16 @@ def batch_start(boundary: Boundary, start: Mapping[str, Any], end: Mapping[str, 
 log = logging.getLogger(__name__)
 
 OFFSETS_FRESH_S = 0.1
-"""Spark asks for the latest offsets of an idle query over eighty times a second; the cluster is asked at most ten."""
+"""Minimum seconds between queries of the cluster.
+
+Spark requests the latest offsets of an idle query 80 times per second.
+"""
 PARTITIONS_FRESH_S = 1.0
 SIZES_FRESH_S = 60.0
 
 
 class StreamPlanner:
-    """The planner of one query; it exists as long as the query.
+    """The planner of one query, which exists as long as the query.
 
     Arguments:
         options: the options of the read.
@@ -129,7 +133,7 @@ class StreamPlanner:
         self._log_sizes = LogSizes(lookup.log_bytes, clock) if options.report_log_bytes else None
 
     def initial(self) -> Layout:
-        """The offsets at which a new query starts. Spark asks more than once; the first result is kept."""
+        """Return the offsets at which a new query starts. Spark asks more than once; the first result is kept."""
         if self._initial is None:
             partitions = find_partitions(self._options, self._lookup)
             start = resolve_start(self._options, self._lookup, partitions, self._loss)
@@ -147,14 +151,14 @@ class StreamPlanner:
     def latest(
         self, start: Mapping[str, Any], max_rows: int | None, *, everything: bool, now_ms: int | None = None
     ) -> Layout:
-        """The end of the batch that starts at ``start``; ``start`` itself if no batch is due.
+        """Return the end of the batch that starts at ``start``, or ``start`` itself if there is no batch yet.
 
         Arguments:
-            start: as in the checkpoint.
+            start: the start, as in the checkpoint.
             max_rows: maximum number of offsets in the batch; None: no limit.
             everything: read everything available, regardless of the limits in the options.
-            now_ms: ms since 1970, if the query may end after this batch whatever it leaves: the end then also says
-                what is left (`backlog`).
+            now_ms: milliseconds since 1970, if the query may end after this batch even if offsets remain: the end then
+                also contains the `backlog`.
         """
         begin = from_layout(start)
         end = dict(self._find_latest(begin) if self._frozen is None else self._frozen[0])
@@ -189,16 +193,19 @@ class StreamPlanner:
         return self._backlog.beside(with_leader_epochs(with_topic_ids(layout, ids), epochs), end)
 
     def tasks(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[Task]:
-        """The tasks of the batch between two offsets of a checkpoint.
+        """Return the tasks of the batch between two offsets of a checkpoint.
 
-        A replay reads the same offsets; which ranges share a task may change with the sizes of the logs.
+        A replay reads the same offsets. Which ranges share a task may depend on the current sizes of the logs.
         """
         ranges = batch_ranges(self._options, start, end)
         sizes = self._find_sizes(ranges, from_layout(end).keys())
         return plan_tasks(ranges, self._options.min_partitions, self._options.max_records, sizes)
 
     def _find_sizes(self, ranges: Sequence[OffsetRange], partitions: Collection[TopicPartition]) -> Sizes:
-        """The average sizes for a batch. All partitions are requested, because the next batch needs others."""
+        """Return the average sizes for a batch.
+
+        The sizes of all partitions are requested, because the next batch needs others.
+        """
         small, now = may_share(ranges), self._clock()
         if not small:
             return {}
@@ -208,7 +215,7 @@ class StreamPlanner:
         return self._sizes[2]
 
     def newest(self) -> Layout:
-        """The ends of the logs, for progress reports; {} after an error, which is logged."""
+        """Return the ends of the logs, for progress reports; {} after an error, which is logged."""
         try:
             latest = self._find_latest({})
             sizes = {} if self._log_sizes is None else self._log_sizes.of(latest.keys())
@@ -222,7 +229,7 @@ class StreamPlanner:
         if self._latest is not None and now - self._latest[0] < OFFSETS_FRESH_S:
             known = self._latest[1]
             if all(offset >= at_least.get(each, 0) for each, offset in known.items()):
-                return known  # otherwise a new leader reported older offsets
+                return known  # otherwise, a new leader has reported older offsets
         if self._partitions is None or now - self._partitions[0] >= PARTITIONS_FRESH_S:
             self._partitions = (now, self._find_partitions(at_least.keys()))
         offsets = self._lookup.latest(self._partitions[1], at_least)
@@ -234,17 +241,17 @@ class StreamPlanner:
         return find_partitions(self._options, self._lookup, known, warn)
 
     def _find_again(self, missed: Collection[TopicPartition], begin: Offsets) -> Offsets:
-        """The ends of partitions that were read before and are missing from the latest offsets.
+        """Return the ends of partitions that were read before and are missing from the latest offsets.
 
-        They may only be invisible. A partition leaves the checkpoint only if Kafka reports, for its topic by name, that
-        it does not exist.
+        They may only be invisible. A partition is removed from the checkpoint only if Kafka confirms that it does not
+        exist, when its topic is requested by name.
         """
         if not missed:
             return {}
         return self._lookup.latest(self._find_partitions(missed).intersection(missed), begin)
 
     def _leave_out_made_again(self, begin: Offsets, before: Mapping[str, str], now: Mapping[str, str]) -> Offsets:
-        """The offsets without those of recreated topics, which belong to logs that no longer exist."""
+        """Return the offsets without those of recreated topics, which belong to logs that no longer exist."""
         others = recreated_topics(before, now)
         for topic in sorted(others):
             self._loss.report(
@@ -264,7 +271,7 @@ class StreamPlanner:
                 )
 
     def _count_lost(self, begin: Offsets, end: Offsets) -> None:
-        """Count the records that were deleted before this batch could read them, unless that ends the query."""
+        """Count the records that were deleted before this batch could read them, unless the loss ends the query."""
         if self._options.fail_on_data_loss:
             return
         first = self._lookup.earliest(begin.keys() & end.keys())
@@ -273,7 +280,7 @@ class StreamPlanner:
                 self._lost[each] = self._lost.get(each, 0) + min(offset, end[each]) - begin[each]
 
     def _begin_of_new(self, begin: Offsets, end: Offsets) -> Offsets:
-        """The first offsets of partitions that are new to the query, which are read from their beginning."""
+        """Return the first offsets of partitions that are new to the query, which are read from their beginning."""
         new = end.keys() - begin.keys()
         if not new:
             return {}
@@ -286,7 +293,10 @@ class StreamPlanner:
         return first
 
     def _hold_back(self, begin: Offsets, end: Offsets) -> bool:
-        """Whether a batch waits for `minOffsetsPerTrigger` or `maxTriggerDelay`; the first batch never does."""
+        """Return whether a batch must wait for `minOffsetsPerTrigger` or `maxTriggerDelay`.
+
+        The first batch never waits.
+        """
         least = self._options.min_offsets
         if least is None:
             return False
@@ -299,7 +309,7 @@ class StreamPlanner:
 
 
 def batch_ranges(options: ReadOptions, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[OffsetRange]:
-    """The ranges of the batch between two offsets of a checkpoint. A replay gives the same ones."""
+    """Return the ranges of the batch between two offsets of a checkpoint. They are the same in a replay."""
     ids = topic_ids(end)
     others = recreated_topics(topic_ids(start), ids)
     begin = batch_start(options.start, start, end)
@@ -308,14 +318,14 @@ def batch_ranges(options: ReadOptions, start: Mapping[str, Any], end: Mapping[st
 
 
 def count_offsets(begin: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]) -> int:
-    """The number of offsets between two ends of all partitions."""
+    """Return the number of offsets between two ends of all partitions."""
     return sum(max(0, stop - begin.get(each, 0)) for each, stop in end.items())
 
 
 def limit_offsets(limit: int, begin: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]) -> Offsets:
-    """Ends that limit a batch to about ``limit`` offsets, divided in proportion to the backlog of each partition.
+    """Return ends that limit a batch to about ``limit`` offsets, in proportion to the backlog of each partition.
 
-    A share of less than one is rounded up, so that no partition starves; others are rounded down.
+    A share of less than one is rounded up, so that no partition starves. Other shares are rounded down.
     """
     sizes = {each: stop - begin.get(each, 0) for each, stop in end.items()}
     total = count_offsets(begin, end)
@@ -330,10 +340,10 @@ def limit_offsets(limit: int, begin: Mapping[TopicPartition, int], end: Mapping[
 
 
 class LogEnds:
-    """Compares what a query has read with the logs of the leaders.
+    """Compares the offsets that a query has read with the logs of the leaders.
 
     Arguments:
-        lookup: queries leaders, only when their epoch has changed: within one epoch, a log only grows.
+        lookup: queries leaders only when their epoch has changed, because a log only grows within one epoch.
         loss: how the query handles data loss.
     """
 
@@ -344,7 +354,7 @@ class LogEnds:
         """By partition: the previous epoch and the leader's, and where the previous one ends; None: unknown."""
 
     def check(self, begin: Offsets, before: Mapping[TopicPartition, int], now: Epochs) -> Offsets:
-        """The partitions whose logs were truncated, with the offsets up to which they are unchanged.
+        """Return the partitions whose logs were truncated, with the offsets up to which they are unchanged.
 
         Arguments:
             begin: the offsets up to which the query has read.

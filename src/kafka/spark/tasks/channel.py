@@ -1,7 +1,7 @@
-"""Arrow batches between the threads of a task.
+"""Passes Arrow batches between the threads of a task.
 
-A bounded hand-over from one thread to another lets fetching, producing and Spark's pipe run at the same time; small
-batches are merged, as each costs its receiver a fixed amount of work.
+Bounded queues between threads let fetching, producing and Spark's pipe run at the same time. Small batches are merged,
+because each batch costs its receiver a fixed amount of work.
 """
 
 import collections
@@ -31,7 +31,7 @@ class Channel(Generic[Item]):
         self._error: BaseException | None = None
 
     def put(self, item: Item) -> bool:
-        """Add an item; returns False if the channel is abandoned."""
+        """Add an item; return False if the channel is abandoned."""
         with self._changed:
             while True:
                 if len(self._items) < self._depth or self._abandoned:
@@ -44,7 +44,7 @@ class Channel(Generic[Item]):
             return True
 
     def end(self, error: BaseException | None = None) -> None:
-        """End the items; the reader gets ``error`` after the remaining items."""
+        """End the items. The reader gets ``error``, if any, after the remaining items."""
         with self._changed:
             self._ended = True
             self._error = error
@@ -74,7 +74,7 @@ class Channel(Generic[Item]):
 
 
 def prefetched(make: Callable[[], Iterator[Item]], depth: int) -> Iterator[Item]:
-    """The items of ``make()``, produced in a separate thread up to ``depth`` items ahead of the reader.
+    """Yield the items of ``make()``, produced in a separate thread up to ``depth`` items ahead of the reader.
 
     When this iterator is exhausted or closed, the thread has ended and the iterator of ``make`` is closed.
     """
@@ -105,9 +105,9 @@ def prefetched(make: Callable[[], Iterator[Item]], depth: int) -> Iterator[Item]
 
 
 def coalesced(batches: Iterable["pyarrow.RecordBatch"], at_least: int) -> Iterator[list["pyarrow.RecordBatch"]]:
-    """The batches in order, in lists of at least this many bytes each; only the last list may be smaller.
+    """Yield the batches in order, in lists of at least this many bytes each. Only the last list may be smaller.
 
-    A batch that is large enough becomes its own list, and ends the one before it: merging a list copies its batches,
+    A batch that is large enough becomes its own list, and ends the list before it. Merging a list copies its batches,
     which is only worthwhile for small ones.
     """
     held: list[pyarrow.RecordBatch] = []

@@ -1,9 +1,9 @@
 """Reads small micro-batches in the process that plans them, which saves a Python task for each.
 
-Spark accepts rows from its planner process if the reader is wrapped in a class of its own (`SPARKS_READER`), which is
-meant for `SimpleDataSourceStreamReader`. It checks this with `isinstance`, and requests rows after each plan. If there
-are none, or the block in which it stores them is lost, its task reads the planned ranges as usual. So this module only
-affects how long a small micro-batch takes.
+Spark accepts rows from its planner process if the reader is an instance of a wrapper class (`SPARKS_READER`) that is
+intended for `SimpleDataSourceStreamReader`. It checks this with `isinstance`, and requests rows after each plan. If
+there are none, or the block in which it stores them is lost, a task reads the planned ranges as usual. So this module
+only affects how long a small micro-batch takes.
 """
 
 import contextlib
@@ -26,18 +26,21 @@ log = logging.getLogger(__name__)
 
 try:
     from pyspark.sql.datasource_internal import _SimpleStreamReaderWrapper
-except ImportError:  # it is private to Spark, and may disappear
+except ImportError:  # a private class of Spark, which may disappear
     SPARKS_READER: type | None = None
 else:
     SPARKS_READER = _SimpleStreamReaderWrapper
 
 MOST_OFFSETS = 1_000
-"""Limit, because Spark's driver stores each of these rows as a JVM object and serializes it; a task handles more."""
+"""Maximum number of offsets, because Spark's driver stores each row as a JVM object and serializes it."""
 MOST_BYTES = 1 << 20
 POLL_TIMEOUT_DIVISOR = 4
-"""Records are awaited for a quarter of `kafkaConsumer.pollTimeoutMs`; then a task waits, and reports missing ones."""
+"""The planner waits a quarter of `kafkaConsumer.pollTimeoutMs` for records.
+
+Then a task waits, and reports missing ones.
+"""
 RETRY_AFTER_S = 60.0
-"""Seconds after a failure during which tasks read everything."""
+"""Seconds after a failure during which tasks read all micro-batches."""
 
 
 Rows: TypeAlias = "Future[list[pyarrow.RecordBatch] | None]"
@@ -53,7 +56,7 @@ class PlannedRows:
         clock: monotonic, in seconds.
         read: reads the rows of ranges, like `read_task`.
         is_typed: whether keys or values are typed, which is not supported: Spark's driver would create objects for
-            their parts.
+            their nested values.
     """
 
     def __init__(
@@ -77,7 +80,7 @@ class PlannedRows:
         self._begun: tuple[tuple[Task, ...], Rows] | None = None
 
     def begin(self, tasks: Sequence[Task]) -> None:
-        """Start to read a plan in a thread, while Spark writes its offset log; Spark requests the rows afterwards."""
+        """Start to read a plan in a thread, while Spark writes its offset log. Spark requests the rows afterwards."""
         if self._begun is not None and not self._begun[1].done():
             return
         rows: Rows = Future()
@@ -96,7 +99,7 @@ class PlannedRows:
             self._begun = tuple(tasks), rows
 
     def of(self, tasks: Sequence[Task]) -> list["pyarrow.RecordBatch"] | None:
-        """The rows of a plan; None if a task must read them."""
+        """Return the rows of a plan; None if a task must read them."""
         begun, self._begun = self._begun, None
         if begun is not None and begun[0] == tuple(tasks):
             return begun[1].result()
@@ -110,17 +113,17 @@ class PlannedRows:
             return None
         try:
             return self._within_bounds(tasks[0], count) or None
-        except Exception:  # the task will encounter it again, and report it to the user
+        except Exception:  # the task will encounter the error again, and report it to the user
             log.debug("could not read a small batch while planning it", exc_info=True)
             self._not_before = self._clock() + RETRY_AFTER_S
             return None
 
     def _within_bounds(self, ranges: Sequence[OffsetRange], count: int) -> list["pyarrow.RecordBatch"]:
-        """The rows, or none if they have too many bytes, which is remembered."""
+        """Return the rows; none if they have too many bytes. The average size is stored for later batches."""
         batches: list[pyarrow.RecordBatch] = []
         size = 0
         rows: Any = self._read(self._options, self._columns, ranges, self._not_null)
-        with contextlib.closing(rows):  # returns the consumer even if reading ends early
+        with contextlib.closing(rows):  # returns the consumer to the cache even if reading ends early
             for batch in rows:
                 batches.append(batch)
                 size += batch.nbytes

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SMALLEST_BATCH = 1 << 20
-"""Smaller Arrow batches are merged up to this many bytes: each batch costs Spark's JVM a fixed amount of work."""
+"""Minimum bytes of Arrow batches: smaller ones are merged, because Spark's JVM has a fixed cost per batch."""
 LARGEST_BATCH = 8 << 20
-"""Larger batches are split: the JVM holds a whole batch off-heap before it processes the first row."""
+"""Maximum bytes of Arrow batches: larger ones are split, because the JVM loads a batch completely."""
 BATCHES_AHEAD = 2
 _POLL_MS = 100
-"""Interval at which positions are checked: they also move past markers and gaps, which return no records."""
+"""Interval at which positions are checked. They also move past markers and gaps, for which no records are returned."""
 _CHECK_AFTER_S = 1.0
 """Seconds without progress after which the task checks whether the records still exist."""
 
@@ -51,13 +51,13 @@ def read_task(
     Arguments:
         options: the options of the read.
         columns: names of columns (`options.columns`), in order.
-        ranges: each partition at most once.
+        ranges: the ranges, each partition at most once.
         not_null: columns that the batches' schema declares as not null; Spark compares it with its own schema.
         typed: how to decode keys and values; None: they are bytes.
 
-    Raises `KafkaTimeoutError` if no data arrives in time, `DataLossError` if data is gone and `failOnDataLoss` is true,
-    `RecordTimeError` for a timestamp that Spark cannot represent, `RecordDecodingError` for a key or value that cannot
-    be decoded, and the consumer's errors. Each names topic, partition and offset.
+    Raises `KafkaTimeoutError` if no data arrives in time, `DataLossError` if data is missing and `failOnDataLoss` is
+    true, `RecordTimeError` for a timestamp that Spark cannot represent, `RecordDecodingError` for a key or value that
+    cannot be decoded, and the consumer's errors. Each error names topic, partition and offset.
     """
     if not ranges:
         return iter(())
@@ -99,13 +99,13 @@ def _batches(
 class RangeFetch:
     """Fetches ranges of offsets until every position has reached the end of its range.
 
-    Positions determine the end, not the number of records: transaction markers and compaction leave gaps.
+    Positions determine the end, not the number of records, because transaction markers and compaction leave gaps.
 
     Arguments:
-        consumer: without a group; raises if an offset is out of range.
+        consumer: a consumer without a group that raises if an offset is out of range.
         lookup: queries the cluster if no records arrive.
         options: the options of the read.
-        ranges: each partition at most once.
+        ranges: the ranges, each partition at most once.
         clock: returns seconds.
         sleep: waits for a number of seconds.
     """
@@ -131,7 +131,7 @@ class RangeFetch:
         self._sleep = sleep
 
     def columns(self) -> Iterator["Columns"]:
-        """The fetched records, limited to the ranges."""
+        """Yield the fetched records, limited to the ranges."""
         consumer = self._consumer
         consumer.assign(list(self._open))
         for partition, each in self._open.items():
@@ -153,7 +153,7 @@ class RangeFetch:
                 self._check_time(moved)
 
     def _poll(self) -> tuple[dict[TopicPartition, "Columns"], Collection[TopicPartition]]:
-        """The fetched records, and the partitions whose offset is out of range."""
+        """Return the fetched records, and the partitions whose offset is out of range."""
         try:
             return self._consumer.poll_columns(timeout_ms=_POLL_MS), ()
         except OffsetOutOfRangeError as error:
@@ -163,17 +163,17 @@ class RangeFetch:
             for each in divergent:
                 if each in self._open:
                     self._give_up(each, f"but: {error}")
-                else:  # it is finished; a seek clears the error
+                else:  # the range is finished; a seek clears the error
                     self._consumer.seek(each, self._consumer.position(each))
             return {}, ()
-        except UnknownTopicOrPartitionError:  # it may be new to that broker; `_skip_lost` checks whether it is gone
+        except UnknownTopicOrPartitionError:  # it may be new to that broker; `_skip_lost` checks whether it exists
             self._sleep(_POLL_MS / 1_000)
             return {}, ()
 
     def _leave_out_made_again(self, found: dict[TopicPartition, "Columns"]) -> None:
         """Drop records of recreated topics, which the next micro-batch reads from the beginning.
 
-        Since Kafka 3.1, fetches use topic ids; before that, records are accepted until the new id is known.
+        Since Kafka 3.1, fetches use topic ids. With earlier versions, records are accepted until the new id is known.
         """
         if not self._topic_ids:
             return
@@ -186,7 +186,10 @@ class RangeFetch:
                 self._give_up(each, "but its topic was deleted and recreated after the micro-batch was planned")
 
     def _planned(self, columns: "Columns", whole: OffsetRange) -> "Columns":
-        """The records within the range. Records of a leader epoch after the plan's have replaced the planned ones."""
+        """Return the records within the range.
+
+        Records of a later leader epoch have replaced the planned ones, and are dropped.
+        """
         count = len(columns)
         if count and columns.offsets[count - 1] >= whole.stop:
             columns = columns.slice(0, bisect.bisect_left(columns.offsets, whole.stop))
@@ -194,7 +197,7 @@ class RangeFetch:
         if epoch is None or columns.leader_epoch <= epoch:
             return columns
         later = next(((first, found) for first, _, found, _ in columns.runs() if found > epoch), None)
-        if later is None:  # only markers are later
+        if later is None:  # only markers belong to later epochs
             return columns
         self._give_up(
             whole.topic_partition,
@@ -204,12 +207,15 @@ class RangeFetch:
         return columns.slice(0, later[0])
 
     def _give_up(self, partition: TopicPartition, why: str) -> None:
-        """Report a range whose rest is gone, and end it. The next micro-batch finds where the log was truncated."""
+        """Report that the remaining records of a range are lost, and end it.
+
+        The next micro-batch finds where the log was truncated.
+        """
         self._report(partition, self._positions[partition], why)
         self._consumer.seek(partition, self._open[partition].stop)
 
     def _has_moved(self) -> bool:
-        """Close finished ranges; return whether a position has changed, which markers and gaps also do."""
+        """Close finished ranges; return whether a position has changed, possibly because of markers and gaps."""
         before, self._positions = self._positions, {each: self._consumer.position(each) for each in self._open}
         has_moved = self._positions != before
         done = [each for each, position in self._positions.items() if position >= self._open[each].stop]
@@ -233,9 +239,9 @@ class RangeFetch:
         )
 
     def _skip_lost(self, out_of_range: Collection[TopicPartition]) -> None:
-        """If a log no longer contains what was planned, fail or continue after it, according to `failOnDataLoss`.
+        """If a log no longer contains the planned records, fail or skip them, according to `failOnDataLoss`.
 
-        A partition that only waits is not touched: a seek, even to the same position, drops the pending response.
+        A partition that is only waiting is not changed: a seek, even to the same position, drops the pending response.
         """
         partitions = list(self._open)
         first = self._lookup.earliest(partitions)
@@ -260,7 +266,7 @@ class RangeFetch:
 
 
 def _cut(columns: "Columns") -> Iterator["Columns"]:
-    """Split into pieces of at most `LARGEST_BATCH` bytes, except for single records."""
+    """Split columns into pieces of at most `LARGEST_BATCH` bytes, except for single records."""
     count = len(columns)
     if count == 0:
         return
@@ -277,7 +283,7 @@ def to_batches(
     not_null: Collection[str] = (),
     times: RecordTimes | None = None,
 ) -> Iterator["pyarrow.RecordBatch"]:
-    """Columns as Arrow batches; small ones are merged up to `SMALLEST_BATCH` bytes.
+    """Convert columns to Arrow batches; small ones are merged up to `SMALLEST_BATCH` bytes.
 
     Raises `RecordTimeError` for a wrong timestamp, unless `times` reads it as null.
     """

@@ -1,7 +1,7 @@
-"""The timestamps of records, checked by reads and writes.
+"""Checks the timestamps of records in reads and writes.
 
-A read checks what producers wrote: times that Spark's timestamps cannot represent, or that are too far ahead. A write
-(`includeTimestamp`) reports times that Kafka refuses, or whose records it would delete at once.
+A read checks the timestamps that producers wrote: Spark cannot represent all of them, and they may be too far in the
+future. A write (`includeTimestamp`) reports timestamps that Kafka rejects, or whose records it would delete at once.
 """
 
 import datetime
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _PLAUSIBLE_MS = (631_152_000_000, 4_102_444_800_000)
-"""1990 and 2100: the error suggests another unit if the number would be between them."""
+"""1990 and 2100. The error suggests another unit if the number would then be between them."""
 _OTHER_UNITS = ((1_000_000, "nanoseconds"), (1_000, "microseconds"))
 
 
@@ -49,7 +49,7 @@ class RecordTimes:
         self._told: set[tuple[str, int]] = set()
 
     def to_arrow(self, columns: "Columns", names: Sequence[str]) -> "pyarrow.RecordBatch":
-        """Records as a batch with Spark's schema.
+        """Convert records to a batch with Spark's schema.
 
         Raises a `RecordTimeError` that names the record with a wrong timestamp, unless those are read as null.
         """
@@ -86,7 +86,7 @@ class RecordTimes:
 
 
 def date_of(milliseconds: int) -> str:
-    """The time in ISO 8601, UTC; only the year after 9999."""
+    """Format a time in ISO 8601, in UTC. After 9999, return only the year."""
     try:
         return f"{datetime.datetime.fromtimestamp(milliseconds / 1_000, datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"
     except (ValueError, OverflowError, OSError):
@@ -94,7 +94,7 @@ def date_of(milliseconds: int) -> str:
 
 
 def _with_nulls(columns: "Columns", names: Sequence[str], last: int) -> "pyarrow.RecordBatch":
-    """The batch, with null for each timestamp out of range."""
+    """Return the batch with null instead of each timestamp out of range."""
     import pyarrow as pa
     import pyarrow.compute
 
@@ -112,13 +112,13 @@ def _with_nulls(columns: "Columns", names: Sequence[str], last: int) -> "pyarrow
 
 
 _WORTH_ASKING_MS = 5 * 60_000
-"""The topic's retention is requested if a timestamp is older than this."""
+"""If a timestamp is older than this, the topic's retention is requested."""
 _asked: set[str] = set()
 """The topics whose retention this process has requested."""
 
 
 class RowTimeError(ValueError):
-    """Records cannot have the timestamp of a row."""
+    """Kafka does not support the timestamp of a row."""
 
 
 class RowTimes:
@@ -139,7 +139,7 @@ class RowTimes:
         """The latest timestamp so far, and the number of its row."""
 
     def check(self, table: "pyarrow.Table") -> None:
-        """Check the next rows of the task; raises `RowTimeError` for a timestamp before 1970."""
+        """Check the next rows of the task. Raises `RowTimeError` for a timestamp before 1970."""
         first, self._rows = self._rows, self._rows + table.num_rows
         times = _times_in(table)
         earliest, latest = extremes(times)
@@ -155,7 +155,7 @@ class RowTimes:
             self._latest = times[latest], first + latest
 
     def compare_with_retention(self, topic: str, rows: "pyarrow.Table") -> None:
-        """Warn, once for each topic in a process, about timestamps older than the topic's retention."""
+        """Warn about timestamps older than the topic's retention, once per topic and process."""
         if topic in _asked:
             return
         times = _times_in(rows)
@@ -175,7 +175,7 @@ class RowTimes:
             )
 
     def refusal(self) -> str:
-        """Text to add to a broker's error about a record's timestamp."""
+        """Return text to add to a broker's error about a record's timestamp."""
         if self._latest is None:
             return ""
         return (
@@ -186,7 +186,7 @@ class RowTimes:
 
 
 def _times_in(table: "pyarrow.Table") -> memoryview:
-    """Milliseconds, -1 for null; empty without that column."""
+    """Return the timestamps in milliseconds, -1 for null; empty without that column."""
     if TIMESTAMP not in table.column_names or not table.num_rows:
         return _NO_TIMES
     from kafka.record.arrow_rows import one_array, timestamp_view
@@ -198,7 +198,7 @@ _NO_TIMES = memoryview(b"").cast("q")
 
 
 def retention_ms(configs: Configs, topic: str) -> int | None:
-    """How long a topic keeps records, in ms; None: unlimited or unknown."""
+    """Return how long a topic keeps records, in milliseconds; None: unlimited or unknown."""
     from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 
     wanted = ("retention.ms", "cleanup.policy")

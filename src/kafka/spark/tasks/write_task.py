@@ -1,4 +1,4 @@
-"""Writes the rows of a task with a cached producer; a thread encodes and sends them while Spark's pipe continues."""
+"""Writes the rows of a task with a cached producer. A thread encodes and sends them while Spark's pipe continues."""
 
 import functools
 import itertools
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from kafka.producer.arrow_future import ArrowResult, FutureArrowResult
 
 TOGETHER_BYTES = 4 << 20
-"""Bytes of rows that are encoded together. Spark passes 10,000 rows at a time; divided among a topic's partitions,
-these would become small record batches, which cost the broker more CPU time."""
+"""Bytes of rows to encode together. Spark passes 10,000 rows at a time. Divided among a topic's partitions, they would
+become small record batches, which cost the broker more CPU time.
+"""
 TABLES_WAITING = 2
-"""Maximum number of tables that wait to be encoded. The producer's buffer_memory limits what it holds."""
+"""Maximum number of tables that wait to be encoded. The producer's buffer_memory limits the encoded data."""
 
 
 class DeliveryError(KafkaError):
@@ -37,10 +38,10 @@ def write_task(options: WriteOptions, columns: Sequence[str], batches: Iterator[
 
     Arguments:
         options: the options of the write.
-        columns: those of the batches that are written, a selection of key, value, headers, partition and topic.
-        batches: as Spark passes them.
+        columns: the columns to write, a selection of key, value, headers, partition and topic.
+        batches: the batches that Spark passes.
 
-    Raises `DeliveryError` that names the topic and says why. A task without rows does not connect.
+    Raises a `DeliveryError` with the topic and the reason. A task without rows does not connect.
     """
     first = next((batch for batch in batches if batch.num_rows), None)
     if first is None:
@@ -56,11 +57,11 @@ def deliver(
     batches: Iterable["pyarrow.RecordBatch"],
     on_written: "Callable[[ArrowResult], object]" = lambda _: None,
 ) -> int:
-    """Send all rows and wait until Kafka has them, as `write_task` does; gives their number.
+    """Send all rows and wait until Kafka has acknowledged them, as `write_task` does; return their number.
 
     Arguments:
-        producer: of this process.
-        options: of the write.
+        producer: a producer of this process.
+        options: the options of the write.
         batches: the rows.
         on_written: called in another thread with the result of each delivery.
 
@@ -89,8 +90,8 @@ class Delivery:
     """Sends tables in a separate thread, so that Spark's pipe continues while rows are encoded.
 
     Arguments:
-        producer: of this process.
-        options: of the write.
+        producer: a producer of this process.
+        options: the options of the write.
         on_written: called in that thread with the result of each delivery.
         times: checks the timestamps of rows.
     """
@@ -118,7 +119,7 @@ class Delivery:
         self._worker.start()
 
     def take(self, table: "pyarrow.Table") -> None:
-        """Send a table; waits while too many are not yet encoded, and raises the errors of earlier ones."""
+        """Send a table. Waits while too many tables are not yet encoded, and raises the errors of earlier ones."""
         if not self._waiting.put(table):
             self._worker.join()
             assert self._error is not None
@@ -149,7 +150,7 @@ class Delivery:
             self._waiting.abandon()
 
     def _flush(self) -> None:
-        """Wait for all sent rows. Futures, unlike the flush, know which topic an error belongs to."""
+        """Wait for all sent rows. Futures, unlike a flush, reveal which topic an error belongs to."""
         try:
             self._producer.flush()
         except Exception as error:
@@ -185,7 +186,7 @@ class Delivery:
 
 
 def split_by_topic(table: "pyarrow.Table", topic: str | None) -> Iterator[tuple[str, "pyarrow.Table"]]:
-    """The rows for each topic, in order, without the column that names it.
+    """Yield the rows for each topic, in order, without the column that names it.
 
     Raises `DeliveryError` for a row without a topic.
     """
@@ -218,7 +219,7 @@ log = logging.getLogger(__name__)
 
 _TRIES = 4
 _PAUSE_S = 0.2
-"""Pause before a missing topic is requested again: a new topic is not known to all brokers immediately."""
+"""Pause before a missing topic is requested again, because not all brokers know a new topic immediately."""
 _AUTO_CREATE = "auto.create.topics.enable"
 _there: set[tuple[Configs, str]] = set()
 """Topics that this process has found."""
@@ -227,8 +228,8 @@ _there: set[tuple[Configs, str]] = set()
 def check_topic(configs: Configs, topic: str, sleep: Callable[[float], object] = time.sleep) -> None:
     """Raise `MissingTopicError` for a topic that does not exist and that brokers will not create.
 
-    Does nothing if it is unknown whether brokers create topics, or if the user may not see the topic: the producer then
-    waits for it for `max_block_ms`.
+    Does nothing if it is unknown whether brokers create topics, or if the user may not see the topic. The producer then
+    waits for the topic for `max_block_ms`.
 
     Arguments:
         configs: keyword arguments of the producer.
@@ -260,7 +261,7 @@ def check_topic(configs: Configs, topic: str, sleep: Callable[[float], object] =
 
 
 def _is_made_by_brokers(admin: "KafkaAdminClient") -> bool:
-    """Whether brokers create topics that are written to; True if they do not tell."""
+    """Return whether brokers create topics on the first write; True if they do not say."""
     from kafka.admin import ConfigResource, ConfigResourceType
 
     broker = admin.describe_cluster()["brokers"][0]["node_id"]

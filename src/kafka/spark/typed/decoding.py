@@ -1,4 +1,4 @@
-"""Decoding the keys and values of a task's records into columns of Spark's types."""
+"""Decodes the keys and values of a task's records into columns of Spark's types."""
 
 import dataclasses
 import functools
@@ -23,11 +23,11 @@ PLACE = ("topic", "partition", "offset")
 HEADERS = "headers"
 
 Decode = Callable[[Any, Any], "tuple[Any, list[BadValue]]"]
-"""Decodes values into a column, given the records' headers, which may name schemas, or None."""
+"""Decodes values into a column. The second argument is the records' headers, which may name schemas, or None."""
 
 
 class RecordDecodingError(KafkaError):
-    """A record's key or value cannot be decoded; says which record, and why."""
+    """A record's key or value cannot be decoded. The message names the record and the reason."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class TypedRead:
     schemas: tuple[ReaderSchema, ...]
 
     def raw_columns(self, names: Sequence[str]) -> tuple[str, ...]:
-        """The columns to fetch in order to make these columns."""
+        """Return the columns to fetch in order to create these columns."""
         wanted = [name for name in names if name not in self.options.error_columns]
         for each in self.options.fields:
             if f"{each.field}_error" in names and each.field not in wanted:
@@ -58,16 +58,16 @@ class TypedRead:
         return tuple(wanted)
 
     def decoder(self, names: Sequence[str], not_null: Collection[str] = ()) -> "TypedBatches":
-        """The object that makes these columns from those of `raw_columns`, for one task."""
+        """Return an object that creates these columns from those of `raw_columns`, for one task."""
         return TypedBatches(self, names, not_null)
 
 
 class TypedBatches:
-    """Makes the batches of one task.
+    """Creates the batches of one task.
 
     Arguments:
         read: the typed read.
-        names: the columns to make, in order.
+        names: the columns to create, in order.
         not_null: those of them that are not nullable in Spark's schema.
     """
 
@@ -82,12 +82,12 @@ class TypedBatches:
         ]
 
     def batches(self, raw: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
-        """Make typed batches from batches of the fetched columns; raises `RecordDecodingError`."""
+        """Yield typed batches from batches of the fetched columns. Raises `RecordDecodingError`."""
         for batch in raw:
             yield self.of(batch)
 
     def of(self, batch: "pyarrow.RecordBatch") -> "pyarrow.RecordBatch":
-        """One batch."""
+        """Convert one batch."""
         import pyarrow as pa
 
         columns: dict[str, Any] = dict(zip(batch.schema.names, batch.columns, strict=True))
@@ -111,7 +111,7 @@ class _FieldColumns:
         self._told: set[tuple[str, int]] = set()
 
     def columns(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The columns of records; raises `RecordDecodingError` for a bad record if bad records are to fail."""
+        """Return the columns of records. Raises `RecordDecodingError` for a bad record if the option is ``fail``."""
         name = self._options.field
         values = given[name]
         decoded, bad = self._decode(values, given.get(HEADERS))
@@ -160,12 +160,12 @@ class _FieldColumns:
 
 
 def is_framed(schema: ReaderSchema, typed: TypedOptions) -> bool:
-    """Whether the schemas of values are named before them, or in headers."""
+    """Return whether values are preceded by their schemas' ids, or headers contain them."""
     return bool(typed.registry) and schema.format in REGISTRY_FORMATS
 
 
 def decoder_of(schema: ReaderSchema, typed: TypedOptions) -> Decode:
-    """Make the decoder of keys or values of a format, for one task. It is not thread-safe."""
+    """Create the decoder for keys or values of a format, for one task. It is not thread-safe."""
     if is_framed(schema, typed):
         return _registry_decoder(schema, typed)
     if schema.format in PLAIN_FORMATS:
@@ -191,12 +191,12 @@ def _without_headers(decode: Callable[[Any], "tuple[Any, list[BadValue]]"]) -> D
 
 
 def _registry_decoder(schema: ReaderSchema, typed: TypedOptions) -> Decode:
-    """Make the decoder of values whose schemas are in the registry; it waits while the registry does not answer."""
+    """Create the decoder for values whose schemas are in the registry. It waits while the registry does not answer."""
     from kafka.formats.column_io import SchemaNeeded
     from kafka.formats.registry._sync.column_calls import RegistryReader
     from kafka.formats.registry.schema_objects import Schema
 
-    client = client_of(typed.registry)  # held by the task: it has the schemas of earlier tasks
+    client = client_of(typed.registry)  # it caches the schemas of earlier tasks
     subject = next(each.subject for each in typed.fields if each.field == schema.field)
     reader = RegistryReader(client, subject, Schema(schema.text, REGISTRY_FORMATS[schema.format]), schema.parsed())
 

@@ -1,4 +1,4 @@
-"""Encoding the typed columns of a task's rows as bytes."""
+"""Encodes the typed columns of a task's rows as bytes."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class RowEncodingError(KafkaError):
-    """A row's key or value cannot be written in its format. The text says why."""
+    """A row's key or value cannot be written in its format. The message contains the reason."""
 
 
 def encoded(
     batches: Iterator["pyarrow.RecordBatch"], schemas: Sequence[WriterSchema]
 ) -> Iterator["pyarrow.RecordBatch"]:
-    """The batches, with typed columns as bytes; raises `RowEncodingError`."""
+    """Yield the batches with typed columns as bytes. Raises `RowEncodingError`."""
     encoders = [Encoder(each) for each in schemas]
     for batch in batches:
         made = batch
@@ -54,7 +54,7 @@ class Encoder:
             self._avro = AvroColumnEncoder(parse_named(schema.text, named)[0])
 
     def of(self, batch: "pyarrow.RecordBatch") -> "pyarrow.RecordBatch":
-        """The batch with the column encoded."""
+        """Return the batch with the column encoded."""
         import pyarrow as pa
 
         at = batch.schema.names.index(self._schema.field) if self._schema.field in batch.schema.names else -1
@@ -63,7 +63,7 @@ class Encoder:
         return batch.set_column(at, pa.field(self._schema.field, pa.binary()), self.encode(batch.column(at)))
 
     def encode(self, column: Any) -> Any:
-        """The values of the column's rows, an array of binary; raises `RowEncodingError`."""
+        """Encode the values of a column as an array of binary. Raises `RowEncodingError`."""
         try:
             return self._values(column)
         except (ValueError, TypeError, OverflowError) as error:
@@ -86,7 +86,7 @@ class Encoder:
         return prefixed(JsonColumnEncoder(column.type).encode(self._of_schema(column)), self._prefix)
 
     def _of_schema(self, column: Any) -> Any:
-        """The column, if its rows have all that the JSON Schema requires; raises ValueError."""
+        """Return the column if its rows fit the JSON Schema; otherwise raise ValueError."""
         if not self._schema.text:
             return column
         from kafka.formats.arrow_arrays import check_kind

@@ -1,6 +1,6 @@
-"""The schema of a typed read, found once when the read is planned, and the same for all its tasks.
+"""The schema of a typed read, determined once when the read is planned, and the same for all its tasks.
 
-Spark makes the source in one process and plans it in others. The schema is passed on as text, so that a newer version
+Spark creates the source in one process and plans it in others. The schema is passed on as text, so that a newer version
 in the registry has no effect until the program loads the frame again.
 """
 
@@ -36,10 +36,10 @@ class ReaderSchema:
         field: "key" or "value".
         format: one of `FORMATS`.
         text: the schema; "" if the format has none.
-        references: names and texts of the schemas that it refers to, each after its own references.
-        origin: its origin, for errors.
-        chosen: True if options name it; False for the latest version when the read was planned.
-        message: for Protobuf, the name of the message; "": the first one.
+        references: names and texts of the referenced schemas, each after its own references.
+        origin: where the schema comes from, for errors.
+        chosen: True if options name the schema; False for the latest version when the read was planned.
+        message: for Protobuf, the name of the message; "" for the first one.
     """
 
     field: str
@@ -57,7 +57,7 @@ class ReaderSchema:
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def avro(self) -> Any:
-        """The schema of an Avro format, parsed; raises `AvroSchemaError`."""
+        """Return the schema of an Avro format, parsed. Raises `AvroSchemaError`."""
         from kafka.formats.avro.schema import Schema, parse_named
 
         named: dict[str, Schema] = {}
@@ -66,7 +66,7 @@ class ReaderSchema:
         return parse_named(self.text, named)[0]
 
     def parsed(self) -> Any:
-        """The schema for a `RegistryReader`: parsed for Avro, a `Json` or `Protobuf` for the other formats."""
+        """Return the schema for a `RegistryReader`: parsed for Avro, a `Json` or `Protobuf` for the other formats."""
         if self.format == "avro":
             return self.avro()
         if self.format == "protobuf":
@@ -76,7 +76,10 @@ class ReaderSchema:
         return Json(self.text, references=dict(self.references))
 
     def arrow(self) -> "pyarrow.DataType":
-        """The type of the decoded column; raises `AvroSchemaError`, `JsonSchemaError` or `ProtobufSchemaError`."""
+        """Return the type of the decoded column.
+
+        Raises `AvroSchemaError`, `JsonSchemaError` or `ProtobufSchemaError`.
+        """
         if self.format in PLAIN_FORMATS:
             from kafka.formats.plain_columns import PlainColumns
 
@@ -92,7 +95,7 @@ class ReaderSchema:
         return arrow_type(self.text, dict(self.references))
 
     def spark(self) -> "pyarrow.DataType":
-        """The type of the column in Spark; raises `KafkaConfigurationError` if Spark has none."""
+        """Return the type of the column in Spark. Raises `KafkaConfigurationError` if Spark has none."""
         from kafka.spark.typed.spark_types import spark_arrow
 
         try:
@@ -108,9 +111,9 @@ class ReaderSchema:
 
 
 def find_reader_schemas(typed: TypedOptions, selection: Selection) -> tuple[ReaderSchema, ...]:
-    """The current schemas that the options name.
+    """Return the current schemas that the options specify.
 
-    Raises `KafkaConfigurationError`, and `SchemaRegistryError` if the registry refuses or does not answer.
+    Raises `KafkaConfigurationError`, and `SchemaRegistryError` if the registry rejects a request or does not answer.
     """
     return tuple(_found(each, typed, selection) for each in typed.fields)
 
@@ -135,13 +138,13 @@ def _found(field: FieldOptions, typed: TypedOptions, selection: Selection) -> Re
 
 
 def schema_text(field: FieldOptions) -> str | None:
-    """The schema in the options or in the file that they name; None if they name none."""
+    """Return the schema in the options or in the file that they name; None if they do not specify one."""
     if field.schema_file is None:
         return field.schema
     path = pathlib.Path(field.schema_file)
     try:
         if field.format == "protobuf" and path.suffix != ".proto":
-            return base64.b64encode(path.read_bytes()).decode()  # a set of descriptors from the compiler
+            return base64.b64encode(path.read_bytes()).decode()  # a descriptor set from the compiler
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise KafkaConfigurationError(
@@ -181,11 +184,11 @@ def _registered(field: FieldOptions, typed: TypedOptions, selection: Selection) 
 
 @functools.lru_cache(16)
 def protobuf_of(text: str, message: str, references: tuple[tuple[str, str], ...]) -> "Protobuf":
-    """The codec of a Protobuf schema, cached for all tasks of this process; raises `ProtobufSchemaError`.
+    """Return the codec of a Protobuf schema, cached for all tasks of this process. Raises `ProtobufSchemaError`.
 
     Arguments:
         text: the schema.
-        message: the message's name; "": the first one.
+        message: the name of the message; "" for the first one.
         references: names and texts of the imported schemas.
     """
     from kafka.formats.protobuf.codec import Protobuf
@@ -194,19 +197,19 @@ def protobuf_of(text: str, message: str, references: tuple[tuple[str, str], ...]
 
 
 def _topics(selection: Selection) -> list[str]:
-    """The topics that are known by name."""
+    """Return the topics that are known by name."""
     if isinstance(selection, Topics):
         return sorted(set(selection.names))
     return sorted({each.topic for each in selection.partitions}) if isinstance(selection, Partitions) else []
 
 
 def to_text(schemas: Sequence[ReaderSchema]) -> str:
-    """Schemas as text, which Spark can pass on to processes without this package."""
+    """Convert schemas to text, which Spark can pass to processes without this package."""
     return json.dumps([dataclasses.asdict(each) for each in schemas])
 
 
 def from_text(text: str) -> tuple[ReaderSchema, ...]:
-    """The inverse of `to_text`."""
+    """Parse the text of `to_text`."""
     found = []
     for each in json.loads(text):
         references = tuple((name, schema) for name, schema in each.pop("references"))
@@ -220,7 +223,7 @@ _MARK = " schema "
 
 
 def beside_offsets(schemas: Sequence[ReaderSchema], offsets: Mapping[str, Any]) -> dict[str, Any]:
-    """The end offsets of a micro-batch, with its schemas under keys with spaces, which topic names cannot have."""
+    """Return the end offsets of a micro-batch, with its schemas under keys that contain spaces, unlike topic names."""
     kept = {name: value for name, value in offsets.items() if _fields_of(name) is None}
     for each in schemas:
         if each.text:
@@ -229,9 +232,9 @@ def beside_offsets(schemas: Sequence[ReaderSchema], offsets: Mapping[str, Any]) 
 
 
 def check_unchanged(schemas: Sequence[ReaderSchema], offsets: Mapping[str, Any]) -> None:
-    """Raise `KafkaConfigurationError` if the latest schema is not that of the checkpoint.
+    """Raise `KafkaConfigurationError` if the latest schema differs from that in the checkpoint.
 
-    A schema that the options name may differ: the user chose it.
+    A schema that the options name may differ, because the user has chosen it.
     """
     before = {found[0]: found for name in offsets if (found := _fields_of(name)) is not None}
     for each in schemas:

@@ -1,4 +1,4 @@
-"""The clients of schema registries in this process, and waiting for a registry that does not answer."""
+"""The schema registry clients of this process, and retries for a registry that does not answer."""
 
 import collections
 import logging
@@ -23,9 +23,10 @@ _PAUSE_S = 5.0
 
 
 class _Clients:
-    """Clients by options.
+    """A cache of clients by options.
 
-    A forked process starts without any: another thread of its parent may have held a client's lock or this one's.
+    A forked process starts without clients: another thread of its parent may have held the lock of a client or of the
+    cache.
     """
 
     def __init__(self) -> None:
@@ -61,7 +62,7 @@ _CLIENTS = _Clients()
 
 
 def client_of(conf: Conf) -> "SchemaRegistryClient":
-    """The client of this process with these options; it caches schemas by id for good."""
+    """Return the client of this process with these options. It caches schemas by id permanently."""
     return _CLIENTS.of(conf)
 
 
@@ -73,11 +74,11 @@ def wait_for_registry(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
 ) -> Answer:
-    """Ask a registry; if it does not answer, log that, and ask again until the time is up.
+    """Query a registry; if it does not answer, log that, and retry until the time is up.
 
     Arguments:
         ask: sends the request; raises `SchemaRegistryConnectionError` if no registry answers.
-        wait_ms: how long to try; then that error is raised.
+        wait_ms: how long to retry. After that, the error is raised.
         what: describes the request in the log.
         clock: returns seconds.
         sleep: waits for a number of seconds.

@@ -25,7 +25,7 @@ _SIMPLE: dict[str, pa.DataType] = {
     "timestamp_ntz": pa.timestamp("us"),
 }
 _KEYS = (pa.string(), pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64())
-"""Types of map keys that can be parsed from their text in JSON."""
+"""Types of map keys that can be parsed from their JSON text."""
 _DURATION = pa.duration("us")
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
@@ -57,7 +57,7 @@ class SparkJson:
             raise _refused(type_name, str(error)) from error
 
     def read(self, texts: Any) -> Any:
-        """Parse an array of strings; raises `RowEncodingError` for one that cannot be parsed."""
+        """Parse an array of strings. Raises `RowEncodingError` for a string that cannot be parsed."""
         column, bad = self._json.decode_rows(texts)
         if bad:
             raise RowEncodingError(f"a row cannot be taken over from Spark: {bad[0].cause}")
@@ -70,13 +70,13 @@ class SparkJson:
 
 
 class _TypeName:
-    """Parses a type's name, in which field names are not quoted."""
+    """Parses the name of a type, in which field names are not quoted."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
 
     def whole(self) -> tuple[Any, Any]:
-        """The type in the JSON, and the type of the column."""
+        """Return the type in the JSON, and the type of the column."""
         found = self._type()
         if self._at < len(self._text):
             raise _refused(self._text)
@@ -144,7 +144,7 @@ def _refused(name: str, why: str = "") -> RowEncodingError:
 
 
 def _converted(column: Any, wanted: Any) -> Any:
-    """The column with intervals and keys of maps in their own types; in JSON, they are texts.
+    """Convert intervals and map keys, which are strings in JSON, to their own types.
 
     The buffers are reused, so the array must not be sliced: buffers start at the first row of the unsliced array.
     """
@@ -168,7 +168,7 @@ def _converted(column: Any, wanted: Any) -> Any:
 
 
 def _microseconds(text: str | None) -> int | None:
-    """The length of a day-time interval."""
+    """Parse the length of a day-time interval."""
     if text is None:
         return None
     found = _INTERVAL.fullmatch(text)

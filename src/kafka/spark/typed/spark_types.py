@@ -1,7 +1,7 @@
 """Converts Arrow columns to Spark's types.
 
-Everything inside is nullable, as with Spark's own readers. Times of day are numbers, as with Spark's `from_avro`;
-timestamps have microseconds.
+Nested values are nullable, as with Spark's own readers. Times of day are numbers, as with Spark's `from_avro`.
+Timestamps have microsecond precision.
 """
 
 from collections.abc import Callable
@@ -62,7 +62,7 @@ DEEPEST = 38
 
 
 def spark_arrow(type_: Any, path: str = "") -> Any:
-    """The Arrow type of Spark's column for an Arrow type; raises `KafkaConfigurationError` if there is none."""
+    """Return the Arrow type of Spark's column for an Arrow type. Raises `KafkaConfigurationError` if there is none."""
     if isinstance(type_, pa.BaseExtensionType):
         return spark_arrow(type_.storage_type, path)
     if type_ in _SAME:
@@ -89,11 +89,11 @@ def spark_arrow(type_: Any, path: str = "") -> Any:
 
 
 def ddl_of(type_: Any, *, quoted: bool = True) -> str:
-    """A type that `spark_arrow` gave, in Spark's notation.
+    """Return a type from `spark_arrow` in Spark's notation.
 
     Arguments:
         type_: the type.
-        quoted: whether to quote names if necessary, as in a schema for Spark to parse; its own `simpleString` does not.
+        quoted: whether to quote names if necessary, for a schema that Spark parses. Spark's `simpleString` does not.
     """
     if pa.types.is_decimal(type_):
         return f"decimal({type_.precision},{type_.scale})"
@@ -112,7 +112,7 @@ def _name(name: str, quoted: bool) -> str:
 
 
 def as_spark(column: Any, wanted: Any) -> Any:
-    """Convert a column to the type from `spark_arrow`; raises `pyarrow.ArrowInvalid` for times out of range.
+    """Convert a column to a type from `spark_arrow`. Raises `pyarrow.ArrowInvalid` for times out of range.
 
     Arguments:
         column: an array.
@@ -141,7 +141,7 @@ def as_spark(column: Any, wanted: Any) -> Any:
 
 
 def rows_that_fail(column: Any, wanted: Any, convert: Callable[[Any, Any], Any] = as_spark) -> dict[int, str]:
-    """The rows that cannot be converted, and why; all others can."""
+    """Return the rows that cannot be converted, with the reasons."""
     failures: dict[int, str] = {}
     pending = [(0, len(column))]
     while pending:

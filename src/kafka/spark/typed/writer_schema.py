@@ -1,4 +1,4 @@
-"""The schema of a typed write, found, and registered if necessary, once when the write is planned."""
+"""The schema of a typed write, found (and registered if necessary) once when the write is planned."""
 
 import dataclasses
 import re
@@ -24,9 +24,9 @@ class WriterSchema:
         field: "key" or "value".
         format: one of `FORMATS`.
         text: the schema; "" if the format has none.
-        references: names and texts of the schemas that it refers to, each after its own references.
+        references: names and texts of the referenced schemas, each after its own references.
         schema_id: the id to write before each value, or None.
-        message: for Protobuf, the name of the message; "": the first one.
+        message: for Protobuf, the name of the message; "" for the first one.
     """
 
     field: str
@@ -40,16 +40,16 @@ class WriterSchema:
 def find_writer_schema(
     field: FieldOptions, typed: TypedOptions, topic: str | None, type_: "pyarrow.DataType | None"
 ) -> WriterSchema:
-    """Find the schema to write a column with.
+    """Find the schema for writing a column.
 
     Arguments:
         field: the column's options.
         typed: the options of all typed columns.
         topic: the topic; None: a column names it.
-        type_: the column's type; None if options name the schema.
+        type_: the column's type; None if options specify the schema.
 
-    Raises `KafkaConfigurationError`, and `SchemaRegistryError` if the registry refuses, or does not answer within
-    schemaRegistryWait.
+    Raises `KafkaConfigurationError`, and `SchemaRegistryError` if the registry rejects a request, or does not answer
+    within schemaRegistryWait.
     """
     if field.format in PLAIN_FORMATS:
         return WriterSchema(field.field, field.format)
@@ -120,7 +120,7 @@ def _made(
 
 
 def _checked(schema: WriterSchema) -> WriterSchema:
-    """The schema, if messages can be written with it; raises `KafkaConfigurationError`."""
+    """Return the schema if messages can be written with it; otherwise raise `KafkaConfigurationError`."""
     if schema.format == "protobuf":
         try:
             _ = protobuf_of(schema.text, schema.message, schema.references).type
@@ -130,7 +130,7 @@ def _checked(schema: WriterSchema) -> WriterSchema:
 
 
 def _derived(field: FieldOptions, topic: str | None, type_: Any) -> str:
-    """The Avro schema of a column, a record named after the topic."""
+    """Return an Avro schema for a column, a record named after the topic."""
     import json
 
     from kafka.formats.avro.arrow_types import avro_schema_of
