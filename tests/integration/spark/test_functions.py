@@ -180,13 +180,13 @@ def test_errors_have_the_same_cause(spark: Any, by_both: Callable[[Callable[[], 
 def test_what_cannot_be_taken_over_from_spark_is_named(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(functions, "_has_arrow_udfs", lambda: False)
     for expression, expected in (
-        ("map(1.5D, 1)", "the type map<double,int> cannot be taken over"),
+        ("map(1.5D, 1)", "the type map<double,int> cannot be converted"),
         ("timestamp'-0005-01-01 00:00:00Z'", "value: expected a timestamp such as .*, got the string"),
     ):
         with pytest.raises(Exception, match=expected):
             spark.range(1).select(functions.to_json(sql.expr(expression))).collect()
     odd = StructType([StructField("v", StructType([StructField("a:int,b", IntegerType())]))])
-    with pytest.raises(Exception, match="a row cannot be taken over from Spark"):
+    with pytest.raises(Exception, match="a row cannot be converted from Spark"):
         spark.createDataFrame([((None,),)], odd).select(functions.to_json("v")).collect()
 
 

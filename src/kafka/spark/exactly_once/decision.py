@@ -90,7 +90,7 @@ def parts_in(first: str) -> int:
     """Return the number of parts, which the first one contains. Raises `ValueError` if it is not a decision."""
     found = re.match(r"(\d+)/(\d+)/", first)
     if found is None or int(found[1]) != _LAYOUT:
-        raise ValueError(f"{first[:40]!r} is no decision of this version")
+        raise ValueError(f"{first[:40]!r} is not a decision of this version")
     return int(found[2])
 
 
@@ -106,7 +106,7 @@ def from_parts(parts: Sequence[str], prefix: str) -> Decision:
         raise IncompleteError(f"only {len(parts)} of its {count} parts exist")
     try:
         if {parts_in(part) for part in parts} != {count}:
-            raise ValueError("its parts disagree about their number")
+            raise ValueError("its parts contain different counts")
         query, run, batch, checkpoint, rows, topics, slots = json.loads("".join(p.split("/", 2)[2] for p in parts))
         written = tuple(
             Written(

@@ -134,8 +134,8 @@ def check_names(options: Mapping[str, str]) -> None:
             continue
         if key == "path":
             raise KafkaConfigurationError(
-                f"kafka_columnar takes no path, but got {options[key]!r}; name topics with the option 'subscribe' to "
-                "read and 'topic' to write"
+                f"kafka_columnar does not accept a path, but got {options[key]!r}; name topics with the option "
+                "'subscribe' to read and 'topic' to write"
             )
         if key in OTHERS:
             raise KafkaConfigurationError(f"option {key!r} {OTHERS[key]}")

@@ -388,6 +388,7 @@ class LogEnds:
         untold = new.keys() - ends.keys()
         if untold:
             log.warning(
-                "cannot tell whether the logs of %s were truncated when their leaders changed: the leaders do not say",
+                "cannot tell whether the logs of %s were truncated when their leaders changed: the leaders do not "
+                "report it",
                 name_partitions(untold),
             )

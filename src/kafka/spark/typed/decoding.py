@@ -151,8 +151,8 @@ class _FieldColumns:
         )
         if options.errors == "fail":
             raise RecordDecodingError(
-                f"{text}; with the option {options.option('Errors')} such {options.field}s are null (null), or stand "
-                f"in a column {options.field}_error (column)"
+                f"{text}; with the option {options.option('Errors')} such {options.field}s become null (null), or "
+                f"are moved to a column {options.field}_error (column)"
             )
         if (topic, partition) not in self._told:
             self._told.add((topic, partition))

@@ -131,7 +131,7 @@ def _found(field: FieldOptions, typed: TypedOptions, selection: Selection) -> Re
         what = "or schemaRegistryUrl " if field.format != "json" else ""
         raise KafkaConfigurationError(
             f"option {field.option('Format')!r} {field.format} needs {field.option('Schema')}, "
-            f"{field.option('SchemaFile')} {what}to say which columns there are"
+            f"{field.option('SchemaFile')} {what}to define the columns"
         )
     found.spark()
     return found

@@ -60,13 +60,13 @@ class SparkJson:
         """Parse an array of strings. Raises `RowEncodingError` for a string that cannot be parsed."""
         column, bad = self._json.decode_rows(texts)
         if bad:
-            raise RowEncodingError(f"a row cannot be taken over from Spark: {bad[0].cause}")
+            raise RowEncodingError(f"a row cannot be converted from Spark: {bad[0].cause}")
         if self._written == self._type:
             return column
         try:
             return _converted(column, self._type)
         except pa.ArrowInvalid as error:
-            raise RowEncodingError(f"a row cannot be taken over from Spark: {error}") from error
+            raise RowEncodingError(f"a row cannot be converted from Spark: {error}") from error
 
 
 class _TypeName:
@@ -140,7 +140,7 @@ class _TypeName:
 
 def _refused(name: str, why: str = "") -> RowEncodingError:
     reason = f": {why}" if why else ""
-    return RowEncodingError(f"a column with the type {name} cannot be taken over from Spark before 4.1{reason}")
+    return RowEncodingError(f"a column with the type {name} cannot be converted from Spark before 4.1{reason}")
 
 
 def _converted(column: Any, wanted: Any) -> Any:
@@ -173,7 +173,7 @@ def _microseconds(text: str | None) -> int | None:
         return None
     found = _INTERVAL.fullmatch(text)
     if found is None:
-        raise RowEncodingError(f"an interval cannot be taken over from Spark: {text!r}")
+        raise RowEncodingError(f"an interval cannot be converted from Spark: {text!r}")
     sign, whole, fraction, first = found.groups()
     sizes = _SIZES[_UNITS.index(first) :]
     length = sum(int(part) * size for part, size in zip(re.split("[ :]", whole), sizes, strict=False))

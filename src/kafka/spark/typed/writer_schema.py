@@ -60,7 +60,7 @@ def find_writer_schema(
         if field.format == "protobuf" and text is None:
             raise KafkaConfigurationError(
                 f"option {field.option('Format')!r} protobuf needs {field.option('Schema')}, "
-                f"{field.option('SchemaFile')} or schemaRegistryUrl to say which message is written"
+                f"{field.option('SchemaFile')} or schemaRegistryUrl to define the message"
             )
         return _checked(WriterSchema(field.field, field.format, text or "", message=field.message or ""))
     subject = field.subject

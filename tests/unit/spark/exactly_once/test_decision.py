@@ -65,7 +65,7 @@ def test_two_hundred_tasks_fit_into_few_offsets():
 
 
 def test_what_is_no_decision_is_refused():
-    with pytest.raises(ValueError, match="'hello' is no decision of this version"):
+    with pytest.raises(ValueError, match="'hello' is not a decision of this version"):
         parts_in("hello")
 
 

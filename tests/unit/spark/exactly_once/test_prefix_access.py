@@ -97,7 +97,7 @@ async def test_parts_that_are_gone_are_told_with_what_to_do():
 def test_parts_of_another_number_of_parts_are_refused():
     long, longer = to_parts(decision(8), "p"), to_parts(decision(8, "/" + "x" * 3_500), "p")
     assert len(long) < len(longer)
-    with pytest.raises(IncompleteError, match="parts disagree about their number"):
+    with pytest.raises(IncompleteError, match="parts contain different counts"):
         from_parts([longer[0], *long[1:], *longer[len(long) :]], "p")
 
 

@@ -250,7 +250,7 @@ def test_an_unknown_option_is_refused_with_the_nearest_name(given, meant):
 
 
 def test_a_path_is_refused_with_what_to_do():
-    with pytest.raises(KafkaConfigurationError, match=r"takes no path.*'subscribe' to read and 'topic' to write"):
+    with pytest.raises(KafkaConfigurationError, match=r"not accept a path.*'subscribe' to read and 'topic' to write"):
         check_names({**BASE, "path": "flights"})
 
 

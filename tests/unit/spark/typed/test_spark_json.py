@@ -93,7 +93,7 @@ def test_names_of_fields_are_not_quoted_in_the_name_of_a_type(name: str) -> None
 
 
 def test_a_name_that_looks_like_two_fields_is_refused_and_not_lost() -> None:
-    with pytest.raises(RowEncodingError, match="a row cannot be taken over from Spark"):
+    with pytest.raises(RowEncodingError, match="a row cannot be converted from Spark"):
         values("struct<a:int,b:string>", {"a:int,b": "x"})
 
 
@@ -101,27 +101,27 @@ def test_a_name_that_looks_like_two_fields_is_refused_and_not_lost() -> None:
     "type_name", ["interval year", "interval", "variant", "map<double,int>", "map<struct<a:int>,int>", "map<date,int>"]
 )
 def test_a_type_that_cannot_be_read_back_is_named(type_name: str) -> None:
-    with pytest.raises(RowEncodingError, match=f"the type .*{type_name}.* cannot be taken over from Spark before 4.1"):
+    with pytest.raises(RowEncodingError, match=f"the type .*{type_name}.* cannot be converted from Spark before 4.1"):
         values(type_name, None)
 
 
 def test_a_map_with_keys_of_another_type_is_named_exactly() -> None:
-    with pytest.raises(RowEncodingError, match=r"the type map<date,array<int>> cannot be taken over"):
+    with pytest.raises(RowEncodingError, match=r"the type map<date,array<int>> cannot be converted"):
         values("struct<m:map<date,array<int>>,n:int>", None)
 
 
 def test_a_null_field_whose_name_looks_like_two_is_refused() -> None:
-    with pytest.raises(RowEncodingError, match=r"a row cannot be taken over from Spark.*a:int,b"):
+    with pytest.raises(RowEncodingError, match=r"a row cannot be converted from Spark.*a:int,b"):
         values("struct<a:int,b:string>", {"a:int,b": None})
 
 
 def test_a_key_that_does_not_fit_its_type_is_an_error_of_the_row() -> None:
-    with pytest.raises(RowEncodingError, match="a row cannot be taken over from Spark"):
+    with pytest.raises(RowEncodingError, match="a row cannot be converted from Spark"):
         values("map<int,string>", {"seven": "x"})
 
 
 def test_two_fields_of_one_name_are_named() -> None:
-    with pytest.raises(RowEncodingError, match=r"the type .*struct<a:int,a:int>.* cannot be taken over.*: "):
+    with pytest.raises(RowEncodingError, match=r"the type .*struct<a:int,a:int>.* cannot be converted.*: "):
         values("struct<a:int,a:int>", None)
 
 
@@ -129,7 +129,7 @@ def test_two_fields_of_one_name_are_named() -> None:
     ("type_name", "text"), [("timestamp", "-0006-12-31T23:06:32.000000Z"), ("date", "+10000-01-01")]
 )
 def test_a_time_outside_of_the_years_1_to_9999_is_refused(type_name: str, text: str) -> None:
-    with pytest.raises(RowEncodingError, match=r"a row cannot be taken over from Spark: value: expected a"):
+    with pytest.raises(RowEncodingError, match=r"a row cannot be converted from Spark: value: expected a"):
         values(type_name, text)
 
 

@@ -455,7 +455,7 @@ def test_a_process_that_forked_while_a_client_was_looked_for_makes_its_own(kafka
     [
         ({"valueErrors": "null"}, "option 'valueErrors' requires 'valueFormat'"),
         ({"valueFormat": "xml"}, "option 'valueFormat' expects one of avro, json"),
-        ({"valueFormat": "json"}, "needs valueSchema, valueSchemaFile to say which columns"),
+        ({"valueFormat": "json"}, "needs valueSchema, valueSchemaFile to define the columns"),
         ({"valueFormat": "avro"}, "needs valueSchema, valueSchemaFile or schemaRegistryUrl"),
         ({"valueFormat": "long", "valueSchema": "a int"}, "'valueSchema' does not apply to the format long"),
         ({"valueFormat": "avro", "valueSubject": "s"}, "'valueSubject' requires 'schemaRegistryUrl'"),
