@@ -308,7 +308,7 @@ def whole(facts: MessageFacts) -> str:
         structs.update(_new_structs(facts, one))
     flexible = f", flexible_since={facts.flexible_since}" if facts.flexible_since <= facts.last else ""
     api = facts.name.removesuffix("Request").removesuffix("Response")
-    head = f'class {facts.name}(Response, request={api}Request):\n    """The answer to `{api}Request`."""'
+    head = f'class {facts.name}(Response, request={api}Request):\n    """The response to `{api}Request`."""'
     if facts.name.endswith("Request"):
         head = (
             f'class {facts.name}(Request["{api}Response"], api_key={facts.api_key}, '

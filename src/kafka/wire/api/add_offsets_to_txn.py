@@ -16,7 +16,7 @@ class AddOffsetsToTxnRequest(Request["AddOffsetsToTxnResponse"], api_key=25, ver
 
 
 class AddOffsetsToTxnResponse(Response, request=AddOffsetsToTxnRequest):
-    """The answer to `AddOffsetsToTxnRequest`."""
+    """The response to `AddOffsetsToTxnRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

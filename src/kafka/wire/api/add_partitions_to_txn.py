@@ -8,7 +8,7 @@ from kafka.wire.structs import Struct
 
 
 class AddPartitionsToTxnTopic(Struct):
-    """One of several fields of `AddPartitionsToTxnTransaction`."""
+    """The type of several fields of `AddPartitionsToTxnTransaction`."""
 
     name: str = string()
     partitions: list[int] = array(int32)
@@ -42,7 +42,7 @@ class AddPartitionsToTxnPartitionResult(Struct):
 
 
 class AddPartitionsToTxnTopicResult(Struct):
-    """One of several fields of `AddPartitionsToTxnResult`."""
+    """The type of several fields of `AddPartitionsToTxnResult`."""
 
     name: str = string()
     results_by_partition: list[AddPartitionsToTxnPartitionResult] = array(AddPartitionsToTxnPartitionResult)
@@ -56,7 +56,7 @@ class AddPartitionsToTxnResult(Struct):
 
 
 class AddPartitionsToTxnResponse(Response, request=AddPartitionsToTxnRequest):
-    """The answer to `AddPartitionsToTxnRequest`."""
+    """The response to `AddPartitionsToTxnRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16(since=4, ignorable=True)

@@ -29,7 +29,7 @@ class AddRaftVoterRequest(Request["AddRaftVoterResponse"], api_key=80, versions=
 
 
 class AddRaftVoterResponse(Response, request=AddRaftVoterRequest):
-    """The answer to `AddRaftVoterRequest`."""
+    """The response to `AddRaftVoterRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

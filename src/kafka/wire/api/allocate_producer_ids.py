@@ -14,7 +14,7 @@ class AllocateProducerIdsRequest(Request["AllocateProducerIdsResponse"], api_key
 
 
 class AllocateProducerIdsResponse(Response, request=AllocateProducerIdsRequest):
-    """The answer to `AllocateProducerIdsRequest`."""
+    """The response to `AllocateProducerIdsRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

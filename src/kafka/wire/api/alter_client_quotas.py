@@ -45,7 +45,7 @@ class AlterClientQuotasResponseEntryData(Struct):
 
 
 class AlterClientQuotasResponse(Response, request=AlterClientQuotasRequest):
-    """The answer to `AlterClientQuotasRequest`."""
+    """The response to `AlterClientQuotasRequest`."""
 
     throttle_time_ms: int = int32()
     entries: list[AlterClientQuotasResponseEntryData] = array(AlterClientQuotasResponseEntryData)

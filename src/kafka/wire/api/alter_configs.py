@@ -39,7 +39,7 @@ class AlterConfigsResourceResponse(Struct):
 
 
 class AlterConfigsResponse(Response, request=AlterConfigsRequest):
-    """The answer to `AlterConfigsRequest`."""
+    """The response to `AlterConfigsRequest`."""
 
     throttle_time_ms: int = int32()
     responses: list[AlterConfigsResourceResponse] = array(AlterConfigsResourceResponse)

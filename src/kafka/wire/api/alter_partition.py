@@ -66,7 +66,7 @@ class AlterPartitionResponseTopicData(Struct):
 
 
 class AlterPartitionResponse(Response, request=AlterPartitionRequest):
-    """The answer to `AlterPartitionRequest`."""
+    """The response to `AlterPartitionRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

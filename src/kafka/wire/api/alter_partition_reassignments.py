@@ -1,4 +1,4 @@
-"""The API AlterPartitionReassignments (key 45, versions 0 to 1): move replicas between brokers, or cancel that."""
+"""The API AlterPartitionReassignments (key 45, versions 0 to 1): move replicas between brokers, or cancel moves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ReassignableTopic(Struct):
 class AlterPartitionReassignmentsRequest(
     Request["AlterPartitionReassignmentsResponse"], api_key=45, versions=(0, 1), flexible_since=0
 ):
-    """Move replicas between brokers, or cancel that."""
+    """Move replicas between brokers, or cancel moves."""
 
     timeout_ms: int = int32(default=60_000)
     allow_replication_factor_change: bool = boolean(since=1, default=True)
@@ -47,7 +47,7 @@ class ReassignableTopicResponse(Struct):
 
 
 class AlterPartitionReassignmentsResponse(Response, request=AlterPartitionReassignmentsRequest):
-    """The answer to `AlterPartitionReassignmentsRequest`."""
+    """The response to `AlterPartitionReassignmentsRequest`."""
 
     throttle_time_ms: int = int32()
     allow_replication_factor_change: bool = boolean(since=1, default=True, ignorable=True)

@@ -42,7 +42,7 @@ class AlterReplicaLogDirTopicResult(Struct):
 
 
 class AlterReplicaLogDirsResponse(Response, request=AlterReplicaLogDirsRequest):
-    """The answer to `AlterReplicaLogDirsRequest`."""
+    """The response to `AlterReplicaLogDirsRequest`."""
 
     throttle_time_ms: int = int32()
     results: list[AlterReplicaLogDirTopicResult] = array(AlterReplicaLogDirTopicResult)

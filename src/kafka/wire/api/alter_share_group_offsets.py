@@ -49,7 +49,7 @@ class AlterShareGroupOffsetsResponseTopic(Struct):
 
 
 class AlterShareGroupOffsetsResponse(Response, request=AlterShareGroupOffsetsRequest):
-    """The answer to `AlterShareGroupOffsetsRequest`."""
+    """The response to `AlterShareGroupOffsetsRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -42,7 +42,7 @@ class AlterUserScramCredentialsResult(Struct):
 
 
 class AlterUserScramCredentialsResponse(Response, request=AlterUserScramCredentialsRequest):
-    """The answer to `AlterUserScramCredentialsRequest`."""
+    """The response to `AlterUserScramCredentialsRequest`."""
 
     throttle_time_ms: int = int32()
     results: list[AlterUserScramCredentialsResult] = array(AlterUserScramCredentialsResult)

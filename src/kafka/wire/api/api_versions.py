@@ -1,4 +1,4 @@
-"""The API ApiVersions (key 18, versions 0 to 5): ask which APIs and versions a broker has."""
+"""The API ApiVersions (key 18, versions 0 to 5): request the API versions that a broker supports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kafka.wire.structs import Struct
 
 
 class ApiVersionsRequest(Request["ApiVersionsResponse"], api_key=18, versions=(0, 5), flexible_since=3):
-    """Ask which APIs and versions a broker has."""
+    """Request the API versions that a broker supports."""
 
     client_software_name: str = string(since=3, ignorable=True)
     client_software_version: str = string(since=3, ignorable=True)
@@ -41,7 +41,7 @@ class FinalizedFeatureKey(Struct):
 
 
 class ApiVersionsResponse(Response, request=ApiVersionsRequest):
-    """The answer to `ApiVersionsRequest`."""
+    """The response to `ApiVersionsRequest`."""
 
     error_code: int = int16()
     api_keys: list[ApiVersion] = array(ApiVersion)

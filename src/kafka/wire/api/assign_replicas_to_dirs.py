@@ -1,5 +1,5 @@
 """The API AssignReplicasToDirs (key 73, version 0):
-tell which log directories hold which replicas (broker to controller).
+report which log directories contain which replicas (broker to controller).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class AssignReplicasToDirsRequestDirectoryData(Struct):
 class AssignReplicasToDirsRequest(
     Request["AssignReplicasToDirsResponse"], api_key=73, versions=(0, 0), flexible_since=0
 ):
-    """Tell which log directories hold which replicas (broker to controller)."""
+    """Report which log directories contain which replicas (broker to controller)."""
 
     broker_id: int = int32()
     broker_epoch: int = int64(default=-1)
@@ -63,7 +63,7 @@ class AssignReplicasToDirsResponseDirectoryData(Struct):
 
 
 class AssignReplicasToDirsResponse(Response, request=AssignReplicasToDirsRequest):
-    """The answer to `AssignReplicasToDirsRequest`."""
+    """The response to `AssignReplicasToDirsRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -67,7 +67,7 @@ class NodeEndpoint(Struct):
 
 
 class BeginQuorumEpochResponse(Response, request=BeginQuorumEpochRequest):
-    """The answer to `BeginQuorumEpochRequest`."""
+    """The response to `BeginQuorumEpochRequest`."""
 
     error_code: int = int16()
     topics: list[BeginQuorumEpochResponseTopicData] = array(BeginQuorumEpochResponseTopicData)

@@ -21,7 +21,7 @@ class BrokerHeartbeatRequest(Request["BrokerHeartbeatResponse"], api_key=63, ver
 
 
 class BrokerHeartbeatResponse(Response, request=BrokerHeartbeatRequest):
-    """The answer to `BrokerHeartbeatRequest`."""
+    """The response to `BrokerHeartbeatRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

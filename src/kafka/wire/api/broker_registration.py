@@ -41,7 +41,7 @@ class BrokerRegistrationRequest(Request["BrokerRegistrationResponse"], api_key=6
 
 
 class BrokerRegistrationResponse(Response, request=BrokerRegistrationRequest):
-    """The answer to `BrokerRegistrationRequest`."""
+    """The response to `BrokerRegistrationRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

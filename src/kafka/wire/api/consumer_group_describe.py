@@ -1,4 +1,4 @@
-"""The API ConsumerGroupDescribe (key 69, versions 0 to 1): describe groups of the new protocol (KIP-848)."""
+"""The API ConsumerGroupDescribe (key 69, versions 0 to 1): describe consumer groups of the new protocol (KIP-848)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka.wire.structs import Struct
 class ConsumerGroupDescribeRequest(
     Request["ConsumerGroupDescribeResponse"], api_key=69, versions=(0, 1), flexible_since=0
 ):
-    """Describe groups of the new protocol (KIP-848)."""
+    """Describe consumer groups of the new protocol (KIP-848)."""
 
     group_ids: list[str] = array(string)
     include_authorized_operations: bool = boolean()
@@ -27,7 +27,7 @@ class TopicPartitions(Struct):
 
 
 class Assignment(Struct):
-    """`Member.assignment` and `Member.target_assignment`."""
+    """The type of `Member.assignment` and `Member.target_assignment`."""
 
     topic_partitions: list[TopicPartitions] = array(TopicPartitions)
 
@@ -63,7 +63,7 @@ class DescribedGroup(Struct):
 
 
 class ConsumerGroupDescribeResponse(Response, request=ConsumerGroupDescribeRequest):
-    """The answer to `ConsumerGroupDescribeRequest`."""
+    """The response to `ConsumerGroupDescribeRequest`."""
 
     throttle_time_ms: int = int32()
     groups: list[DescribedGroup] = array(DescribedGroup)

@@ -12,7 +12,7 @@ from kafka.wire.structs import Struct
 
 
 class TopicPartitions(Struct):
-    """One of several fields of `ConsumerGroupHeartbeatRequest`."""
+    """The type of several fields of `ConsumerGroupHeartbeatRequest`."""
 
     topic_id: UUID = uuid()
     partitions: list[int] = array(int32)
@@ -36,13 +36,13 @@ class ConsumerGroupHeartbeatRequest(
 
 
 class Assignment(Struct):
-    """`ConsumerGroupHeartbeatResponse.assignment`."""
+    """The type of `ConsumerGroupHeartbeatResponse.assignment`."""
 
     topic_partitions: list[TopicPartitions] = array(TopicPartitions)
 
 
 class ConsumerGroupHeartbeatResponse(Response, request=ConsumerGroupHeartbeatRequest):
-    """The answer to `ConsumerGroupHeartbeatRequest`."""
+    """The response to `ConsumerGroupHeartbeatRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

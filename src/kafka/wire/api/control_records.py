@@ -10,7 +10,7 @@ from kafka.wire.structs import Struct
 
 
 class Voter(Struct):
-    """An element of `LeaderChangeMessage.voters` and an element of `LeaderChangeMessage.granting_voters`."""
+    """An element of `LeaderChangeMessage.voters` and of `LeaderChangeMessage.granting_voters`."""
 
     voter_id: int = int32()
     voter_directory_id: UUID = uuid(since=1)
@@ -54,7 +54,7 @@ class Endpoint(Struct):
 
 
 class KRaftVersionFeature(Struct):
-    """`VotersRecordVoter.k_raft_version_feature`."""
+    """The type of `VotersRecordVoter.k_raft_version_feature`."""
 
     min_supported_version: int = int16()
     max_supported_version: int = int16()

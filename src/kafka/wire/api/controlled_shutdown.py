@@ -1,5 +1,5 @@
 """The API ControlledShutdown (key 7, versions 0 to 3):
-let a broker hand over its partitions before it stops (gone in 4.0).
+hand over a broker's partitions before it stops (removed in 4.0).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from kafka.wire.structs import Struct
 
 
 class ControlledShutdownRequest(Request["ControlledShutdownResponse"], api_key=7, versions=(0, 3), flexible_since=3):
-    """Let a broker hand over its partitions before it stops (gone in 4.0)."""
+    """Hand over a broker's partitions before it stops (removed in 4.0)."""
 
     broker_id: int = int32()
     broker_epoch: int = int64(since=2, default=-1, ignorable=True)
@@ -24,7 +24,7 @@ class RemainingPartition(Struct):
 
 
 class ControlledShutdownResponse(Response, request=ControlledShutdownRequest):
-    """The answer to `ControlledShutdownRequest`."""
+    """The response to `ControlledShutdownRequest`."""
 
     error_code: int = int16()
     remaining_partitions: list[RemainingPartition] = array(RemainingPartition)

@@ -39,7 +39,7 @@ class ControllerRegistrationRequest(
 
 
 class ControllerRegistrationResponse(Response, request=ControllerRegistrationRequest):
-    """The answer to `ControllerRegistrationRequest`."""
+    """The response to `ControllerRegistrationRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -33,7 +33,7 @@ class AclCreationResult(Struct):
 
 
 class CreateAclsResponse(Response, request=CreateAclsRequest):
-    """The answer to `CreateAclsRequest`."""
+    """The response to `CreateAclsRequest`."""
 
     throttle_time_ms: int = int32()
     results: list[AclCreationResult] = array(AclCreationResult)

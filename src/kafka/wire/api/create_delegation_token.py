@@ -26,7 +26,7 @@ class CreateDelegationTokenRequest(
 
 
 class CreateDelegationTokenResponse(Response, request=CreateDelegationTokenRequest):
-    """The answer to `CreateDelegationTokenRequest`."""
+    """The response to `CreateDelegationTokenRequest`."""
 
     error_code: int = int16()
     principal_type: str = string()

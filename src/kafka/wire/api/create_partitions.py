@@ -38,7 +38,7 @@ class CreatePartitionsTopicResult(Struct):
 
 
 class CreatePartitionsResponse(Response, request=CreatePartitionsRequest):
-    """The answer to `CreatePartitionsRequest`."""
+    """The response to `CreatePartitionsRequest`."""
 
     throttle_time_ms: int = int32()
     results: list[CreatePartitionsTopicResult] = array(CreatePartitionsTopicResult)

@@ -65,7 +65,7 @@ class CreatableTopicResult(Struct):
 
 
 class CreateTopicsResponse(Response, request=CreateTopicsRequest):
-    """The answer to `CreateTopicsRequest`."""
+    """The response to `CreateTopicsRequest`."""
 
     throttle_time_ms: int = int32(since=2, ignorable=True)
     topics: list[CreatableTopicResult] = array(CreatableTopicResult)

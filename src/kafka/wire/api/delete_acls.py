@@ -48,7 +48,7 @@ class DeleteAclsFilterResult(Struct):
 
 
 class DeleteAclsResponse(Response, request=DeleteAclsRequest):
-    """The answer to `DeleteAclsRequest`."""
+    """The response to `DeleteAclsRequest`."""
 
     throttle_time_ms: int = int32()
     filter_results: list[DeleteAclsFilterResult] = array(DeleteAclsFilterResult)

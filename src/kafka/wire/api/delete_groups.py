@@ -22,7 +22,7 @@ class DeletableGroupResult(Struct):
 
 
 class DeleteGroupsResponse(Response, request=DeleteGroupsRequest):
-    """The answer to `DeleteGroupsRequest`."""
+    """The response to `DeleteGroupsRequest`."""
 
     throttle_time_ms: int = int32()
     results: list[DeletableGroupResult] = array(DeletableGroupResult)

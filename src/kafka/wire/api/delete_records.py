@@ -44,7 +44,7 @@ class DeleteRecordsTopicResult(Struct):
 
 
 class DeleteRecordsResponse(Response, request=DeleteRecordsRequest):
-    """The answer to `DeleteRecordsRequest`."""
+    """The response to `DeleteRecordsRequest`."""
 
     throttle_time_ms: int = int32()
     topics: list[DeleteRecordsTopicResult] = array(DeleteRecordsTopicResult)

@@ -34,7 +34,7 @@ class DeleteShareGroupOffsetsResponseTopic(Struct):
 
 
 class DeleteShareGroupOffsetsResponse(Response, request=DeleteShareGroupOffsetsRequest):
-    """The answer to `DeleteShareGroupOffsetsRequest`."""
+    """The response to `DeleteShareGroupOffsetsRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

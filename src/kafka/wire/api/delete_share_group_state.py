@@ -49,6 +49,6 @@ class DeleteStateResult(Struct):
 
 
 class DeleteShareGroupStateResponse(Response, request=DeleteShareGroupStateRequest):
-    """The answer to `DeleteShareGroupStateRequest`."""
+    """The response to `DeleteShareGroupStateRequest`."""
 
     results: list[DeleteStateResult] = array(DeleteStateResult)

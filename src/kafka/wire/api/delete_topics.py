@@ -34,7 +34,7 @@ class DeletableTopicResult(Struct):
 
 
 class DeleteTopicsResponse(Response, request=DeleteTopicsRequest):
-    """The answer to `DeleteTopicsRequest`."""
+    """The response to `DeleteTopicsRequest`."""
 
     throttle_time_ms: int = int32(since=1, ignorable=True)
     responses: list[DeletableTopicResult] = array(DeletableTopicResult)

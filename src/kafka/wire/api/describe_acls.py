@@ -38,7 +38,7 @@ class DescribeAclsResource(Struct):
 
 
 class DescribeAclsResponse(Response, request=DescribeAclsRequest):
-    """The answer to `DescribeAclsRequest`."""
+    """The response to `DescribeAclsRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -46,7 +46,7 @@ class EntryData(Struct):
 
 
 class DescribeClientQuotasResponse(Response, request=DescribeClientQuotasRequest):
-    """The answer to `DescribeClientQuotasRequest`."""
+    """The response to `DescribeClientQuotasRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -26,7 +26,7 @@ class DescribeClusterBroker(Struct):
 
 
 class DescribeClusterResponse(Response, request=DescribeClusterRequest):
-    """The answer to `DescribeClusterRequest`."""
+    """The response to `DescribeClusterRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -58,7 +58,7 @@ class DescribeConfigsResult(Struct):
 
 
 class DescribeConfigsResponse(Response, request=DescribeConfigsRequest):
-    """The answer to `DescribeConfigsRequest`."""
+    """The response to `DescribeConfigsRequest`."""
 
     throttle_time_ms: int = int32()
     results: list[DescribeConfigsResult] = array(DescribeConfigsResult)

@@ -45,7 +45,7 @@ class DescribedDelegationToken(Struct):
 
 
 class DescribeDelegationTokenResponse(Response, request=DescribeDelegationTokenRequest):
-    """The answer to `DescribeDelegationTokenRequest`."""
+    """The response to `DescribeDelegationTokenRequest`."""
 
     error_code: int = int16()
     tokens: list[DescribedDelegationToken] = array(DescribedDelegationToken)

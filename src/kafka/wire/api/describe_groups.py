@@ -39,7 +39,7 @@ class DescribedGroup(Struct):
 
 
 class DescribeGroupsResponse(Response, request=DescribeGroupsRequest):
-    """The answer to `DescribeGroupsRequest`."""
+    """The response to `DescribeGroupsRequest`."""
 
     throttle_time_ms: int = int32(since=1, ignorable=True)
     groups: list[DescribedGroup] = array(DescribedGroup)

@@ -1,4 +1,4 @@
-"""The API DescribeLogDirs (key 35, versions 0 to 5): describe log directories and what lies in them."""
+"""The API DescribeLogDirs (key 35, versions 0 to 5): describe log directories and their replicas."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class DescribableLogDirTopic(Struct):
 
 
 class DescribeLogDirsRequest(Request["DescribeLogDirsResponse"], api_key=35, versions=(0, 5), flexible_since=2):
-    """Describe log directories and what lies in them."""
+    """Describe log directories and their replicas."""
 
     topics: list[DescribableLogDirTopic] | None = array(DescribableLogDirTopic, nullable=True)
 
@@ -48,7 +48,7 @@ class DescribeLogDirsResult(Struct):
 
 
 class DescribeLogDirsResponse(Response, request=DescribeLogDirsRequest):
-    """The answer to `DescribeLogDirsRequest`."""
+    """The response to `DescribeLogDirsRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16(since=3, ignorable=True)

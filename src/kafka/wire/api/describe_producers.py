@@ -48,7 +48,7 @@ class TopicResponse(Struct):
 
 
 class DescribeProducersResponse(Response, request=DescribeProducersRequest):
-    """The answer to `DescribeProducersRequest`."""
+    """The response to `DescribeProducersRequest`."""
 
     throttle_time_ms: int = int32()
     topics: list[TopicResponse] = array(TopicResponse)

@@ -29,7 +29,7 @@ class DescribeQuorumRequest(Request["DescribeQuorumResponse"], api_key=55, versi
 
 
 class ReplicaState(Struct):
-    """One of several fields of `PartitionData`."""
+    """The type of several fields of `PartitionData`."""
 
     replica_id: int = int32()
     replica_directory_id: UUID = uuid(since=2)
@@ -74,7 +74,7 @@ class Node(Struct):
 
 
 class DescribeQuorumResponse(Response, request=DescribeQuorumRequest):
-    """The answer to `DescribeQuorumRequest`."""
+    """The response to `DescribeQuorumRequest`."""
 
     error_code: int = int16()
     error_message: str | None = string(since=2, nullable=True, ignorable=True)

@@ -62,7 +62,7 @@ class DescribeShareGroupOffsetsResponseGroup(Struct):
 
 
 class DescribeShareGroupOffsetsResponse(Response, request=DescribeShareGroupOffsetsRequest):
-    """The answer to `DescribeShareGroupOffsetsRequest`."""
+    """The response to `DescribeShareGroupOffsetsRequest`."""
 
     throttle_time_ms: int = int32()
     groups: list[DescribeShareGroupOffsetsResponseGroup] = array(DescribeShareGroupOffsetsResponseGroup)

@@ -16,7 +16,7 @@ class TopicRequest(Struct):
 
 
 class Cursor(Struct):
-    """`DescribeTopicPartitionsRequest.cursor` and `DescribeTopicPartitionsResponse.next_cursor`."""
+    """The type of `DescribeTopicPartitionsRequest.cursor` and `DescribeTopicPartitionsResponse.next_cursor`."""
 
     topic_name: str = string()
     partition_index: int = int32()
@@ -58,7 +58,7 @@ class DescribeTopicPartitionsResponseTopic(Struct):
 
 
 class DescribeTopicPartitionsResponse(Response, request=DescribeTopicPartitionsRequest):
-    """The answer to `DescribeTopicPartitionsRequest`."""
+    """The response to `DescribeTopicPartitionsRequest`."""
 
     throttle_time_ms: int = int32()
     topics: list[DescribeTopicPartitionsResponseTopic] = array(DescribeTopicPartitionsResponseTopic)

@@ -36,7 +36,7 @@ class TransactionState(Struct):
 
 
 class DescribeTransactionsResponse(Response, request=DescribeTransactionsRequest):
-    """The answer to `DescribeTransactionsRequest`."""
+    """The response to `DescribeTransactionsRequest`."""
 
     throttle_time_ms: int = int32()
     transaction_states: list[TransactionState] = array(TransactionState)

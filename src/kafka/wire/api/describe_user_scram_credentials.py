@@ -38,7 +38,7 @@ class DescribeUserScramCredentialsResult(Struct):
 
 
 class DescribeUserScramCredentialsResponse(Response, request=DescribeUserScramCredentialsRequest):
-    """The answer to `DescribeUserScramCredentialsRequest`."""
+    """The response to `DescribeUserScramCredentialsRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

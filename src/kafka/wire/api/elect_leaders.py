@@ -38,7 +38,7 @@ class ReplicaElectionResult(Struct):
 
 
 class ElectLeadersResponse(Response, request=ElectLeadersRequest):
-    """The answer to `ElectLeadersRequest`."""
+    """The response to `ElectLeadersRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16(since=1)

@@ -74,7 +74,7 @@ class NodeEndpoint(Struct):
 
 
 class EndQuorumEpochResponse(Response, request=EndQuorumEpochRequest):
-    """The answer to `EndQuorumEpochRequest`."""
+    """The response to `EndQuorumEpochRequest`."""
 
     error_code: int = int16()
     topics: list[EndQuorumEpochResponseTopicData] = array(EndQuorumEpochResponseTopicData)

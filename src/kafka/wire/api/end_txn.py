@@ -16,7 +16,7 @@ class EndTxnRequest(Request["EndTxnResponse"], api_key=26, versions=(0, 5), flex
 
 
 class EndTxnResponse(Response, request=EndTxnRequest):
-    """The answer to `EndTxnRequest`."""
+    """The response to `EndTxnRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -15,7 +15,7 @@ class EnvelopeRequest(Request["EnvelopeResponse"], api_key=58, versions=(0, 0), 
 
 
 class EnvelopeResponse(Response, request=EnvelopeRequest):
-    """The answer to `EnvelopeRequest`."""
+    """The response to `EnvelopeRequest`."""
 
     response_data: bytes | None = binary(nullable=True, default=None)
     error_code: int = int16()

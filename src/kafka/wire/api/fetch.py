@@ -10,7 +10,7 @@ from kafka.wire.structs import Struct
 
 
 class ReplicaState(Struct):
-    """`FetchRequest.replica_state`."""
+    """The type of `FetchRequest.replica_state`."""
 
     replica_id: int = int32(since=15, default=-1)
     replica_epoch: int = int64(since=15, default=-1)
@@ -63,21 +63,21 @@ class FetchRequest(Request["FetchResponse"], api_key=1, versions=(0, 18), flexib
 
 
 class EpochEndOffset(Struct):
-    """`PartitionData.diverging_epoch`."""
+    """The type of `PartitionData.diverging_epoch`."""
 
     epoch: int = int32(since=12, default=-1)
     end_offset: int = int64(since=12, default=-1)
 
 
 class LeaderIdAndEpoch(Struct):
-    """`PartitionData.current_leader`."""
+    """The type of `PartitionData.current_leader`."""
 
     leader_id: int = int32(since=12, default=-1)
     leader_epoch: int = int32(since=12, default=-1)
 
 
 class SnapshotId(Struct):
-    """`PartitionData.snapshot_id`."""
+    """The type of `PartitionData.snapshot_id`."""
 
     end_offset: int = int64(default=-1)
     epoch: int = int32(default=-1)
@@ -126,7 +126,7 @@ class NodeEndpoint(Struct):
 
 
 class FetchResponse(Response, request=FetchRequest):
-    """The answer to `FetchRequest`."""
+    """The response to `FetchRequest`."""
 
     throttle_time_ms: int = int32(since=1, ignorable=True)
     error_code: int = int16(since=7, ignorable=True)

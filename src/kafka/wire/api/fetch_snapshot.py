@@ -10,7 +10,7 @@ from kafka.wire.structs import Struct
 
 
 class SnapshotId(Struct):
-    """`FetchSnapshotRequestPartitionSnapshot.snapshot_id`."""
+    """The type of `FetchSnapshotRequestPartitionSnapshot.snapshot_id`."""
 
     end_offset: int = int64()
     epoch: int = int32()
@@ -43,7 +43,7 @@ class FetchSnapshotRequest(Request["FetchSnapshotResponse"], api_key=59, version
 
 
 class LeaderIdAndEpoch(Struct):
-    """`FetchSnapshotResponsePartitionSnapshot.current_leader`."""
+    """The type of `FetchSnapshotResponsePartitionSnapshot.current_leader`."""
 
     leader_id: int = int32()
     leader_epoch: int = int32()
@@ -77,7 +77,7 @@ class NodeEndpoint(Struct):
 
 
 class FetchSnapshotResponse(Response, request=FetchSnapshotRequest):
-    """The answer to `FetchSnapshotRequest`."""
+    """The response to `FetchSnapshotRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -29,7 +29,7 @@ class Coordinator(Struct):
 
 
 class FindCoordinatorResponse(Response, request=FindCoordinatorRequest):
-    """The answer to `FindCoordinatorRequest`."""
+    """The response to `FindCoordinatorRequest`."""
 
     throttle_time_ms: int = int32(since=1, ignorable=True)
     error_code: int = int16(until=3)

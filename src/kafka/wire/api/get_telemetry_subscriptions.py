@@ -1,4 +1,4 @@
-"""The API GetTelemetrySubscriptions (key 71, version 0): ask which client metrics are wanted (KIP-714)."""
+"""The API GetTelemetrySubscriptions (key 71, version 0): request the client metrics subscriptions (KIP-714)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from kafka.wire.message import Request, Response
 class GetTelemetrySubscriptionsRequest(
     Request["GetTelemetrySubscriptionsResponse"], api_key=71, versions=(0, 0), flexible_since=0
 ):
-    """Ask which client metrics are wanted (KIP-714)."""
+    """Request the client metrics subscriptions (KIP-714)."""
 
     client_instance_id: UUID = uuid()
 
 
 class GetTelemetrySubscriptionsResponse(Response, request=GetTelemetrySubscriptionsRequest):
-    """The answer to `GetTelemetrySubscriptionsRequest`."""
+    """The response to `GetTelemetrySubscriptionsRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -16,7 +16,7 @@ class HeartbeatRequest(Request["HeartbeatResponse"], api_key=12, versions=(0, 4)
 
 
 class HeartbeatResponse(Response, request=HeartbeatRequest):
-    """The answer to `HeartbeatRequest`."""
+    """The response to `HeartbeatRequest`."""
 
     throttle_time_ms: int = int32(since=1, ignorable=True)
     error_code: int = int16()

@@ -44,7 +44,7 @@ class AlterConfigsResourceResponse(Struct):
 
 
 class IncrementalAlterConfigsResponse(Response, request=IncrementalAlterConfigsRequest):
-    """The answer to `IncrementalAlterConfigsRequest`."""
+    """The response to `IncrementalAlterConfigsRequest`."""
 
     throttle_time_ms: int = int32()
     responses: list[AlterConfigsResourceResponse] = array(AlterConfigsResourceResponse)

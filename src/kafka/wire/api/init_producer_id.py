@@ -18,7 +18,7 @@ class InitProducerIdRequest(Request["InitProducerIdResponse"], api_key=22, versi
 
 
 class InitProducerIdResponse(Response, request=InitProducerIdRequest):
-    """The answer to `InitProducerIdRequest`."""
+    """The response to `InitProducerIdRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

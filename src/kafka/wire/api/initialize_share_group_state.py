@@ -1,5 +1,5 @@
 """The API InitializeShareGroupState (key 83, version 0):
-begin the state of a share partition (broker to share coordinator).
+initialize the state of a share partition (broker to share coordinator).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class InitializeStateData(Struct):
 class InitializeShareGroupStateRequest(
     Request["InitializeShareGroupStateResponse"], api_key=83, versions=(0, 0), flexible_since=0
 ):
-    """Begin the state of a share partition (broker to share coordinator)."""
+    """Initialize the state of a share partition (broker to share coordinator)."""
 
     group_id: str = string()
     topics: list[InitializeStateData] = array(InitializeStateData)
@@ -51,6 +51,6 @@ class InitializeStateResult(Struct):
 
 
 class InitializeShareGroupStateResponse(Response, request=InitializeShareGroupStateRequest):
-    """The answer to `InitializeShareGroupStateRequest`."""
+    """The response to `InitializeShareGroupStateRequest`."""
 
     results: list[InitializeStateResult] = array(InitializeStateResult)

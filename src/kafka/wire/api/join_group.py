@@ -1,4 +1,4 @@
-"""The API JoinGroup (key 11, versions 0 to 9): enter a group, or its next generation."""
+"""The API JoinGroup (key 11, versions 0 to 9): join a group, or its next generation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class JoinGroupRequestProtocol(Struct):
 
 
 class JoinGroupRequest(Request["JoinGroupResponse"], api_key=11, versions=(0, 9), flexible_since=6):
-    """Enter a group, or its next generation."""
+    """Join a group, or its next generation."""
 
     group_id: str = string()
     session_timeout_ms: int = int32()
@@ -36,7 +36,7 @@ class JoinGroupResponseMember(Struct):
 
 
 class JoinGroupResponse(Response, request=JoinGroupRequest):
-    """The answer to `JoinGroupRequest`."""
+    """The response to `JoinGroupRequest`."""
 
     throttle_time_ms: int = int32(since=2, ignorable=True)
     error_code: int = int16()

@@ -1,5 +1,5 @@
 """The API LeaderAndIsr (key 4, versions 0 to 7):
-make a broker leader or follower of partitions (controller to broker; gone in 4.0).
+make a broker leader or follower of partitions (controller to broker; removed in 4.0).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from kafka.wire.structs import Struct
 
 
 class LeaderAndIsrPartitionState(Struct):
-    """One of several fields of `LeaderAndIsrRequest`."""
+    """The type of several fields of `LeaderAndIsrRequest`."""
 
     topic_name: str = string(until=1, ignorable=True)
     partition_index: int = int32()
@@ -45,7 +45,7 @@ class LeaderAndIsrLiveLeader(Struct):
 
 
 class LeaderAndIsrRequest(Request["LeaderAndIsrResponse"], api_key=4, versions=(0, 7), flexible_since=4):
-    """Make a broker leader or follower of partitions (controller to broker; gone in 4.0)."""
+    """Make a broker leader or follower of partitions (controller to broker; removed in 4.0)."""
 
     controller_id: int = int32()
     is_k_raft_controller: bool = boolean(since=7)
@@ -58,7 +58,7 @@ class LeaderAndIsrRequest(Request["LeaderAndIsrResponse"], api_key=4, versions=(
 
 
 class LeaderAndIsrPartitionError(Struct):
-    """One of several fields of `LeaderAndIsrResponse`."""
+    """The type of several fields of `LeaderAndIsrResponse`."""
 
     topic_name: str = string(until=4, ignorable=True)
     partition_index: int = int32()
@@ -73,7 +73,7 @@ class LeaderAndIsrTopicError(Struct):
 
 
 class LeaderAndIsrResponse(Response, request=LeaderAndIsrRequest):
-    """The answer to `LeaderAndIsrRequest`."""
+    """The response to `LeaderAndIsrRequest`."""
 
     error_code: int = int16()
     partition_errors: list[LeaderAndIsrPartitionError] = array(LeaderAndIsrPartitionError, until=4)

@@ -1,4 +1,4 @@
-"""The API LeaveGroup (key 13, versions 0 to 5): take members out of a group."""
+"""The API LeaveGroup (key 13, versions 0 to 5): remove members from a group."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class MemberIdentity(Struct):
 
 
 class LeaveGroupRequest(Request["LeaveGroupResponse"], api_key=13, versions=(0, 5), flexible_since=4):
-    """Take members out of a group."""
+    """Remove members from a group."""
 
     group_id: str = string()
     member_id: str = string(until=2)
@@ -32,7 +32,7 @@ class MemberResponse(Struct):
 
 
 class LeaveGroupResponse(Response, request=LeaveGroupRequest):
-    """The answer to `LeaveGroupRequest`."""
+    """The response to `LeaveGroupRequest`."""
 
     throttle_time_ms: int = int32(since=1, ignorable=True)
     error_code: int = int16()

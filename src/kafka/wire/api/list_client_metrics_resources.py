@@ -20,7 +20,7 @@ class ClientMetricsResource(Struct):
 
 
 class ListClientMetricsResourcesResponse(Response, request=ListClientMetricsResourcesRequest):
-    """The answer to `ListClientMetricsResourcesRequest`."""
+    """The response to `ListClientMetricsResourcesRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -21,7 +21,7 @@ class ConfigResource(Struct):
 
 
 class ListConfigResourcesResponse(Response, request=ListConfigResourcesRequest):
-    """The answer to `ListConfigResourcesRequest`."""
+    """The response to `ListConfigResourcesRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -24,7 +24,7 @@ class ListedGroup(Struct):
 
 
 class ListGroupsResponse(Response, request=ListGroupsRequest):
-    """The answer to `ListGroupsRequest`."""
+    """The response to `ListGroupsRequest`."""
 
     throttle_time_ms: int = int32(since=1, ignorable=True)
     error_code: int = int16()

@@ -51,7 +51,7 @@ class ListOffsetsTopicResponse(Struct):
 
 
 class ListOffsetsResponse(Response, request=ListOffsetsRequest):
-    """The answer to `ListOffsetsRequest`."""
+    """The response to `ListOffsetsRequest`."""
 
     throttle_time_ms: int = int32(since=2, ignorable=True)
     topics: list[ListOffsetsTopicResponse] = array(ListOffsetsTopicResponse)

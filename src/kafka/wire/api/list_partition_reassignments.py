@@ -1,4 +1,4 @@
-"""The API ListPartitionReassignments (key 46, version 0): list the moves of replicas that are under way."""
+"""The API ListPartitionReassignments (key 46, version 0): list ongoing moves of replicas."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ListPartitionReassignmentsTopics(Struct):
 class ListPartitionReassignmentsRequest(
     Request["ListPartitionReassignmentsResponse"], api_key=46, versions=(0, 0), flexible_since=0
 ):
-    """List the moves of replicas that are under way."""
+    """List ongoing moves of replicas."""
 
     timeout_ms: int = int32(default=60_000)
     topics: list[ListPartitionReassignmentsTopics] | None = array(
@@ -42,7 +42,7 @@ class OngoingTopicReassignment(Struct):
 
 
 class ListPartitionReassignmentsResponse(Response, request=ListPartitionReassignmentsRequest):
-    """The answer to `ListPartitionReassignmentsRequest`."""
+    """The response to `ListPartitionReassignmentsRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -25,7 +25,7 @@ class TransactionState(Struct):
 
 
 class ListTransactionsResponse(Response, request=ListTransactionsRequest):
-    """The answer to `ListTransactionsRequest`."""
+    """The response to `ListTransactionsRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -58,7 +58,7 @@ class MetadataResponseTopic(Struct):
 
 
 class MetadataResponse(Response, request=MetadataRequest):
-    """The answer to `MetadataRequest`."""
+    """The response to `MetadataRequest`."""
 
     throttle_time_ms: int = int32(since=3, ignorable=True)
     brokers: list[MetadataResponseBroker] = array(MetadataResponseBroker)

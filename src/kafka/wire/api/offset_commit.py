@@ -54,7 +54,7 @@ class OffsetCommitResponseTopic(Struct):
 
 
 class OffsetCommitResponse(Response, request=OffsetCommitRequest):
-    """The answer to `OffsetCommitRequest`."""
+    """The response to `OffsetCommitRequest`."""
 
     throttle_time_ms: int = int32(since=3, ignorable=True)
     topics: list[OffsetCommitResponseTopic] = array(OffsetCommitResponseTopic)

@@ -42,7 +42,7 @@ class OffsetDeleteResponseTopic(Struct):
 
 
 class OffsetDeleteResponse(Response, request=OffsetDeleteRequest):
-    """The answer to `OffsetDeleteRequest`."""
+    """The response to `OffsetDeleteRequest`."""
 
     error_code: int = int16()
     throttle_time_ms: int = int32()

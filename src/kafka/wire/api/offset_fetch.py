@@ -86,7 +86,7 @@ class OffsetFetchResponseGroup(Struct):
 
 
 class OffsetFetchResponse(Response, request=OffsetFetchRequest):
-    """The answer to `OffsetFetchRequest`."""
+    """The response to `OffsetFetchRequest`."""
 
     throttle_time_ms: int = int32(since=3, ignorable=True)
     topics: list[OffsetFetchResponseTopic] = array(OffsetFetchResponseTopic, until=7)

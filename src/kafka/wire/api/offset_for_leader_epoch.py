@@ -1,4 +1,4 @@
-"""The API OffsetForLeaderEpoch (key 23, versions 0 to 4): find where a leader epoch ends."""
+"""The API OffsetForLeaderEpoch (key 23, versions 0 to 4): find the end offset of a leader epoch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class OffsetForLeaderTopic(Struct):
 class OffsetForLeaderEpochRequest(
     Request["OffsetForLeaderEpochResponse"], api_key=23, versions=(0, 4), flexible_since=4
 ):
-    """Find where a leader epoch ends."""
+    """Find the end offset of a leader epoch."""
 
     replica_id: int = int32(since=3, default=-2, ignorable=True)
     topics: list[OffsetForLeaderTopic] = array(OffsetForLeaderTopic)
@@ -48,7 +48,7 @@ class OffsetForLeaderTopicResult(Struct):
 
 
 class OffsetForLeaderEpochResponse(Response, request=OffsetForLeaderEpochRequest):
-    """The answer to `OffsetForLeaderEpochRequest`."""
+    """The response to `OffsetForLeaderEpochRequest`."""
 
     throttle_time_ms: int = int32(since=2, ignorable=True)
     topics: list[OffsetForLeaderTopicResult] = array(OffsetForLeaderTopicResult)

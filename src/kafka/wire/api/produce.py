@@ -41,7 +41,7 @@ class BatchIndexAndErrorMessage(Struct):
 
 
 class LeaderIdAndEpoch(Struct):
-    """`PartitionProduceResponse.current_leader`."""
+    """The type of `PartitionProduceResponse.current_leader`."""
 
     leader_id: int = int32(since=10, default=-1)
     leader_epoch: int = int32(since=10, default=-1)
@@ -78,7 +78,7 @@ class NodeEndpoint(Struct):
 
 
 class ProduceResponse(Response, request=ProduceRequest):
-    """The answer to `ProduceRequest`."""
+    """The response to `ProduceRequest`."""
 
     responses: list[TopicProduceResponse] = array(TopicProduceResponse)
     throttle_time_ms: int = int32(since=1, ignorable=True)

@@ -19,7 +19,7 @@ class PushTelemetryRequest(Request["PushTelemetryResponse"], api_key=72, version
 
 
 class PushTelemetryResponse(Response, request=PushTelemetryRequest):
-    """The answer to `PushTelemetryRequest`."""
+    """The response to `PushTelemetryRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -60,6 +60,6 @@ class ReadStateResult(Struct):
 
 
 class ReadShareGroupStateResponse(Response, request=ReadShareGroupStateRequest):
-    """The answer to `ReadShareGroupStateRequest`."""
+    """The response to `ReadShareGroupStateRequest`."""
 
     results: list[ReadStateResult] = array(ReadStateResult)

@@ -54,6 +54,6 @@ class ReadStateSummaryResult(Struct):
 
 
 class ReadShareGroupStateSummaryResponse(Response, request=ReadShareGroupStateSummaryRequest):
-    """The answer to `ReadShareGroupStateSummaryRequest`."""
+    """The response to `ReadShareGroupStateSummaryRequest`."""
 
     results: list[ReadStateSummaryResult] = array(ReadStateSummaryResult)

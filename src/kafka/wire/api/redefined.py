@@ -33,7 +33,7 @@ class ReadStateSummaryResult39(Struct):
 class ReadShareGroupStateSummaryResponse39(
     Message, name="ReadShareGroupStateSummaryResponse", api_key=87, versions=(0, 0), flexible_since=0
 ):
-    """The answer to `ReadShareGroupStateSummaryRequest`, without the leader epoch."""
+    """The response to `ReadShareGroupStateSummaryRequest`, without the leader epoch."""
 
     results: list[ReadStateSummaryResult39] = array(ReadStateSummaryResult39)
 
@@ -58,7 +58,7 @@ class VoteRequestTopicData39(Struct):
 
 
 class VoteRequest39(Message, name="VoteRequest", api_key=52, versions=(0, 1), flexible_since=0):
-    """Ask for votes in an election of the metadata quorum, of a candidate instead of a replica."""
+    """Request votes in an election of the metadata quorum, of a candidate instead of a replica."""
 
     cluster_id: str | None = string(nullable=True, default=None)
     voter_id: int = int32(since=1, default=-1, ignorable=True)

@@ -17,7 +17,7 @@ class RemoveRaftVoterRequest(Request["RemoveRaftVoterResponse"], api_key=81, ver
 
 
 class RemoveRaftVoterResponse(Response, request=RemoveRaftVoterRequest):
-    """The answer to `RemoveRaftVoterRequest`."""
+    """The response to `RemoveRaftVoterRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

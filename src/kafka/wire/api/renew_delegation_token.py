@@ -16,7 +16,7 @@ class RenewDelegationTokenRequest(
 
 
 class RenewDelegationTokenResponse(Response, request=RenewDelegationTokenRequest):
-    """The answer to `RenewDelegationTokenRequest`."""
+    """The response to `RenewDelegationTokenRequest`."""
 
     error_code: int = int16()
     expiry_timestamp_ms: int = int64()

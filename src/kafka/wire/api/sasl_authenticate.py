@@ -1,4 +1,4 @@
-"""The API SaslAuthenticate (key 36, versions 0 to 2): carry the messages of a SASL mechanism."""
+"""The API SaslAuthenticate (key 36, versions 0 to 2): exchange the messages of a SASL mechanism."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from kafka.wire.message import Request, Response
 
 
 class SaslAuthenticateRequest(Request["SaslAuthenticateResponse"], api_key=36, versions=(0, 2), flexible_since=2):
-    """Carry the messages of a SASL mechanism."""
+    """Exchange the messages of a SASL mechanism."""
 
     auth_bytes: bytes = binary()
 
@@ -17,7 +17,7 @@ class SaslAuthenticateRequest(Request["SaslAuthenticateResponse"], api_key=36, v
 
 
 class SaslAuthenticateResponse(Response, request=SaslAuthenticateRequest):
-    """The answer to `SaslAuthenticateRequest`."""
+    """The response to `SaslAuthenticateRequest`."""
 
     error_code: int = int16()
     error_message: str | None = string(nullable=True)

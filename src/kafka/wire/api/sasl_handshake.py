@@ -13,7 +13,7 @@ class SaslHandshakeRequest(Request["SaslHandshakeResponse"], api_key=17, version
 
 
 class SaslHandshakeResponse(Response, request=SaslHandshakeRequest):
-    """The answer to `SaslHandshakeRequest`."""
+    """The response to `SaslHandshakeRequest`."""
 
     error_code: int = int16()
     mechanisms: list[str] = array(string)

@@ -42,7 +42,7 @@ class ShareAcknowledgeRequest(Request["ShareAcknowledgeResponse"], api_key=79, v
 
 
 class LeaderIdAndEpoch(Struct):
-    """`PartitionData.current_leader`."""
+    """The type of `PartitionData.current_leader`."""
 
     leader_id: int = int32()
     leader_epoch: int = int32()
@@ -74,7 +74,7 @@ class NodeEndpoint(Struct):
 
 
 class ShareAcknowledgeResponse(Response, request=ShareAcknowledgeRequest):
-    """The answer to `ShareAcknowledgeRequest`."""
+    """The response to `ShareAcknowledgeRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -57,7 +57,7 @@ class ShareFetchRequest(Request["ShareFetchResponse"], api_key=78, versions=(0, 
 
 
 class LeaderIdAndEpoch(Struct):
-    """`PartitionData.current_leader`."""
+    """The type of `PartitionData.current_leader`."""
 
     leader_id: int = int32()
     leader_epoch: int = int32()
@@ -101,7 +101,7 @@ class NodeEndpoint(Struct):
 
 
 class ShareFetchResponse(Response, request=ShareFetchRequest):
-    """The answer to `ShareFetchRequest`."""
+    """The response to `ShareFetchRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -25,7 +25,7 @@ class TopicPartitions(Struct):
 
 
 class Assignment(Struct):
-    """`Member.assignment`."""
+    """The type of `Member.assignment`."""
 
     topic_partitions: list[TopicPartitions] = array(TopicPartitions)
 
@@ -57,7 +57,7 @@ class DescribedGroup(Struct):
 
 
 class ShareGroupDescribeResponse(Response, request=ShareGroupDescribeRequest):
-    """The answer to `ShareGroupDescribeRequest`."""
+    """The response to `ShareGroupDescribeRequest`."""
 
     throttle_time_ms: int = int32()
     groups: list[DescribedGroup] = array(DescribedGroup)

@@ -27,13 +27,13 @@ class TopicPartitions(Struct):
 
 
 class Assignment(Struct):
-    """`ShareGroupHeartbeatResponse.assignment`."""
+    """The type of `ShareGroupHeartbeatResponse.assignment`."""
 
     topic_partitions: list[TopicPartitions] = array(TopicPartitions)
 
 
 class ShareGroupHeartbeatResponse(Response, request=ShareGroupHeartbeatRequest):
-    """The answer to `ShareGroupHeartbeatRequest`."""
+    """The response to `ShareGroupHeartbeatRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

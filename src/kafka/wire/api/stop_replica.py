@@ -1,4 +1,4 @@
-"""The API StopReplica (key 5, versions 0 to 4): stop replicas on a broker (controller to broker; gone in 4.0)."""
+"""The API StopReplica (key 5, versions 0 to 4): stop replicas on a broker (controller to broker; removed in 4.0)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class StopReplicaTopicState(Struct):
 
 
 class StopReplicaRequest(Request["StopReplicaResponse"], api_key=5, versions=(0, 4), flexible_since=2):
-    """Stop replicas on a broker (controller to broker; gone in 4.0)."""
+    """Stop replicas on a broker (controller to broker; removed in 4.0)."""
 
     controller_id: int = int32()
     is_k_raft_controller: bool = boolean(since=4)
@@ -58,7 +58,7 @@ class StopReplicaPartitionError(Struct):
 
 
 class StopReplicaResponse(Response, request=StopReplicaRequest):
-    """The answer to `StopReplicaRequest`."""
+    """The response to `StopReplicaRequest`."""
 
     error_code: int = int16()
     partition_errors: list[StopReplicaPartitionError] = array(StopReplicaPartitionError)

@@ -18,14 +18,14 @@ class StreamsGroupDescribeRequest(
 
 
 class KeyValue(Struct):
-    """An element of `TopicInfo.topic_configs` and an element of `Member.client_tags`."""
+    """An element of `TopicInfo.topic_configs` and of `Member.client_tags`."""
 
     key: str = string()
     value: str = string()
 
 
 class TopicInfo(Struct):
-    """One of several fields of `Subtopology`."""
+    """The type of several fields of `Subtopology`."""
 
     name: str = string()
     partitions: int = int32()
@@ -44,21 +44,21 @@ class Subtopology(Struct):
 
 
 class Topology(Struct):
-    """`DescribedGroup.topology`."""
+    """The type of `DescribedGroup.topology`."""
 
     epoch: int = int32()
     subtopologies: list[Subtopology] | None = array(Subtopology, nullable=True, default=None)
 
 
 class Endpoint(Struct):
-    """`Member.user_endpoint`."""
+    """The type of `Member.user_endpoint`."""
 
     host: str = string()
     port: int = uint16()
 
 
 class TaskOffset(Struct):
-    """An element of `Member.task_offsets` and an element of `Member.task_end_offsets`."""
+    """An element of `Member.task_offsets` and of `Member.task_end_offsets`."""
 
     subtopology_id: str = string()
     partition: int = int32()
@@ -66,14 +66,14 @@ class TaskOffset(Struct):
 
 
 class TaskIds(Struct):
-    """One of several fields of `Assignment`."""
+    """The type of several fields of `Assignment`."""
 
     subtopology_id: str = string()
     partitions: list[int] = array(int32)
 
 
 class Assignment(Struct):
-    """`Member.assignment` and `Member.target_assignment`."""
+    """The type of `Member.assignment` and `Member.target_assignment`."""
 
     active_tasks: list[TaskIds] = array(TaskIds)
     standby_tasks: list[TaskIds] = array(TaskIds)
@@ -101,7 +101,7 @@ class Member(Struct):
 
 
 class TopologyDescriptionNode(Struct):
-    """An element of `TopologyDescriptionSubtopology.nodes` and both fields of `TopologyDescriptionGlobalStore`."""
+    """An element of `TopologyDescriptionSubtopology.nodes`, or a field of `TopologyDescriptionGlobalStore`."""
 
     name: str = string(since=1)
     node_type: int = int8(since=1)
@@ -126,7 +126,7 @@ class TopologyDescriptionGlobalStore(Struct):
 
 
 class TopologyDescription(Struct):
-    """`DescribedGroup.topology_description`."""
+    """The type of `DescribedGroup.topology_description`."""
 
     subtopologies: list[TopologyDescriptionSubtopology] = array(TopologyDescriptionSubtopology, since=1)
     global_stores: list[TopologyDescriptionGlobalStore] = array(TopologyDescriptionGlobalStore, since=1)
@@ -150,7 +150,7 @@ class DescribedGroup(Struct):
 
 
 class StreamsGroupDescribeResponse(Response, request=StreamsGroupDescribeRequest):
-    """The answer to `StreamsGroupDescribeRequest`."""
+    """The response to `StreamsGroupDescribeRequest`."""
 
     throttle_time_ms: int = int32()
     groups: list[DescribedGroup] = array(DescribedGroup)

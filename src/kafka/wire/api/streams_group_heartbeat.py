@@ -8,14 +8,14 @@ from kafka.wire.structs import Struct
 
 
 class KeyValue(Struct):
-    """An element of `TopicInfo.topic_configs` and an element of `StreamsGroupHeartbeatRequest.client_tags`."""
+    """An element of `TopicInfo.topic_configs` and of `StreamsGroupHeartbeatRequest.client_tags`."""
 
     key: str = string()
     value: str = string()
 
 
 class TopicInfo(Struct):
-    """One of several fields of `Subtopology`."""
+    """The type of several fields of `Subtopology`."""
 
     name: str = string()
     partitions: int = int32()
@@ -44,28 +44,28 @@ class Subtopology(Struct):
 
 
 class Topology(Struct):
-    """`StreamsGroupHeartbeatRequest.topology`."""
+    """The type of `StreamsGroupHeartbeatRequest.topology`."""
 
     epoch: int = int32()
     subtopologies: list[Subtopology] = array(Subtopology)
 
 
 class TaskIds(Struct):
-    """One of several fields of `StreamsGroupHeartbeatRequest`."""
+    """The type of several fields of `StreamsGroupHeartbeatRequest`."""
 
     subtopology_id: str = string()
     partitions: list[int] = array(int32)
 
 
 class Endpoint(Struct):
-    """`StreamsGroupHeartbeatRequest.user_endpoint` and `EndpointToPartitions.user_endpoint`."""
+    """The type of `StreamsGroupHeartbeatRequest.user_endpoint` and `EndpointToPartitions.user_endpoint`."""
 
     host: str = string()
     port: int = uint16()
 
 
 class TaskOffset(Struct):
-    """One of several fields of `StreamsGroupHeartbeatRequest`."""
+    """The type of several fields of `StreamsGroupHeartbeatRequest`."""
 
     subtopology_id: str = string()
     partition: int = int32()
@@ -104,7 +104,7 @@ class Status(Struct):
 
 
 class TopicPartition(Struct):
-    """One of several fields of `EndpointToPartitions`."""
+    """The type of several fields of `EndpointToPartitions`."""
 
     topic: str = string()
     partitions: list[int] = array(int32)
@@ -119,7 +119,7 @@ class EndpointToPartitions(Struct):
 
 
 class StreamsGroupHeartbeatResponse(Response, request=StreamsGroupHeartbeatRequest):
-    """The answer to `StreamsGroupHeartbeatRequest`."""
+    """The response to `StreamsGroupHeartbeatRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

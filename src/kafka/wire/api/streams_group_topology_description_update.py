@@ -1,4 +1,4 @@
-"""The API StreamsGroupTopologyDescriptionUpdate (key 93, version 0): describe a streams group's topology."""
+"""The API StreamsGroupTopologyDescriptionUpdate (key 93, version 0): report the topology of a streams group."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kafka.wire.structs import Struct
 
 
 class TopologyDescriptionNode(Struct):
-    """An element of `TopologyDescriptionSubtopology.nodes` and both fields of `TopologyDescriptionGlobalStore`."""
+    """An element of `TopologyDescriptionSubtopology.nodes`, or a field of `TopologyDescriptionGlobalStore`."""
 
     name: str = string()
     node_type: int = int8()
@@ -33,7 +33,7 @@ class TopologyDescriptionGlobalStore(Struct):
 
 
 class TopologyDescription(Struct):
-    """`StreamsGroupTopologyDescriptionUpdateRequest.topology_description`."""
+    """The type of `StreamsGroupTopologyDescriptionUpdateRequest.topology_description`."""
 
     subtopologies: list[TopologyDescriptionSubtopology] = array(TopologyDescriptionSubtopology)
     global_stores: list[TopologyDescriptionGlobalStore] = array(TopologyDescriptionGlobalStore)
@@ -42,7 +42,7 @@ class TopologyDescription(Struct):
 class StreamsGroupTopologyDescriptionUpdateRequest(
     Request["StreamsGroupTopologyDescriptionUpdateResponse"], api_key=93, versions=(0, 0), flexible_since=0
 ):
-    """Tell what a streams group's topology looks like."""
+    """Report the topology of a streams group."""
 
     group_id: str = string()
     member_id: str = string()
@@ -51,7 +51,7 @@ class StreamsGroupTopologyDescriptionUpdateRequest(
 
 
 class StreamsGroupTopologyDescriptionUpdateResponse(Response, request=StreamsGroupTopologyDescriptionUpdateRequest):
-    """The answer to `StreamsGroupTopologyDescriptionUpdateRequest`."""
+    """The response to `StreamsGroupTopologyDescriptionUpdateRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -1,4 +1,4 @@
-"""The API SyncGroup (key 14, versions 0 to 5): hand out the leader's assignment and fetch one's own."""
+"""The API SyncGroup (key 14, versions 0 to 5): distribute the leader's assignment and get the member's own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class SyncGroupRequestAssignment(Struct):
 
 
 class SyncGroupRequest(Request["SyncGroupResponse"], api_key=14, versions=(0, 5), flexible_since=4):
-    """Hand out the leader's assignment and fetch one's own."""
+    """Distribute the leader's assignment and get the member's own."""
 
     group_id: str = string()
     generation_id: int = int32()
@@ -27,7 +27,7 @@ class SyncGroupRequest(Request["SyncGroupResponse"], api_key=14, versions=(0, 5)
 
 
 class SyncGroupResponse(Response, request=SyncGroupRequest):
-    """The answer to `SyncGroupRequest`."""
+    """The response to `SyncGroupRequest`."""
 
     throttle_time_ms: int = int32(since=1, ignorable=True)
     error_code: int = int16()

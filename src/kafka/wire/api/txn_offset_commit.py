@@ -55,7 +55,7 @@ class TxnOffsetCommitResponseTopic(Struct):
 
 
 class TxnOffsetCommitResponse(Response, request=TxnOffsetCommitRequest):
-    """The answer to `TxnOffsetCommitRequest`."""
+    """The response to `TxnOffsetCommitRequest`."""
 
     throttle_time_ms: int = int32()
     topics: list[TxnOffsetCommitResponseTopic] = array(TxnOffsetCommitResponseTopic)

@@ -13,7 +13,7 @@ class UnregisterBrokerRequest(Request["UnregisterBrokerResponse"], api_key=64, v
 
 
 class UnregisterBrokerResponse(Response, request=UnregisterBrokerRequest):
-    """The answer to `UnregisterBrokerRequest`."""
+    """The response to `UnregisterBrokerRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -1,4 +1,4 @@
-"""The API UnregisterController (key 94, version 0): take a controller out of the cluster."""
+"""The API UnregisterController (key 94, version 0): remove a controller from the cluster."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from kafka.wire.message import Request, Response
 class UnregisterControllerRequest(
     Request["UnregisterControllerResponse"], api_key=94, versions=(0, 0), flexible_since=0
 ):
-    """Take a controller out of the cluster."""
+    """Remove a controller from the cluster."""
 
     controller_id: int = int32()
 
 
 class UnregisterControllerResponse(Response, request=UnregisterControllerRequest):
-    """The answer to `UnregisterControllerRequest`."""
+    """The response to `UnregisterControllerRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

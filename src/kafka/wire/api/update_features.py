@@ -33,7 +33,7 @@ class UpdatableFeatureResult(Struct):
 
 
 class UpdateFeaturesResponse(Response, request=UpdateFeaturesRequest):
-    """The answer to `UpdateFeaturesRequest`."""
+    """The response to `UpdateFeaturesRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

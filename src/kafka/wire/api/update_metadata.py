@@ -1,5 +1,5 @@
 """The API UpdateMetadata (key 6, versions 0 to 8):
-bring a broker's metadata up to date (controller to broker; gone in 4.0).
+update a broker's metadata (controller to broker; removed in 4.0).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from kafka.wire.structs import Struct
 
 
 class UpdateMetadataPartitionState(Struct):
-    """One of several fields of `UpdateMetadataRequest`."""
+    """The type of several fields of `UpdateMetadataRequest`."""
 
     topic_name: str = string(until=4, ignorable=True)
     partition_index: int = int32()
@@ -53,7 +53,7 @@ class UpdateMetadataBroker(Struct):
 
 
 class UpdateMetadataRequest(Request["UpdateMetadataResponse"], api_key=6, versions=(0, 8), flexible_since=6):
-    """Bring a broker's metadata up to date (controller to broker; gone in 4.0)."""
+    """Update a broker's metadata (controller to broker; removed in 4.0)."""
 
     controller_id: int = int32()
     is_k_raft_controller: bool = boolean(since=8)
@@ -66,6 +66,6 @@ class UpdateMetadataRequest(Request["UpdateMetadataResponse"], api_key=6, versio
 
 
 class UpdateMetadataResponse(Response, request=UpdateMetadataRequest):
-    """The answer to `UpdateMetadataRequest`."""
+    """The response to `UpdateMetadataRequest`."""
 
     error_code: int = int16()

@@ -18,7 +18,7 @@ class Listener(Struct):
 
 
 class KRaftVersionFeature(Struct):
-    """`UpdateRaftVoterRequest.k_raft_version_feature`."""
+    """The type of `UpdateRaftVoterRequest.k_raft_version_feature`."""
 
     min_supported_version: int = int16()
     max_supported_version: int = int16()
@@ -36,7 +36,7 @@ class UpdateRaftVoterRequest(Request["UpdateRaftVoterResponse"], api_key=82, ver
 
 
 class CurrentLeader(Struct):
-    """`UpdateRaftVoterResponse.current_leader`."""
+    """The type of `UpdateRaftVoterResponse.current_leader`."""
 
     leader_id: int = int32(default=-1)
     leader_epoch: int = int32(default=-1)
@@ -45,7 +45,7 @@ class CurrentLeader(Struct):
 
 
 class UpdateRaftVoterResponse(Response, request=UpdateRaftVoterRequest):
-    """The answer to `UpdateRaftVoterRequest`."""
+    """The response to `UpdateRaftVoterRequest`."""
 
     throttle_time_ms: int = int32()
     error_code: int = int16()

@@ -1,4 +1,4 @@
-"""The API Vote (key 52, versions 0 to 2): ask for votes in an election of the metadata quorum (KRaft)."""
+"""The API Vote (key 52, versions 0 to 2): request votes in an election of the metadata quorum (KRaft)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class VoteRequestTopicData(Struct):
 
 
 class VoteRequest(Request["VoteResponse"], api_key=52, versions=(0, 2), flexible_since=0):
-    """Ask for votes in an election of the metadata quorum (KRaft)."""
+    """Request votes in an election of the metadata quorum (KRaft)."""
 
     cluster_id: str | None = string(nullable=True, default=None)
     voter_id: int = int32(since=1, default=-1, ignorable=True)
@@ -63,7 +63,7 @@ class NodeEndpoint(Struct):
 
 
 class VoteResponse(Response, request=VoteRequest):
-    """The answer to `VoteRequest`."""
+    """The response to `VoteRequest`."""
 
     error_code: int = int16()
     topics: list[VoteResponseTopicData] = array(VoteResponseTopicData)

@@ -63,6 +63,6 @@ class WriteStateResult(Struct):
 
 
 class WriteShareGroupStateResponse(Response, request=WriteShareGroupStateRequest):
-    """The answer to `WriteShareGroupStateRequest`."""
+    """The response to `WriteShareGroupStateRequest`."""
 
     results: list[WriteStateResult] = array(WriteStateResult)

@@ -55,6 +55,6 @@ class WritableTxnMarkerResult(Struct):
 
 
 class WriteTxnMarkersResponse(Response, request=WriteTxnMarkersRequest):
-    """The answer to `WriteTxnMarkersRequest`."""
+    """The response to `WriteTxnMarkersRequest`."""
 
     markers: list[WritableTxnMarkerResult] = array(WritableTxnMarkerResult)
