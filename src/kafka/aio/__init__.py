@@ -1,9 +1,9 @@
-"""aiokafka's names and manners over this package's clients: a program written for aiokafka changes its imports alone.
+"""aiokafka's API on top of this package's clients: programs written for aiokafka only need to change their imports.
 
-``from kafka.aio import AIOKafkaConsumer`` for ``from aiokafka import AIOKafkaConsumer``; the submodules `abc`, `admin`,
-`consumer`, `coordinator.assignors`, `errors`, `helpers`, `partitioner`, `producer` and `structs` are those of aiokafka.
-Options may be aiokafka's, and all of this package's besides. Stands above the clients, whose public calls it uses where
-there are such; nothing below imports it. What differs is in `docs/COMPATIBILITY.md`.
+Replace ``from aiokafka import AIOKafkaConsumer`` by ``from kafka.aio import AIOKafkaConsumer``. The submodules `abc`,
+`admin`, `consumer`, `coordinator.assignors`, `errors`, `helpers`, `partitioner`, `producer` and `structs` correspond to
+aiokafka's. Clients accept aiokafka's options and all options of this package. This package is above the clients and
+uses their public methods where possible; no other package imports it. docs/COMPATIBILITY.md lists the differences.
 """
 
 from kafka.aio.abc import ConsumerRebalanceListener
@@ -13,7 +13,7 @@ from kafka.aio.producer import AIOKafkaProducer
 from kafka.aio.structs import ConsumerRecord, OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 __version__ = "0.14.0"
-"""The release of aiokafka whose names this package has, for programs that compare versions."""
+"""The release of aiokafka whose API this package has, for programs that compare versions."""
 
 __all__ = [
     "AIOKafkaConsumer",
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load the admin client when it is asked for: most programs have none."""
+    """Load the admin client on first use: most programs do not need it."""
     if name == "AIOKafkaAdminClient":
         from kafka.aio.admin import AIOKafkaAdminClient
 

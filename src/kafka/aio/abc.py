@@ -1,4 +1,4 @@
-"""The base classes of what users write."""
+"""Abstract base classes for users to implement."""
 
 import abc
 from collections.abc import Mapping
@@ -8,31 +8,31 @@ from kafka.structs import TopicPartition
 
 
 class ConsumerRebalanceListener(abc.ABC):
-    """Told when partitions come and go. Its methods may be functions or coroutines.
+    """Receives the partitions that a rebalance assigns or revokes. Its methods may be functions or coroutines.
 
-    They are called whether anybody polls or not. What they raise is logged.
+    They are called even if the consumer is not polled. Errors that they raise are logged.
     """
 
     @abc.abstractmethod
     def on_partitions_revoked(self, revoked: set[TopicPartition]) -> Any:
-        """Called before ``revoked`` go to other members: the last chance to commit for them."""
+        """Called before ``revoked`` are assigned to other members: the last chance to commit their offsets."""
 
     @abc.abstractmethod
     def on_partitions_assigned(self, assigned: set[TopicPartition]) -> Any:
-        """Called when ``assigned`` are this consumer's, before anything of them is handed out: the place to seek."""
+        """Called once ``assigned`` belong to this consumer, before it returns their records: the place to seek."""
 
     def on_partitions_lost(self, lost: set[TopicPartition]) -> Any:
-        """Called when ``lost`` may be other members' already; calls `on_partitions_revoked` unless it is overridden."""
+        """Called when other members may already own ``lost``; by default calls `on_partitions_revoked`."""
         return self.on_partitions_revoked(lost)
 
 
 class AbstractTokenProvider(abc.ABC):
-    """Gives bearer tokens for OAUTHBEARER."""
+    """Provides bearer tokens for OAUTHBEARER."""
 
     @abc.abstractmethod
     async def token(self) -> str:
-        """A token that has not expired; called for each authentication."""
+        """Return a token that has not expired. Called for each authentication."""
 
     def extensions(self) -> Mapping[str, str]:
-        """SASL extensions to send with it."""
+        """Return SASL extensions to send with the token."""
         return {}

@@ -1,7 +1,8 @@
-"""Does in the background what other consumers do within `poll()`: the steps of rebalances, and callbacks.
+"""Runs the steps of rebalances, and callbacks, in a background task; other consumers run them within `poll()`.
 
-So a group is joined, and its listener called, whether anybody polls or not. What was handed out counts as processed
-when partitions go away, as in aiokafka; commits by interval wait for the next call that asks for records.
+The consumer thus joins its group, and its listener is called, even if it is not polled. As in aiokafka, records that
+were returned count as processed when their partitions are revoked. Periodic commits wait for the next call that asks
+for records.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class ToldListener(AsyncConsumerRebalanceListener):
-    """Wraps a user's listener, and stops calling it once the consumer is being stopped, or has unsubscribed.
+    """Wraps a user's listener. The wrapper stops calling it when the consumer unsubscribes or stops.
 
     Arguments:
         listener: the user's listener; errors that it raises are logged.
@@ -45,14 +46,14 @@ class ToldListener(AsyncConsumerRebalanceListener):
             if result is not None and hasattr(result, "__await__"):
                 await result
         except Exception:
-            log.exception("the listener %r failed at the %s of %s", self._listener, what, sorted(partitions))
+            log.exception("the rebalance listener %r failed on the %s of %s", self._listener, what, sorted(partitions))
 
 
 class Attendant:
-    """See the module.
+    """The background task of a consumer.
 
     Arguments:
-        driver: of the consumer, which is started.
+        driver: the poll loop of the started consumer.
     """
 
     def __init__(self, driver: AsyncPollLoop) -> None:
@@ -64,11 +65,11 @@ class Attendant:
         self._task = driver.runner.loop.create_task(self._run(), name="consumer attendant")
 
     def wake(self) -> None:
-        """Look at once."""
+        """Run the task's next round now."""
         self._news.set()
 
     async def joined(self, timeout_s: float) -> None:
-        """Wait until partitions were taken for the first time, an error waits to be raised, or the time is up."""
+        """Wait for the first assignment of partitions, an error to raise, or the timeout."""
         core = self._core
         try:
             async with asyncio.timeout(timeout_s):
@@ -76,10 +77,10 @@ class Attendant:
                     self._acted.clear()
                     await self._acted.wait()
         except TimeoutError:
-            log.warning("no partitions were assigned within %g s; start() continues without", timeout_s)
+            log.warning("no partitions were assigned within %g s; start() continues without them", timeout_s)
 
     async def stop(self) -> None:
-        """End, and wait for that; the consumer is closed."""
+        """Cancel the task, and wait until it ends. The consumer must be closed."""
         if self._task is not asyncio.current_task() and not self._driver.runner.was_left_by_fork:
             self._task.cancel()
             await asyncio.wait({self._task})
@@ -88,7 +89,7 @@ class Attendant:
         core, runner = self._core, self._driver.runner
         while not core.closed:
             self._news.clear()
-            # After an error nothing goes on before somebody has heard of it, nor for a caller that counts as stuck.
+            # Pause after an error until it has been raised, and if the application has stopped polling.
             if not core.events.has_errors and core.clock.idle(runner.time()) <= self._max_idle_s:
                 try:
                     await self._attend()

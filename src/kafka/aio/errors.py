@@ -43,7 +43,7 @@ class ConsumerStoppedError(Exception):
 
 
 class IllegalOperation(Exception):
-    """The client's options do not allow this: a commit without a group, a transaction without an id for it."""
+    """The client's options do not allow this call: for example, a commit without a group."""
 
 
 class ProducerClosed(KafkaError):
@@ -51,7 +51,7 @@ class ProducerClosed(KafkaError):
 
 
 class BootstrapError(NoBrokersAvailable, KafkaConnectionError):
-    """`start()` found no broker: this package's `NoBrokersAvailable`, and aiokafka's `KafkaConnectionError`."""
+    """`start()` could not connect to a broker. Both a `NoBrokersAvailable` and aiokafka's `KafkaConnectionError`."""
 
 
 ConcurrentTransactions = ConcurrentTransactionsError

@@ -1,4 +1,4 @@
-"""What helps to set up clients."""
+"""Helpers for configuring clients."""
 
 import os
 import ssl
@@ -14,11 +14,11 @@ def create_ssl_context(
     keyfile: str | os.PathLike[str] | None = None,
     password: str | bytes | bytearray | Callable[[], str | bytes | bytearray] | None = None,
 ) -> ssl.SSLContext:
-    """A context for the option ``ssl_context``: it checks the brokers' certificates and names.
+    """Return a context for the option ``ssl_context``, which verifies the brokers' certificates and host names.
 
     Arguments:
-        cafile, capath, cadata: the authorities to trust, as for `ssl.create_default_context`; None: the system's.
-        certfile, keyfile, password: the client's own certificate, its key and that key's password.
+        cafile, capath, cadata: trusted authorities, as for `ssl.create_default_context`; None: the system's.
+        certfile, keyfile, password: the client's certificate, its key, and the key's password.
     """
     context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH, cafile=cafile, capath=capath, cadata=cadata)
     if certfile is not None:

@@ -1,4 +1,4 @@
-"""aiokafka's options as this package's: names that only aiokafka has, and its defaults where groups depend on them."""
+"""Translates aiokafka's options: names that only aiokafka has, and defaults that other members of a group rely on."""
 
 import asyncio
 import inspect
@@ -12,48 +12,48 @@ from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.errors import KafkaConfigurationError, NoBrokersAvailable
 
 NOT_GIVEN: Any = object()
-"""aiokafka's default for ``acks``, which frameworks pass on."""
+"""aiokafka's default for ``acks``, which frameworks pass explicitly."""
 
 _REQUEST_TIMEOUT_MS = 40_000
 _GIVE_UP_AT_ONCE_MS = 1
-"""`start()` does not keep retrying servers that refuse connections: programs call it in a retry loop of their own."""
+"""Makes `start()` fail immediately if servers refuse connections: programs call it in their own retry loop."""
 
 
 class AIOConsumerConfigs(ConsumerConfigs, total=False):
-    """The options of `AIOKafkaConsumer`: those of `KafkaConsumer`, and aiokafka's."""
+    """Options of `AIOKafkaConsumer`: those of `KafkaConsumer`, and aiokafka's."""
 
     loop: Any
-    """Has no effect: the loop is the one that `start` runs on."""
+    """No effect: the client uses the loop that `start` runs on."""
     rebalance_timeout_ms: int | None
-    """How long members may take to rejoin; None: ``session_timeout_ms``. Here ``max_poll_interval_ms`` sets this."""
+    """How long members may take to rejoin. No effect: ``max_poll_interval_ms`` applies instead."""
 
 
 class AIOProducerConfigs(ProducerConfigs, total=False):
-    """The options of `AIOKafkaProducer`: those of `KafkaProducer`, and aiokafka's."""
+    """Options of `AIOKafkaProducer`: those of `KafkaProducer`, and aiokafka's."""
 
     loop: Any
-    """Has no effect: the loop is the one that `start` runs on."""
+    """No effect: the client uses the loop that `start` runs on."""
     max_batch_size: int
-    """As ``batch_size``."""
+    """Same as ``batch_size``."""
     send_backoff_ms: int
-    """Has no effect: what fails is sent again after ``retry_backoff_ms``. Older releases of aiokafka have it."""
+    """No effect: failed requests are retried after ``retry_backoff_ms``. An option of older aiokafka releases."""
 
 
 class AIOAdminConfigs(AdminConfigs, total=False):
-    """The options of `AIOKafkaAdminClient`: those of `KafkaAdminClient`, and aiokafka's."""
+    """Options of `AIOKafkaAdminClient`: those of `KafkaAdminClient`, and aiokafka's."""
 
     loop: Any
-    """Has no effect: the loop is the one that `start` runs on."""
+    """No effect: the client uses the loop that `start` runs on."""
 
 
 class TokensOnLoop:
-    """A token provider whose ``token`` is a coroutine, called from another thread, as authentication does.
+    """Lets authentication, which runs in another thread, call a token provider whose ``token`` is a coroutine.
 
     Arguments:
         provider: the user's provider.
 
     Attributes:
-        loop: the loop that its coroutines run on; the clients set it when they start.
+        loop: the loop that runs its coroutines; clients set it when they start.
     """
 
     def __init__(self, provider: Any) -> None:
@@ -61,7 +61,7 @@ class TokensOnLoop:
         self.loop: asyncio.AbstractEventLoop | None = None
 
     def token(self) -> str:
-        """The provider's token."""
+        """Return the provider's token."""
         wanted: Coroutine[Any, Any, str] | str = self._provider.token()
         if not inspect.iscoroutine(wanted):
             return str(wanted)
@@ -72,17 +72,17 @@ class TokensOnLoop:
         return token
 
     def extensions(self) -> Any:
-        """The provider's extensions, if it has any."""
+        """Return the provider's extensions, if it has any."""
         given = getattr(self._provider, "extensions", None)
         return {} if given is None else given()
 
 
 def consumer_options(given: AIOConsumerConfigs) -> dict[str, Any]:
-    """The options of an `AsyncKafkaConsumer`; ``max_poll_records`` is left out where it is None: any number."""
+    """Return options for an `AsyncKafkaConsumer`. A ``max_poll_records`` of None, for no limit, is left out."""
     options = _common(given)
     options.pop("rebalance_timeout_ms", None)
-    options.pop("consumer_timeout_ms", None)  # there the longest pause of its fetching; here iteration would end by it
-    if options.get("group_protocol", "classic") == "classic":  # else the coordinator decides
+    options.pop("consumer_timeout_ms", None)  # in aiokafka a pause of the fetcher, here the end of iteration
+    if options.get("group_protocol", "classic") == "classic":  # otherwise the coordinator decides
         options.setdefault("session_timeout_ms", 10_000)
         if options.get("partition_assignment_strategy") is None:
             options["partition_assignment_strategy"] = (RoundRobinPartitionAssignor,)
@@ -90,7 +90,10 @@ def consumer_options(given: AIOConsumerConfigs) -> dict[str, Any]:
 
 
 def producer_options(given: AIOProducerConfigs) -> dict[str, Any]:
-    """The options of an `AsyncKafkaProducer`. Records fail after about twice ``request_timeout_ms``, as there."""
+    """Return options for an `AsyncKafkaProducer`.
+
+    As in aiokafka, records fail after about twice ``request_timeout_ms``.
+    """
     options = _common(given)
     options.pop("send_backoff_ms", None)
     batch_size = options.pop("max_batch_size", None)
@@ -103,7 +106,7 @@ def producer_options(given: AIOProducerConfigs) -> dict[str, Any]:
 
 
 def admin_options(given: AIOAdminConfigs) -> dict[str, Any]:
-    """The options of an `AsyncKafkaAdminClient`."""
+    """Return options for an `AsyncKafkaAdminClient`."""
     return _common(given)
 
 
@@ -124,7 +127,7 @@ def _common(given: Any) -> dict[str, Any]:
 
 
 async def start(client: Awaitable[None], options: dict[str, Any]) -> None:
-    """Await a client's ``start()``; raises `BootstrapError` where it finds no broker."""
+    """Await a client's ``start()``. Raises `BootstrapError` if it cannot connect to a broker."""
     provider = options.get("sasl_oauth_token_provider")
     if isinstance(provider, TokensOnLoop):
         provider.loop = asyncio.get_running_loop()

@@ -38,7 +38,7 @@ class RecordMetadata(NamedTuple):
 
 
 def as_offsets(given: Mapping[TopicPartition, Any]) -> dict[TopicPartition, OffsetAndMetadata]:
-    """Numbers, pairs of a number and metadata, and `OffsetAndMetadata`, as the last of these."""
+    """Convert offsets to `OffsetAndMetadata`; accepts numbers and pairs of a number and metadata, too."""
     return {tp: _as_offset(offset) for tp, offset in given.items()}
 
 

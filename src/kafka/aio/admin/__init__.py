@@ -1,4 +1,4 @@
-"""aiokafka's admin client: an `AsyncKafkaAdminClient` that leaves errors of single topics and groups in its answers."""
+"""aiokafka's admin client: an `AsyncKafkaAdminClient` that returns the errors of topics and groups in its results."""
 
 from kafka.admin import NewPartitions, NewTopic
 from kafka.aio.admin.client import AIOKafkaAdminClient, RecordsToDelete

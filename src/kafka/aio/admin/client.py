@@ -17,40 +17,40 @@ from kafka.structs import GroupInformation, OffsetAndMetadata, TopicPartition
 
 
 class RecordsToDelete(NamedTuple):
-    """The records of a partition that are to go.
+    """The records to delete from a partition.
 
     Arguments:
-        before_offset: the first one that stays; -1: none does.
+        before_offset: the first offset to keep; -1 deletes all records.
     """
 
     before_offset: int
 
 
 class DescribedGroup(NamedTuple):
-    """An answer to `describe_consumer_groups`."""
+    """A result of `describe_consumer_groups`."""
 
     groups: list[GroupInformation]
 
 
 class _Admin(AsyncKafkaAdminClient):
-    """The admin client below, with a call more."""
+    """Adds the methods that `AIOKafkaAdminClient` needs."""
 
     async def coordinator(self, kind: Literal["group", "transaction"], key: str) -> int:
-        """The id of the broker that coordinates a group or a transactional id."""
+        """Return the id of the broker that coordinates a group or a transactional id."""
         limit_ms = self._parsed.connection.request_timeout_ms
         return await self._run(self._requests.cluster.coordinator(kind, key, limit_ms))
 
     def html(self, kind: str) -> str:
-        """What a notebook shows of the client.
+        """Return the client's health as HTML, for notebooks.
 
         Arguments:
-            kind: what it is called there.
+            kind: the client's class name to show.
         """
         return self._shown_as(kind)
 
 
 class AIOKafkaAdminClient:
-    """aiokafka's admin client; responses have the fields, and the lists of tuples, of its protocol's responses.
+    """aiokafka's admin client. Results have the fields and lists of tuples of aiokafka's protocol responses.
 
     Arguments:
         configs: see `AIOAdminConfigs`.
@@ -61,15 +61,15 @@ class AIOKafkaAdminClient:
         self._admin = _Admin(**self._options)
 
     async def start(self) -> None:
-        """Find the cluster; raises `KafkaConnectionError`."""
+        """Connect to the cluster. Raises `KafkaConnectionError`."""
         await start(self._admin.start(), self._options)
 
     async def close(self) -> None:
-        """Close the connections. Does nothing the second time."""
+        """Close the connections. Closing a closed client has no effect."""
         await self._admin.close()
 
     def _repr_html_(self) -> str:
-        """What a notebook shows of the client: its health. In any thread; asks no broker."""
+        """Return the client's health as HTML, for notebooks. Any thread may call this; it sends no request."""
         return self._admin.html(type(self).__name__)
 
     async def __aenter__(self) -> Self:
@@ -84,11 +84,11 @@ class AIOKafkaAdminClient:
     async def create_topics(
         self, new_topics: list[NewTopic], timeout_ms: int | None = None, validate_only: bool = False
     ) -> CreateTopicsResult:
-        """Create topics; ``topic_errors`` of the answer are name, error code and message of each."""
+        """Create topics. The result's ``topic_errors`` are tuples of name, error code and error message."""
         return await self._admin.create_topics(new_topics, timeout_ms, validate_only, raise_errors=False)
 
     async def delete_topics(self, topics: list[str], timeout_ms: int | None = None) -> DeleteTopicsResult:
-        """Delete topics; ``topic_error_codes`` of the answer are name and error code of each."""
+        """Delete topics. The result's ``topic_error_codes`` are pairs of name and error code."""
         return await self._admin.delete_topics(topics, timeout_ms, raise_errors=False)
 
     async def create_partitions(
@@ -97,11 +97,11 @@ class AIOKafkaAdminClient:
         timeout_ms: int | None = None,
         validate_only: bool = False,
     ) -> CreatePartitionsResult:
-        """Add partitions; ``topic_errors`` of the answer are name, error code and message of each topic."""
+        """Add partitions to topics. The result's ``topic_errors`` are tuples of name, error code and error message."""
         return await self._admin.create_partitions(topic_partitions, timeout_ms, validate_only, raise_errors=False)
 
     async def list_topics(self) -> list[str]:
-        """The names of all topics."""
+        """Return the names of all topics."""
         return await self._admin.list_topics()
 
     async def describe_topics(self, topics: list[str] | None = None) -> list[dict[str, Any]]:
@@ -109,7 +109,7 @@ class AIOKafkaAdminClient:
         return await self._admin.describe_topics(topics)
 
     async def describe_cluster(self) -> dict[str, Any]:
-        """Brokers, controller and id of the cluster."""
+        """Describe the cluster: its brokers, controller and id."""
         return await self._admin.describe_cluster()
 
     async def describe_configs(
@@ -117,13 +117,13 @@ class AIOKafkaAdminClient:
     ) -> list[DescribeConfigsResult]:
         """Return the settings of topics and brokers, in responses whose ``resources`` are tuples.
 
-        A resource is error code and message, type, name, and settings: name, value, whether it is read only, its
-        source, whether it is sensitive, its synonyms.
+        A resource consists of error code, error message, type, name and settings. A setting consists of name, value,
+        whether it is read-only, source, whether it is sensitive, and synonyms.
         """
         return list(await self._admin.describe_configs(config_resources, include_synonyms, raise_errors=False))
 
     async def alter_configs(self, config_resources: list[ConfigResource]) -> list[AlterConfigsResult]:
-        """Change only the given settings."""
+        """Alter the given settings; all others keep their values."""
         return [await self._admin.alter_configs(config_resources, raise_errors=False)]
 
     async def delete_records(
@@ -135,7 +135,7 @@ class AIOKafkaAdminClient:
         return {tp: each["low_watermark"] for tp, each in found.items()}
 
     async def list_consumer_groups(self, broker_ids: list[int] | None = None) -> list[tuple[Any, ...]]:
-        """Name and type of protocol of each group."""
+        """Return name and protocol type of each group."""
         return [tuple(each)[:2] for each in await self._admin.list_consumer_groups(broker_ids)]
 
     async def describe_consumer_groups(
@@ -144,7 +144,7 @@ class AIOKafkaAdminClient:
         group_coordinator_id: int | None = None,
         include_authorized_operations: bool = False,
     ) -> list[DescribedGroup]:
-        """Describe groups, each in an answer of its own."""
+        """Describe groups; return one result per group."""
         found = await self._admin.describe_consumer_groups(
             group_ids, group_coordinator_id, include_authorized_operations
         )
@@ -156,9 +156,9 @@ class AIOKafkaAdminClient:
         group_coordinator_id: int | None = None,
         partitions: Iterable[TopicPartition] | None = None,
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What a group has committed."""
+        """Return the committed offsets of a group."""
         return await self._admin.list_consumer_group_offsets(group_id, group_coordinator_id, partitions)
 
     async def find_coordinator(self, group_id: str, coordinator_type: int = 0) -> int:
-        """The id of the broker that coordinates a group (type 0) or a transactional id (1)."""
+        """Return the id of the broker that coordinates a group (type 0) or a transactional id (1)."""
         return await self._admin.coordinator("transaction" if coordinator_type else "group", group_id)

@@ -1,4 +1,4 @@
-"""An import path of `ConfigResource` and `ConfigResourceType`, as a file for type checkers."""
+"""aiokafka's import path of `ConfigResource` and `ConfigResourceType`; a file, so that type checkers find it."""
 
 from kafka.admin import ConfigResource as ConfigResource
 from kafka.admin import ConfigResourceType as ConfigResourceType

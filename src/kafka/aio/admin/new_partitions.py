@@ -1,3 +1,3 @@
-"""An import path of `NewPartitions`, as a file for type checkers."""
+"""aiokafka's import path of `NewPartitions`; a file, so that type checkers find it."""
 
 from kafka.admin import NewPartitions as NewPartitions

@@ -1,3 +1,3 @@
-"""An import path of `NewTopic`, as a file for type checkers."""
+"""aiokafka's import path of `NewTopic`; a file, so that type checkers find it."""
 
 from kafka.admin import NewTopic as NewTopic

@@ -28,16 +28,16 @@ T = TypeVar("T")
 
 
 class _Consumer(AsyncKafkaConsumer[Key, Value]):
-    """The consumer below, with its inside for `AIOKafkaConsumer`."""
+    """Gives `AIOKafkaConsumer` access to internals."""
 
     @property
     def driver(self) -> AsyncPollLoop:
-        """Its driver, once it is started."""
+        """The poll loop, once the consumer is started."""
         return self._poll_loop
 
     @property
     def core(self) -> ConsumerCore:
-        """Its core, once it is started."""
+        """The consumer's core, once it is started."""
         return self._core
 
     @property
@@ -46,10 +46,10 @@ class _Consumer(AsyncKafkaConsumer[Key, Value]):
         return self._started
 
     def html(self, kind: str) -> str:
-        """What a notebook shows of the client.
+        """Return the client's health as HTML, for notebooks.
 
         Arguments:
-            kind: what it is called there.
+            kind: the client's class name to show.
         """
         return self._shown_as(kind)
 
@@ -58,19 +58,19 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     """aiokafka's consumer: an `AsyncKafkaConsumer` that takes part in its group in the background.
 
     Arguments:
-        topics: to subscribe to; without any, call `subscribe` or `assign`, before `start` or after.
+        topics: topics to subscribe to; without any, call `subscribe` or `assign`, before or after `start`.
         configs: see `AIOConsumerConfigs`.
 
-    After `stop` what gives records raises `ConsumerStoppedError`, and what changes the subscription or a position is
-    only noted. What needs a group raises `IllegalOperation` without one.
-    What a deserializer raises is raised as it is, for the same record again and again until a `seek`.
+    After `stop`, methods that return records raise `ConsumerStoppedError`; methods that change the subscription or a
+    position only record the change. Methods that need a group raise `IllegalOperation` if there is none. Errors of
+    deserializers are raised unchanged, and again for the same record until a `seek`.
     """
 
     _closed = InnerName(lambda consumer: consumer._stopped)
-    """For frameworks that ask it of aiokafka's consumer, like what follows."""
+    """Attributes of aiokafka's consumer that frameworks read: this one and the following."""
     _group_id = InnerName(lambda consumer: consumer._options.get("group_id"))
     _coordinator = InnerName(lambda consumer: consumer._consumer.group_metadata())
-    """It has the `member_id`."""
+    """An object with the `member_id`."""
     _subscription = InnerName(lambda consumer: SimpleNamespace(topics=consumer.subscription()))
 
     def __init__(self, *topics: str, **configs: Unpack[AIOConsumerConfigs]) -> None:
@@ -81,15 +81,15 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         self._attendant: Attendant | None = None
         self._listener: ToldListener | None = None
         self._before_start: list[Callable[[], None]] = []
-        self._topics, self._assigned = frozenset[str](), frozenset[TopicPartition]()  # before the start
+        self._topics, self._assigned = frozenset[str](), frozenset[TopicPartition]()  # used before start()
         self._stopped = False
         if topics:
             self.subscribe(topics)
 
-    # Life -------------------------------------------------------------------------------------------------------------
+    # Starting and stopping --------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Find the cluster, and join the group if there is a subscription; raises `KafkaConnectionError`."""
+        """Connect to the cluster, and join the group if the consumer is subscribed. Raises `KafkaConnectionError`."""
         await start(self._consumer.start(), self._options)
         try:
             for call in self._before_start:
@@ -102,7 +102,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             raise
 
     async def _will_have_partitions(self) -> bool:
-        """Whether partitions will be assigned: a pattern that no topic matches gets none without a group."""
+        """Return whether partitions will be assigned: not without a group if no topic matches the pattern."""
         subscription = self._consumer.core.subscription
         if self._has_group or subscription.pattern is None:
             return subscription.is_automatic
@@ -110,7 +110,10 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return bool(subscription.topics)
 
     async def stop(self) -> None:
-        """Commit if that is automatic, leave the group, close the connections. Does nothing the second time."""
+        """Commit if automatic commits are enabled, leave the group, and close the connections.
+
+        Stopping a stopped consumer has no effect.
+        """
         await self._stop()
 
     async def _stop(self, autocommit: bool = True) -> None:
@@ -125,7 +128,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
                 await attendant.stop()
 
     def _repr_html_(self) -> str:
-        """What a notebook shows of the consumer: its health. In any thread; asks no broker."""
+        """Return the consumer's health as HTML, for notebooks. Any thread may call this; it sends no request."""
         return self._consumer.html(type(self).__name__)
 
     async def __aenter__(self) -> Self:
@@ -135,7 +138,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop; after an error, without an automatic commit, so that unfinished records are read again."""
+        """Stop the consumer. After an error, skip the automatic commit, so that unprocessed records are read again."""
         await self._stop(autocommit=kind is None)
 
     def __del__(self) -> None:
@@ -152,24 +155,24 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         pattern: str | None = None,
         listener: ConsumerRebalanceListener | None = None,
     ) -> None:
-        """Have the group assign partitions of topics, or of those that a pattern matches; see `KafkaConsumer`.
+        """Subscribe to topics, or to all topics that match a pattern; the group assigns their partitions.
 
         Arguments:
-            topics: by name; not together with ``pattern``, with which it may be None.
-            pattern: a regular expression that the whole name of a topic has to match.
-            listener: told when partitions are assigned and taken away.
+            topics: topic names; cannot be combined with ``pattern``, but may be None if that is given.
+            pattern: a regular expression that must match the whole name of a topic.
+            listener: called when partitions are assigned or revoked.
 
         Raises `TypeError`, `IllegalStateError` after `assign`, and `ValueError`.
         """
         if isinstance(topics, str) or not isinstance(topics, Iterable | None):
-            raise TypeError(f"topics are a list of names, not {topics!r}")
+            raise TypeError(f"topics: expected a list of names, got {topics!r}")
         names = tuple(topics or ())
         if bool(names) == (pattern is not None):
             raise TypeError("subscribe() takes either topics or a pattern")
         if listener is not None and not isinstance(listener, ConsumerRebalanceListener):
-            raise TypeError(f"a listener is a ConsumerRebalanceListener, not {listener!r}")
+            raise TypeError(f"listener: expected a ConsumerRebalanceListener, got {listener!r}")
         if self._assigned and not self._consumer.is_started:
-            raise IllegalStateError("partitions were assigned by hand; call unsubscribe() before subscribe()")
+            raise IllegalStateError("partitions were assigned with assign(); call unsubscribe() before subscribe()")
         told = None if listener is None else ToldListener(listener)
 
         def now() -> None:
@@ -180,9 +183,9 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         self._do(now, lambda subscription: subscription.subscribe(names, pattern))
 
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
-        """Read exactly these partitions, at once; automatic commits of the previous ones continue in the background.
+        """Read exactly these partitions from now on.
 
-        Raises `IllegalStateError` after `subscribe`.
+        Automatic commits of the previous ones continue in the background. Raises `IllegalStateError` after `subscribe`.
         """
         wanted = [TopicPartition(*tp) for tp in partitions]
 
@@ -198,7 +201,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         self._do(now, lambda subscription: subscription.assign_from_user(wanted))
 
     def unsubscribe(self) -> None:
-        """Give up all topics and partitions, at once; the group is left in the background."""
+        """Unsubscribe from all topics and partitions immediately, and leave the group in the background."""
 
         def now() -> None:
             core = self._consumer.core
@@ -214,11 +217,11 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         self._do(now, lambda subscription: subscription.unsubscribe())
 
     def _do(self, now: Callable[[], None], after_stop: Callable[[SubscriptionState], object]) -> None:
-        """Call `now` if the consumer is started. Otherwise, keep it until the consumer starts.
+        """Call `now` if the consumer is started. Otherwise, call it when the consumer starts.
 
         Arguments:
-            after_stop: called instead once the consumer is stopped, as programs unsubscribe when they end. It only
-                records the change.
+            after_stop: called instead if the consumer is stopped; it only records the change. Programs unsubscribe when
+                they end.
         """
         if self._stopped:
             if self._consumer.is_started:
@@ -236,17 +239,17 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         core.commits.begin_last(core.consumed_offsets(), self._options["request_timeout_ms"])
 
     def subscription(self) -> frozenset[str]:
-        """The topics subscribed to, or that match the pattern now."""
+        """Return the subscribed topics, or those that currently match the pattern."""
         return frozenset(self._consumer.subscription() or ()) if self._consumer.is_started else self._topics
 
     def assignment(self) -> frozenset[TopicPartition]:
-        """The partitions that this consumer reads now."""
+        """Return the partitions that this consumer is currently assigned."""
         return frozenset(self._consumer.assignment()) if self._consumer.is_started else self._assigned
 
     # Records ----------------------------------------------------------------------------------------------------------
 
     async def getone(self, *partitions: TopicPartition) -> ConsumerRecord[Key, Value]:
-        """The next record, of these partitions or of any, however long that takes."""
+        """Return the next record of these partitions (default: all), waiting for it without a time limit."""
         self._check_running()
         return await self._ask(self._consumer.getone(*partitions))
 
@@ -277,7 +280,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return dict(found.items())
 
     def __aiter__(self) -> Self:
-        """Records one by one, until the consumer is stopped."""
+        """Iterate over records until the consumer is stopped."""
         self._check_running()
         return self
 
@@ -288,7 +291,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             raise StopAsyncIteration from None
 
     async def _ask(self, call: Coroutine[Any, Any, T]) -> T:
-        """Await a call of the consumer; what it raises becomes what aiokafka raises."""
+        """Await a call of the consumer, and translate its errors to aiokafka's."""
         try:
             return await call
         except RecordDeserializationError as error:
@@ -299,7 +302,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             raise
         except Exception:
             if self._attendant is not None:
-                self._attendant.wake()  # which waited for somebody to hear of it
+                self._attendant.wake()  # it paused until the error was raised
             raise
 
     def _check_running(self) -> None:
@@ -309,7 +312,10 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     # Positions --------------------------------------------------------------------------------------------------------
 
     def seek(self, partition: TopicPartition, offset: int) -> None:
-        """Read on from ``offset``; raises `IllegalStateError` for a partition that is not assigned, `ValueError`."""
+        """Continue reading at ``offset``.
+
+        Raises `IllegalStateError` for a partition that is not assigned, and `ValueError` for an invalid offset.
+        """
         if not self._consumer.is_started and partition in self._assigned:
             self._do(lambda: self._consumer.seek(partition, offset), lambda _: None)
         elif self._stopped:
@@ -318,17 +324,17 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             self._consumer.seek(partition, offset)
 
     async def seek_to_beginning(self, *partitions: TopicPartition) -> bool:
-        """Read on from the start of the log, of all assigned partitions if none are given; it is found at once."""
+        """Continue at the first offset of partitions (default: all assigned ones), which is looked up immediately."""
         self._consumer.seek_to_beginning(*partitions)
         return await self._find(partitions)
 
     async def seek_to_end(self, *partitions: TopicPartition) -> bool:
-        """Read on from the end of the log, of all assigned partitions if none are given; it is found at once."""
+        """Continue at the end of partitions (default: all assigned ones), which is looked up immediately."""
         self._consumer.seek_to_end(*partitions)
         return await self._find(partitions)
 
     async def seek_to_committed(self, *partitions: TopicPartition) -> dict[TopicPartition, int | None]:
-        """Continue from the committed offsets, and without one as ``auto_offset_reset`` says. Return the offsets.
+        """Continue at the committed offsets, which are returned, or according to ``auto_offset_reset``.
 
         Arguments:
             partitions: assigned partitions; default: all of them.
@@ -350,48 +356,48 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return True
 
     async def position(self, partition: TopicPartition) -> int:
-        """The offset of the next record that will be handed out.
+        """Return the offset of the next record to be returned.
 
         Arguments:
-            partition: one that is assigned.
+            partition: an assigned partition.
         """
         return await self._ask(self._consumer.position(partition))
 
     async def commit(self, offsets: Mapping[TopicPartition, Any] | None = None) -> None:
-        """Commit the positions, or these offsets: numbers, pairs of a number and metadata, or `OffsetAndMetadata`."""
+        """Commit the positions, or offsets given as numbers, pairs of a number and metadata, or `OffsetAndMetadata`."""
         self._check_group()
         await self._ask(self._consumer.commit(None if offsets is None else as_offsets(offsets)))
 
     async def committed(self, partition: TopicPartition) -> int | None:
-        """The offset that the group has committed last; None if there is none.
+        """Return the group's last committed offset; None if there is none.
 
         Arguments:
-            partition: of any topic; it need not be assigned.
+            partition: a partition of any topic, assigned or not.
         """
         self._check_group()
         found = await self._ask(self._consumer.committed(partition))
         return None if found is None else found.offset
 
     async def beginning_offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """The first offset that each partition still has.
+        """Return the first available offset of each partition.
 
         Arguments:
-            partitions: those that are asked about; they need not be assigned.
+            partitions: the partitions, assigned or not.
         """
         return await self._ask(self._consumer.beginning_offsets(partitions))
 
     async def end_offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """The offset after the last record of each partition; with read_committed, after the last stable one.
+        """Return the offset after the last record of each partition; with read_committed, the last stable offset.
 
         Arguments:
-            partitions: those that are asked about; they need not be assigned.
+            partitions: the partitions, assigned or not.
         """
         return await self._ask(self._consumer.end_offsets(partitions))
 
     async def offsets_for_times(
         self, timestamps: Mapping[TopicPartition, int]
     ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
-        """The first record at or after a time in milliseconds, by partition; None where there is none.
+        """Return offset and timestamp of the first record at or after a time, by partition; None if there is none.
 
         Arguments:
             timestamps: partition to the time, in milliseconds since 1970.
@@ -403,17 +409,17 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         if not self._has_group:
             raise IllegalOperation("committed offsets belong to a group: set group_id")
 
-    # What is known ----------------------------------------------------------------------------------------------------
+    # State ------------------------------------------------------------------------------------------------------------
 
     def pause(self, *partitions: TopicPartition) -> None:
-        """Hand out nothing of these partitions until `resume`."""
+        """Stop returning records of these partitions until `resume`."""
         if self._stopped:
             self._note_paused(partitions, True)
         else:
             self._consumer.pause(*partitions)
 
     def resume(self, *partitions: TopicPartition) -> None:
-        """Hand out these partitions again."""
+        """Resume returning records of these partitions."""
         if self._stopped:
             self._note_paused(partitions, False)
         else:
@@ -424,50 +430,51 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             state.paused = paused
 
     def _state_of(self, tp: TopicPartition) -> PartitionState:
-        """The state of a partition, which `stop` leaves as it was; raises `IllegalStateError` where it has none."""
+        """Return the state of a partition, also after `stop`. Raises `IllegalStateError` if it is not assigned."""
         return self._consumer.core.subscription.assigned(tp)
 
     def paused(self) -> frozenset[TopicPartition]:
-        """The partitions that are paused."""
+        """Return the paused partitions."""
         return frozenset(self._consumer.paused())
 
     def highwater(self, partition: TopicPartition) -> int | None:
-        """The offset after the last record that consumers may see, as the last fetch told.
+        """Return the high watermark according to the last fetch response.
 
         Arguments:
-            partition: one that is assigned.
+            partition: an assigned partition.
         """
         return self._state_of(partition).fetching.highwater
 
     def current_lag(self, partition: TopicPartition) -> int | None:
-        """How many offsets the position is behind the end that the last fetch told; None where either is not known.
+        """Return the number of offsets between the position and the end of the log; None if either is unknown.
 
-        With ``isolation_level="read_committed"`` the end is the last stable offset.
+        The end is that of the last fetch response: the high watermark, or the last stable offset with
+        ``isolation_level="read_committed"``.
 
         Arguments:
-            partition: one that is assigned.
+            partition: an assigned partition.
         """
         return self._consumer.current_lag(partition)
 
     def last_stable_offset(self, partition: TopicPartition) -> int | None:
-        """The offset before which no transaction is open, as the last fetch told.
+        """Return the last stable offset according to the last fetch response: all earlier transactions have ended.
 
         Arguments:
-            partition: one that is assigned.
+            partition: an assigned partition.
         """
         return self._state_of(partition).fetching.last_stable_offset
 
     def last_poll_timestamp(self, partition: TopicPartition) -> int | None:
-        """When records were fetched last, for whichever partition, in milliseconds since 1970-01-01 UTC."""
+        """Return the time of the last call that asked for records, of any partition, in milliseconds since 1970."""
         core = self._consumer.core
         core.subscription.assigned(partition)
         idle_s = core.clock.idle(self._consumer.driver.runner.time())
         return int((time.time() - idle_s) * 1000)
 
     def partitions_for_topic(self, topic: str) -> set[int] | None:
-        """The numbers of a topic's partitions, as far as it is known here; None: it is not."""
+        """Return the numbers of a topic's partitions from cached metadata; None if the topic is unknown."""
         return self._consumer.core.client.metadata.partitions_for_topic(topic)
 
     async def topics(self) -> set[str]:
-        """All topics that the cluster lets this client see, without internal ones."""
+        """Return all topics that this client is authorized to see, without internal ones."""
         return await self._ask(self._consumer.topics())

@@ -1,4 +1,4 @@
-"""`AIOKafkaProducer`, and `BatchBuilder` for batches that a program fills itself."""
+"""`AIOKafkaProducer`, and `BatchBuilder` for batches that programs build themselves."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -26,10 +26,10 @@ class Appended(NamedTuple):
     """The result of `BatchBuilder.append` for a record.
 
     Arguments:
-        offset: its number in the batch.
+        offset: its index in the batch.
         crc: always None: batches have a checksum, records do not.
         size: its size in bytes.
-        timestamp: its timestamp in milliseconds; None: the time of sending.
+        timestamp: its timestamp in milliseconds since 1970; None: the time of sending.
     """
 
     offset: int
@@ -39,7 +39,7 @@ class Appended(NamedTuple):
 
 
 class BatchRecord(NamedTuple):
-    """A record of the batch, as it was given."""
+    """A record of a batch, before serialization."""
 
     timestamp: int | None
     key: Any
@@ -48,11 +48,11 @@ class BatchRecord(NamedTuple):
 
 
 class BatchBuilder:
-    """See `AIOKafkaProducer.create_batch`.
+    """A batch of records that the program builds; see `AIOKafkaProducer.create_batch`.
 
     Arguments:
-        batch_size: in bytes, before compression; a first record may be larger.
-        key_serializer, value_serializer: the producer's.
+        batch_size: maximum size in bytes, before compression; the first record may exceed it.
+        key_serializer, value_serializer: the producer's serializers.
     """
 
     def __init__(self, batch_size: int, key_serializer: Any = None, value_serializer: Any = None) -> None:
@@ -65,7 +65,7 @@ class BatchBuilder:
     def append(
         self, *, timestamp: int | None, key: Any, value: Any, headers: Sequence[tuple[str, bytes | None]] = ()
     ) -> Appended | None:
-        """Add a record; None: it has no room, or the batch is closed, and it is not added."""
+        """Add a record. Returns None, without adding it, if there is no room or the batch is closed."""
         if self._closed:
             return None
         before = self._sizes.size_in_bytes
@@ -80,23 +80,23 @@ class BatchBuilder:
         return Appended(len(self._records) - 1, None, self._sizes.size_in_bytes - before, timestamp)
 
     def records(self) -> list[BatchRecord]:
-        """What was added."""
+        """Return the records in the batch."""
         return self._records
 
     def record_count(self) -> int:
-        """How many records there are."""
+        """Return the number of records."""
         return len(self._records)
 
     def size(self) -> int:
-        """In bytes, before compression."""
+        """Return the size in bytes, before compression."""
         return self._sizes.size_in_bytes
 
     def close(self) -> None:
-        """Take no more records."""
+        """Close the batch: it accepts no more records."""
         self._closed = True
 
     def closed(self) -> bool:
-        """Whether it takes no more."""
+        """Return whether the batch is closed."""
         return self._closed
 
 
@@ -108,7 +108,7 @@ Headers = Sequence[tuple[str, bytes | None]]
 
 
 class _Producer(AsyncKafkaProducer[Key, Value]):
-    """The producer below, with its inside for `AIOKafkaProducer`."""
+    """Gives `AIOKafkaProducer` access to internals."""
 
     @property
     def is_started(self) -> bool:
@@ -116,25 +116,25 @@ class _Producer(AsyncKafkaProducer[Key, Value]):
         return self._core is not None
 
     def send_now(self) -> None:
-        """Send buffered records at once, because a caller waits for them."""
+        """Send buffered records without lingering, because the caller waits for them."""
         self._started().send_now()
 
     @property
     def batch_size(self) -> int:
-        """In bytes."""
+        """Maximum size of a batch in bytes."""
         return self._parsed.producer.batch_size
 
     def html(self, kind: str) -> str:
-        """What a notebook shows of the client.
+        """Return the client's health as HTML, for notebooks.
 
         Arguments:
-            kind: what it is called there.
+            kind: the client's class name to show.
         """
         return self._shown_as(kind)
 
 
 class _Sending(NamedTuple):
-    """What programs read of aiokafka's sender.
+    """The attributes of aiokafka's sender that programs read.
 
     Arguments:
         sender_task: done once the producer is stopped; None before it is started.
@@ -152,7 +152,7 @@ class AIOKafkaProducer(Generic[Key, Value]):
     """
 
     _closed = InnerName(lambda producer: producer._stopped)
-    """For frameworks that ask it of aiokafka's producer, and `_sender`."""
+    """Attributes of aiokafka's producer that frameworks read: this one and `_sender`."""
     _sender = InnerName(lambda producer: _Sending(producer._running))
 
     def __init__(self, **configs: Unpack[AIOProducerConfigs]) -> None:
@@ -162,10 +162,10 @@ class AIOKafkaProducer(Generic[Key, Value]):
         self._stopped = False
         self._running: asyncio.Future[None] | None = None
 
-    # Life -------------------------------------------------------------------------------------------------------------
+    # Starting and stopping --------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Find the cluster, and initialize transactions if configured. Raises `KafkaConnectionError`."""
+        """Connect to the cluster, and initialize transactions if configured. Raises `KafkaConnectionError`."""
         await start(self._producer.start(), self._options)
         self._running = asyncio.get_running_loop().create_future()
         try:
@@ -176,7 +176,7 @@ class AIOKafkaProducer(Generic[Key, Value]):
             raise
 
     async def stop(self) -> None:
-        """Flush the buffered records and close the connections. A second call does nothing."""
+        """Flush the buffered records and close the connections. Stopping a stopped producer has no effect."""
         self._stopped = True
         try:
             await self._producer.stop()
@@ -185,7 +185,7 @@ class AIOKafkaProducer(Generic[Key, Value]):
                 self._running.set_result(None)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows of the producer: its health. In any thread; asks no broker."""
+        """Return the producer's health as HTML, for notebooks. Any thread may call this; it sends no request."""
         return self._producer.html(type(self).__name__)
 
     async def __aenter__(self) -> Self:
@@ -198,11 +198,11 @@ class AIOKafkaProducer(Generic[Key, Value]):
         await self.stop()
 
     async def flush(self) -> None:
-        """Send everything that is buffered now, and wait until it is delivered or has failed."""
+        """Send all buffered records, and wait until they are delivered or have failed."""
         await self._producer.flush()
 
     async def partitions_for(self, topic: str) -> set[int]:
-        """All partitions of a topic."""
+        """Return the numbers of all partitions of a topic."""
         return await self._producer.partitions_for(topic)
 
     # Sending ----------------------------------------------------------------------------------------------------------
@@ -216,15 +216,17 @@ class AIOKafkaProducer(Generic[Key, Value]):
         timestamp_ms: int | None = None,
         headers: Headers | None = None,
     ) -> "asyncio.Future[RecordMetadata]":
-        """Buffer a record, waiting while the buffer is full. The future gives its metadata; None with ``acks=0``.
+        """Buffer a record, waiting while the buffer is full; return a future for its metadata.
 
         Arguments:
-            topic: where it goes.
+            topic: the topic.
             value: the value, for ``value_serializer``; None is a tombstone.
-            key: the key, for ``key_serializer``; it chooses the partition if ``partition`` is None.
+            key: the key, for ``key_serializer``; it determines the partition if ``partition`` is None.
             partition: the partition; None: the partitioner chooses.
             timestamp_ms: milliseconds since 1970; None: now.
             headers: pairs of a name and bytes or None.
+
+        With ``acks=0`` the future's result is None.
         """
         return self._future(await self._append(topic, value, key, partition, timestamp_ms, headers))
 
@@ -237,15 +239,17 @@ class AIOKafkaProducer(Generic[Key, Value]):
         timestamp_ms: int | None = None,
         headers: Headers | None = None,
     ) -> RecordMetadata:
-        """Send a record and wait until it is acknowledged; None with ``acks=0``.
+        """Send a record, and wait until it is acknowledged; return its metadata.
 
         Arguments:
-            topic: where it goes.
+            topic: the topic.
             value: the value, for ``value_serializer``; None is a tombstone.
-            key: the key, for ``key_serializer``; it chooses the partition if ``partition`` is None.
+            key: the key, for ``key_serializer``; it determines the partition if ``partition`` is None.
             partition: the partition; None: the partitioner chooses.
             timestamp_ms: milliseconds since 1970; None: now.
             headers: pairs of a name and bytes or None.
+
+        With ``acks=0`` the result is None.
         """
         future = self._future(await self._append(topic, value, key, partition, timestamp_ms, headers))
         self._producer.send_now()
@@ -266,7 +270,7 @@ class AIOKafkaProducer(Generic[Key, Value]):
         if value is None and key is None:
             raise AssertedArgumentError("a record needs a key or a value")
         sent = await self._producer.send(topic, value, key, headers, partition, timestamp_ms)
-        if sent.is_done and (error := sent.exception) is not None:  # too large, for one
+        if sent.is_done and (error := sent.exception) is not None:  # for example, because the record is too large
             raise error
         return sent
 
@@ -276,7 +280,7 @@ class AIOKafkaProducer(Generic[Key, Value]):
         return made
 
     def create_batch(self) -> BatchBuilder:
-        """An empty batch of at most ``max_batch_size`` bytes, for `send_batch`."""
+        """Return an empty batch of at most ``max_batch_size`` bytes, for `send_batch`."""
         options = self._options
         return BatchBuilder(self._producer.batch_size, options.get("key_serializer"), options.get("value_serializer"))
 
@@ -284,11 +288,11 @@ class AIOKafkaProducer(Generic[Key, Value]):
         """Send the records of a batch to a partition, in order; return a future for the first record's metadata.
 
         Arguments:
-            batch: a batch from `create_batch`; it is closed.
+            batch: a batch from `create_batch`, which is closed.
             topic: the topic.
             partition: the partition.
 
-        The future is done when all of them are delivered, or the first has failed.
+        The future is done when all records are delivered, or when the first has failed.
         """
         batch.close()
         sent = [
@@ -303,7 +307,7 @@ class AIOKafkaProducer(Generic[Key, Value]):
     # Transactions -----------------------------------------------------------------------------------------------------
 
     async def begin_transaction(self) -> None:
-        """Open a transaction."""
+        """Begin a transaction."""
         self._check_transactional()
         await self._producer.begin_transaction()
 
@@ -313,30 +317,30 @@ class AIOKafkaProducer(Generic[Key, Value]):
         await self._producer.commit_transaction()
 
     async def abort_transaction(self) -> None:
-        """Drop unsent records, and abort the transaction."""
+        """Discard unsent records, and abort the transaction."""
         self._check_transactional()
         await self._producer.abort_transaction()
 
     def transaction(self) -> AsyncTransactionBlock:
-        """A transaction as a block: committed at its end, aborted if the block raises an error."""
+        """Return a context manager for a transaction: it commits, or aborts if the block raises an error."""
         self._check_transactional()
         return self._producer.transaction()
 
     async def send_offsets_to_transaction(self, offsets: Mapping[TopicPartition, Any], group_id: str) -> None:
-        """Commit offsets of a consumer group with the transaction; offsets as for `AIOKafkaConsumer.commit`.
+        """Commit offsets of a consumer group with the transaction.
 
         Arguments:
-            offsets: partition to the offset of the next record to read.
+            offsets: partition to the offset of the next record to read, as for `AIOKafkaConsumer.commit`.
             group_id: the consumer group.
         """
         self._check_transactional()
         if not group_id or not isinstance(group_id, str):
-            raise ValueError(f"the group is a name, not {group_id!r}")
+            raise ValueError(f"group_id: expected a name, got {group_id!r}")
         await self._producer.send_offsets_to_transaction(as_offsets(offsets), group_id)
 
     def _check_transactional(self) -> None:
         if not self._is_transactional:
-            raise IllegalOperation("transactions need the option transactional_id, which this producer has not")
+            raise IllegalOperation("transactions need the option transactional_id, which is not set")
 
 
 def _succeed(made: "asyncio.Future[Any]", sent: FutureRecordMetadata, written: WrittenAt) -> None:
@@ -354,7 +358,7 @@ def _fail(made: "asyncio.Future[Any]", error: BaseException) -> None:
     if not made.done():
         made.set_exception(error)
         if isinstance(error, TransactionAbortedError):
-            made.exception()  # the caller that aborts knows: keep asyncio from logging an unretrieved error
+            made.exception()  # the caller knows that it aborted: keep asyncio from logging an unretrieved error
 
 
 async def _first_of(first: "asyncio.Future[Any]", last: "asyncio.Future[Any]") -> Any:
