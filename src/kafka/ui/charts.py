@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from kafka.ui.page_elements import Html, html, joined, short
 
 Points = Sequence[tuple[float, float]]
-"""Pairs of a time in seconds since 1970 and a value, in order of time."""
+"""Pairs of a time in seconds since 1970 and a value, sorted by time."""
 
 LINES = 6
 """Maximum number of lines, so that their colours can be distinguished."""
@@ -17,7 +17,7 @@ _DRAWN = 400
 
 
 def chart(title: str, series: Mapping[str, Points], unit: str = "") -> Html:
-    """Draw one line per series; only those with the largest values if there are many.
+    """Draw one line per series; if there are many, only those with the largest values.
 
     Arguments:
         title: the caption.
@@ -86,7 +86,7 @@ def largest(series: Mapping[str, Points]) -> list[str]:
 
 
 def _thinned(points: Points) -> Points:
-    """Reduce the points to what is visible, keeping the largest of neighbouring ones so that no peak is lost."""
+    """Reduce the number of points, keeping the largest of neighbouring ones so that no peak is lost."""
     step = -(-len(points) // _DRAWN)
     if step == 1:
         return points

@@ -1,4 +1,4 @@
-"""Groups and their lag over time; one group with its partitions and members."""
+"""The pages of groups: all groups with their lag over time; one group with its partitions and members."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ _MEMBERS = ("member", "client", "host", "partitions")
 
 
 async def groups_page(ui: Ui) -> Html:
-    """The page of all groups."""
+    """Return the page of all groups."""
     await ui.poller.snapshot()
     return live_page(ui, "Groups", "/groups", groups_part(ui), live_address("groups"))
 
 
 def groups_part(ui: Ui) -> Html:
-    """Its live part."""
+    """Return the live part of the page of all groups."""
     now = ui.poller.newest
     if now is None:
         return trouble(ui.poller.trouble)
@@ -49,7 +49,7 @@ def _lags(ui: Ui, group: GroupState) -> list[tuple[float, float]]:
 
 
 async def group_page(ui: Ui, name: str) -> Html | None:
-    """The page of one group; None if it does not exist."""
+    """Return the page of one group; None if it does not exist."""
     now = await ui.poller.snapshot()
     if now is not None and name not in now.groups:
         return None
@@ -62,7 +62,7 @@ async def group_page(ui: Ui, name: str) -> Html | None:
 
 
 def group_part(ui: Ui, name: str) -> Html:
-    """Its live part."""
+    """Return the live part of a group's page."""
     now = ui.poller.newest
     if now is None or name not in now.groups:
         return trouble(ui.poller.trouble or f"group {name!r} no longer exists")
@@ -98,7 +98,7 @@ async def _members(ui: Ui, group: GroupState) -> Html:
 
 
 def _assigned(member: dict[str, Any]) -> list[str]:
-    """Return the partitions of a member of any protocol."""
+    """Return the assigned partitions of a member, in a group of any protocol."""
     assignment = member.get("member_assignment") or member.get("assignment") or {}
     if not isinstance(assignment, dict):
         return []
@@ -114,7 +114,7 @@ def _reset(ui: Ui, group: GroupState) -> Html:
         '<label>Topic<select name="topic">{}</select></label>'
         '<label>To<input name="to" required placeholder="earliest, latest, 1234, 15m"></label>'
         "<button>Show</button></form>",
-        address("/group/reset", id=group.name),  # browsers change line ends in form fields
+        address("/group/reset", id=group.name),  # browsers change line endings in form fields
         ui.forms.token,
         options,
     )

@@ -1,4 +1,4 @@
-"""Protects the page: refuses requests from other sites, and tells browsers what they may do with the responses."""
+"""Protects the UI: rejects requests from other sites, and restricts what browsers may do with the responses."""
 
 import ipaddress
 import secrets
@@ -25,10 +25,10 @@ _HEADERS = {
 
 
 class Guard:
-    """Refuses requests that other sites make a browser send, and adds security headers to the responses.
+    """Rejects requests that other sites make a browser send, and adds security headers to the responses.
 
-    Another site can resolve its own host name to this address (DNS rebinding) and then read the responses. The request
-    contains that name, so only IP addresses, "localhost" and the configured names are answered.
+    Another site can resolve its own host name to this address (DNS rebinding), and then read the responses. Such a
+    request contains the site's name, so only IP addresses, "localhost" and the configured names are accepted.
 
     Arguments:
         names: the allowed host names.
@@ -39,7 +39,7 @@ class Guard:
         self._names = frozenset(name.lower() for name in names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse the request, or pass it on."""
+        """Reject the request, or pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -107,7 +107,7 @@ def host_of(header: str) -> str:
 
 
 class Forms:
-    """Accepts only forms made by this page: they contain a token that no other page can read."""
+    """Accepts only forms created by this page: they contain a token that no other page can read."""
 
     def __init__(self) -> None:
         self.token = secrets.token_urlsafe(32)

@@ -14,14 +14,14 @@ from kafka.ui.search import MOST, Found, Progress, Search, text_to_bytes
 from kafka.ui.shared_state import Ui
 
 _IN_A_ROW = 300
-"""Maximum number of bytes of a key or a value in a list."""
+"""Maximum number of bytes of a key or value shown in a list."""
 _WHOLE = 64 << 10
-"""Maximum number of bytes of a key or a value on a page of its own."""
+"""Maximum number of bytes of a key or value shown on the page of a single message."""
 _HEADERS_SHOWN = 100
 
 
 def parse_search(ui: Ui, given: Mapping[str, str]) -> Search:
-    """Parse the search form. Raises `ValueError`, whose message says what is allowed."""
+    """Parse the search form. Raises `ValueError` with a message that names the allowed values."""
     as_hex = given.get("match") == "hex"
     start, end = given.get("from", "").strip(), given.get("until", "").strip()
     return Search(
@@ -46,7 +46,7 @@ def _number(name: str, text: str, default: int | None, least: int, most: int) ->
 
 
 def way_of(given: Mapping[str, str]) -> str:
-    """Return how to show bytes."""
+    """Return how to show bytes, one of `WAYS`."""
     return given["as"] if given.get("as") in WAYS else "auto"
 
 
@@ -93,7 +93,7 @@ def _summary(search: Search, progress: Progress) -> Html:
 
 
 async def _decoded(ui: Ui, topic: str, records: list[Found], way: str) -> list[RecordText]:
-    """Decode records by the schemas they name, if they are to be shown that way."""
+    """Decode records by their schemas, if they are to be shown that way."""
     if ui.registry is None or way not in ("auto", "schema"):
         return [RecordText()] * len(records)
     return await ui.registry.decoded(topic, records)
@@ -154,7 +154,10 @@ def _options(values: tuple[str, ...], chosen: str | None) -> Html:
 
 
 async def message_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
-    """The page of one message; None if the offset has none. Raises `ValueError`, `KafkaError` and `TimeoutError`."""
+    """Return the page of one message; None if there is no record at the offset.
+
+    Raises `ValueError`, `KafkaError` and `TimeoutError`.
+    """
     topic, partition = given.get("topic", ""), _number("partition", given.get("partition", ""), 0, 0, 2**31 - 1) or 0
     offset_text = given.get("offset", "")
     if not offset_text.isascii() or not offset_text.isdecimal() or len(offset_text) > 19:

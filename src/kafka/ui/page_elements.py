@@ -1,4 +1,4 @@
-"""The HTML of the page: links, tables, lists of names and values; numbers and times as text."""
+"""HTML elements of the pages: links, tables, lists of names and values; numbers and times as text."""
 
 import datetime
 import html as _html
@@ -13,7 +13,7 @@ __all__ = ["Html", "address", "escaped", "facts", "html", "joined", "link", "sen
 
 
 def sent_back(value: Any) -> Html:
-    """Escape the value of a form field without changing any character, as the browser sends it back."""
+    """Escape the value of a form field so that the browser sends it back unchanged."""
     return Html("" if value is None else _html.escape(str(value)))
 
 
@@ -86,7 +86,7 @@ def size(value: float | None) -> str:
 
 
 def time(timestamp_ms: int) -> str:
-    """Format a record's timestamp in UTC; -1 means none, and one outside the calendar is shown as a number."""
+    """Format a record's timestamp in UTC, or in milliseconds if it is outside the calendar; -1 means unknown."""
     if timestamp_ms < 0:
         return UNKNOWN
     try:
@@ -99,6 +99,6 @@ def time(timestamp_ms: int) -> str:
 def short(value: float) -> str:
     """Format a number for an axis, with three digits and a prefix such as k."""
     for unit, factor in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if abs(value) >= 0.9995 * factor:  # smaller values do not round up to 1000 of the next unit
+        if abs(value) >= 0.9995 * factor:  # smaller values do not round up to 1000 of the next smaller unit
             return f"{value / factor:.3g}{unit}"
     return f"{value:.3g}"

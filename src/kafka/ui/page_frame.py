@@ -1,4 +1,4 @@
-"""The frame that all pages share: head, menu, title."""
+"""The frame that all pages share: head, menu and title."""
 
 from typing import NamedTuple
 
@@ -25,8 +25,8 @@ def frame(ui: Ui, title: str, current: str, refresh: bool = False) -> Frame:
     """Return the frame of a page.
 
     Arguments:
-        current: the path of its menu entry.
-        refresh: whether a browser without JavaScript reloads it at the polling interval.
+        current: path of its menu entry.
+        refresh: whether browsers without JavaScript reload the page at the polling interval.
     """
     again = html('<noscript><meta http-equiv="refresh" content="{}"></noscript>', max(1, round(ui.settings.interval_s)))
     menu = joined(
@@ -56,19 +56,19 @@ def page(ui: Ui, title: str, current: str, content: Html) -> Html:
 
 
 def live_page(ui: Ui, title: str, current: str, live: Html, source: str, still: Html = Html("")) -> Html:  # noqa: B008
-    """Return a page with a live part that follows the cluster.
+    """Return a page with a live part, which is updated as the cluster changes.
 
     Arguments:
         live: the current live part.
-        source: the path that returns the live part, with its query.
-        still: static content after it.
+        source: path and query of the live part.
+        still: static content after the live part.
     """
     around = frame(ui, title, current, refresh=not still)
     return joined([around.start, html('<div data-live="{}">{}</div>', source, live), still, around.end])
 
 
 def trouble(text: str) -> Html:
-    """Return an error message."""
+    """Return an error message as HTML."""
     return html('<p class="trouble" role="status">{}</p>', text) if text else Html("")
 
 

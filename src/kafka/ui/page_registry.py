@@ -1,4 +1,4 @@
-"""The page's access to the schema registry: decodes keys and values, and queries schemas."""
+"""The UI's access to the schema registry: decodes keys and values, and queries schemas."""
 
 import asyncio
 import json
@@ -24,20 +24,20 @@ LARGEST = 256 << 10
 _DEFAULTS: Mapping[str, Any] = {"timeout": 5, "max.retries": 0, "cache.latest.ttl.sec": 5}
 _THREADS = 4
 _MOST_LOOKUPS = 20
-"""Maximum number of unknown ids looked up at once: unframed bytes may look like any id."""
+"""Maximum number of unknown ids looked up at once: any bytes may look like a schema id."""
 _MEMORY_S = 60.0
-"""Seconds for which an id that the registry does not know is not looked up again."""
+"""Seconds before an id that the registry did not know is looked up again."""
 _MOST_REMEMBERED = 1000
-"""Maximum number of such ids; beyond that, all are forgotten."""
+"""Maximum number of unknown ids to remember; beyond that, all are forgotten."""
 _PAUSE_S = 10.0
-"""Seconds for which a registry that did not answer is not asked for schemas again."""
+"""Seconds before a registry that did not answer is asked for schemas again."""
 
 
 class Decoded(NamedTuple):
-    """A key or a value decoded by its schema.
+    """A key or value decoded by its schema.
 
     Attributes:
-        text: JSON; None if it could not be decoded, and `note` says why.
+        text: JSON; None if it could not be decoded, and `note` has the reason.
         schema: describes the schema, such as "AVRO, schema 7".
         schema_id: its id; None if a GUID identifies it.
     """
@@ -49,7 +49,7 @@ class Decoded(NamedTuple):
 
 
 class RecordText(NamedTuple):
-    """The decoded key and value of a record; None for one that names no schema."""
+    """The decoded key and value of a record; None for those without a schema id."""
 
     key: Decoded | None = None
     value: Decoded | None = None
@@ -68,17 +68,17 @@ class PageRegistry:
         self._avro = AvroJsonReader(self.client)
         self._protobuf = ProtobufJsonReader(self.client)
         self._kinds: dict[int | str, str] = {}
-        self._complete: set[int | str] = set()  # schemas already used for decoding need no more requests
+        self._complete: set[int | str] = set()  # decoding with these schemas needs no more requests
         self._unknown: dict[int | str, tuple[float, Decoded]] = {}
         self._silent_until = 0.0
         self._silence = ""
 
     async def ask(self, question: Callable[..., T], *given: Any) -> T:
-        """Call a method of the client; returns what it returns, and raises what it raises."""
+        """Call a method of the client in one of the threads; return its result, or raise its error."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, question, *given)
 
     async def decoded(self, topic: str, records: Iterable[Found]) -> list[RecordText]:
-        """Decode the keys and values of records that name a schema."""
+        """Decode the keys and values of records that contain a schema id."""
         return await self.ask(self._decode_all, topic, list(records))
 
     def close(self) -> None:
@@ -118,7 +118,7 @@ class PageRegistry:
             text = self._text(kind, data, payload.read(), context)
             self._complete.add(name)
             return Decoded(text, shown, schema_id.id)
-        except SchemaRegistryConnectionError as error:  # requested for the schema's references
+        except SchemaRegistryConnectionError as error:  # while requesting the schema's references
             return Decoded(None, shown, schema_id.id, self._fall_silent(error))
         except (KafkaError, ValueError, RecursionError) as error:
             return Decoded(None, shown, schema_id.id, error_text(error).removeprefix(f"{described(schema_id)}: "))
@@ -155,7 +155,7 @@ class PageRegistry:
         return self._silence
 
     def _text(self, kind: str, data: bytes, payload: bytes, context: SerializationContext) -> str:
-        """Decode bytes to JSON. Raises `SerializationError` or `ValueError`, which say what is wrong."""
+        """Decode bytes to JSON. Raises `SerializationError` or `ValueError` for invalid bytes."""
         if kind == "AVRO":
             return self._avro.text(data, context)
         if kind == "JSON":

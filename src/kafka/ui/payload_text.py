@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from kafka.ui.page_registry import Decoded
 
 WAYS = ("auto", "schema", "utf-8", "json", "hex")
-"""How bytes are shown. "auto" decodes by a schema from the registry; without one it shows objects and arrays as JSON,
+"""How to show bytes. "auto" decodes by a schema from the registry; without one it shows objects and arrays as JSON,
 text as UTF-8, and everything else as hexadecimal.
 """
 LARGEST_JSON = 256 << 10
 """Maximum size of values that are parsed as JSON, in bytes."""
 _SPACES = " \t\r\n"
 _DEEPEST = 16
-"""Maximum indentation depth; otherwise each value in a deep list would follow a thousand spaces."""
+"""Maximum indentation depth, so that deeply nested values do not follow thousands of spaces."""
 
 
 class Shown(NamedTuple):
@@ -24,8 +24,8 @@ class Shown(NamedTuple):
 
     Attributes:
         text: the text.
-        way: how it was decoded: one of `WAYS` except "auto" and "schema", the schema's name, or "null".
-        note: a remark, such as that the text is truncated or not in the requested form.
+        way: how the bytes were decoded: one of `WAYS` except "auto" and "schema", the schema's name, or "null".
+        note: a remark, such as that the text is truncated, or is not in the requested form.
     """
 
     text: str
@@ -38,9 +38,9 @@ def shown(data: bytes | None, way: str, most: int, whole: bool = False, decoded:
 
     Arguments:
         way: one of `WAYS`.
-        decoded: the bytes decoded by the schema that they name; None without a schema or a registry.
+        decoded: the bytes decoded by their schema; None without a schema or a registry.
         most: maximum number of bytes shown.
-        whole: whether to use several lines: indented JSON, hexadecimal with positions.
+        whole: whether to use several lines: indented JSON, or hexadecimal with positions.
     """
     if data is None:
         return Shown("null", "null", "")
@@ -65,13 +65,13 @@ def shown(data: bytes | None, way: str, most: int, whole: bool = False, decoded:
 
 
 def _shown_text(text: str, way: str, most: int, whole: bool) -> Shown:
-    """Show decoded JSON."""
+    """Return JSON that a schema decoded, formatted and truncated for display."""
     cut = f"the first {most:,} of {len(text):,} characters" if len(text) > most else ""
     return Shown((_laid_out(text) if whole else text)[: most if cut else None], way, cut)
 
 
 def _is_json(data: bytes, any_value: bool) -> bool:
-    """Whether the bytes are a JSON object or array, or, if allowed, any JSON value."""
+    """Return whether the bytes are a JSON object or array, or, with ``any_value``, any JSON value."""
     if len(data) > LARGEST_JSON or not (any_value or data.lstrip()[:1] in (b"{", b"[")):
         return False
     try:
@@ -82,7 +82,7 @@ def _is_json(data: bytes, any_value: bool) -> bool:
 
 
 def _is_text(data: bytes) -> bool:
-    """Whether the bytes are UTF-8 without control characters; the last character may be incomplete."""
+    """Return whether the bytes are UTF-8 without control characters; the last character may be incomplete."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:

@@ -1,6 +1,6 @@
-"""Polls the cluster for all viewers together, only while there are any; each poll makes a `Snapshot`.
+"""Polls the cluster for all viewers together, while there are any. Each poll creates a `Snapshot`.
 
-What the user is not allowed to see becomes a note, and the rest of the snapshot is complete.
+If the user is not authorized to see a part of the cluster, the snapshot has a note instead, and is otherwise complete.
 """
 
 import asyncio
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 KEPT = 720
-"""Number of snapshots in the history: an hour at one every five seconds."""
+"""Number of snapshots in the history: one hour at one snapshot every five seconds."""
 _PATIENCE = 3
-"""Number of intervals for which polling continues after a page request, as pages without JavaScript reload."""
+"""Number of intervals to keep polling after a page request, because pages without JavaScript reload."""
 _LONGEST_PAUSE_S = 60.0
 _ALIVE_S = 15.0
-"""Seconds without news after which a stream sends a keep-alive, which detects a closed connection."""
+"""Seconds without news before a stream sends a keep-alive, which detects closed connections."""
 
 
 @dataclasses.dataclass(slots=True)
 class History:
-    """Values of earlier snapshots: pairs of a time and a value."""
+    """Values of earlier snapshots, as pairs of a time and a value."""
 
     rates: dict[str, collections.deque[tuple[float, float]]] = dataclasses.field(default_factory=dict)
     lags: dict[tuple[str, str], collections.deque[tuple[float, float]]] = dataclasses.field(default_factory=dict)
 
     def add(self, before: Snapshot | None, now: Snapshot) -> None:
-        """Add a snapshot; drops topics and groups that no longer exist."""
+        """Add a snapshot; drop topics and groups that no longer exist."""
         for topic in now.topics:
             if (found := rate(before, now, topic)) is not None:
                 self.rates.setdefault(topic, collections.deque(maxlen=KEPT)).append((now.time, found))
@@ -107,7 +107,7 @@ class ClusterPoller:
                 except TimeoutError:
                     yield False
                     continue
-                if self._numbered > seen:  # otherwise it was closed
+                if self._numbered > seen:  # otherwise the poller was closed
                     seen = self._numbered
                     yield True
         finally:
@@ -172,7 +172,7 @@ _SHARE = "share"
 class _Committed(NamedTuple):
     offset: int
     is_place: bool
-    """False for a batch number, which Spark's sink stores there and which has no lag."""
+    """False for a batch number that Spark's sink commits in place of an offset, and for which there is no lag."""
 
 
 async def look(admin: "AsyncKafkaAdminClient", time: float) -> Snapshot:
@@ -198,7 +198,7 @@ async def look(admin: "AsyncKafkaAdminClient", time: float) -> Snapshot:
 
 
 async def _allowed(asked: Awaitable[T], instead: T, what: str, notes: list[str]) -> T:
-    """Return the result of a request; if the cluster refuses or does not support it, a default, and add a note."""
+    """Return the result of a request, or add a note and return a default if the cluster rejects it."""
     try:
         return await asked
     except (KafkaConnectionError, KafkaTimeoutError):

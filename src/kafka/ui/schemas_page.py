@@ -1,4 +1,4 @@
-"""The pages of schemas: the subjects of the registry; one schema with its versions, settings and differences."""
+"""The pages of schemas: the registry's subjects; one schema with its versions, settings and differences."""
 
 import difflib
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _NO_REGISTRY = (
 
 
 async def schemas_page(ui: Ui, given: Mapping[str, str]) -> Html:
-    """The page of the first hundred subjects with a prefix."""
+    """Return the page of the first hundred subjects with a prefix."""
     prefix = given.get("begins", "").strip()
     after = given.get("after", "")
     if ui.registry is None:
@@ -41,7 +41,7 @@ async def schemas_page(ui: Ui, given: Mapping[str, str]) -> Html:
 
 
 def _subjects(registry: PageRegistry, prefix: str, after: str) -> list[str]:
-    """Return the sorted names of subjects after a given name."""
+    """Return the sorted names of subjects that follow a given name."""
     names = registry.client.get_subjects()
     return sorted(name for name in names if name.startswith(prefix) and name > after)[: _ON_A_PAGE + 1]
 
@@ -59,7 +59,7 @@ def _summary(registry: PageRegistry, subject: str) -> list[Any]:
 
 
 async def schema_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
-    """The page of one version of a subject, or of the schema with an id; None if it does not exist.
+    """Return the page of one version of a subject, or of the schema with an id; None if it does not exist.
 
     Raises `ValueError` for a version or an id that is not a number, and `KafkaError`.
     """
@@ -83,7 +83,7 @@ async def schema_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
 
 
 def no_schema(given: Mapping[str, str]) -> str:
-    """Return the message for a missing schema."""
+    """Return the error message for a missing schema."""
     if not given.get("subject"):
         return f"the schema registry has no schema with id {given.get('id', '')!r:.60}"
     version = f"version {given['version']} of " if given.get("version") else ""
@@ -156,7 +156,7 @@ def _references(shown: RegisteredSchema) -> Html:
 
 
 def _difference(old: RegisteredSchema, new: RegisteredSchema) -> Html:
-    """Return the line-by-line difference of two schemas, with context."""
+    """Return the line-by-line difference between two schemas, with context."""
     before, after = (readable(each.schema).splitlines() for each in (old, new))
     lines = list(difflib.unified_diff(before, after, n=8, lineterm=""))[2:]
     title = html("<h2>From version {} to version {}</h2>", old.version, new.version)

@@ -1,4 +1,4 @@
-"""Searches records by key, value, offset and time, within limits on time and on scanned records."""
+"""Searches records by key, value, offset and time, with limits on the duration and the number of scanned records."""
 
 import asyncio
 import contextlib
@@ -24,12 +24,12 @@ _FETCH = {"fetch_max_bytes": 4 << 20, "max_partition_fetch_bytes": 1 << 20, "max
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Search:
-    """A search.
+    """The conditions of a search.
 
     Arguments:
         partition: the partition; None: all.
         start: where to start, as in `kafka.read`; None: the newest records.
-        end: where to stop, likewise; None: the current end.
+        end: where to stop, as in `kafka.read`; None: the current end.
         key: bytes that the key contains.
         exact: whether the key must equal `key`.
         value: bytes that the value contains.
@@ -47,12 +47,12 @@ class Search:
 
     @property
     def filters(self) -> bool:
-        """Whether records are filtered by key or value."""
+        """Whether the search filters records by key or value."""
         return self.key is not None or self.value is not None
 
 
 class Found(NamedTuple):
-    """A found record."""
+    """A record that a search found."""
 
     partition: int
     offset: int
@@ -87,7 +87,7 @@ def text_to_bytes(text: str, as_hex: bool) -> bytes | None:
 class Searches:
     """Runs a limited number of searches at once, each within its limits.
 
-    Each search has its own consumer while it runs, as a consumer has only one position per partition.
+    Each running search has its own consumer, because a consumer has only one position per partition.
     """
 
     def __init__(self, consumer: Mapping[str, Any], at_once: int, longest_s: float, records: int) -> None:
@@ -106,7 +106,7 @@ class Searches:
 
     @contextlib.asynccontextmanager
     async def _until(self, deadline: float) -> AsyncGenerator[None]:
-        """Raise `TimeoutError` in the block at a time of the loop, or when all searches end."""
+        """Raise `TimeoutError` in the block at a given loop time, or when all searches end."""
         async with asyncio.timeout_at(0 if self._closed else deadline) as limit:
             self._limits.add(limit)
             try:
@@ -117,7 +117,7 @@ class Searches:
     async def run(self, search: Search, progress: Progress) -> AsyncGenerator[list[Found]]:
         """Yield records as they are found; without filters and a start, the newest ones in one list.
 
-        Closing the iterator ends the search. ``progress`` is kept up to date, even if this raises.
+        Closing the iterator ends the search. ``progress`` stays up to date, even if this raises.
         """
         deadline = asyncio.get_running_loop().time() + self._longest_s
         newest = search.start is None and not search.filters
@@ -128,7 +128,7 @@ class Searches:
             try:
                 async with aclosing(found):
                     while True:
-                        async with self._until(deadline):  # not around the yield, where other code runs
+                        async with self._until(deadline):  # not around the yield, because the caller's code runs there
                             records = await anext(found, None)
                         if records is None:
                             return
@@ -153,7 +153,7 @@ class Searches:
             return None
 
     async def _newest(self, search: Search, progress: Progress) -> AsyncGenerator[list[Found]]:
-        """Return the last records of all partitions, newest first."""
+        """Yield the last records of all partitions, newest first."""
         read = await self._open(search, last=search.most)
         progress.offsets = sum(each.end - each.start for each in read.ranges.values())
         kept: list[tuple[int, int, int, Found]] = []
@@ -202,7 +202,7 @@ class Searches:
 
 
 def matcher(search: Search) -> "Callable[[Columns, int], bool]":
-    """Return a predicate that tells whether a row matches the search."""
+    """Return a function that tells whether a row matches the search."""
     key, value, exact = search.key, search.value, search.exact
 
     def matches(columns: "Columns", row: int) -> bool:

@@ -1,4 +1,4 @@
-"""The settings of the page, and what all requests share: clients, poller, searches, schema registry, Spark's file."""
+"""The settings of the UI, and the state that all requests share, such as clients, searches and the schema registry."""
 
 import asyncio
 import contextlib
@@ -17,21 +17,21 @@ from kafka.ui.spark_log import Batch, SparkLog
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class UiSettings:
-    """The settings of the page.
+    """The settings of the UI.
 
     Arguments:
         admin: keyword arguments of `AsyncKafkaAdminClient`.
         consumer: keyword arguments of the consumers that read messages.
         parse_position: parses a position in a log: an offset, "earliest", "latest", a `datetime`, or a `timedelta`
-                before now. Raises `ValueError`.
-            registry: options of `SchemaRegistryClient`; None: no schema registry.
-            spark: a file that `kafka.spark.watch` writes as ``json_lines``.
-            allow_writes: whether users may create topics and reset groups.
-            names: host names that browsers may use for the page, besides IP addresses and "localhost".
-            interval_s: polling interval while there are viewers, in seconds.
-            search_s: timeout of a search, in seconds.
-            search_records: maximum number of records a search scans.
-            searches: maximum number of concurrent searches.
+            before now. Raises `ValueError`.
+        registry: options of `SchemaRegistryClient`; None: no schema registry.
+        spark: a file that `kafka.spark.watch` writes as ``json_lines``.
+        allow_writes: whether users may create topics and reset groups.
+        names: host names that browsers may use for the UI, in addition to IP addresses and "localhost".
+        interval_s: polling interval while there are viewers, in seconds.
+        search_s: timeout of a search, in seconds.
+        search_records: maximum number of records that a search scans.
+        searches: maximum number of concurrent searches.
     """
 
     admin: Mapping[str, Any] = dataclasses.field(repr=False)
@@ -48,7 +48,7 @@ class UiSettings:
 
 
 class Ui:
-    """The state of a page being served."""
+    """The shared state of a running UI."""
 
     def __init__(self, settings: UiSettings, admin: AsyncKafkaAdminClient) -> None:
         self.settings = settings
@@ -70,7 +70,7 @@ class Ui:
 
 @contextlib.asynccontextmanager
 async def connected(settings: UiSettings) -> AsyncIterator[Ui]:
-    """Open the page's clients for the duration of the block. Raises what `AsyncKafkaAdminClient.start` raises."""
+    """Open the UI's clients for the duration of the block. Raises the errors of `AsyncKafkaAdminClient.start`."""
     async with AsyncKafkaAdminClient(**settings.admin) as admin:
         ui = Ui(settings, admin)
         try:

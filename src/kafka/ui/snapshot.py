@@ -1,4 +1,4 @@
-"""The state of the cluster at one time, and rates between two. Pure."""
+"""The state of the cluster at one time, and rates between two such states. Pure."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -8,12 +8,12 @@ from kafka.structs import TopicPartition
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PartitionState:
-    """A partition; None means unknown.
+    """The state of a partition; None means unknown.
 
     Arguments:
         first: the log start offset.
         end: the offset of the next record.
-        size: the size of its leader's log in bytes.
+        size: size of its leader's log in bytes.
     """
 
     number: int
@@ -32,7 +32,7 @@ class PartitionState:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TopicState:
-    """A topic."""
+    """The state of a topic."""
 
     name: str
     internal: bool
@@ -61,12 +61,12 @@ class TopicState:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class GroupState:
-    """A group.
+    """The state of a group.
 
     Arguments:
         kind: "classic", "consumer", "share" or "streams".
         committed: its committed offsets; for a share group its start offsets.
-        lags: its lag by partition; None if unknown, or if the committed number is not an offset.
+        lags: its lag by partition; None if it is unknown, or if the committed number is not an offset.
     """
 
     name: str
@@ -77,12 +77,12 @@ class GroupState:
 
     @property
     def lag(self) -> int | None:
-        """The total lag of the partitions with a known lag; None if there are none."""
+        """The total lag of all partitions whose lag is known; None if there are none."""
         known = [each for each in self.lags.values() if each is not None]
         return sum(known) if known else None
 
     def lag_by_topic(self) -> dict[str, int]:
-        """Return its lag by topic."""
+        """Return the group's lag by topic."""
         found: dict[str, int] = {}
         for tp, lag in self.lags.items():
             if lag is not None:
@@ -92,12 +92,12 @@ class GroupState:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The cluster at one time.
+    """The state of the cluster at one time.
 
     Arguments:
         time: seconds since 1970.
         brokers: id to "host:port".
-        notes: what could not be determined, for display.
+        notes: explanations of missing parts, for display.
     """
 
     time: float
@@ -110,7 +110,7 @@ class Snapshot:
 
 
 def rate(before: Snapshot | None, now: Snapshot, topic: str) -> float | None:
-    """Return the records per second written to a topic between two snapshots; None if unknown."""
+    """Return the number of records per second written to a topic between two snapshots; None if unknown."""
     if before is None or topic not in before.topics or topic not in now.topics:
         return None
     earlier, later = before.topics[topic].end, now.topics[topic].end

@@ -20,7 +20,7 @@ _LARGEST = 2**63
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Batch:
-    """The shown fields of a micro-batch; None if the file does not contain one."""
+    """The fields of a micro-batch that are shown; None if missing in the file."""
 
     time: float
     number: int
@@ -45,12 +45,13 @@ class SparkLog:
         self.unread = 0
         self._at = 0
         self._file: tuple[int, int] | None = None
-        self._reading = threading.Lock()  # a viewer that leaves does not stop the thread that reads for it
+        self._reading = threading.Lock()  # the thread that reads for a viewer continues when the viewer leaves
 
     def read(self) -> dict[str, list[Batch]]:
-        """Read new lines, and return all kept batches by query, as copies, since other threads may read meanwhile.
+        """Read new lines, and return all kept batches by query.
 
-        Raises `OSError`, but not for a file that does not exist yet.
+        The lists are copies, since other threads may read meanwhile. Raises `OSError`, but not for a file that does not
+        exist yet.
         """
         with self._reading:
             try:
@@ -76,7 +77,7 @@ class SparkLog:
             self._file, self._at = (status.st_dev, status.st_ino), max(0, status.st_size - _FIRST_READ)
             file.seek(max(0, self._at - 1))
             if self._at:
-                file.readline()  # an incomplete line, or the end of the previous one
+                file.readline()  # skip the rest of a line
                 self._at = file.tell()
         file.seek(self._at)
 
@@ -90,7 +91,7 @@ class SparkLog:
 
 
 def _opened(path: str, flags: int) -> int:
-    """Open a regular file only: a pipe would block its reader until there is a writer."""
+    """Open a regular file; reject others, because a pipe would block its reader until there is a writer."""
     found = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(found).st_mode) and not stat.S_ISDIR(os.fstat(found).st_mode):
         os.close(found)
@@ -99,7 +100,7 @@ def _opened(path: str, flags: int) -> int:
 
 
 def batch_of(line: Mapping[str, Any]) -> tuple[str, Batch]:
-    """Return the query's name and its micro-batch. Raises `ValueError`, `TypeError` or `KeyError` for invalid input."""
+    """Return a query's name and micro-batch. Raises `ValueError`, `TypeError` or `KeyError` for invalid input."""
     sources = line["sources"]
     lags = [each["lag"] for each in sources]
     return str(line["query"]), Batch(
@@ -115,7 +116,7 @@ def batch_of(line: Mapping[str, Any]) -> tuple[str, Batch]:
 
 
 def _sane(value: Any) -> Any:
-    """Return a finite number. Raises `ValueError` or `TypeError`."""
+    """Return the number if it is finite and fits in 64 bits; otherwise raise `ValueError` or `TypeError`."""
     if not -_LARGEST <= value <= _LARGEST:  # false for NaN, too
         raise ValueError("expected a 64-bit number")
     return value

@@ -9,12 +9,12 @@ _COLUMNS = ("query", "last batch", "at", "rows", "in", "processed", "batch took"
 
 
 async def spark_page(ui: Ui) -> Html:
-    """The page of all queries."""
+    """Return the page of all queries."""
     return live_page(ui, "Spark queries", "/spark", await spark_part(ui), live_address("spark"))
 
 
 async def spark_part(ui: Ui) -> Html:
-    """Its live part."""
+    """Return the live part of the page."""
     if ui.spark is None:
         return html(
             "<p>Start <code>kafka ui --spark PATH</code> with the file that "

@@ -1,4 +1,4 @@
-"""The pages of topics: sizes and rates of all; one topic with its partitions, configs and rate over time."""
+"""The pages of topics: all topics with sizes and rates; one topic with its partitions, settings and rate over time."""
 
 from kafka.admin import ConfigResource
 from kafka.errors import KafkaError, error_text
@@ -14,14 +14,14 @@ _PARTITIONS = ("partition", "leader", "replicas", "in sync", "first offset", "ne
 
 
 async def topics_page(ui: Ui) -> Html:
-    """The page of all topics."""
+    """Return the page of all topics."""
     await ui.poller.snapshot()
     still = _creation(ui) if ui.settings.allow_writes else Html("")
     return live_page(ui, TITLE, "/", topics_part(ui), live_address("topics"), still)
 
 
 def topics_part(ui: Ui) -> Html:
-    """Its live part."""
+    """Return the live part of the page of all topics."""
     now = ui.poller.newest
     if now is None:
         return trouble(ui.poller.trouble)
@@ -63,20 +63,20 @@ def _newest_rate(ui: Ui, topic: str) -> float | None:
 
 
 async def topic_page(ui: Ui, name: str) -> Html | None:
-    """The page of one topic; None if it does not exist."""
+    """Return the page of one topic; None if it does not exist."""
     now = await ui.poller.snapshot()
     if now is not None and name not in now.topics:
         return None
     still = html(
         "<h2>Messages</h2><p>{}</p><h2>Non-default configs</h2>{}",
         link("Browse and search messages", "/messages", topic=name),
-        await _configs(ui, name) if now is not None and not ui.poller.trouble else "",  # it would only time out
+        await _configs(ui, name) if now is not None and not ui.poller.trouble else "",  # the request would time out
     )
     return live_page(ui, name, "/", topic_part(ui, name), live_address("topic", "name", name), still)
 
 
 def topic_part(ui: Ui, name: str) -> Html:
-    """Its live part."""
+    """Return the live part of a topic's page."""
     now = ui.poller.newest
     if now is None or name not in now.topics:
         return trouble(ui.poller.trouble or f"topic {name!r} no longer exists")
@@ -127,7 +127,7 @@ def _groups(now: Snapshot, name: str) -> Html:
 
 
 async def _configs(ui: Ui, name: str) -> Html:
-    """Return the configs that are set; sensitive values are never shown, even if the cluster sends them."""
+    """Return a table of the topic's own settings. Sensitive values are never shown, even if the cluster sends them."""
     try:
         found = await ui.admin.describe_configs([ConfigResource("TOPIC", name)])
         entries = found["topic"][name]

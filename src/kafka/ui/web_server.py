@@ -1,4 +1,4 @@
-"""The paths of the page and what answers them, and the server that runs it until it is interrupted."""
+"""The routes of the UI, and the server that runs it until it is interrupted."""
 
 import ipaddress
 import logging
@@ -54,7 +54,7 @@ _PARTS: Mapping[str, Callable[[Ui, Mapping[str, str]], Awaitable[Html]]] = {
 
 
 def make_app(ui: Ui) -> ASGIApp:
-    """Return the page as an ASGI application. Without `allow_writes` it has no paths for changes."""
+    """Return the UI as an ASGI application. Without `allow_writes` it has no routes for changes."""
     routes = [
         Route("/", _page(ui, lambda given: topics_page(ui))),
         Route("/topic", _page(ui, lambda given: topic_page(ui, given.get("name", "")), _no_topic)),
@@ -170,7 +170,7 @@ def _action(ui: Ui, done: Callable[[Ui, Mapping[str, str]], Awaitable[Html]]) ->
         except ValueError as error:
             return _answer(page(ui, "Error", "", trouble(str(error))), 413)
         except ClientDisconnect:
-            return Response(status_code=400)  # the client is gone
+            return Response(status_code=400)  # the client has disconnected
         if given is None:
             text = (
                 "this form comes from another page, or from before kafka ui was restarted: go back and reload the page"
@@ -193,7 +193,7 @@ _PATIENCE_S = 15
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is reachable only from this machine."""
+    """Return whether an address is reachable only from this machine."""
     try:
         return ipaddress.ip_address(bare_host(host)).is_loopback
     except ValueError:
@@ -201,12 +201,12 @@ def is_loopback(host: str) -> bool:
 
 
 def run(settings: UiSettings, host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Serve until Ctrl-C or SIGTERM, which are raised again after everything is closed.
+    """Serve until Ctrl-C or SIGTERM, which is raised again after everything is closed.
 
     Arguments:
-        ready: called with the page's URL as soon as it accepts requests.
+        ready: called with the UI's URL as soon as it accepts requests.
 
-    Raises `OSError` if the address is not available, and what `AsyncKafkaAdminClient.start` raises.
+    Raises `OSError` if the address is not available, and the errors of `AsyncKafkaAdminClient.start`.
     """
     run_on_new_loop(_run(settings, host, port, ready))
 
@@ -232,12 +232,12 @@ async def _run(settings: UiSettings, host: str, port: int, ready: Callable[[str]
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
-    """Whether a log record concerns this page, and not invalid data from a client that does not speak HTTP."""
+    """Return whether a log record concerns this UI, and not invalid data from a client that does not speak HTTP."""
     return not str(record.msg).startswith("Invalid HTTP request")
 
 
 class _Server(uvicorn.Server):
-    """A server that ends its event streams before it waits for its connections."""
+    """A server that ends its event streams before it waits for its connections to close."""
 
     def __init__(self, config: uvicorn.Config, ui: Ui, ready: Callable[[], None]) -> None:
         super().__init__(config)
