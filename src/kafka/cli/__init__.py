@@ -1,8 +1,8 @@
 """The command line: ``kafka COMMAND`` or ``python -m kafka COMMAND``, one module per command.
 
 Layer 7. Commands are imported when they are run, so that ``kafka --help`` needs neither pyarrow nor pyspark. An error
-that a user can cause is one line on standard error and exit status 1 (2 for wrong usage), never a traceback. The way in
-is `kafka_columnar.main`.
+that a user can cause prints one line on standard error and exits with status 1 (2 for wrong usage), never with a
+traceback. The entry point is `kafka_columnar.main`.
 """
 
 import sys
@@ -10,7 +10,7 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Run the command line with the arguments of the process."""
+    """Run the command line with the arguments of this process."""
     try:
         from kafka.cli.commands import commands
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""``kafka acls``: who may do what."""
+"""``kafka acls``: access control lists."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -159,7 +159,7 @@ def delete(session: Session, yes: bool, dry_run: bool, **what: Any) -> None:
 
 
 def _made(cls: Any, pattern_class: Any, what: dict[str, Any]) -> Any:
-    """An ACL or a filter of the options."""
+    """Create an ACL or a filter from the options."""
     from kafka.admin import ACLOperation, ACLPermissionType, ACLResourcePatternType, ResourceType
 
     def member(enum: Any, name: str) -> Any:

@@ -1,6 +1,6 @@
-"""``kafka broker``: the embedded broker in the foreground, and its users.
+"""``kafka broker``: runs the embedded broker in the foreground, optionally with users.
 
-Users' passwords come from a file, a variable or a prompt, never from the command line.
+Passwords come from a file, an environment variable or a prompt, never from the command line.
 """
 
 import dataclasses
@@ -22,9 +22,9 @@ from kafka.cli.common_options import ask_password, host_option, port_option
 from kafka.errors import IllegalStateError, KafkaConfigurationError
 
 _WITHOUT_OPTION = frozenset({"topic_defaults", "users"})
-"""Settings that are given in another way."""
+"""Settings without an option of their own name."""
 _REGISTRY_PORT = 8081
-"""Where programs expect a schema registry."""
+"""The default port of schema registries."""
 
 
 def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
@@ -109,7 +109,7 @@ def command(
     except IllegalStateError as error:
         raise click.ClickException(str(error)) from error
     except BrokenPipeError:
-        raise  # the reader of its output is gone
+        raise  # the reader of the output has closed it
     except OSError as error:
         raise click.ClickException(_not_opened(error, host, port)) from error
 
@@ -125,9 +125,9 @@ def _by_options(text: str) -> str:
 
 
 def _not_opened(error: OSError, host: str, port: int) -> str:
-    """Why the broker could not be started, by the option that says otherwise."""
+    """Explain why the broker could not be started, and name the option to change."""
     code = error.errno or 0
-    if type(error) is OSError and error.errno is None:  # asyncio's since Python 3.13: no address could be bound
+    if type(error) is OSError and error.errno is None:  # asyncio's error since Python 3.13 if binding failed
         code = errno.EADDRNOTAVAIL
     why = os.strerror(code) if code in errno.errorcode else error.strerror or str(error)
     if isinstance(error, RegistryPortError):
@@ -151,16 +151,16 @@ _VARIABLE = "KAFKA_BROKER_PASSWORD_"
 
 
 def variable(user: str) -> str:
-    """The variable that may have a user's password: the name in capitals, with _ for all but letters and digits."""
+    """Return the environment variable for a user's password: the name in capitals, with _ for other characters."""
     return _VARIABLE + re.sub(r"[^A-Z0-9]", "_", user.upper())
 
 
 def users_with_passwords(
     users: Sequence[str], file: pathlib.Path | None, environ: Mapping[str, str] = os.environ
 ) -> dict[str, str]:
-    """Passwords by name: those of the file, then of each user by variable, or asked for on a terminal.
+    """Return passwords by user: those in the file, then each user's from a variable or a prompt.
 
-    Raises `click.UsageError`, which shows no password.
+    Raises `click.UsageError`, without showing a password.
     """
     found = {} if file is None else _from_file(file)
     for user in users:
@@ -184,7 +184,7 @@ def _asked_for(user: str) -> str:
 
 def _from_file(file: pathlib.Path) -> dict[str, str]:
     try:
-        # Some editors begin a file with a mark, and more characters than a line feed end a line of str.splitlines.
+        # Some editors write a byte order mark. str.splitlines() splits at more characters than a line feed.
         lines = file.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
         raise click.UsageError(f"cannot read --users-file {file}: {error.strerror or error}") from None
@@ -198,6 +198,6 @@ def _from_file(file: pathlib.Path) -> dict[str, str]:
         if not equals or not name.strip() or not password:
             raise click.UsageError(f"--users-file: line {number} of {file} is not of the form NAME=PASSWORD")
         found[name.strip()] = password
-    if not found:  # a broker without users would take everybody
+    if not found:  # a broker without users would accept everyone
         raise click.UsageError(f"--users-file: {file} contains no users")
     return found

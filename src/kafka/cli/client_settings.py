@@ -1,4 +1,4 @@
-"""Settings of the clients from all places: options, files of properties, variables, profiles."""
+"""Merges client settings from all sources: options, properties files, environment variables and profiles."""
 
 import os
 import pathlib
@@ -13,13 +13,13 @@ from kafka.config.table import is_given
 from kafka.errors import KafkaConfigurationError
 
 PROFILES = "KAFKA_PROFILES"
-"""The variable that names the file of profiles."""
+"""The environment variable with the path of the profiles file."""
 _PREFIX = "KAFKA_"
 _OTHER_MEANING = frozenset({"KAFKA_CONFIG", "KAFKA_LOG_LEVEL", "KAFKA_PROFILE", PROFILES})
 
 
 def settings(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """Return keyword arguments of the clients, for all kinds of clients together.
+    """Return keyword arguments for the clients, for all kinds of clients together.
 
     The command line takes precedence over environment variables, and those over the default profile. On the command
     line, single options take precedence over ``-X``, then comes the properties file, then the profile.
@@ -51,18 +51,21 @@ def settings(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ) 
 
 
 def single_settings(texts: tuple[str, ...]) -> dict[str, Any]:
-    """What ``-X`` says. Raises `KafkaConfigurationError`."""
+    """Return the settings given with ``-X``. Raises `KafkaConfigurationError`."""
     return typed(_pairs(texts))
 
 
 def of_client(merged: Mapping[str, Any], client: str) -> dict[str, Any]:
-    """Those settings that one kind of client has: "consumer", "producer", "admin" or "share consumer"."""
+    """Return the settings for one kind of client: "consumer", "producer", "admin" or "share consumer"."""
     table = option_table()
     return {name: value for name, value in merged.items() if client in table[name].clients}
 
 
 def typed(texts: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by name, here or in Java, with text turned into what the option takes."""
+    """Convert settings to this package's names and types.
+
+    Names may be this package's or Java's; strings are parsed.
+    """
     table = option_table()
     java = {name: value for name, value in texts.items() if name not in table}
     for name in java:
@@ -78,7 +81,7 @@ def typed(texts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checked(found: dict[str, Any]) -> dict[str, Any]:
-    """The same, where each value is one that its option takes, whichever clients the command has."""
+    """Check that all values are valid for their options, whichever clients the command has; return them."""
     table = option_table()
     for name, value in found.items():
         if is_given(name, value):
@@ -87,7 +90,7 @@ def _checked(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that have names of their own."""
+    """Return the settings given with options of their own."""
     names = {
         "security_protocol": "security_protocol",
         "sasl_mechanism": "sasl_mechanism",
@@ -111,7 +114,7 @@ def _pairs(texts: tuple[str, ...]) -> dict[str, str]:
 
 
 def _variables(environ: Mapping[str, str]) -> dict[str, Any]:
-    """``KAFKA_BOOTSTRAP_SERVERS`` and the like: the names of options in capitals. Other variables are ignored."""
+    """Return the settings in variables such as ``KAFKA_BOOTSTRAP_SERVERS``; other variables are ignored."""
     table = option_table()
     named = {
         name.removeprefix(_PREFIX).lower(): value
@@ -129,7 +132,7 @@ def _variables(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def profiles_file(environ: Mapping[str, str] = os.environ) -> pathlib.Path:
-    """The file of profiles, which need not be there."""
+    """Return the path of the profiles file, which need not exist."""
     if environ.get(PROFILES):
         return pathlib.Path(environ[PROFILES])
     home = environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
@@ -169,7 +172,7 @@ def _profile(name: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _properties(file: str | pathlib.Path, named_by: str) -> dict[str, Any]:
-    """Settings of a file of Java's clients."""
+    """Return the settings in a properties file for Java clients."""
     try:
         return _checked(load_properties(file))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""``kafka cluster``: brokers, features, versions, log folders and the quorum."""
+"""``kafka cluster``: brokers, features, API versions, log directories and the metadata quorum."""
 
 from typing import Any
 

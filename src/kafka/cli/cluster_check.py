@@ -1,4 +1,4 @@
-"""What is between this machine and a cluster: every address, one after the other, and what it answers."""
+"""Checks the connection to a cluster: every address, one after the other."""
 
 import asyncio
 import datetime
@@ -40,12 +40,12 @@ _TOPICS = 50
 
 
 def check(configs: Mapping[str, Any]) -> dict[str, Any]:
-    """Look at the bootstrap servers, at the brokers under the addresses that they tell clients, and at clocks.
+    """Check the bootstrap servers, the brokers at their advertised addresses, partitions and clocks.
 
     Arguments:
         configs: keyword arguments of an admin client.
 
-    Returns rows for each address, ``notes`` and ``problems``, each with what to do. Raises `KafkaConfigurationError`.
+    Returns rows for each address, ``notes``, and ``problems`` with advice. Raises `KafkaConfigurationError`.
     """
     parsed = parse_admin(configs)
     given = list(parsed.connection.bootstrap_servers)
@@ -66,7 +66,7 @@ def check(configs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _look_at_brokers(found: dict[str, Any], told: "MetadataResponse", parsed: AdminConfig) -> None:
-    """Each broker under the address that clients are told."""
+    """Check each broker at its advertised address."""
     found["cluster_id"] = told.cluster_id
     found["controller"] = told.controller_id
     answers = run_on_new_loop(_addresses(parsed, [(each.host, each.port) for each in told.brokers]))
@@ -147,7 +147,7 @@ def _release(connection: Connection) -> str:
 
 
 def _tls(made: ssl.SSLObject | None) -> dict[str, Any] | None:
-    """The version of TLS, and the certificate, as far as it was checked."""
+    """Return the TLS version and the certificate, if it was verified."""
     if made is None:
         return None
     certificate: Any = made.getpeercert() or {}
@@ -167,7 +167,7 @@ def _day(text: str) -> datetime.datetime:
 
 
 def _certificates(found: dict[str, Any]) -> None:
-    """Certificates that soon are no longer valid."""
+    """Report certificates that expire soon."""
     for row in (*found["bootstrap"], *found["brokers"]):
         if row["tls"] and row["tls"]["until"]:
             ends = datetime.datetime.fromisoformat(row["tls"]["until"])
@@ -197,7 +197,7 @@ def _some(names: list[str]) -> str:
 
 
 def _clock(admin: "KafkaAdminClient", found: dict[str, Any]) -> None:
-    """Whether records are from the future. Brokers do not tell their time; the newest record's has to do."""
+    """Report records with timestamps in the future. The newest record stands in for the brokers' clocks."""
     from kafka.admin import OffsetSpec
     from kafka.structs import TopicPartition
 

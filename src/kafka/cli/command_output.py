@@ -1,4 +1,4 @@
-"""What commands print: JSON on request, tables on a terminal, tab-separated lines for other programs."""
+"""The output of commands: JSON on request, tables on a terminal, and tab-separated lines for other programs."""
 
 import codecs
 import datetime
@@ -19,15 +19,15 @@ _GAP = "  "
 
 
 class Output:
-    """Standard output.
+    """Prints results on standard output.
 
     Arguments:
         as_json: print JSON.
-        titles: name the columns where there is no terminal, too.
+        titles: print column titles even if standard output is not a terminal.
 
     Attributes:
-        as_json: whether all of it is JSON.
-        terminal: whether somebody reads it, so that tables and colours help.
+        as_json: whether the output is JSON.
+        terminal: whether standard output is a terminal.
     """
 
     def __init__(self, as_json: bool, titles: bool = False) -> None:
@@ -40,11 +40,11 @@ class Output:
     def table(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
         """Print rows.
 
-        JSON has all that is in them, a list of objects. A terminal gets a table with a line of titles; anything else
-        a line for each row, with tabs, and with titles only if they are asked for.
+        JSON is a list of objects with all fields. A terminal gets a table with a line of titles. Other programs get one
+        tab-separated line per row, and titles only on request.
 
         Arguments:
-            columns: those to show, in their order; ``bytes`` and the like are shown with units on a terminal.
+            columns: the columns to print, in order; a terminal shows ``bytes`` and similar columns with units.
         """
         if self.as_json:
             self.data(list(rows))
@@ -64,7 +64,7 @@ class Output:
             click.echo(line)
 
     def fields(self, values: Mapping[str, Any]) -> None:
-        """Print one thing: an object of JSON, or a line for each of its fields."""
+        """Print one object: as a JSON object, or one line per field."""
         if self.as_json:
             self.data(values)
             return
@@ -77,14 +77,14 @@ class Output:
                 click.echo(f"{name}\t{_plain(value)}")
 
     def done(self, text: str, value: Any) -> None:
-        """Say what was done: the text, or the value as JSON."""
+        """Report a completed action: print the text, or the value as JSON."""
         if self.as_json:
             self.data(value)
         else:
             click.echo(text)
 
     def data(self, value: Any) -> None:
-        """Print JSON."""
+        """Print a value as JSON."""
         indent = 2 if self.terminal else None
         click.echo(escaped_json(json.dumps(jsonable(value), ensure_ascii=not self._takes_all, indent=indent)))
 
@@ -92,7 +92,7 @@ class Output:
         return text if self._plain else click.style(text, bold=True)
 
     def title(self, text: str) -> None:
-        """A heading between tables, on a terminal."""
+        """Print a heading between tables, on a terminal only."""
         if self.terminal and not self.as_json:
             click.echo(self._bold(printable(text)), color=self.terminal)
 
@@ -103,11 +103,11 @@ def note(text: str) -> None:
 
 
 def aligned(rows: Sequence[Sequence[str]], numbers: Sequence[bool]) -> list[str]:
-    """A line for each row, with cells below each other.
+    """Format rows as lines with aligned columns.
 
     Arguments:
-        rows: of equally many cells.
-        numbers: of each column whether it has numbers, which stand to the right.
+        rows: rows of the same length.
+        numbers: whether each column contains numbers, which are right-aligned.
     """
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     return [_line(row, widths, numbers) for row in rows]
@@ -122,7 +122,7 @@ def _line(cells: Sequence[str], widths: Sequence[int], numbers: Sequence[bool]) 
 
 
 def _width(text: str) -> int:
-    """The columns of a terminal that a text takes: two for the characters of East Asia, none for combining ones."""
+    """Return the number of terminal columns of a text: two per wide East Asian character, none per combining one."""
     if text.isascii():
         return len(text)
     return sum(
@@ -131,7 +131,7 @@ def _width(text: str) -> int:
 
 
 def printable(text: str) -> str:
-    """A text of anybody's without what moves a terminal's cursor, colours or names it: that is written as escapes."""
+    """Escape characters in untrusted text that could move a terminal's cursor, or change its colours or title."""
     if text.isprintable():
         return text
     blank = text.replace("\t", " ").replace("\n", " ")
@@ -143,7 +143,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _plain(value: Any) -> str:
-    """A value for other programs, without line ends and tabs."""
+    """Format a value for other programs, without line breaks and tabs."""
     value = jsonable(value)
     if value is None:
         return ""
@@ -157,7 +157,7 @@ def _plain(value: Any) -> str:
 
 
 def _shown(name: str, value: Any) -> str:
-    """A value for people."""
+    """Format a value for a terminal."""
     if value is None:
         return "-"
     if name in ("bytes", "size") and isinstance(value, int):
@@ -168,7 +168,7 @@ def _shown(name: str, value: Any) -> str:
 
 
 def jsonable(value: Any) -> Any:
-    """A value as JSON has it."""
+    """Convert a value to types that JSON supports."""
     if isinstance(value, type):
         return value.__name__
     if isinstance(value, enum.Enum):

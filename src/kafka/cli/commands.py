@@ -1,7 +1,7 @@
-"""The commands by name; each is imported when it is used.
+"""The commands by name. Each is imported when it is used.
 
-To add a command: its row in `COMMANDS`, and `command`, a `click.Command`, in a module or package of its name here,
-which imports what is slow to import in its functions; then run ``python scripts/command_line.py``, which writes
+To add a command, add its row to `COMMANDS`, and ``command``, a `click.Command`, to a module or package of that name in
+this package. Import slow modules inside functions. Then run ``python scripts/command_line.py``, which writes
 docs/COMMAND_LINE.md.
 """
 
@@ -47,7 +47,7 @@ class LazyCommands(click.Group):
     """A group that imports a command's module when the command is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of the table."""
+        """Return the names, in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -60,7 +60,7 @@ class LazyCommands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """See `click.Group`; for an unknown command, the error suggests the most similar name."""
+        """See `click.Group`. For an unknown command, the error suggests the most similar name."""
         name = args[0]
         if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
@@ -68,7 +68,7 @@ class LazyCommands(click.Group):
         ctx.fail(f"No such command {name!r}. {f'Did you mean {close[0]!r}?' if close else 'See kafka --help.'}")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The summaries of the table, for which no command is imported."""
+        """Write the summaries from the table, so that no command is imported."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
@@ -80,7 +80,7 @@ class LazyCommands(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """As of `click.Group`; an error becomes a line on standard error and the exit status, see `failures`."""
+        """See `click.Group`. Errors become a line on standard error and an exit status; see `failures`."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, False, **extra)
         try:
@@ -120,7 +120,7 @@ def commands(context: click.Context, /, verbose: int, form: str | None, **common
     level = common["log_level"] or _log_level(verbose)
     common["as_json"] |= form == "json"
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    if level == "WARNING":  # the error that ends the command says the same
+    if level == "WARNING":  # the error that ends the command contains the same information
         log_from(context, "kafka.cluster.bootstrap", "ERROR")
         log_from(context, "kafka.formats.registry.exchange", "ERROR")
     remember(context, common)

@@ -1,4 +1,4 @@
-"""Options that commands share: how to reach the cluster, and how the output looks."""
+"""Options that commands share: the connection to the cluster, the output format, and others."""
 
 import functools
 import logging
@@ -104,19 +104,19 @@ _REMEMBERED = "kafka.cli.common_options"
 
 
 def common_options(command: Callable[P, R]) -> Callable[P, R]:
-    """Add the options of the connection and the output; the command gets them as they are."""
+    """Add the options for the connection and the output; the command gets their values unchanged."""
     for note in reversed(_NOTES):
         command = note(command)
     return command
 
 
 def remember(context: click.Context, common: dict[str, Any]) -> None:
-    """Keep what was given before the command."""
+    """Store the options given before the command."""
     context.meta[_REMEMBERED] = [*context.meta.get(_REMEMBERED, ()), common]
 
 
 def connected(command: Callable[..., R]) -> Callable[..., R]:
-    """Add the options of the connection and the output; the command gets a `Session` as its first argument."""
+    """Add the options for the connection and the output; the command gets a `Session` as its first argument."""
 
     @functools.wraps(command)
     def run(*args: Any, **given: Any) -> R:
@@ -132,12 +132,12 @@ def connected(command: Callable[..., R]) -> Callable[..., R]:
 
 
 def given_before() -> dict[str, Any]:
-    """Return the options before a command that does not take all connection options itself."""
+    """Return the options given before a command that does not accept all connection options itself."""
     return _merged([*click.get_current_context().meta.get(_REMEMBERED, ())])
 
 
 def _merged(layers: list[dict[str, Any]]) -> dict[str, Any]:
-    """Options after the command override those before it; single settings (``-X``) add up."""
+    """Merge options: those after the command override those before it, and single settings (``-X``) accumulate."""
     merged: dict[str, Any] = dict.fromkeys(_NAMES)
     merged["extra_config"] = ()
     for layer in layers:
@@ -150,7 +150,7 @@ def _merged(layers: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def complete_topic(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Complete a topic name in the shell: see `click.Parameter.shell_complete`."""
+    """Complete a topic name in the shell; see `click.Parameter.shell_complete`."""
     from kafka.cli.completion import topics
 
     return topics(_said_so_far(context), incomplete)
@@ -164,7 +164,7 @@ def complete_group(context: click.Context, parameter: click.Parameter, incomplet
 
 
 def _said_so_far(context: click.Context | None) -> dict[str, Any]:
-    """Return the connection options so far, for completion: no command runs then, so none has remembered them."""
+    """Return the connection options typed so far. During completion no command runs, so none has stored them."""
     layers: list[dict[str, Any]] = []
     while context is not None:
         layers.insert(0, {name: context.params[name] for name in _NAMES if context.params.get(name)})
@@ -173,7 +173,7 @@ def _said_so_far(context: click.Context | None) -> dict[str, Any]:
 
 
 def log_from(context: click.Context, logger: str | None, level: str) -> None:
-    """Show log lines from a level on, until the command ends."""
+    """Set the level of a logger until the command ends."""
     log = logging.getLogger(logger)
     before = log.level
     log.setLevel(level)
@@ -181,7 +181,7 @@ def log_from(context: click.Context, logger: str | None, level: str) -> None:
 
 
 def topic_option(command: Callable[..., R]) -> Callable[..., R]:
-    """Add ``-t``, kafka-python's way to name topics; the command gets ``topics``, those given as arguments too."""
+    """Add ``-t``, as in kafka-python's command line. The command gets ``topics``, from arguments and options."""
 
     @functools.wraps(command)
     def run(*args: Any, topic_names: tuple[str, ...], more_topics: tuple[str, ...], **given: Any) -> R:
@@ -200,7 +200,7 @@ def topic_option(command: Callable[..., R]) -> Callable[..., R]:
 
 
 def group_option(command: Callable[..., R]) -> Callable[..., R]:
-    """Add ``-g``, kafka-python's way to name groups; the command gets ``groups``, those given as arguments too."""
+    """Add ``-g``, as in kafka-python's command line. The command gets ``groups``, from arguments and options."""
 
     @functools.wraps(command)
     def run(*args: Any, group_names: tuple[str, ...], more_groups: tuple[str, ...], **given: Any) -> R:
@@ -220,12 +220,12 @@ def group_option(command: Callable[..., R]) -> Callable[..., R]:
 
 
 def without_effect(*names: str, **more: Any) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """An option of kafka-python's command line about which nothing is to be done here."""
+    """Add an option of kafka-python's command line that has no effect here."""
     return click.option(*names, expose_value=False, hidden=True, **more)
 
 
 def timeout_option(command: Callable[..., R]) -> Callable[..., R]:
-    """Add ``--timeout-ms``, kafka-python's name for ``-X request_timeout_ms``, to a command that gets a session."""
+    """Add ``--timeout-ms``, kafka-python's name for ``-X request_timeout_ms``, to a command with a session."""
 
     @functools.wraps(command)
     def run(session: Any, *args: Any, timeout_ms: int | None, **given: Any) -> R:
@@ -237,21 +237,21 @@ def timeout_option(command: Callable[..., R]) -> Callable[..., R]:
 
 
 def one(kind: str, given: list[str]) -> str:
-    """The one topic or group that a command is about. Raises `click.UsageError`."""
+    """Return the only topic or group given. Raises `click.UsageError` unless there is exactly one."""
     if len(given) != 1:
         raise click.UsageError(f"expected one {kind}, got {len(given) or 'none'}")
     return given[0]
 
 
 def at_least_one(kind: str, given: list[str]) -> list[str]:
-    """The topics or groups that a command is about. Raises `click.UsageError`."""
+    """Return the topics or groups given. Raises `click.UsageError` if there are none."""
     if not given:
         raise click.UsageError(f"expected at least one {kind}")
     return given
 
 
 def pairs(given: tuple[str, ...]) -> dict[str, str]:
-    """Options of the form NAME=VALUE. Raises `click.UsageError`, which does not show the value."""
+    """Parse options of the form NAME=VALUE. Raises `click.UsageError`, without showing the value."""
     from kafka.config.secrecy import shown_setting
 
     found = {}
@@ -264,7 +264,7 @@ def pairs(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def delivery(compression: str | None, acks: str | None) -> dict[str, Any]:
-    """What ``--compression`` and ``--acks`` are for a producer, where they were given."""
+    """Return the producer options for ``--compression`` and ``--acks``, if given."""
     own: dict[str, Any] = {}
     if compression is not None:
         own["compression_type"] = None if compression == "none" else compression
@@ -274,7 +274,7 @@ def delivery(compression: str | None, acks: str | None) -> dict[str, Any]:
 
 
 def partition_of(text: str, form: str = "TOPIC:PARTITION, such as orders:0") -> tuple[str, int]:
-    """A partition of the form TOPIC:NUMBER. Raises `click.UsageError`."""
+    """Parse a partition of the form TOPIC:NUMBER. Raises `click.UsageError`."""
     topic, colon, number = text.rpartition(":")
     if not colon or not topic or not number.isdecimal():
         raise click.UsageError(f"expected {form}, got {text!r}")
@@ -282,17 +282,17 @@ def partition_of(text: str, form: str = "TOPIC:PARTITION, such as orders:0") -> 
 
 
 def confirm(question: str, yes: bool) -> None:
-    """Ask before something is lost: on a terminal only, and not where ``--yes`` was given."""
+    """Ask for confirmation, unless ``--yes`` is given or standard input is not a terminal."""
     if yes or not sys.stdin.isatty():
         return
     try:
         click.confirm(question, abort=True, err=True)
-    except UnicodeDecodeError:  # what was typed is no text, and so no yes
+    except UnicodeDecodeError:  # the input is not valid text, and so does not confirm
         raise click.Abort from None
 
 
 def ask_password(question: str) -> str:
-    """Ask for a password on a terminal, twice. Raises `click.UsageError`, which does not show it."""
+    """Prompt for a password twice, on a terminal. Raises `click.UsageError`, without showing the password."""
     try:
         password = str(click.prompt(question, hide_input=True, confirmation_prompt=True, err=True))
         password.encode()
@@ -304,7 +304,7 @@ def ask_password(question: str) -> str:
 def count_option(
     *names: str, minimum: int = 1, metavar: str = "COUNT", default: int | None = None, **more: Any
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """An option that takes a whole number of at least ``minimum``; its help shows the default, if there is one."""
+    """Return an option for an integer of at least ``minimum``. Its help shows the default, if there is one."""
     shown = default is not None
     return click.option(
         *names, type=click.IntRange(minimum), metavar=metavar, default=default, show_default=shown, **more
@@ -312,7 +312,7 @@ def count_option(
 
 
 def port_option(default: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Add ``--port``, the port that a command listens on."""
+    """Add ``--port``, the port that the command listens on."""
     return click.option(
         "--port",
         type=click.IntRange(0, 65535),
@@ -324,7 +324,7 @@ def port_option(default: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def host_option(remark: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Add ``--host``, the address that a command listens on; its help ends with ``remark``."""
+    """Add ``--host``, the address that the command listens on. Its help ends with ``remark``."""
     return click.option(
         "--host",
         metavar="ADDRESS",
@@ -350,7 +350,7 @@ class AliasedGroup(click.Group):
     """A group whose commands have aliases, which its help does not list.
 
     Arguments:
-        aliases: alias to command name; kafka-python 3's names, or ones that are easily typed.
+        aliases: alias to command name; aliases are kafka-python 3's names, or likely misspellings.
     """
 
     def __init__(self, *args: Any, aliases: Mapping[str, str] | None = None, **more: Any) -> None:
@@ -358,5 +358,5 @@ class AliasedGroup(click.Group):
         self.aliases = dict(aliases or {})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command with this name or alias."""
+        """Return the command with this name or alias."""
         return super().get_command(ctx, self.aliases.get(cmd_name, cmd_name))

@@ -1,4 +1,4 @@
-"""``kafka completion``: the script for a shell, and the names of topics and groups that the shell then asks for."""
+"""``kafka completion``: a completion script for a shell, and the topics and groups that the script requests."""
 
 import logging
 import re
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
 
 _QUICK = {"bootstrap_timeout_ms": 2_000, "request_timeout_ms": 2_000}
-"""Someone has pressed a key, and waits."""
+"""Short timeouts, because the user is waiting at the prompt."""
 _PLAIN = re.compile(r"[\w./:@+=,%][\w./:@+=,%-]*")
-"""Names that mean nothing else to a shell. A group may be called "$(reboot)", and bash puts words in as they are."""
+"""Names without shell metacharacters: a group may be called "$(reboot)", and bash inserts completions unquoted."""
 
 
 @click.command(name="completion")
@@ -37,22 +37,22 @@ def command(context: click.Context, shell: str) -> None:
 
 
 def topics(given: Mapping[str, Any], begin: str) -> list[str]:
-    """The topics that begin so; those that Kafka keeps for itself once an underscore was typed."""
+    """Return the topics that start with a prefix; internal ones only if the prefix starts with an underscore."""
     return _named(given, begin, lambda admin: admin.list_topics(include_internal=begin.startswith("_")))
 
 
 def groups(given: Mapping[str, Any], begin: str) -> list[str]:
-    """The groups, of any kind, that begin so."""
+    """Return the groups of any type that start with a prefix."""
     return _named(given, begin, lambda admin: (each["group_id"] for each in admin.list_groups(raise_errors=False)))
 
 
 def _named(given: Mapping[str, Any], begin: str, ask: "Callable[[KafkaAdminClient], Iterable[str]]") -> list[str]:
-    """The names that the cluster has, but those that would have to be quoted.
+    """Return the cluster's names that start with a prefix, except those that need quoting.
 
-    None where it cannot be asked, as a shell has no place to say why.
+    Returns none if the request fails, because a shell cannot show the error.
     """
     before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)  # a line of the log would stand within what is typed
+    logging.disable(logging.CRITICAL)  # log output would appear in the middle of the command that is being typed
     try:
         with Session(given).admin(**_QUICK) as admin:
             return sorted(name for name in ask(admin) if name.startswith(begin) and _PLAIN.fullmatch(name))

@@ -1,4 +1,4 @@
-"""``kafka configs``: the configs of topics, brokers, groups and the like."""
+"""``kafka configs``: configs of topics, brokers, groups and other resources."""
 
 import re
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def command() -> None:
 
 
 def _of_resources(inner: Callable[..., None]) -> Callable[..., None]:
-    """Add the type and the name of what has the configs, as arguments or as kafka-python's options."""
+    """Add the resource's type and name, as arguments or as kafka-python's options."""
     notes = [
         click.argument("given", nargs=-1, metavar="TYPE NAME [CONFIG]..."),
         click.option("-r", "--resource-type", type=AnyCase(_KINDS), help="Same as TYPE."),
@@ -42,7 +42,7 @@ def _of_resources(inner: Callable[..., None]) -> Callable[..., None]:
 def _resources(
     given: tuple[str, ...], resource_type: str | None, names: tuple[str, ...], configs: tuple[str, ...]
 ) -> tuple[str, list[str], list[str]]:
-    """Type, names and configs from both ways to give them."""
+    """Return type, names and configs, given as arguments or as options."""
     rest = list(given)
     kind = resource_type or (rest.pop(0) if rest else None)
     kind = (kind or "").lower().replace("_", "-").removesuffix("s" if kind != "client-metrics" else "")
@@ -61,7 +61,7 @@ def _resource(kind: str, name: str, configs: Any = None) -> Any:
 
 
 def _all_there(admin: "KafkaAdminClient", kind: str, names: list[str], configs: Any) -> list[Any]:
-    """The resources. Raises `BrokerNotAvailableError` for brokers that the cluster does not have."""
+    """Return the resources. Raises `BrokerNotAvailableError` for brokers that are not in the cluster."""
     from kafka.cli.topic_ranges import check_brokers
 
     resources = [_resource(kind, name, configs) for name in names]
@@ -189,7 +189,7 @@ def reset(
 
 
 def _whole(changes: dict[str, Any]) -> dict[str, Any]:
-    """Changes as a configuration that replaces the whole of another. Raises `click.UsageError`."""
+    """Return the changes as a complete configuration. Raises `click.UsageError` for other changes than NAME=VALUE."""
     from kafka.admin import AlterConfigOp
 
     if any(operation != AlterConfigOp.SET for operation, _ in changes.values()):
@@ -198,7 +198,7 @@ def _whole(changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _change(text: str) -> tuple[str, Any]:
-    """A config's name, and what to do with it."""
+    """Parse a change of a config into its name and the operation."""
     from kafka.admin import AlterConfigOp
     from kafka.config.secrecy import shown_setting
 
@@ -215,7 +215,7 @@ def _change(text: str) -> tuple[str, Any]:
         "del": AlterConfigOp.DELETE,
     }
     name, sign, value = match["name"].strip(), match["sign"], match["value"]
-    if call := _CALL.fullmatch(value):  # as kafka-python's command line has it
+    if call := _CALL.fullmatch(value):  # the syntax of kafka-python's command line
         sign, value = call[1], call[2]
     return name, (operations[sign], None if sign == "del" else value)
 

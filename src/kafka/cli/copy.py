@@ -1,7 +1,7 @@
-"""``kafka copy``: the records of a topic in another one, on the same cluster or another, exactly once and resumable.
+"""``kafka copy``: copies a topic to another one, on the same cluster or another, exactly once and resumably.
 
-Each transaction on the target has records and, as the offsets of a group of the copy's own, how far it is in the
-source: a copy that was interrupted goes on behind the last record that it has written; two at a time fence each other.
+Each transaction on the target contains records, and the progress in the source as committed offsets of the copy's own
+group. An interrupted copy therefore resumes after the last record written. Copies of the same name fence each other.
 """
 
 import time
@@ -34,7 +34,7 @@ _NO_EFFECT = {
     "enable_auto_commit": "the copy keeps its own progress",
     "on_topic_recreated": "the copy ends there; --restart copies all of the new topic",
 }
-"""Settings that a copy makes itself, and what says it instead."""
+"""Settings that have no effect because the command sets them, and what to use instead."""
 
 
 @click.command(name="copy")
@@ -87,7 +87,7 @@ def command(
     if to is session and source == target:
         raise click.UsageError("a topic cannot be copied to itself")
     with session.admin() as admin, to.admin() as other:
-        if not name:  # no topic's name has a colon
+        if not name:  # topic names contain no colon
             name = f"kafka-copy.{admin.describe_cluster()['cluster_id']}.{source}:{target}"
         partitions = _partitions(admin, other, source, target, create=not dry_run)
         topic_id = admin.describe_topics([source])[0]["topic_id"]
@@ -110,7 +110,7 @@ def command(
 
 
 def _target_session(session: Session, where: Mapping[str, Any]) -> Session:
-    """The target's settings: those of the source, unless another cluster is named."""
+    """Return a session for the target, with the source's settings unless another cluster is given."""
     names = ("to_bootstrap_servers", "to_profile", "to_config", "to_extra_config")
     if not any(where[name] for name in names):
         return session
@@ -134,7 +134,7 @@ def _target_session(session: Session, where: Mapping[str, Any]) -> Session:
 def _partitions(
     admin: "KafkaAdminClient", other: "KafkaAdminClient", source: str, target: str, create: bool
 ) -> list[int]:
-    """The source's partitions, which the target has as well. Raises `click.ClickException`."""
+    """Return the numbers of the source's partitions, which the target has as well. Raises `click.ClickException`."""
     from kafka.cli.topic_ranges import partitions_of
     from kafka.errors import UnknownTopicOrPartitionError, for_code
 
@@ -154,7 +154,7 @@ def _partitions(
 
 
 def _progress(other: "KafkaAdminClient", name: str, target: str) -> "dict[int, OffsetAndMetadata]":
-    """The source's offsets that a copy has come to, by partition, and the source's id."""
+    """Return the source offsets that a copy has reached, by partition, with the source's topic id as metadata."""
     from kafka.errors import GroupIdNotFoundError
 
     try:
@@ -165,14 +165,14 @@ def _progress(other: "KafkaAdminClient", name: str, target: str) -> "dict[int, O
 
 
 class _Topic(NamedTuple):
-    """The source: its name, and its id, which another topic of this name does not have; "" where brokers give none."""
+    """The source: its name and its id, which a recreated topic does not share. The id is "" if brokers have none."""
 
     name: str
     id: str
 
 
 class _Bounds(NamedTuple):
-    """Which partitions are copied, from where to where; see the options."""
+    """The partitions to copy, and the range of records; see the command's options."""
 
     partitions: list[int]
     start: Position | None
@@ -182,10 +182,10 @@ class _Bounds(NamedTuple):
 
 
 class _Copy:
-    """One run.
+    """One run of a copy.
 
     Attributes:
-        records: how many were copied, in transactions that were committed.
+        records: number of records copied in committed transactions.
     """
 
     def __init__(self, session: Session, to: Session, source: _Topic, target: str, name: str) -> None:
@@ -201,7 +201,7 @@ class _Copy:
         self.records = 0
 
     def open(self, bounds: _Bounds) -> "Source":
-        """Find where to begin, and where to end."""
+        """Find the start and end positions."""
         from kafka.cli.consume.source import Following, Snapshot, open_read
         from kafka.structs import OffsetAndMetadata, TopicPartition
 
@@ -215,7 +215,7 @@ class _Copy:
         read = open_read(self._session, every, begin, **ends)
         self._ranges = dict(read.ranges)
         self._follow = bounds.follow
-        for tp, each in self._ranges.items():  # once committed, nothing of an earlier copy counts any more
+        for tp, each in self._ranges.items():  # committing these replaces the progress of earlier copies
             self._offsets[TopicPartition(self._target, tp.partition)] = OffsetAndMetadata(
                 each.start, self._source.id, None
             )
@@ -250,7 +250,7 @@ class _Copy:
         return {tp: each.offset for tp, each in done.items()}
 
     def plan(self) -> list[dict[str, Any]]:
-        """Return what would be copied, with a row for each partition."""
+        """Return what would be copied, with one row per partition."""
         return [
             {
                 "topic": tp.topic,
@@ -263,15 +263,15 @@ class _Copy:
         ]
 
     def run(self, bounds: _Bounds) -> None:
-        """Copy until there is no more. What an interrupt leaves of a transaction is aborted."""
+        """Copy until the source ends. If interrupted, abort the current transaction."""
         from kafka.cli.consume.source import closing
         from kafka.errors import TopicRecreatedError
 
         with self._to.producer(transactional_id=self._name) as producer:
-            producer.init_transactions()  # no other copy of this name gets any further: its progress is final now
+            producer.init_transactions()  # fences other copies of this name, so that their progress is final
             with closing(self.open(bounds)) as reading:
                 producer.begin_transaction()
-                self._commit(producer, 0)  # the next run knows where this one began, also if it copies nothing
+                self._commit(producer, 0)  # lets the next run know where this one began, even if it copies nothing
                 try:
                     self._copy(reading, producer)
                 except TopicRecreatedError:
@@ -297,7 +297,7 @@ class _Copy:
         from kafka.structs import OffsetAndMetadata, TopicPartition
 
         for index, record in enumerate(columns.to_records()):
-            if record.key is None and record.value is None:  # send() refuses these, other clients write them
+            if record.key is None and record.value is None:  # send() rejects such records, but other clients write them
                 producer.send_arrow(self._target, columns.to_arrow().slice(index))
                 break
             timestamp = record.timestamp if record.timestamp is not None and record.timestamp >= 0 else None
@@ -315,7 +315,7 @@ class _Copy:
         self.records += count
 
     def _check_target(self, producer: "KafkaProducer") -> None:
-        """Raise `click.ClickException` if the target was recreated and lacks what was copied before."""
+        """Raise `click.ClickException` if the target was recreated and lacks records that were copied before."""
         topic_id = producer._core.cluster.metadata.topic_id(self._target)
         if self._target_id is None:
             self._target_id = topic_id

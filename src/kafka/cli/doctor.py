@@ -1,6 +1,6 @@
-"""``kafka doctor``: what is installed, and what is wrong between here and a cluster.
+"""``kafka doctor``: reports the installation, and problems with the connection to a cluster.
 
-Without a cluster `kafka_columnar.doctor` does it, which needs nothing of this package.
+Without a cluster, `kafka_columnar.doctor` does this without importing this package.
 """
 
 from typing import Any

@@ -1,8 +1,8 @@
 """Escape sequences: those that users write in options, and those that replace control characters in output.
 
 A control character in a record could move a terminal's cursor, change its colours or title, or write to the clipboard.
-Output therefore escapes control characters, C1 included (U+009B begins a sequence as ESC [ does), and characters that
-change the direction of the text around them. Line ends and tabs stay.
+Output therefore escapes control characters, including C1 (U+009B starts a sequence like ESC [), and characters that
+change the direction of the surrounding text. Line breaks and tabs stay.
 """
 
 import re
@@ -12,7 +12,7 @@ _NAMED = {"n": b"\n", "t": b"\t", "r": b"\r", "0": b"\0", "\\": b"\\"}
 
 
 def as_typed(text: str) -> bytes:
-    """The bytes of an argument as typed, even if they are not UTF-8."""
+    """Return the bytes of an argument as typed, even if they are not UTF-8."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -26,7 +26,7 @@ def unescaped(text: str) -> bytes:
 
 
 def unescaped_option(option: str, text: str | None) -> bytes | None:
-    """Like `unescaped`, for an option that may be missing; the error names the option."""
+    """Like `unescaped`, for an option that may be missing. Errors name the option."""
     try:
         return None if text is None else unescaped(text)
     except ValueError as error:
@@ -34,7 +34,7 @@ def unescaped_option(option: str, text: str | None) -> bytes | None:
 
 
 def escaped(name: str) -> bytes:
-    """The bytes that the characters after a backslash mean. Raises `ValueError`."""
+    """Return the bytes for the characters after a backslash. Raises `ValueError`."""
     if name[0] == "x" and len(name) == 3:
         return bytes.fromhex(name[1:])
     if name not in _NAMED:

@@ -1,4 +1,4 @@
-"""How a command ends: what is said on standard error, and the exit status."""
+"""How a command ends: the message on standard error, and the exit status."""
 
 import contextlib
 import errno
@@ -15,21 +15,21 @@ import click
 from kafka.cli.command_output import printable
 
 FAILED = 1
-"""Something was not done; the message says why. Also used if the reader of the output is gone."""
+"""The command failed; the message says why. Also used if the output has lost its reader."""
 WRONG_USE = 2
-"""A command, an option, a setting or a file of settings is wrong."""
+"""A command, an option, a setting or a settings file is wrong."""
 UNREACHABLE = 3
-"""No broker or schema registry was reached, or the time was up: the same command may work later."""
+"""No broker or schema registry was reached, or the command timed out: it may succeed later."""
 INTERRUPTED = 130
 TERMINATED = 143
 _OURS = ("kafka", "kafka_columnar", "pyspark_kafka_columnar")
 _EXTRAS = {"pyarrow": "arrow", "starlette": "ui", "uvicorn": "ui"}
-"""The extra that installs a library, if it is not `demo`."""
+"""The extra that installs a library, if it is not "demo"."""
 
 
 @contextlib.contextmanager
 def ending() -> Iterator[None]:
-    """SIGTERM ends a command as Ctrl-C does: consumers leave their groups, files are whole."""
+    """Let SIGTERM end a command as Ctrl-C does: consumers leave their groups, and files are complete."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -45,9 +45,9 @@ def ending() -> Iterator[None]:
 
 
 def exit_status(error: BaseException) -> int:
-    """Say what went wrong on one line of standard error, and give the exit status.
+    """Print a one-line error message on standard error, and return the exit status.
 
-    A fault of this program is raised again, as its traceback is what is needed then.
+    An error that indicates a bug in this program is raised again, for its traceback.
     """
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else FAILED
@@ -55,10 +55,10 @@ def exit_status(error: BaseException) -> int:
         return error.exit_code
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
-    if isinstance(error, click.Abort):  # a question was answered with no, or by Ctrl-C
+    if isinstance(error, click.Abort):  # the user declined, or pressed Ctrl-C
         return INTERRUPTED if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt) else FAILED
     if isinstance(error, click.UsageError):
-        with contextlib.suppress(OSError):  # standard error may be closed, or a full disk
+        with contextlib.suppress(OSError):  # standard error may be closed, or on a full disk
             error.show()
         return WRONG_USE
     if _is_broken_pipe(error):
@@ -71,11 +71,11 @@ def exit_status(error: BaseException) -> int:
 
 
 def _is_broken_pipe(error: BaseException | None) -> bool:
-    """Whether the output's reader was gone, or the error came while such output was closed; not a lost connection."""
+    """Return whether the output has lost its reader, also while closing it; False for lost network connections."""
     while error is not None:
         if isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and error.errno == errno.EPIPE):
             return True
-        error = None if error.__suppress_context__ else error.__context__  # what has a cause is told by its own text
+        error = None if error.__suppress_context__ else error.__context__  # its own text explains its cause
     return False
 
 
@@ -119,7 +119,7 @@ def _told(error: BaseException) -> tuple[str, int]:
 
 
 def _not_installed(error: ModuleNotFoundError) -> str:
-    """The line about a missing library; a missing module of our own is raised as it is."""
+    """Return the message for a missing library. If the module belongs to this package, raise the error again."""
     name = (error.name or "").partition(".")[0]
     if name in ("", *_OURS):
         raise error
@@ -138,9 +138,9 @@ def _nobody_reads() -> None:
 
 
 class Uninterrupted:
-    """Blocks that neither Ctrl-C nor SIGTERM ends in the middle: what is written in one is whole. A second one does.
+    """Protects blocks from Ctrl-C and SIGTERM, so that their writes are complete. A second signal interrupts them.
 
-    Used as ``with``, once for the time in which it holds, and by `block` for each block within.
+    Enter it with ``with`` once, and use `block` for each protected block inside.
     """
 
     def __init__(self) -> None:
@@ -165,7 +165,7 @@ class Uninterrupted:
 
     @contextlib.contextmanager
     def block(self) -> Iterator[None]:
-        """Delay interrupts until the block has ended, and raise them then."""
+        """Delay interrupts until the end of the block, and raise them then."""
         self._held = True
         try:
             yield

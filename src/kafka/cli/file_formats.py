@@ -1,4 +1,4 @@
-"""The formats of files that `kafka consume` writes and `kafka produce` reads: by which endings, and what they need."""
+"""Formats of files that `kafka consume` writes and `kafka produce` reads: extensions and required libraries."""
 
 import importlib
 import os
@@ -7,7 +7,7 @@ import pathlib
 import click
 
 LINES = ("text", "lines")
-"""Two names of one format: values, or keys and values, with a delimiter behind each."""
+"""Two names of one format: values, or keys and values, with a delimiter after each record."""
 _ENDINGS = {
     ".txt": "text",
     ".csv": "csv",
@@ -22,23 +22,23 @@ _NEEDED = {"parquet": "pyarrow.parquet", "arrow": "pyarrow"}
 
 
 def endings() -> tuple[str, ...]:
-    """The endings of files' names that say which format they have."""
+    """Return the file extensions that determine a format."""
     return tuple(_ENDINGS)
 
 
 def format_of(file: pathlib.Path) -> str:
-    """The format that a file's name says; text for any other name."""
+    """Return the format for a file's extension; "text" for any other."""
     return _ENDINGS.get(file.suffix.lower(), "text")
 
 
 def check_installed(name: str) -> None:
-    """Raise `ModuleNotFoundError` where a format needs a library that is not there."""
+    """Raise `ModuleNotFoundError` if a format needs a library that is not installed."""
     if name in _NEEDED:
         importlib.import_module(_NEEDED[name])
 
 
 def check_can_write(file: pathlib.Path) -> None:
-    """Raise `click.UsageError` for a file that cannot be written, before anything is read for it."""
+    """Raise `click.UsageError` for a file that cannot be written, before any records are read."""
     folder = file.parent
     if not folder.is_dir():
         raise click.UsageError(f"cannot write {file}: the directory {folder} does not exist")

@@ -1,4 +1,4 @@
-"""``kafka offsets``: offsets of topics, at their ends or at a time, and cutting off what is old."""
+"""``kafka offsets``: shows the offsets of partitions, at their ends or at a time, and deletes old records."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kafka.structs import TopicPartition
 
 _TO_THE_END = -1
-"""What Kafka takes for the end of the log, in a request and in the file of kafka-delete-records."""
+"""The end of the log, in Kafka's requests and in files for kafka-delete-records."""
 
 
 @click.group(name="offsets", cls=AliasedGroup, aliases={"list-offsets": "list", "delete-records": "trim"})
@@ -44,7 +44,7 @@ def list_offsets(session: Session, topics: list[str], at: Position | None, spec:
     from kafka.errors import KafkaError
 
     at_least_one("topic", topics)
-    if spec is not None:  # kafka-python's, where a number is a time
+    if spec is not None:  # kafka-python's option, for which a number is a time
         at = POSITION.convert(f"@{spec}" if spec.isdecimal() else spec, None, None)
     with session.admin() as admin:
         partitions = partitions_of(admin, topics)
@@ -106,7 +106,7 @@ def trim(
 
 
 def _within_logs(admin: "KafkaAdminClient", wanted: "Mapping[TopicPartition, Any]") -> "dict[TopicPartition, int]":
-    """Where each log will begin. An offset that a broker would refuse is refused before any record is deleted."""
+    """Return the new start of each log. Rejects invalid offsets before any record is deleted."""
     from kafka.cli.topic_ranges import offsets_at
     from kafka.errors import KafkaError
 

@@ -1,4 +1,4 @@
-"""``kafka partitions``: where partitions are, moving them to other brokers, and electing leaders."""
+"""``kafka partitions``: describes partitions, adds them, reassigns them to brokers, and elects leaders."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -148,7 +148,7 @@ def elect(session: Session, kind: str, partitions: tuple[str, ...], topics: tupl
 def _election(code: int, message: str | None) -> str:
     from kafka.errors import for_code
 
-    if code in (0, 84):  # 84: election not needed
+    if code in (0, 84):  # 84 means that no election was needed
         return "elected" if code == 0 else "already the leader"
     return f"{for_code(code).__name__}: {message or for_code(code).description}"
 

@@ -1,4 +1,4 @@
-"""Places in a log as they are written on the command line."""
+"""The syntax of positions in a log on the command line."""
 
 import contextlib
 import datetime
@@ -21,9 +21,9 @@ FORMS = (
 
 
 def parse_position(text: str) -> Position:
-    """An offset, an end of the log, a time (local unless it has a zone), or a duration before now.
+    """Parse an offset, an end of the log, a time (local unless it has a zone), or a duration before now.
 
-    Raises `ValueError`, which says what may be written.
+    Raises `ValueError` with a message that lists the valid forms.
     """
     if text.lower() in _EDGES:
         return _EDGES[text.lower()]
@@ -35,7 +35,7 @@ def parse_position(text: str) -> Position:
     if text.startswith("@") and text[1:].isdecimal():
         try:
             return datetime.datetime.fromtimestamp(int(text[1:]) / 1000, datetime.UTC)
-        except (ValueError, OverflowError, OSError):  # which of them depends on how far beyond the calendar it is
+        except (ValueError, OverflowError, OSError):  # which one depends on the distance from the calendar's range
             raise ValueError(f"expected a time within the calendar, got {text!r:.60}") from None
     try:
         ago = parse_duration(text)

@@ -1,4 +1,4 @@
-"""``kafka quotas``: how much users, client ids and addresses may use of the brokers."""
+"""``kafka quotas``: quotas of users, client ids and IP addresses."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ _DEFAULT = "<default>"
 
 
 def _entities(inner: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say whose quotas."""
+    """Add the options that select the entity."""
     for kind in reversed(_KINDS):
         option = click.option(
             f"--{kind}", metavar="NAME", help=f"The {kind}, or {_DEFAULT} for every {kind} without quotas of its own."

@@ -1,4 +1,4 @@
-"""Options of commands that ask a schema registry."""
+"""Options of commands that use a schema registry."""
 
 import functools
 import os
@@ -18,7 +18,7 @@ _USER = "KAFKA_SCHEMA_REGISTRY_USER_INFO"
 
 
 def with_registry(command: Callable[..., R]) -> Callable[..., R]:
-    """Add the options of the registry and the output; the command gets a client and the `Output`."""
+    """Add the options for the registry and the output; the command gets a client and the `Output`."""
 
     @functools.wraps(command)
     def run(
@@ -68,11 +68,11 @@ _NUMBERS = (
     "retries.wait.ms",
     "retries.max.wait.ms",
 )
-"""Options of the client that are no texts."""
+"""Options of the client that are not strings."""
 
 
 def with_registry_if_given(command: Callable[..., R]) -> Callable[..., R]:
-    """Add the options of a registry that may be there; the command gets the client's options as `registry`, or None."""
+    """Add the options for an optional registry; the command gets the client's options as `registry`, or None."""
 
     @functools.wraps(command)
     def run(*args: Any, registry_url: str | None, registry_options: tuple[str, ...], **given: Any) -> R:
@@ -99,7 +99,7 @@ def _client(url: str | None, options: tuple[str, ...]) -> "SchemaRegistryClient"
 
 
 def _conf(url: str, options: tuple[str, ...]) -> dict[str, Any]:
-    """The options of a client by its own names."""
+    """Return the options of the registry's client."""
     conf: dict[str, Any] = {"url": url}
     if os.environ.get(_USER):
         conf["basic.auth.user.info"] = os.environ[_USER]

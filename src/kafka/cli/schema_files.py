@@ -1,4 +1,4 @@
-"""Files of schemas, and what they import."""
+"""Schema files and their imports."""
 
 import json
 import pathlib
@@ -7,7 +7,7 @@ import re
 _IMPORT = re.compile(
     r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|\bimport\s+(?:public\s+|weak\s+)?["\']([^"\']+)["\']', re.DOTALL
 )
-"""Imports, and what they may seem to stand in: texts and comments."""
+"""Matches imports, and strings and comments, which may contain similar text."""
 
 _PROTO = re.compile(
     r"(?:\s|//[^\n]*\n|/\*.*?\*/)*(?:syntax|edition|package|import|option|message|enum|service)\b", re.DOTALL
@@ -15,13 +15,13 @@ _PROTO = re.compile(
 
 
 def proto_imports(text: str, file: str | None) -> dict[str, str]:
-    """The texts of the .proto files that one imports, and those import, by the names in ``import``.
+    """Return the .proto files that a file imports, directly or indirectly: names in ``import`` to contents.
 
     Arguments:
-        text: the file's.
-        file: its path: imports are looked for in its folder; None: it has none.
+        text: the contents of the file.
+        file: its path; imports are looked up in its folder. None: there are no imports to look up.
 
-    Files that are not there are left out; so are Google's, which every library brings.
+    Missing files are left out, and so are Google's, which every library includes.
     """
     from kafka.formats.protobuf.descriptors import is_known
 
@@ -40,17 +40,17 @@ def proto_imports(text: str, file: str | None) -> dict[str, str]:
 
 
 def is_json(text: str) -> bool:
-    """Whether a file seems to be JSON."""
+    """Return whether a file seems to be JSON."""
     return text.lstrip()[:1] in ("{", "[")
 
 
 def is_proto(text: str) -> bool:
-    """Whether a file seems to be a .proto file."""
+    """Return whether a file seems to be a .proto file."""
     return _PROTO.match(text) is not None
 
 
 def is_json_schema(text: str) -> bool:
-    """Whether a file seems to be a JSON Schema, and not a schema of Avro."""
+    """Return whether a file seems to be a JSON Schema rather than an Avro schema."""
     try:
         schema = json.loads(text)
     except ValueError:
@@ -61,5 +61,5 @@ def is_json_schema(text: str) -> bool:
 
 
 def imported_names(text: str) -> list[str]:
-    """The names in the ``import`` statements of a .proto file."""
+    """Return the names in the ``import`` statements of a .proto file."""
     return [each[1] for each in _IMPORT.finditer(text) if each[1]]

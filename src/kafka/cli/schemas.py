@@ -1,4 +1,4 @@
-"""``kafka schemas``: the schemas of a schema registry, and its reasons for refusing one as incompatible."""
+"""``kafka schemas``: the schemas in a schema registry, and the reasons why a schema is incompatible."""
 
 import re
 from collections.abc import Container, Sequence
@@ -78,7 +78,7 @@ def show(
 
 
 def _schema_options(command: Any) -> Any:
-    """Add the file of a schema, its type and its references."""
+    """Add the options for a schema's file, type and references."""
     for note in (
         click.option(
             "--reference",
@@ -189,7 +189,7 @@ def _named(found: "RegisteredSchema") -> dict[str, Any]:
 
 
 def _version(text: str) -> Any:
-    """The number of a version, or the newest. Raises `click.UsageError`."""
+    """Parse the number of a version, or "latest". Raises `click.UsageError`."""
     if text == _LATEST:
         return text
     if not text.isdecimal():
@@ -210,7 +210,7 @@ def _exists(registry: "SchemaRegistryClient", subject: str) -> bool:
 
 
 def _schema(file: IO[str], kind: str, references: tuple[str, ...]) -> "Schema":
-    """Raises `click.UsageError` for a file that cannot be a schema of that type."""
+    """Read a schema from a file. Raises `click.UsageError` for a file that cannot be a schema of that type."""
     from kafka.schema_registry import Schema
 
     named = [_reference(each) for each in references]
@@ -260,17 +260,17 @@ _REASON = re.compile(
     re.DOTALL,
 )
 _NOTE = re.compile(r"\{(oldSchemaVersion|oldSchema|compatibility|validateFields): ?'?(.*?)'?\}", re.DOTALL)
-"""The entries that Confluent's registries append to the reasons."""
+"""The details that Confluent's registries append to the reasons."""
 
 
 class Verdict(NamedTuple):
-    """Why a schema is not compatible.
+    """Why a schema is incompatible.
 
     Arguments:
-        reasons: in the registry's words.
-        version: the version that it was compared with, if the registry says so.
+        reasons: the registry's reasons.
+        version: the version that it was compared with, if the registry reports it.
         schema: the text of that version's schema.
-        compatibility: the subject's setting.
+        compatibility: the subject's compatibility level.
     """
 
     reasons: list[str]
@@ -280,7 +280,7 @@ class Verdict(NamedTuple):
 
 
 def verdict(messages: Sequence[str]) -> Verdict:
-    """Tell reasons from what else a registry says about them."""
+    """Separate the reasons in a registry's messages from the details."""
     reasons, notes = [], {}
     for each in messages:
         note = _NOTE.fullmatch(each)
@@ -294,7 +294,7 @@ def verdict(messages: Sequence[str]) -> Verdict:
 
 
 def readable(reason: str) -> str:
-    """A reason as a sentence."""
+    """Format a reason as a sentence."""
     found = _REASON.fullmatch(reason)
     if found is None:
         return reason

@@ -1,4 +1,4 @@
-"""What a command works with: settings for its clients, and where its output goes."""
+"""The context of a command: settings for its clients, and its output."""
 
 import functools
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from kafka.producer import KafkaProducer
 
 _DEFAULTS = {"client_id": "kafka-cli", "bootstrap_timeout_ms": 15_000, "api_version_auto_timeout_ms": 3_000}
-"""Someone waits for the answer."""
+"""Short timeouts, because the user is waiting."""
 _FULL_BATCHES = {"linger_ms": 5, "batch_size": 128 << 10}
-"""Input comes faster than a person would notice."""
+"""Larger batches, because input is usually faster than typing."""
 
 
 class Session:
@@ -26,27 +26,29 @@ class Session:
         self.output = Output(bool(given["as_json"]), bool(given["titles"]))
 
     def given(self, *options: str) -> bool:
-        """Whether one of these options was given."""
+        """Return whether any of these options was given."""
         return any(self._given[name] for name in options)
 
     @functools.cached_property
     def settings(self) -> dict[str, Any]:
-        """The settings from all places."""
+        """The settings from all sources."""
         from kafka.cli.client_settings import settings
 
         return settings(self._given)
 
     def configs(self, client: str) -> dict[str, Any]:
-        """The keyword arguments of one kind of client."""
+        """Return the keyword arguments for one kind of client."""
         from kafka.cli.client_settings import of_client
 
         return {**_DEFAULTS, **of_client(self.settings, client)}
 
     def refuse_settings(self, instead: Mapping[str, str]) -> None:
-        """Raise `click.UsageError` for a single setting that a command makes itself; files and variables may have it.
+        """Raise `click.UsageError` for an ``-X`` setting that the command itself determines.
+
+        Such settings in files and environment variables are allowed.
 
         Arguments:
-            instead: what says it to this command, by the name of the option.
+            instead: setting to the advice in the error, such as the option to use.
         """
         import click
 

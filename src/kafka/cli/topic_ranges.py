@@ -1,4 +1,4 @@
-"""Places in logs, as the admin client takes and finds them."""
+"""Resolves topics, partitions and positions with the admin client."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ EDGES = {"earliest": OffsetSpec.EARLIEST, "latest": OffsetSpec.LATEST}
 
 
 def place(position: Position) -> Any:
-    """A position as `reset_group_offsets` takes it: an offset, an `OffsetSpec` or an `OffsetTimestamp`.
+    """Return a position for `reset_group_offsets`: an offset, an `OffsetSpec` or an `OffsetTimestamp`.
 
     Raises `click.UsageError` for a time before 1970.
     """
@@ -35,7 +35,7 @@ def place(position: Position) -> Any:
 
 
 def partitions_of(admin: "KafkaAdminClient", names: Iterable[str]) -> list[TopicPartition]:
-    """Partitions of topics: TOPIC means all of them, TOPIC:NUMBER one.
+    """Return the partitions for names: TOPIC stands for all its partitions, TOPIC:NUMBER for one.
 
     Raises `UnknownTopicOrPartitionError`, which names the topic, and `click.UsageError`.
     """
@@ -56,7 +56,7 @@ def partitions_of(admin: "KafkaAdminClient", names: Iterable[str]) -> list[Topic
 
 
 def check_brokers(admin: "KafkaAdminClient", wanted: Iterable[int]) -> None:
-    """Raise `BrokerNotAvailableError` for ids that the cluster does not have: a client would wait for such a broker."""
+    """Raise `BrokerNotAvailableError` for ids that are not in the cluster: a client would wait for such a broker."""
     if not (wanted := set(wanted)):
         return
     there = {each["node_id"] for each in admin.describe_cluster()["brokers"]}
@@ -68,7 +68,10 @@ def check_brokers(admin: "KafkaAdminClient", wanted: Iterable[int]) -> None:
 def offsets_at(
     admin: "KafkaAdminClient", partitions: Iterable[TopicPartition], position: Position
 ) -> dict[TopicPartition, Any]:
-    """The offset of a position in each partition, the end where nothing is as late; or a `KafkaError`."""
+    """Return the offset for a position in each partition, or a `KafkaError`.
+
+    If all records are older than a given time, the offset is the end of the partition.
+    """
     partitions = list(partitions)
     target = place(position)
     ends = _listed(admin, dict.fromkeys(partitions, OffsetSpec.LATEST))
@@ -93,7 +96,7 @@ def _listed(admin: "KafkaAdminClient", wanted: Mapping[TopicPartition, int]) -> 
 
 
 def triple(text: str) -> tuple[TopicPartition, int]:
-    """An offset of the form TOPIC:PARTITION:OFFSET. Raises `click.UsageError`."""
+    """Parse an offset of the form TOPIC:PARTITION:OFFSET. Raises `click.UsageError`."""
     partition, _, offset = text.rpartition(":")
     if partition.count(":") != 1 or not offset.removeprefix("-").isdecimal():
         raise click.UsageError(f"expected TOPIC:PARTITION:OFFSET, such as orders:0:1234, got {text!r}")

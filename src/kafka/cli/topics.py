@@ -1,4 +1,4 @@
-"""``kafka topics``: what topics there are, how large they are, and changes to them."""
+"""``kafka topics``: lists, describes, creates, deletes and alters topics."""
 
 import uuid
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
 
 _COUNT = click.IntRange(-1, 2**31 - 1)
-"""-1: the broker's default."""
+"""-1 stands for the broker's default."""
 
 
 @click.group(name="topics")
@@ -171,7 +171,7 @@ def alter(
     with session.admin() as admin:
         changed = []
         if partitions is not None:
-            if configs and not dry_run:  # partitions cannot be taken away again
+            if configs and not dry_run:  # added partitions could not be removed again
                 admin.alter_configs([resource], validate_only=True)
             admin.create_partitions({topic: partitions}, validate_only=dry_run)
             changed.append(f"{partitions} partitions")
@@ -204,7 +204,7 @@ def _check_there(described: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _report(session: Session, results: Iterable[Mapping[str, Any]], done: str, allowed: Mapping[int, str]) -> None:
-    """Say of each topic what became of it; exit status 1 if something failed."""
+    """Report the result for each topic; exit with status 1 if something failed."""
     from kafka.admin.admin_requests import about
     from kafka.errors import error_text, for_code
 
@@ -232,7 +232,7 @@ def _report(session: Session, results: Iterable[Mapping[str, Any]], done: str, a
 def _ends(
     admin: "KafkaAdminClient", described: Iterable[Mapping[str, Any]]
 ) -> dict[Any, tuple[int | None, int | None]]:
-    """The first and the next offset of each partition; None where it has no leader to tell."""
+    """Return the first and the next offset of each partition; None if it has no leader."""
     from kafka.admin import OffsetSpec
     from kafka.errors import KafkaError
     from kafka.structs import TopicPartition
@@ -258,7 +258,7 @@ def _ends(
 def _partition_sizes(
     admin: "KafkaAdminClient", described: Iterable[Mapping[str, Any]]
 ) -> dict[tuple[str, int, int], int]:
-    """The bytes of each replica, by topic, partition and broker; empty where brokers are too old to tell."""
+    """Return the size of replicas in bytes, by topic, partition and broker; {} if brokers are too old to report it."""
     from kafka.errors import KafkaError
 
     wanted = {each["name"]: [part["partition_index"] for part in each["partitions"]] for each in described}
@@ -289,7 +289,7 @@ def _described(
     sizes: Mapping[tuple[str, int, int], int],
     ends: Mapping[Any, tuple[int | None, int | None]],
 ) -> dict[str, Any]:
-    """A topic with its partitions, as it is shown."""
+    """Return a topic and its partitions for display."""
     rows = []
     for part in sorted(topic["partitions"], key=lambda each: each["partition_index"]):
         first, last = ends[topic["name"], part["partition_index"]]

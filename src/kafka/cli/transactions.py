@@ -1,4 +1,4 @@
-"""``kafka transactions``: what transactions there are, which hang, and ending those."""
+"""``kafka transactions``: lists, describes and aborts transactions, and finds hanging ones."""
 
 import datetime
 from typing import Any

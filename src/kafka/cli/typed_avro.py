@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def avro_text(field: Field, registry: "SchemaRegistryClient | None") -> ToText:
-    """Make the converter from Avro to JSON; raises `click.UsageError` for a schema that cannot be used."""
+    """Return the converter from Avro to JSON. Raises `click.UsageError` for a schema that cannot be used."""
     if registry is None:
         return _text_without_registry(field)
     from kafka.formats.registry._sync.named_schemas import parsed_avro
@@ -49,7 +49,7 @@ def _text_without_registry(field: Field) -> ToText:
 
 
 def avro_bytes(field: Field, registry: "SchemaRegistryClient | None") -> ToBytes:
-    """Make the converter from JSON to Avro; raises `click.UsageError` for a schema that cannot be used."""
+    """Return the converter from JSON to Avro. Raises `click.UsageError` for a schema that cannot be used."""
     writer: Callable[[str], tuple[ParsedSchema, Callable[[Any], bytes]]]
     if registry is None:
         from kafka.formats.avro.object_decoder import AvroObjectEncoder
@@ -102,7 +102,7 @@ def _registered(
 
 
 def _parsed(field: Field) -> "ParsedSchema":
-    """The given schema; raises `click.UsageError` if it is not valid."""
+    """Parse the given schema. Raises `click.UsageError` if it is invalid."""
     from kafka.formats.avro.schema import parse
 
     with the_schema(field):

@@ -1,4 +1,4 @@
-"""Keys and values of a format: their schema, and the inputs that `kafka produce` makes them from."""
+"""The formats and schemas of keys and values, and the inputs from which `kafka produce` creates them."""
 
 import base64
 import functools
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
 
 
 class Json(NamedTuple):
-    """A key or value from a larger JSON document, or from a row of Arrow.
+    """A key or value from a larger JSON document, or from an Arrow row.
 
     Arguments:
         value: the parsed JSON.
-        key: the name of the field that is the record's key, which need not be a field of the value.
+        key: name of the field that contains the record's key, which need not be a field of the value.
     """
 
     value: Any
     key: str | None = None
 
     def fitting(self, known: Container[str]) -> Any:
-        """The value without the key, unless it is a field of the schema."""
+        """Return the value without the key, unless the schema has that field."""
         if self.key is None or self.key in known:
             return self.value
         return {name: value for name, value in self.value.items() if name != self.key}
 
 
 class Row(NamedTuple):
-    """The texts of a value's fields.
+    """The fields of a value as strings.
 
     Arguments:
-        texts: the texts by field name.
-        null: the text that means null, or None.
-        key: the name of the one that is the record's key, which need not be a field of the value.
+        texts: the strings by field name.
+        null: the string that means null, or None.
+        key: name of the field that contains the record's key, which need not be a field of the value.
     """
 
     texts: Mapping[str, str]
@@ -47,7 +47,7 @@ class Row(NamedTuple):
     key: str | None
 
     def fields(self, known: Container[str]) -> dict[str, str]:
-        """The texts without the key, unless it is a field of the schema."""
+        """Return the strings without the key, unless the schema has that field."""
         return {name: text for name, text in self.texts.items() if name != self.key or name in known}
 
 
@@ -55,13 +55,13 @@ Given = bytes | Json | Row
 
 
 class ToBytes(NamedTuple):
-    """Converters to the bytes of keys or values, given the topic; all raise `ValueError` for input that does not fit.
+    """Converters to the bytes of keys or values, given the topic. They raise `ValueError` for input that does not fit.
 
     Arguments:
-        of_text: converts a text.
-        of_json: converts parsed JSON; None: texts are used unchanged.
-        of_row: converts the texts of fields; None: they become a JSON object.
-        known: the names of the fields that the schema of a topic has; None: there is no schema, or it has no fields.
+        of_text: converts a string.
+        of_json: converts parsed JSON; None: strings are used unchanged.
+        of_row: converts fields given as strings; None: they become a JSON object.
+        known: returns the field names of a topic's schema; None: there is no schema, or it has no fields.
     """
 
     of_text: Callable[[str, bytes], bytes]
@@ -71,11 +71,11 @@ class ToBytes(NamedTuple):
 
 
 def plain(value: Any, of_bytes: Callable[[bytes], str] = bytes.hex) -> Any:
-    """Convert an object to JSON: dates, times and the like become texts, and so do NaN and infinities.
+    """Convert an object to JSON. Dates, times and similar values become strings, and so do NaN and infinities.
 
     Arguments:
-        value: a value of JSON, with decimals as numbers, or of Arrow.
-        of_bytes: converts bytes to text.
+        value: a JSON value, with decimals as numbers, or an Arrow value.
+        of_bytes: converts bytes to a string.
     """
     from kafka.formats.json.validation import plain_value
 
@@ -90,7 +90,7 @@ def plain(value: Any, of_bytes: Callable[[bytes], str] = bytes.hex) -> Any:
 
 
 def in_base64(data: bytes) -> str:
-    """Bytes as text in Protobuf's JSON."""
+    """Encode bytes as in Protobuf's JSON."""
     return base64.b64encode(data).decode()
 
 
@@ -98,11 +98,11 @@ T = TypeVar("T")
 _NO_SUBJECT = 40401
 Headers = Any
 ToText = Callable[[str, bytes, Headers], bytes]
-"""Converts bytes to text, given the topic and the headers; raises ValueError and errors of a registry's client."""
+"""Converts bytes to text, given the topic and the headers; raises ValueError and errors of the registry's client."""
 
 
 class Document(bytes):
-    """The text of a value in JSON."""
+    """A value as JSON text."""
 
 
 class Field(NamedTuple):
@@ -126,7 +126,7 @@ class Field(NamedTuple):
 
 
 class the_schema:  # noqa: N801  # a context manager
-    """Raises the error for a schema that cannot be used, naming its option."""
+    """Turns errors in the block into `click.UsageError` for a schema that cannot be used, naming its option."""
 
     def __init__(self, field: Field) -> None:
         self._field = field
@@ -141,7 +141,7 @@ class the_schema:  # noqa: N801  # a context manager
 
 
 def _other_kind(field: Field) -> str:
-    """A hint for the schema of another kind."""
+    """Return a hint if the schema is of another type."""
     text = field.schema or ""
     option = "--value" if field.part == "value" else "--key-format"
     if field.kind == "protobuf" and is_json(text):
@@ -156,15 +156,15 @@ def registered(
     registry: "SchemaRegistryClient",
     make: "Callable[[Schema | None, dict[str, Any]], tuple[T, Callable[[Any, Any], Any]]]",
 ) -> "Callable[[str], tuple[T, Callable[[Any], bytes]]]":
-    """Make a writer with the given schema, which is registered, or else with the newest one of the subject.
+    """Return a factory of writers that use the given schema, which is registered, or the latest one of the subject.
 
     Arguments:
         field: the format, and the schema if one was given.
-        registry: the client of the registry in which it is registered or looked up.
-        make: called with the newest schema, or None if one was given, and with the options of a serializer; returns
-            what is known of the schema, and a function of a value and a `SerializationContext`.
+        registry: the client of the registry in which the schema is registered or looked up.
+        make: called with the latest schema, or None if one was given, and with options of a serializer; returns
+            information about the schema, and a function of a value and a `SerializationContext`.
 
-    Returns a function of a topic, which returns what `make` knows of the schema and the function that writes values.
+    Returns a function of a topic, which returns the information from `make`, and the function that writes values.
     """
     from kafka.serialization import MessageField, SerializationContext
 
@@ -186,7 +186,7 @@ def registered(
 
 
 def inner(boxed: tuple[Any], context: object) -> Any:
-    """Unwrap a value: the `to_dict` of serializers, which would not write null if it were not in a tuple.
+    """Unwrap a value: a serializer's `to_dict`. Values are in tuples because serializers do not encode a bare null.
 
     Arguments:
         boxed: the value in a tuple.
@@ -196,7 +196,7 @@ def inner(boxed: tuple[Any], context: object) -> Any:
 
 
 def _newest_of(registry: "SchemaRegistryClient", subject: str, field: Field) -> "Schema":
-    """The newest schema of a subject, to write with; raises the registry's errors, with advice."""
+    """Return the latest schema of a subject for writing. Raises the registry's errors, with advice."""
     from kafka.schema_registry import SchemaRegistryError
 
     try:

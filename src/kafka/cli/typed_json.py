@@ -1,4 +1,4 @@
-"""JSON keys and values: checks them, and makes them from texts of fields by a JSON Schema."""
+"""JSON keys and values: checks them, and creates them from fields given as strings, by a JSON Schema."""
 
 import functools
 import json
@@ -19,12 +19,12 @@ _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\Z")
 
 
 def json_text(topic: str, data: bytes, headers: Headers) -> Document:
-    """The text without a schema id, if there is one; JSON itself never begins with a zero byte."""
+    """Return the JSON text without a schema id, if there is one. JSON itself never starts with a zero byte."""
     return _checked(data[_PREFIX:] if data[:1] == b"\0" else data)
 
 
 def json_bytes(field: Field, registry: "SchemaRegistryClient | None") -> ToBytes:
-    """Make the converter from JSON to bytes; raises `click.UsageError` for a schema that cannot be used."""
+    """Return the converter from JSON to bytes. Raises `click.UsageError` for a schema that cannot be used."""
     if field.schema is None and field.subject is None:
         return _of_texts(lambda topic, text: _checked(text))
     writer = _without_registry(field) if registry is None else _registered(field, registry)
@@ -89,7 +89,7 @@ def _registered(field: Field, registry: "SchemaRegistryClient") -> "Writer":
 
 
 def _kinds_of(schema: str, references: Mapping[str, str]) -> "Kinds":
-    """The types that a JSON Schema allows for its properties; None: any."""
+    """Return the types that a JSON Schema allows for its properties; None: any."""
     from kafka.formats.json.schema_nodes import property_types
     from kafka.formats.json.validation import parse_json_schema
 
@@ -98,7 +98,7 @@ def _kinds_of(schema: str, references: Mapping[str, str]) -> "Kinds":
 
 
 def _fields(kinds: "Kinds", row: Row) -> dict[str, Any]:
-    """Make an object from the texts of its properties."""
+    """Create an object from its properties given as strings."""
     made = {}
     for name, text in row.fields(kinds).items():
         allowed = kinds.get(name)
@@ -106,13 +106,13 @@ def _fields(kinds: "Kinds", row: Row) -> dict[str, Any]:
             made[name] = text if allowed is None and row.null is None else None
         elif allowed is None or "string" in allowed:
             made[name] = text
-        elif text != (row.null or ""):  # otherwise the object does not have it
+        elif text != (row.null or ""):  # otherwise the object lacks this property
             made[name] = _value(allowed, text, name)
     return made
 
 
 def _value(kinds: set[str], text: str, name: str) -> Any:
-    """The value of a text; the text itself if it is not of these types, so that the schema refuses it."""
+    """Convert a string to one of these types. If that fails, return the string, which the schema will reject."""
     if "number" in kinds and _NUMBER.match(text):
         number = int(text) if _WHOLE.match(text) and len(text) < 400 else float(text)
         return text if number in (float("inf"), float("-inf")) else number

@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 
 def protobuf_text(field: Field, registry: "SchemaRegistryClient | None") -> ToText:
-    """Make the converter from Protobuf to JSON; raises `click.UsageError` for a schema that cannot be used."""
+    """Return the converter from Protobuf to JSON. Raises `click.UsageError` for a schema that cannot be used."""
     from kafka.schema_registry.protobuf_json import ProtobufJsonReader, json_of
     from kafka.serialization import MessageField, SerializationContext
 
     if registry is None:
         codec = _given(field)
         return lambda topic, data, headers: Document(json_of(codec, data).encode())
-    reader = ProtobufJsonReader(registry)  # with each value's own schema and message
+    reader = ProtobufJsonReader(registry)  # uses each value's own schema and message
     part = MessageField(field.part)
     return lambda topic, data, headers: Document(reader.text(data, SerializationContext(topic, part, headers)).encode())
 
 
 def protobuf_bytes(field: Field, registry: "SchemaRegistryClient | None") -> ToBytes:
-    """Make the converter from JSON to Protobuf; raises `click.UsageError` for a schema that cannot be used."""
+    """Return the converter from JSON to Protobuf. Raises `click.UsageError` for a schema that cannot be used."""
     from kafka.schema_registry.protobuf_json import message_from
 
     writer = _without_registry(field) if registry is None else _registered(field, registry)
@@ -57,7 +57,7 @@ def _number(value: Any) -> float:
 
 
 def _fields(descriptor: Any, row: Row) -> dict[str, Any]:
-    """The JSON of a message from texts of its fields; fields with parts are JSON texts."""
+    """Convert fields given as strings to the JSON of a message. Nested and repeated fields are JSON text."""
     from kafka.formats.avro.json_values import loaded
 
     found: dict[str, Any] = {}
@@ -100,7 +100,7 @@ def _registered(
 
 
 def _given(field: Field) -> "Protobuf":
-    """The codec of the given schema; raises `click.UsageError` if it is not valid."""
+    """Return the codec of the given schema. Raises `click.UsageError` if it is invalid."""
     from kafka.formats.protobuf.codec import Protobuf
 
     with the_schema(field):

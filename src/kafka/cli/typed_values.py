@@ -1,4 +1,4 @@
-"""Options of commands for the formats of keys and values, and conversion to text and back."""
+"""Options for the formats of keys and values, and conversion to text and back."""
 
 import functools
 import pathlib
@@ -22,7 +22,7 @@ _INTEGERS = ("short", "int", "long")
 
 
 class Typed(NamedTuple):
-    """The formats of keys and values, None: bytes; and the options of the registry's client, if there is one."""
+    """The formats of keys and values (None: bytes), and the options of the registry's client, if there is one."""
 
     key: Field | None
     value: Field | None
@@ -80,7 +80,7 @@ def _field(
     message: str | None,
     registry: Mapping[str, Any] | None,
 ) -> Field | None:
-    """Parse the options; raises `click.UsageError`."""
+    """Parse the options. Raises `click.UsageError`."""
     if kind is None:
         for name, given in (("schema", file), ("subject", subject), ("message", message)):
             if given is not None:
@@ -107,10 +107,10 @@ def _field(
 
 
 class Translator:
-    """Converts keys and values to texts and back.
+    """Converts keys and values to text and back.
 
     Arguments:
-        typed: their formats.
+        typed: the formats of keys and values.
 
     Attributes:
         key, value: convert bytes to text; None: the bytes are text.
@@ -121,7 +121,7 @@ class Translator:
         self._client: Any = None
 
     def to_text(self, field: Field | None) -> ToText | None:
-        """The converter of keys or values to text; None: they are text already. Raises `click.UsageError`."""
+        """Return the converter of keys or values to text; None: they are text already. Raises `click.UsageError`."""
         if field is None or field.kind in ("string", "bytes"):
             return None
         if field.kind in _NUMBERS:
@@ -142,7 +142,7 @@ class Translator:
         return protobuf_text(field, self._registry())
 
     def to_bytes(self, field: Field | None) -> ToBytes | None:
-        """The converter of texts to keys or values; None: they stay texts. Raises `click.UsageError`."""
+        """Return the converter of text to keys or values; None: they stay text. Raises `click.UsageError`."""
         if field is None or field.kind in ("string", "bytes"):
             return None
         if field.kind in _NUMBERS:
@@ -182,12 +182,12 @@ class Translator:
 
 
 def note_likely_mistakes(typed: Typed, keys: Sequence[str], writes: bool) -> None:
-    """Say on standard error what the command was probably not meant to do.
+    """Warn on standard error about options that are probably mistakes.
 
     Arguments:
-        typed: what keys and values are.
-        keys: the keys that were given.
-        writes: whether it writes records.
+        typed: the formats of keys and values.
+        keys: the keys given.
+        writes: whether the command writes records.
     """
     for key in keys:
         if key in KINDS and typed.key is None:
@@ -201,12 +201,12 @@ def note_likely_mistakes(typed: Typed, keys: Sequence[str], writes: bool) -> Non
 
 
 def typed_bytes(translator: Translator, typed: Typed) -> tuple[ToBytes | None, ToBytes | None]:
-    """The converters of texts to keys and to values. Raises `click.UsageError`."""
+    """Return the converters of text to keys and to values. Raises `click.UsageError`."""
     return translator.to_bytes(typed.key), translator.to_bytes(typed.value)
 
 
 def _check_unused(field: Field, why: str) -> None:
-    """Refuse options that would have no effect; raises `click.UsageError`."""
+    """Raise `click.UsageError` for options that would have no effect."""
     for name, given in (("schema", field.schema), ("subject", field.subject), ("message", field.message)):
         if given is not None:
             raise click.UsageError(f"--{field.part}-{name} has no effect when reading: {why}; leave it out")
@@ -227,7 +227,7 @@ def _number_text(kind: str) -> ToText:
 
 
 def _shortest(number: float) -> float:
-    """The number with the fewest digits that is the same 32-bit float."""
+    """Return the number with the fewest digits that is the same 32-bit float."""
     for digits in range(1, 9):
         short = float(f"{number:.{digits}g}")
         if struct.pack(">f", short) == struct.pack(">f", number):

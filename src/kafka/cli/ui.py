@@ -1,4 +1,4 @@
-"""``kafka ui``: a page about the cluster, for a browser."""
+"""``kafka ui``: a web UI for the cluster."""
 
 import pathlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""``kafka users``: users that log in with SCRAM, and their credentials."""
+"""``kafka users``: SCRAM users and their credentials."""
 
 import codecs
 import sys
@@ -34,7 +34,7 @@ def command() -> None:
 @connected
 def list_users(session: Session, names: tuple[str, ...], users: tuple[str, ...]) -> None:
     """List users and their mechanisms. Without USER, lists all users."""
-    wanted = list(dict.fromkeys([*names, *users]))  # Kafka tells nothing of a user who is named twice
+    wanted = list(dict.fromkeys([*names, *users]))  # Kafka returns nothing for a user given twice
     with session.admin() as admin:
         found = admin.describe_user_scram_credentials(wanted or None)
     rows = []
@@ -83,7 +83,7 @@ def set_password(session: Session, user: str, more: tuple[str, ...], mechanism: 
 def _first_line() -> str:
     """Return the first line of standard input, as UTF-8 if Python assumes ASCII.
 
-    Raises `click.UsageError`, whose text does not show the line.
+    Raises `click.UsageError`, without showing the line.
     """
     encoding = codecs.lookup(sys.stdin.encoding).name.replace("ascii", "utf-8")
     try:

@@ -1,6 +1,6 @@
-"""``kafka consume``: records from topics to standard output or a file.
+"""``kafka consume``: prints records from topics, or writes them to a file.
 
-Holds the options and the loop. `source.py` reads the records, `selection.py` filters them, `formats.py` and
+Contains the options and the main loop. `source.py` reads the records, `selection.py` filters them, `formats.py` and
 `arrow_formats.py` write them. Data stays in columns throughout; only formats that need records create them.
 """
 
@@ -101,9 +101,9 @@ _OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
 ]
 
 _TIMES_FROM = 10**11
-"""Offsets from here on are rather milliseconds: those of 1973 and later."""
+"""Offsets from here on are most likely times in milliseconds, of 1973 or later."""
 _NAMES = {"start": "--from", "end": "--to", "partitions": "--partition"}
-"""Options whose values have another name here."""
+"""Parameters whose options have other names."""
 _SHARED_OUT = "brokers distribute the records among the group's members"
 _GROUP_CONFIG = "set it on the group: 'kafka configs alter group {{}} {}'"
 _NOT_FOR_SHARES = {
@@ -115,7 +115,7 @@ _NOT_FOR_SHARES = {
     "partitions": _SHARED_OUT,
     "read_committed": _GROUP_CONFIG.format("share.isolation.level=read_committed"),
 }
-"""Options that mean nothing in a share group, and why."""
+"""Options that share groups do not support, and the reasons."""
 
 
 def _with_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -193,7 +193,7 @@ def command(
 
 
 def _explain_nothing(source: "Source", selection: "Selection", where: dict[str, Any]) -> None:
-    """Say where was searched, if that was said or filters were given: what was wanted may lie elsewhere."""
+    """If nothing was found, report the range that was searched: the wanted records may be elsewhere."""
     start, searched = where["start"], source.searched()
     if isinstance(start, int) and start >= _TIMES_FROM:
         note(f"no record has offset {start} or higher; to give milliseconds, write @{start}")
@@ -204,7 +204,7 @@ def _explain_nothing(source: "Source", selection: "Selection", where: dict[str, 
 
 
 def _check_order(start: Position | None, end: Position | None) -> None:
-    """Raise `click.UsageError` where nothing can lie between."""
+    """Raise `click.UsageError` if the start is after the end."""
     if isinstance(start, int) and isinstance(end, int):
         is_reversed = start > end
     else:
@@ -215,7 +215,7 @@ def _check_order(start: Position | None, end: Position | None) -> None:
 
 
 def _copy(source: "Source", selection: "Selection", sink: "RecordSink", typed: Typed, skips: bool) -> None:
-    """Write what is wanted, until there is no more or it is enough."""
+    """Write selected records until the source ends or the limit is reached."""
     from kafka.cli.consume.source import closing
     from kafka.cli.consume.typed import TypedRecords
 
@@ -243,7 +243,7 @@ _BEGINNINGS = ("auto_offset_reset", "auto_offset_reset_new_partitions")
 
 
 def _no_effect(where: dict[str, Any]) -> dict[str, str]:
-    """Settings that the command makes itself, and what says it instead."""
+    """Return settings that have no effect because the command sets them, and what to use instead."""
     if where["share_group"] is not None:
         return {"group_id": "use --share-group", "share_acknowledgement_mode": "written records are accepted"}
     commits = {"enable_auto_commit": "with --group, written records are committed; without it, nothing is"}
@@ -260,12 +260,12 @@ def _no_effect(where: dict[str, Any]) -> dict[str, str]:
 
 
 def _is_given(value: Any) -> bool:
-    """Whether an option was given; offset 0 is one, too."""
+    """Return whether an option was given; 0 counts as a value."""
     return value is not None and value is not False and value != ()
 
 
 def _check_share_group(where: dict[str, Any]) -> None:
-    """Refuse options that share groups do not support."""
+    """Raise `click.UsageError` for options that share groups do not support."""
     for option, why in _NOT_FOR_SHARES.items():
         if _is_given(where[option]):
             name = _NAMES.get(option, "--" + option.replace("_", "-"))
@@ -275,7 +275,7 @@ def _check_share_group(where: dict[str, Any]) -> None:
 
 
 def _check_group(where: dict[str, Any]) -> None:
-    """Options that exclude each other."""
+    """Raise `click.UsageError` for options that exclude each other."""
     if where["share_group"] is not None:
         _check_share_group(where)
         return
@@ -339,7 +339,7 @@ def _targets(topics: list[str], where: dict[str, Any]) -> "list[str | TopicParti
 
 
 def _bar(done: int, total: int) -> None:
-    """A bar that is drawn over itself; a line of its own at the end."""
+    """Draw a progress bar, which overwrites the previous one; the last one ends the line."""
     share = done / total if total else 1.0
     filled = round(share * 30)
     end = "\n" if done >= total else ""

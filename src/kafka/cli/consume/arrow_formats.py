@@ -1,4 +1,4 @@
-"""Records as Arrow and Parquet files, written batch by batch."""
+"""Writes records as Arrow streams and Parquet files, batch by batch."""
 
 import contextlib
 from types import TracebackType
@@ -7,18 +7,18 @@ from typing import IO, Any, Self, cast
 from kafka.cli.consume.selection import Piece
 
 _ROWS = 131_072
-"""Small pieces are written together: row groups of Parquet want to be large."""
+"""Minimum number of rows to write at a time, because Parquet needs large row groups."""
 
 
 class ArrowFile:
-    """A Parquet file, or an Arrow stream, which other programs read as it grows.
+    """A Parquet file, or an Arrow stream, which other programs can read while it grows.
 
     Arguments:
         kind: "parquet" or "arrow".
-        file: where it goes; it stays open.
+        file: the output file, which stays open.
 
     Attributes:
-        is_whole: whether it was ended, and everything is with the operating system.
+        is_whole: whether the file is complete, and all of it has reached the operating system.
     """
 
     def __init__(self, kind: str, file: IO[bytes]) -> None:
@@ -42,7 +42,7 @@ class ArrowFile:
         self._rows = 0
 
     def write(self, piece: Piece) -> None:
-        """Add records."""
+        """Write records."""
         batch = piece.columns.to_arrow()
         if piece.rows is not None:
             batch = batch.take(piece.rows)
@@ -66,13 +66,13 @@ class ArrowFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the file, so that it can be read; where it cannot be written to, leave it as it is."""
+        """Complete the file; if it cannot be written to, leave it as it is."""
         with contextlib.suppress(Exception) if isinstance(error, Exception) else contextlib.nullcontext():
             try:
                 self._write()
                 self._writer.close()
             except BaseException:
-                self._writer.is_open = False  # else a Parquet writer's finalizer tries once more, and complains
+                self._writer.is_open = False  # otherwise a Parquet writer's finalizer would retry, and report an error
                 raise
             self._file.flush()
             self.is_whole = True

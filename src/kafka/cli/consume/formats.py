@@ -1,4 +1,4 @@
-"""How records are written: text, hexadecimal, JSON, a template, CSV."""
+"""Formats of records: text, hexadecimal, JSON, templates and CSV."""
 
 import base64
 import csv
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kafka.record import ConsumerRecord
 
 NAMES = ("text", "lines", "hex", "json", "csv", "parquet", "arrow", "str", "raw", "full")
-"""The last three are kafka-python's: text, bytes as Python shows them, whole records as Python shows them."""
+"""The last three are kafka-python's: text, the repr of bytes, and the repr of records."""
 COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value", "headers")
 
 
@@ -29,20 +29,20 @@ class Format(Protocol):
     """Encodes records as bytes."""
 
     def begin(self) -> bytes:
-        """Return what precedes the records."""
+        """Return the bytes before the first record."""
 
     def encode(self, piece: Piece) -> bytes:
-        """Encode the records."""
+        """Encode records."""
 
 
 class Lines:
-    """Values, or keys and values, with something behind each; made from columns, without records.
+    """Values, or keys and values, with a delimiter after each record. Encodes columns without creating records.
 
     Arguments:
-        delimiter: what follows each record.
-        separator: what stands between key and value; None leaves keys out.
-        null: what stands for null.
-        change: what becomes of each key and value.
+        delimiter: bytes after each record.
+        separator: bytes between key and value; None leaves keys out.
+        null: bytes for a null key or value.
+        change: applied to each key and value.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Lines:
         self._change = change
 
     def begin(self) -> bytes:
-        """Nothing."""
+        """Return b"": nothing precedes the records."""
         return b""
 
     def encode(self, piece: Piece) -> bytes:
@@ -79,14 +79,14 @@ class Lines:
 
 
 class EachRecord:
-    """Encodes record after record, with a function."""
+    """Encodes records one by one with a function."""
 
     def __init__(self, of_record: "Callable[[ConsumerRecord], bytes]", begin: bytes = b"") -> None:
         self._of_record = of_record
         self._begin = begin
 
     def begin(self) -> bytes:
-        """Return the given beginning."""
+        """Return the given bytes."""
         return self._begin
 
     def encode(self, piece: Piece) -> bytes:
@@ -95,7 +95,7 @@ class EachRecord:
 
 
 def json_line(record: "ConsumerRecord") -> bytes:
-    """A record as an object on a line; what is not UTF-8 is in base64, in a field of another name."""
+    """Encode a record as a JSON object on one line. Bytes that are not UTF-8 are base64, in a field of another name."""
     fields: dict[str, Any] = {
         "topic": record.topic,
         "partition": record.partition,
@@ -120,7 +120,7 @@ def _text_or_base64(name: str, value: bytes | None) -> dict[str, Any]:
 
 
 class _Rows:
-    """A file for `csv.writer`, which quotes a field with a carriage return only where lines end with one, too."""
+    """Collects the lines of a `csv.writer`, which quotes carriage returns only if its lines end with one, too."""
 
     END = "\r\n"
 
@@ -128,7 +128,7 @@ class _Rows:
         self.lines: list[str] = []
 
     def write(self, line: str) -> None:
-        """Keep a line, which is to end with a line feed alone."""
+        """Add a line, terminated by a line feed only."""
         self.lines.append(line.removesuffix(self.END) + "\n")
 
 
@@ -136,16 +136,17 @@ _NOT_UTF_8 = re.compile("[\udc80-\udcff]")
 
 
 class Csv:
-    """Comma-separated values with a line of titles; bytes of keys and values stay as they are.
+    """Comma-separated values with a header line. Keys and values keep their bytes.
 
-    A byte of a header that is not UTF-8 is escaped, as the headers are JSON.
+    Headers are JSON, in which bytes that are not UTF-8 are escaped.
 
     Arguments:
         null: the field of a key or value that is null.
-        change: what becomes of each key and value.
+        change: applied to each key and value.
 
     Attributes:
-        ambiguous: how many null values and empty keys were written as empty fields, which are read the other way.
+        ambiguous: number of null values and empty keys written as empty fields, which 'kafka produce' reads as empty
+            values and null keys.
     """
 
     def __init__(self, null: bytes = b"", change: Change | None = None) -> None:
@@ -154,7 +155,7 @@ class Csv:
         self._change = change
 
     def begin(self) -> bytes:
-        """The titles."""
+        """Return the header line."""
         return (",".join(COLUMNS) + "\n").encode()
 
     def encode(self, piece: Piece) -> bytes:
@@ -180,7 +181,7 @@ class Csv:
 
 
 def _escape(found: re.Match[str]) -> str:
-    """A byte that is not UTF-8, as JSON writes what `surrogateescape` makes of it."""
+    """Return the JSON escape of a byte that is not UTF-8, decoded with `surrogateescape`."""
     return f"\\u{ord(found[0]):04x}"
 
 
@@ -240,9 +241,10 @@ def _changed(field: "Callable[[ConsumerRecord], bytes]", change: Change | None) 
 def text_format(
     name: str, delimiter: bytes, separator: bytes | None, null: bytes, encoding: str | None, terminal: bool = False
 ) -> Format:
-    """The format of a name, or of a template, which has a % in it. Raises `ValueError` and `LookupError`.
+    """Return the format with a name, or the one for a template, which contains a %.
 
-    On a `terminal` texts of records have escapes for what it would obey; delimiters and the like stay as given.
+    On a `terminal`, control characters in records are escaped; delimiters and the like are not. Raises `ValueError` and
+    `LookupError`.
     """
     safe: Change | None = bytes_without_controls if terminal else None
     if "%" in name:

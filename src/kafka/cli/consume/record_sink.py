@@ -1,4 +1,4 @@
-"""Where records go: standard output or a file."""
+"""Writes records to standard output or a file."""
 
 import contextlib
 import errno
@@ -47,13 +47,13 @@ class RecordSink:
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._whole)
-            with self._whole.block():  # a file of Arrow has a beginning, or cannot be read
+            with self._whole.block():  # an Arrow file without its header cannot be read
                 self._open(stack)
             self._stack = stack.pop_all()
         return self
 
     def _open(self, stack: contextlib.ExitStack) -> None:
-        """Open the file, and write what precedes the records."""
+        """Open the file, and write the bytes before the first record."""
         self._out: IO[bytes] = sys.stdout.buffer
         if self._file is not None:
             self._out = stack.enter_context(self._file.open("wb"))
@@ -91,7 +91,7 @@ class RecordSink:
 
     @property
     def remark(self) -> str | None:
-        """What the file cannot tell of its records; None: it tells all that its format has."""
+        """A note on information that the file has lost; None if there is none."""
         if not isinstance(self._format, Csv) or not self._format.ambiguous:
             return None
         return (
@@ -100,7 +100,7 @@ class RecordSink:
         )
 
     def check_reader(self) -> None:
-        """Raise `BrokenPipeError` if the output has no reader any more, without waiting for the next write to fail."""
+        """Raise `BrokenPipeError` if the output has lost its reader, before the next write would fail."""
         if self._is_unread is not None and self._is_unread():
             raise BrokenPipeError(errno.EPIPE, "the reader of the output is gone")
 
@@ -116,7 +116,7 @@ def _reader_watch(out: IO[bytes]) -> Callable[[], bool] | None:
     try:
         if not stat.S_ISFIFO(os.fstat(out.fileno()).st_mode):
             return None
-    except OSError:  # no file at all, as in tests
+    except OSError:  # not a real file, as in tests
         return None
     pipe = select.poll()
     pipe.register(out.fileno(), 0)
@@ -132,9 +132,9 @@ def open_sink(
     null: bytes,
     encoding: str | None,
 ) -> RecordSink:
-    """A sink for a format, which the file's name may tell; nothing is opened yet.
+    """Return a sink for a format, by default that of the file's name. Opens no file yet.
 
-    Raises `click.UsageError`, and `ModuleNotFoundError` where the format needs a library that is not there.
+    Raises `click.UsageError`, and `ModuleNotFoundError` if a library that the format needs is not installed.
     """
     if name is None:
         name = "json" if as_json else format_of(file) if file else "text"

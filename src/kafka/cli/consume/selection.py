@@ -1,4 +1,4 @@
-"""Which records are wanted."""
+"""Selects records by key, header and value, up to a limit."""
 
 import re
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 class Piece(NamedTuple):
-    """Records of one partition that are wanted.
+    """Selected records of one partition.
 
     Attributes:
-        columns: the records.
-        rows: which of them; None: all.
-        next_offset: where the partition goes on behind what was looked at.
+        columns: the columns that contain them.
+        rows: the selected rows; None: all.
+        next_offset: the offset after the last record examined.
     """
 
     columns: "Columns"
@@ -27,24 +27,24 @@ class Piece(NamedTuple):
         return len(self.columns) if self.rows is None else len(self.rows)
 
     def records(self) -> "list[ConsumerRecord]":
-        """The records as objects."""
+        """Return the selected records as objects."""
         records = self.columns.to_records()
         return records if self.rows is None else [records[row] for row in self.rows]
 
 
 class Selection:
-    """Filters, and how many records are wanted in all.
+    """Filters, and a limit on the number of records. A record must match all filters.
 
     Arguments:
-        keys: texts; the key is one of them.
-        key_regex: found in the key.
-        headers: pairs of a name and a value, None: any; all are there.
-        grep: found in the value.
-        most: how many records in all; None: any number.
+        keys: possible values of the key.
+        key_regex: a regular expression to find in the key.
+        headers: pairs of a name and a value (None: any) that the record's headers must contain.
+        grep: a regular expression to find in the value.
+        most: maximum number of records; None: no limit.
 
     Attributes:
-        has_filters: whether some records may not be wanted.
-        looked_at: of how many records it was asked.
+        has_filters: whether there are any filters.
+        looked_at: number of records examined.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class Selection:
 
     @property
     def complete(self) -> bool:
-        """Whether as many were taken as are wanted."""
+        """Whether the limit is reached."""
         return self._left is not None and self._left <= 0
 
     def take(self, columns: "Columns") -> Piece:
-        """Select the wanted records of these columns, and count them toward the limit."""
+        """Select records from columns, and count them toward the limit."""
         self.looked_at += len(columns)
         if not self.has_filters and (self._left is None or self._left >= len(columns)):
             rows, next_offset = None, columns.next_offset
@@ -108,7 +108,7 @@ class Selection:
 
 
 def _pattern(option: str, text: str | None) -> "re.Pattern[bytes] | None":
-    """Raises `ValueError`."""
+    """Compile the pattern of an option. Raises `ValueError`."""
     try:
         return None if text is None else re.compile(as_typed(text))
     except re.error as error:

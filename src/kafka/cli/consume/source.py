@@ -38,18 +38,18 @@ class Source:
     on_pause: Callable[[], None] = staticmethod(lambda: None)
 
     def columns(self) -> "Iterator[Columns]":
-        """Yield what is read."""
+        """Yield records in columns."""
         raise NotImplementedError
 
     def written(self, piece: Piece) -> None:
-        """Note that these records were written."""
+        """Record that these records were written."""
 
     def searched(self) -> str | None:
         """Describe the offsets that were searched; None if the read has no end."""
         return None
 
     def close(self) -> None:
-        """Leave the group, close the connections."""
+        """Leave the group, and close the connections."""
 
 
 def open_read(
@@ -121,7 +121,7 @@ class InGroup(Source, ConsumerRebalanceListener):
     """Reads a group member's partitions. Only written records are committed, so none is lost if the command ends.
 
     Arguments:
-        reset: where a group without offsets begins.
+        reset: start position for partitions without committed offsets.
         idle_s: end after this many seconds without records; None: never.
         is_safe: returns whether the written records can no longer be lost; offsets are committed only then.
     """
@@ -157,15 +157,15 @@ class InGroup(Source, ConsumerRebalanceListener):
             self._consumer.commit_async(self._valid(self._offsets))
 
     def on_partitions_revoked(self, revoked: Any) -> None:
-        """Commit before another member takes them over."""
+        """Commit before other members take over the partitions."""
         self._commit({tp: self._offsets.pop(tp) for tp in revoked if tp in self._offsets})
 
     def on_partitions_assigned(self, assigned: Any) -> None:
-        """From now on there may be something to read."""
+        """Note that the group has assigned partitions."""
         self._has_joined = True
 
     def on_partitions_lost(self, lost: Any) -> None:
-        """Forget their offsets: another member may own them already."""
+        """Discard their offsets: other members may already own the partitions."""
         for tp in lost:
             self._offsets.pop(tp, None)
 
@@ -188,7 +188,7 @@ class InGroup(Source, ConsumerRebalanceListener):
 
 
 class IdleTime:
-    """The time without records, counted from when the group and the brokers have answered.
+    """The time without records, counted from the first response of the group and the brokers.
 
     Arguments:
         limit_s: its limit in seconds; None: no limit.
@@ -218,7 +218,7 @@ def _poll(
     on_pause: Callable[[], None],
     has_joined: Callable[[], bool] = lambda: True,
 ) -> "Iterator[Columns]":
-    """Yield what the consumer polls, until it has been idle for too long."""
+    """Yield polled columns until there have been no records for too long."""
     idle = IdleTime(idle_s)
     while True:
         has_begun = idle_s is not None and has_joined() and _all_answered(consumer)
@@ -236,7 +236,7 @@ def _all_answered(consumer: "KafkaConsumer[Any, Any]") -> bool:
 
 @contextlib.contextmanager
 def closing(source: Source) -> Iterator[Source]:
-    """Close the source at the end of the block, however it ends."""
+    """Close the source at the end of the block, even after an error."""
     try:
         yield source
     finally:
@@ -244,17 +244,17 @@ def closing(source: Source) -> Iterator[Source]:
 
 
 _AT_ONCE = 500
-"""Maximum number of records acquired at a time, if their number is limited."""
+"""Maximum number of records to acquire at a time if the total is limited."""
 
 
 class InShareGroup(Source):
     """Reads the records that a member of a share group acquires.
 
-    A record is accepted once it is written. Records not written are released when the command ends. Records that
-    filters leave out are accepted as well; otherwise they would be delivered again and again.
+    A record is accepted once it is written. Records that were not written are released when the command ends. Records
+    that filters leave out are also accepted; otherwise they would be redelivered again and again.
 
     Arguments:
-        most: number of records wanted in all; None: any number. At most that many are acquired at a time.
+        most: total number of records to read; None: no limit. At most that many are acquired at a time.
         idle_s: end after this many seconds without records; None: never.
     """
 
@@ -275,7 +275,7 @@ class InShareGroup(Source):
         """See `Source`."""
         idle = IdleTime(self._idle_s)
         while True:
-            has_begun = self._consumer.acquisition_lock_timeout_ms() is not None  # which comes with an answer
+            has_begun = self._consumer.acquisition_lock_timeout_ms() is not None  # known after the first response
             found = self._consumer.poll_columns(timeout_ms=POLL_MS)
             yield from found
             if not found:
@@ -289,11 +289,11 @@ class InShareGroup(Source):
         topic, partition = columns.topic, columns.partition
         for offset in columns.offsets:
             if offset >= piece.next_offset:
-                break  # not looked at
+                break  # the rest was not examined
             acknowledge(topic, partition, offset)
 
     def _acknowledged(self, offsets: dict[TopicPartition, set[int]], error: Exception | None) -> None:
-        """Report the first failure: a program that reads slowly may hold records for longer than their locks last."""
+        """Report the first failure: if the output is read slowly, acquisition locks may expire."""
         if error is not None and not self._has_complained:
             self._has_complained = True
             for tp, each in offsets.items():

@@ -1,4 +1,4 @@
-"""Records whose keys and values are more than text, as text."""
+"""Converts typed keys and values of records, such as Avro, to text."""
 
 from collections.abc import Iterator
 from types import TracebackType
@@ -21,7 +21,7 @@ _TOLD = 3
 
 
 class TextColumns:
-    """Columns whose keys and values were made texts; all else is theirs."""
+    """Columns whose keys and values have been converted to text; everything else comes from the original columns."""
 
     def __init__(self, columns: "Columns", records: "list[ConsumerRecord]") -> None:
         self._columns = columns
@@ -34,26 +34,26 @@ class TextColumns:
         return getattr(self._columns, name)
 
     def key(self, row: int) -> bytes | None:
-        """The text of a key."""
+        """Return the text of a key."""
         key: bytes | None = self._records[row].key
         return key
 
     def value(self, row: int) -> bytes | None:
-        """The text of a value."""
+        """Return the text of a value."""
         value: bytes | None = self._records[row].value
         return value
 
     def to_records(self) -> "list[ConsumerRecord]":
-        """Records with these texts."""
+        """Return records with these texts."""
         return self._records
 
 
 class TypedRecords:
-    """Makes texts of what is read.
+    """Converts the keys and values of records to text.
 
     Arguments:
-        typed: what keys and values are.
-        skips: whether records that cannot be read are left out.
+        typed: the formats of keys and values.
+        skips: whether to skip records that cannot be decoded.
     """
 
     def __init__(self, typed: Typed, skips: bool) -> None:
@@ -66,9 +66,9 @@ class TypedRecords:
         self._skipped = 0
 
     def of(self, columns: "Columns") -> "Iterator[Any]":
-        """Columns with texts, in pieces: one ends before each record that cannot be read.
+        """Yield columns with texts, in pieces that end before each record that cannot be decoded.
 
-        Raises `RecordDeserializationError` for such a record, behind those before it, unless they are left out.
+        For such a record, raises `RecordDeserializationError` after yielding the records before it, or skips it.
         """
         if not self._is_needed:
             yield columns
@@ -113,12 +113,12 @@ class TypedRecords:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the registry's client, and say how many records were left out."""
+        """Close the registry's client, and report the number of skipped records."""
         self._translator.close()
         if self._skipped:
             note(f"skipped {self._skipped:,} records that could not be read")
 
 
 def _is_about_record(error: Exception) -> bool:
-    """Return whether a record is at fault, which includes a schema id that the registry does not know."""
+    """Return whether the record is at fault; this includes schema ids that the registry does not know."""
     return is_about_record(error) or (isinstance(error, SchemaRegistryError) and error.is_missing)

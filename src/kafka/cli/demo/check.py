@@ -28,16 +28,16 @@ COLUMNS = [
 
 
 class DifferentResult(KafkaError):
-    """The stream's result is not that of the same computation in pandas."""
+    """The stream's result differs from the same computation in pandas."""
 
 
 def from_topic(
     bootstrap_servers: str, starting: dict[int, int], ending: dict[int, int], isolation_level: str = "read_committed"
 ) -> pd.DataFrame:
-    """Read the results back with `KafkaConsumer`, from and to the given offsets.
+    """Read the results back with `KafkaConsumer`, between the given offsets.
 
     Arguments:
-        isolation_level: "read_uncommitted" gives rows of aborted transactions too.
+        isolation_level: "read_uncommitted" also returns rows of aborted transactions.
     """
     with KafkaConsumer(
         bootstrap_servers=bootstrap_servers, value_deserializer=json.loads, isolation_level=isolation_level
@@ -54,14 +54,14 @@ def from_topic(
 
 
 def from_parquet(folder: pathlib.Path) -> pd.DataFrame:
-    """Read the results back from the Parquet files that Spark has committed; others are removed.
+    """Read the results back from the Parquet files that Spark has committed; delete the others.
 
-    A driver that is killed leaves files of its last micro-batch, which readers that do not know Spark's list take for
-    results.
+    A killed driver leaves files of its last micro-batch, which readers that ignore Spark's list of committed files
+    would include.
     """
     listed: set[str] = set()
     for part in (folder / "_spark_metadata").glob("[0-9]*"):
-        for line in part.read_text(encoding="utf-8").splitlines()[1:]:  # the first is the version
+        for line in part.read_text(encoding="utf-8").splitlines()[1:]:  # the first line is the version
             listed.add(json.loads(line)["path"].rpartition("/")[2])
     for path in folder.glob("*.parquet"):
         if path.name not in listed:
@@ -81,7 +81,7 @@ def _table(rows: Iterable[Mapping[Any, Any]]) -> pd.DataFrame:
 
 
 def compare(what: str, found: pd.DataFrame, expected: pd.DataFrame) -> None:
-    """Raise `DifferentResult` unless both tables hold the same rows; averages may differ by rounding."""
+    """Raise `DifferentResult` unless both tables contain the same rows; averages may differ by rounding."""
     if len(found) != len(expected):
         raise DifferentResult(f"{what} has {len(found):,} rows, pandas computes {len(expected):,}")
     if found["flights"].sum() != expected["flights"].sum():
@@ -103,7 +103,7 @@ def _sorted(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def expected_delays(data: Flights) -> pd.DataFrame:
-    """Delays by origin and hour, in the columns and the order of `kafka.cli.demo.check.COLUMNS`."""
+    """Return the delays by origin and hour, with the columns and order of `kafka.cli.demo.check.COLUMNS`."""
     flights = data.flights.merge(data.airlines.rename(columns={"name": "airline"}), on="carrier", how="left")
     names = data.airports.set_index("faa")["name"]
     flights["destination"] = flights["dest"].map(names).fillna(flights["dest"])

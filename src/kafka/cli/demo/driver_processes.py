@@ -1,4 +1,4 @@
-"""Runs the queries: starts a driver, kills it while work is in flight, and starts another that goes on."""
+"""Runs the queries: starts a driver, kills it while work is in flight, and starts another that continues."""
 
 import contextlib
 import dataclasses
@@ -21,7 +21,7 @@ _COMMAND = (sys.executable, "-m", "kafka.cli.demo.spark_driver")
 _LOOK_EVERY_S = 0.1
 _ATTEMPTS = 5
 _BUSY = "Python worker failed to connect back"
-"""Spark gives a Python process ten seconds to start. A driver that failed so is started again, which loses nothing."""
+"""Spark gives a Python process ten seconds to start. A driver that failed this way is restarted without loss."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Kill:
     """How a driver was killed.
 
     Arguments:
-        at: when.
-        batch: the micro-batch of the query to the topic that had begun and was not done; None: it was between two.
-        rows: that this query was done with.
-        open_transactions: that the driver left open in Kafka.
-        lag: what each group lacked then, by its name.
+        at: the time.
+        batch: the unfinished micro-batch of the query to the topic; None: it was between two micro-batches.
+        rows: number of rows that this query had finished.
+        open_transactions: number of transactions that the driver left open in Kafka.
+        lag: lag of each group at that time, by name.
     """
 
     at: datetime.datetime
@@ -46,15 +46,16 @@ class Kill:
 def run_with_a_kill(
     plan: Plan, total: int, log: pathlib.Path, say: Callable[[str], None]
 ) -> tuple[Kill | None, datetime.datetime | None]:
-    """Run the queries to their end, with one driver killed on the way; raises `KafkaError` if a driver fails.
+    """Run the queries to their end, killing one driver on the way.
 
     Arguments:
-        plan: of the queries.
-        total: how many records they have to read.
-        log: to which Spark's log is added.
-        say: told of each step.
+        plan: the plan of the queries.
+        total: number of records to read.
+        log: file to which Spark's log is appended.
+        say: called with a message for each step.
 
-    Returns how the driver was killed and when another was started; None where it was done before it could be killed.
+    Returns how the driver was killed, and when another was started; None if it ended before it could be killed. Raises
+    `KafkaError` if a driver fails.
     """
     kill: Kill | None = None
     again: datetime.datetime | None = None
@@ -91,7 +92,7 @@ def _told(kill: Kill, total: int) -> str:
 
 
 def told_lag(what: str, lag: dict[str, int]) -> str:
-    """The lag of groups in words."""
+    """Describe the lag of groups."""
     return f"{what}: {', '.join(f'{group} {records:,}' for group, records in lag.items())}."
 
 
@@ -103,7 +104,7 @@ def lag_of(plan: Plan) -> dict[str, int]:
 
 @contextlib.contextmanager
 def driver(plan: Plan, log: pathlib.Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a driver, with its JVM, in a session of its own; kill what is left of it at the end."""
+    """Run a driver with its JVM in a new session; kill any remaining processes at the end."""
     command = [*_COMMAND, str(plan.write())]
     with log.open("ab") as out:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=out, start_new_session=True)
@@ -117,13 +118,13 @@ def driver(plan: Plan, log: pathlib.Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    """To the driver and its JVM, which are the process group that was started here."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # the second is macOS's word for the first
+    """Send a signal to the driver and its JVM, which form a process group."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS raises the second in place of the first
         os.killpg(process.pid, number)
 
 
 def _failure(process: subprocess.Popen[bytes], plan: Plan) -> str | None:
-    """Wait for the driver's end; gives why it failed, or None."""
+    """Wait for the driver to end; return the reason if it failed, otherwise None."""
     status = process.wait()
     if not status:
         return None
@@ -138,7 +139,7 @@ def _kill_in_flight(process: subprocess.Popen[bytes], plan: Plan, total: int) ->
     """Kill the driver in the middle of its work; None if it ended before that.
 
     It is killed when a micro-batch in the middle has open transactions in Kafka, or at the latest when the next
-    micro-batch has begun. It is stopped before the state is read, so that the state is the one it dies with.
+    micro-batch has begun. It is stopped before the state is read, so that the state cannot change until it is killed.
     """
     middle = -(-total // plan.records_per_trigger) // 2
     checkpoint = plan.checkpoint(TOPIC_QUERY)
@@ -159,20 +160,20 @@ def _kill_in_flight(process: subprocess.Popen[bytes], plan: Plan, total: int) ->
 
 
 def _open_transactions(plan: Plan) -> int:
-    """How many transactions of the query are open; brokers before 3.0 cannot say."""
+    """Return the number of the query's open transactions; 0 for brokers before 3.0, which cannot list them."""
     with contextlib.suppress(KafkaError):
         return len(transactions(plan.transactional_id_prefix, bootstrap_servers=plan.bootstrap_servers).open)
     return 0
 
 
 def in_flight(checkpoint: pathlib.Path) -> int | None:
-    """The micro-batch of a checkpoint that has begun and is not done."""
+    """Return the micro-batch of a checkpoint that has begun and is unfinished; None if there is none."""
     begun = max(_numbers(checkpoint / "offsets"), default=None)
     return None if begun is None or begun in _numbers(checkpoint / "commits") else begun
 
 
 def rows_done(plan: Plan) -> int:
-    """How many records the query to the topic was done with, by its checkpoint."""
+    """Return the number of records that the query to the topic has finished, according to its checkpoint."""
     checkpoint = plan.checkpoint(TOPIC_QUERY)
     done = max(_numbers(checkpoint / "commits"), default=None)
     if done is None:

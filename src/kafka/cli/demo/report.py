@@ -1,4 +1,4 @@
-"""What the demo prints at its end."""
+"""The summary that the demo prints at its end."""
 
 import dataclasses
 import pathlib
@@ -16,13 +16,13 @@ class Figures:
 
     Arguments:
         flights: number of flights sent.
-        sent_bytes: their size.
-        send_s: seconds that sending took.
-        stream_s: seconds from the first driver's start to the last one's end.
-        results: rows of the topic and of the Parquet files.
-        given_up: rows in the topic of transactions that were aborted.
-        parquet: the folder.
-        total_s: seconds of all.
+        sent_bytes: their size in bytes.
+        send_s: duration of sending in seconds.
+        stream_s: seconds from the start of the first driver to the end of the last one.
+        results: number of rows in the topic and in the Parquet files.
+        given_up: number of rows in the topic that belong to aborted transactions.
+        parquet: folder of the Parquet files.
+        total_s: total duration in seconds.
     """
 
     flights: int
@@ -36,7 +36,7 @@ class Figures:
 
 
 def print_report(say: Callable[[str], None], figures: Figures, results: pd.DataFrame) -> None:
-    """Print the figures, and the five worst hours as they were read back from the topic."""
+    """Print the figures, and the five worst hours according to the results read back from the topic."""
 
     def row(step: str, count: int, seconds: float) -> list[str]:
         return [step, f"{count:,}", f"{seconds:.1f}", f"{count / seconds:,.0f}"]
@@ -78,10 +78,10 @@ def print_report(say: Callable[[str], None], figures: Figures, results: pd.DataF
 def print_table(
     say: Callable[[str], None], title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], left: set[int]
 ) -> None:
-    """Print a table with spaces between the columns.
+    """Print a table with aligned columns.
 
     Arguments:
-        left: the columns that are text; the others are numbers, which end below each other.
+        left: indexes of left-aligned columns; the others are numbers, which are right-aligned.
     """
     say(f"\n{title}")
     for line in aligned([headings, *rows], [at not in left for at in range(len(headings))]):

@@ -1,4 +1,4 @@
-"""The demo from end to end."""
+"""Runs the demo from end to end."""
 
 import contextlib
 import pathlib
@@ -26,17 +26,17 @@ _BATCHES = 4
 
 
 def run(bootstrap_servers: str | None, output: pathlib.Path, limit: int | None, page: pathlib.Path | None) -> None:
-    """Run the demo; raises `DifferentResult` if what came out is not what pandas computes.
+    """Run the demo. Raises `DifferentResult` if the results differ from those of pandas.
 
     Arguments:
         bootstrap_servers: "host:port,..." of a cluster; None starts an embedded broker.
         output: folder for the Parquet files.
-        limit: how many flights to take; None for all.
-        page: where the report goes; None: there is none.
+        limit: maximum number of flights; None: all.
+        page: the file for the report; None: no report.
     """
     check_pyspark()
     check_java()
-    from kafka.cli.demo.flights import read_flights  # pandas may lack: before anything is made
+    from kafka.cli.demo.flights import read_flights  # fails without pandas, before any file is created
 
     parquet = _prepare(output, page)
     with contextlib.ExitStack() as stack:
@@ -131,9 +131,9 @@ def _stream(
 def _checked(
     servers: str, starting: dict[int, int], parquet: pathlib.Path, data: "Flights"
 ) -> "tuple[pd.DataFrame, int]":
-    """The results as a reader of committed records finds them, and how many rows it does not see.
+    """Return the results that a reader of committed records sees, and the number of rows that it does not see.
 
-    Raises `DifferentResult` where they, or those in the Parquet files, are not what pandas computes.
+    Raises `DifferentResult` if they, or those in the Parquet files, differ from those of pandas.
     """
     from kafka.cli.demo import check, ingest
 

@@ -1,7 +1,7 @@
-"""A Spark driver of the demo, in a process of its own: ``python -m kafka.cli.demo.spark_driver PLAN``.
+"""A Spark driver of the demo, in its own process: ``python -m kafka.cli.demo.spark_driver PLAN``.
 
-It reads the plan, runs both queries until they have read everything in the topic, and exits. It exits at once when its
-standard input ends, because then the demo has died.
+It reads the plan, runs both queries until they have read the whole topic, and exits. It also exits when its standard
+input ends, because then the demo has died.
 """
 
 import json
@@ -23,14 +23,14 @@ SCHEMA = (
     "departure timestamp, carrier string, flight int, origin string, dest string, dep_delay double, arr_delay double"
 )
 WATERMARK = "10 days"
-"""How far apart partitions may be in event time: keys are not spread evenly over the year."""
+"""Allows for partitions that differ in event time, because keys are not spread evenly over the year."""
 
 
 def delays(spark: SparkSession, plan: Plan, query: str) -> DataFrame:
-    """The stream of delays for one query: one row per origin and hour, emitted once the watermark has passed the hour.
+    """Return the stream of delays for one query, with one row per origin and hour.
 
-    The closing records have no origin. They are not filtered out: Spark would do that before it takes the watermark,
-    and their own window, the last one, never closes.
+    A row is emitted once the watermark has passed its hour. The closing records have no origin. They are not filtered
+    out, because Spark would do that before it updates the watermark; and their window, the last one, never closes.
     """
     airlines = f.broadcast(spark.createDataFrame(plan.airlines, "carrier string, airline string"))
     airports = spark.createDataFrame(plan.airports, "faa string, name string")
@@ -71,7 +71,7 @@ def delays(spark: SparkSession, plan: Plan, query: str) -> DataFrame:
 
 
 def start(spark: SparkSession, plan: Plan) -> list[Any]:
-    """Start both queries, or resume them from their checkpoints; each ends when it has read everything in the topic."""
+    """Start both queries, or resume them from their checkpoints. Each ends when it has read the whole topic."""
     to_topic = (
         delays(spark, plan, TOPIC_QUERY)
         .select(f.col("origin").alias("key"), f.to_json(f.struct("*")).alias("value"))
@@ -107,7 +107,7 @@ SPARK = {
 
 
 def run(plan: Plan) -> None:
-    """Run the queries to their end; raises the error of a query that failed."""
+    """Run the queries to their end. Raises the error of a failed query."""
     spark = session("kafka demo", **SPARK)
     try:
         with watch(spark, json_lines=plan.progress):
@@ -121,7 +121,7 @@ def run(plan: Plan) -> None:
 
 
 def _end_with_standard_input() -> None:
-    os.read(sys.stdin.fileno(), 1)  # takes no lock, which would block the interpreter at exit
+    os.read(sys.stdin.fileno(), 1)  # takes no lock that could block the interpreter at exit
     os.kill(os.getpid(), signal.SIGKILL)
 
 

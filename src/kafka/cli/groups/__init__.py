@@ -1,7 +1,7 @@
-"""``kafka groups``: consumer and share groups, where they are, how far behind, and moving them.
+"""``kafka groups``: consumer and share groups, their offsets and their lag.
 
-`standing.py` finds what a group has committed and how far that is behind, `listing.py` shows it, `reset.py` moves it,
-`removal.py` takes groups, offsets and members away.
+`standing.py` finds committed offsets and lag, `listing.py` shows them, `reset.py` changes offsets, and `removal.py`
+deletes groups and offsets and removes members.
 """
 
 import click

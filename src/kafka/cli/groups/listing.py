@@ -1,4 +1,4 @@
-"""What groups there are, who is in them, and how far behind they are."""
+"""Lists and describes groups, and shows their lag."""
 
 import datetime
 import time
@@ -100,7 +100,7 @@ def lag(session: Session, groups: list[str], watch: datetime.timedelta | None, t
 
 
 def _note_without_offsets(groups: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Name the groups that were asked for and have no row."""
+    """Report the requested groups that have no rows."""
     there = {row["group"] for row in rows}
     for group in dict.fromkeys(groups):
         if group not in there:

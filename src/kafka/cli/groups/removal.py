@@ -1,4 +1,4 @@
-"""Deleting groups, their offsets and their members."""
+"""Deletes groups and offsets, and removes members."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -106,7 +106,7 @@ def _described(name: str) -> str:
 
 
 def _report(session: Session, what: str, result: Mapping[str, str | None]) -> None:
-    """Say what became of each; exit status 1 if something failed."""
+    """Report each result; exit with status 1 if something failed."""
     rows = [{what: name, "error": error} for name, error in result.items()]
     if session.output.as_json:
         session.output.data(rows)

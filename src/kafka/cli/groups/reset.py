@@ -1,4 +1,4 @@
-"""Moving what groups have committed."""
+"""Changes the committed offsets of groups."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _to(name: str) -> Any:
-    """The callback of kafka-python's, and Kafka's, other ways to say where to."""
+    """Return the callback of an option that kafka-python's or Kafka's command line has for the new position."""
 
     def convert(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
         if value is None or value is False:
@@ -37,7 +37,7 @@ def _to(name: str) -> Any:
 
 
 _OF_MEMBERS = frozenset({"UnknownMemberIdError", "NonEmptyGroupError", "RebalanceInProgressError"})
-"""Errors of a group that has members."""
+"""Errors for groups with members."""
 _OTHERS = ("to_earliest", "to_latest", "to_offset", "to_datetime", "by_duration", "spec")
 
 
@@ -109,7 +109,7 @@ def reset(
 
 
 class _Moves:
-    """The new offsets of a group."""
+    """A change of a group's offsets."""
 
     def __init__(self, admin: "KafkaAdminClient", group: str, target: Any, wanted: "list[TopicPartition]") -> None:
         from kafka.cli.groups.standing import kind_of
@@ -125,11 +125,11 @@ class _Moves:
         except GroupIdNotFoundError:
             if not wanted:
                 raise
-            self._kind = "classic"  # it comes into being with its offsets
+            self._kind = "classic"  # committing offsets creates the group
             self.exists = False
 
     def make(self, dry_run: bool) -> list[dict[str, Any]]:
-        """Move them, or find out where to; a row for each partition."""
+        """Change the offsets, or only find the new ones; return a row for each partition."""
         before = self._committed()
         if self._kind == "share":
             found = self._share(before, dry_run)
@@ -201,7 +201,7 @@ def _show(session: Session, admin: "KafkaAdminClient", rows: list[dict[str, Any]
 
 
 def _members(admin: "KafkaAdminClient", group: str) -> str:
-    """Why a group cannot be moved: who is in it."""
+    """Explain that the group's offsets cannot be changed because of its members."""
     from kafka.cli.groups.standing import described, kind_of
 
     count = len(described(admin, group, kind_of(admin, group))["members"])

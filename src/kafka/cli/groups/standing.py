@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def kind_of(admin: "KafkaAdminClient", group: str) -> str:
-    """The type of a group: "classic", "consumer", "share" or "streams"; "classic" where brokers do not tell.
+    """Return the type of a group: "classic", "consumer", "share" or "streams"; "classic" if brokers do not report it.
 
     Raises `GroupIdNotFoundError`.
     """
@@ -24,7 +24,7 @@ def kind_of(admin: "KafkaAdminClient", group: str) -> str:
 
 
 def described(admin: "KafkaAdminClient", group: str, kind: str) -> dict[str, Any]:
-    """State, protocol and members of a group, in one form for all types."""
+    """Return state, protocol and members of a group, in the same form for all types."""
     if kind == "share":
         found = admin.describe_share_groups([group])[group]
     elif kind == "streams":
@@ -51,7 +51,7 @@ def described(admin: "KafkaAdminClient", group: str, kind: str) -> dict[str, Any
 
 
 def _assigned(member: dict[str, Any]) -> list[str]:
-    """The partitions of a member, whichever protocol it follows."""
+    """Return the assigned partitions of a member, in a group of any protocol."""
     assignment = member.get("member_assignment") or member.get("assignment") or {}
     if not isinstance(assignment, dict):
         return []
@@ -62,9 +62,9 @@ def _assigned(member: dict[str, Any]) -> list[str]:
 
 
 def standing(admin: "KafkaAdminClient", group: str, kind: str) -> list[dict[str, Any]]:
-    """A row for each partition that the group has an offset in: committed, latest, lag, and who reads it.
+    """Return a row for each partition with a committed offset: committed and latest offset, lag, and its reader.
 
-    The group in which Spark's sink keeps its decisions has no lag: its offset is the number of a batch.
+    The group in which Spark's sink stores its commit decisions has no lag: its offsets are batch numbers.
     """
     owners = {name: each for each in described(admin, group, kind)["members"] for name in each["partitions"]}
     decisions: set[TopicPartition] = set()
@@ -101,5 +101,5 @@ def standing(admin: "KafkaAdminClient", group: str, kind: str) -> list[dict[str,
 
 
 def names(partitions: "list[TopicPartition]") -> str:
-    """Partitions as text."""
+    """Format partitions as text."""
     return ", ".join(f"{tp.topic}:{tp.partition}" for tp in partitions)

@@ -1,4 +1,4 @@
-"""``kafka perf``: measures the throughput of a producer and a consumer, and round trips; `measure.py` does the work."""
+"""``kafka perf``: measures the throughput of a producer and a consumer, and round trips. `measure.py` does the work."""
 
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar

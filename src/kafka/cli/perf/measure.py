@@ -22,7 +22,7 @@ _ROUND_TRIP_S = 30.0
 
 
 class Stopwatch:
-    """Time and processor time since its creation."""
+    """Measures elapsed time and CPU time since its creation."""
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
@@ -70,7 +70,7 @@ def produced(
 
 
 def consumed(session: Session, topic: str, count: int | None, objects: bool) -> dict[str, Any]:
-    """Read records; the figures of it."""
+    """Read records, and return the figures."""
     read = open_read(session, [topic], "earliest")
     records = size = 0
     with closing(Snapshot(read)) as source:
@@ -87,9 +87,9 @@ def consumed(session: Session, topic: str, count: int | None, objects: bool) -> 
 
 
 def round_trips(session: Session, topic: str, count: int, size: int) -> dict[str, Any]:
-    """Send and read records one by one; how long each took, in milliseconds.
+    """Send and read records one by one; return the duration of each in milliseconds.
 
-    Raises `KafkaTimeoutError` where one is not read within half a minute, `UnknownTopicOrPartitionError`.
+    Raises `KafkaTimeoutError` if a record is not read within 30 seconds, and `UnknownTopicOrPartitionError`.
     """
     with session.consumer(group_id=None) as consumer, session.producer(linger_ms=0) as producer:
         found = consumer.partitions_for_topic(topic)
@@ -121,5 +121,5 @@ def _trips(
         while not any(record.value == value for found in consumer.poll(_WAIT_MS).values() for record in found):
             if time.perf_counter() - began > _ROUND_TRIP_S:
                 raise KafkaTimeoutError(f"record {number} was not read within {_ROUND_TRIP_S:g} s of being sent")
-        if number:  # the first one has the connections made
+        if number:  # skip the first one, which includes connecting
             yield (time.perf_counter() - began) * 1000

@@ -1,6 +1,6 @@
-"""``kafka produce``: records from standard input or files.
+"""``kafka produce``: sends records from standard input or files.
 
-Holds the options. `lines.py` (lines and JSON) and `tables.py` read and send the input; `sending.py` counts records.
+Contains the options. `lines.py` (lines and JSON) and `tables.py` read the input; `sending.py` sends and counts records.
 """
 
 import pathlib
@@ -138,7 +138,7 @@ def _send(sending: Any, file: IO[bytes], name: str, form: dict[str, Any]) -> Non
 
 
 def _lines(form: dict[str, Any]) -> tuple[bytes, bytes | None, bytes | None, str | None]:
-    """How lines are taken apart, as `send_lines` has it. Raises `click.UsageError`."""
+    """Return the delimiter, separator, null text and encoding for `send_lines`. Raises `click.UsageError`."""
     from kafka.cli.escapes import unescaped_option
 
     try:

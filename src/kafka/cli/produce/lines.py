@@ -1,4 +1,4 @@
-"""Records from lines: the lines themselves, sent as soon as they are typed, or one JSON object per line.
+"""Sends records from lines: one value per line, sent as soon as it is typed, or one JSON object per line.
 
 The JSON has the form that ``kafka consume --json`` writes.
 """
@@ -32,8 +32,8 @@ def chunks(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def split(file: IO[bytes], delimiter: bytes) -> Iterator[list[bytes]]:
-    """The lines, as many at a time as there are; the last one may lack its delimiter."""
-    begun: list[bytes] = []  # a line of which no end has come: joined once, however many pieces it comes in
+    """Yield lists of complete lines as they become available. The last line may lack its delimiter."""
+    begun: list[bytes] = []  # the pieces of an unfinished line, joined only once
     size, overlap = 0, len(delimiter) - 1
     for data in chunks(file):
         while begun and len(begun[-1]) < overlap:
@@ -61,12 +61,12 @@ def send_lines(
     null: bytes | None,
     encoding: str | None = None,
 ) -> None:
-    """Each line is a value, or a key and a value.
+    """Send each line as a value, or as a key and a value.
 
     Arguments:
-        separator: stands between a key and a value; a line without it has no key.
-        null: a value of this text is null; None: no value is.
-        encoding: what values are sent in, where the lines are UTF-8; None: as they are.
+        separator: bytes between key and value; a line without it has no key.
+        null: text of null values; None: no value is null.
+        encoding: target encoding of values, for lines in UTF-8; None: values are sent unchanged.
     """
     send, without_key = sending.send, 0
     for found in split(file, delimiter):
@@ -97,10 +97,12 @@ _KNOWN = ("key", "value", "headers", "partition", "timestamp", "topic", "offset"
 
 
 def send_documents(sending: Sending, file: IO[bytes], keep_partitions: bool) -> None:
-    """Each line has "value" or "value_base64"; it may have key, headers and timestamp. Raises `BadInputError`.
+    """Send each line as a record, from a JSON object with "value" or "value_base64".
+
+    It may also have a key, headers and a timestamp. Raises `BadInputError`.
 
     Arguments:
-        keep_partitions: each record goes to the partition that it names.
+        keep_partitions: send each record to the partition that it names.
     """
     number = 0
     parse_float = Decimal if sending.has_json("value") or sending.has_json("key") else float
@@ -110,7 +112,7 @@ def send_documents(sending: Sending, file: IO[bytes], keep_partitions: bool) -> 
             if line.strip():
                 try:
                     _send(sending, json.loads(line, parse_float=parse_float), keep_partitions)
-                except KafkaError:  # about the topic or the settings, not this line
+                except KafkaError:  # concerns the topic or the settings, not this line
                     raise
                 except (ValueError, TypeError, RecursionError) as error:
                     raise BadInputError(f"line {number} is not a record: {error}") from None
@@ -137,14 +139,14 @@ def _send(sending: Sending, document: Any, keep_partitions: bool) -> None:
 
 
 def _part(sending: Sending, document: Mapping[str, Any], name: str) -> Given | None:
-    """A key or a value: of a type in JSON, it stands in the document as it is."""
+    """Return a key or value: as parsed JSON if its format is based on JSON, otherwise as bytes."""
     if sending.has_json(name) and f"{name}_base64" not in document:
         return None if document.get(name) is None else Json(document[name])
     return _field(document, name)
 
 
 def _field(document: Mapping[str, Any], name: str) -> bytes | None:
-    """A key or a value: text, or any other JSON, which is sent as JSON. Raises `ValueError`."""
+    """Return a key or value as bytes; anything but a string is encoded as JSON. Raises `ValueError`."""
     if f"{name}_base64" in document:
         return base64.b64decode(document[f"{name}_base64"], validate=True)
     value = document.get(name)
@@ -157,7 +159,7 @@ def _field(document: Mapping[str, Any], name: str) -> bytes | None:
 
 
 def _headers(given: Any) -> list[tuple[str, bytes | None]] | None:
-    """A list of objects of "key" and "value", or of pairs, or an object."""
+    """Return headers, given as a list of objects with "key" and "value", as a list of pairs, or as an object."""
     if not given:
         return None
     if isinstance(given, dict):

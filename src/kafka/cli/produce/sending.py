@@ -1,4 +1,4 @@
-"""Sends records, counts them, and says how fast it went."""
+"""Sends records, counts them, and reports the throughput."""
 
 import sys
 import time
@@ -20,7 +20,7 @@ _REPORT_EVERY = 4096
 
 
 class BadInputError(click.ClickException):
-    """Input that is no record, or does not fit its type: what was sent before stays sent."""
+    """Input is not a record, or does not fit its format. Records sent before it stay sent."""
 
     exit_code = 2
 
@@ -35,11 +35,11 @@ class Fixed(NamedTuple):
 
 
 class Sending:
-    """The way to one topic.
+    """Sends records to one topic.
 
     Attributes:
-        records: how many were given to the producer.
-        size: the bytes of their keys and values.
+        records: number of records passed to the producer.
+        size: size of their keys and values in bytes.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Sending:
         partition: int | None = None,
         timestamp_ms: int | None = None,
     ) -> None:
-        """Send one record; what is None is as of `Fixed`. A record that fails is raised by `finish`."""
+        """Send one record; `Fixed` has defaults for arguments that are None. `finish` raises delivery errors."""
         fixed, is_own = self.fixed, key is not None
         key_data = self._typed("key", self._key_bytes, fixed.key if key is None else key)
         data = self._typed("value", self._value_bytes, value)
@@ -84,17 +84,17 @@ class Sending:
             self._show()
 
     def has_json(self, part: str) -> bool:
-        """Whether keys or values are JSON by their type, so that a text in a document is one in their JSON, too."""
+        """Return whether the format of keys or values is based on JSON, so that they stay JSON inside a document."""
         to_bytes = self._key_bytes if part == "key" else self._value_bytes
         return to_bytes is not None and to_bytes.of_json is not None
 
     @property
     def has_fields(self) -> bool:
-        """Whether values have fields by their schema, which can be made of texts."""
+        """Whether the schema of values has fields, which can be parsed from text."""
         return self._value_bytes is not None and self._value_bytes.of_row is not None
 
     def _typed(self, part: str, to_bytes: "ToBytes | None", given: Given | None) -> bytes | None:
-        """The bytes of a key or a value; raises `BadInputError` where it does not fit."""
+        """Convert a key or value to bytes. Raises `BadInputError` if it does not fit its format."""
         if given is None or (to_bytes is None and isinstance(given, bytes)):
             return given
         assert to_bytes is not None
@@ -112,7 +112,7 @@ class Sending:
         return made
 
     def send_table(self, table: Any) -> None:
-        """Send rows of Arrow, without an object for each. Raises `click.UsageError` where keys or values are typed."""
+        """Send the rows of an Arrow table, without objects. Raises `click.UsageError` for typed keys or values."""
         if self._key_bytes is not None or self._value_bytes is not None:
             raise click.UsageError("these rows are records, with keys and values in bytes: leave out --value")
         self._producer.send_arrow(self._topic, table)
@@ -122,17 +122,17 @@ class Sending:
             self._show()
 
     def finish(self) -> None:
-        """Wait until all is delivered. Raises the first failure, with the number of all."""
+        """Wait until all records are delivered. Raises the first failure, with the number of failures."""
         self._producer.flush()
 
     def told(self, error: BadInputError) -> BadInputError:
-        """Deliver the records before one that cannot be sent; the error, which says how many these are."""
+        """Deliver the records before an invalid one; return the error, extended by their number."""
         self.finish()
         count = "1 record was" if self.records == 1 else f"{self.records:,} records were"
         return BadInputError(f"{error.message} ({count} sent before)")
 
     def summary(self) -> dict[str, Any]:
-        """Return figures of what was sent, for JSON."""
+        """Return figures about the records sent, for JSON."""
         seconds = max(time.monotonic() - self._began, 1e-6)
         return {
             "topic": self._topic,
@@ -143,7 +143,7 @@ class Sending:
         }
 
     def report(self, output: Output) -> None:
-        """Report what was sent: as JSON on standard output, or as a line on standard error if that is a terminal."""
+        """Report the records sent: as JSON on standard output, or as a line on standard error if that is a terminal."""
         if output.as_json:
             output.data(self.summary())
         elif sys.stderr.isatty():

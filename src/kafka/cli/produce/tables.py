@@ -1,4 +1,4 @@
-"""Rows of CSV, Parquet and Arrow as records."""
+"""Sends rows of CSV, Parquet and Arrow as records."""
 
 import csv
 import io
@@ -18,18 +18,20 @@ if TYPE_CHECKING:
 _RECORD = ("key", "value", "headers", "partition", "timestamp", "topic", "offset", "timestamp_type")
 _ROWS = 65_536
 _LONGEST_FIELD = 1 << 30
-"""Characters, instead of the 131,072 that Python takes: values may be longer."""
+"""Maximum number of characters, more than the 131,072 that Python allows by default."""
 
 
 def send_csv(
     sending: Sending, file: IO[bytes], key_column: str | None, keep_partitions: bool, null: str | None = None
 ) -> None:
-    """Rows with a line of titles: columns of a record, or any, which become an object of JSON as the value.
+    """Send CSV rows, whose header line names the fields of a record or any other columns.
+
+    Other columns become a JSON object, which is the value.
 
     Arguments:
-        null: a key or value of this text is null; None: an empty key is null, and no value.
+        null: text of null keys and values; None: an empty key is null, and no value is.
 
-    Raises `BadInputError`, and `click.UsageError` where there is no such column for keys.
+    Raises `BadInputError`, and `click.UsageError` if the key column does not exist.
     """
     text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")
     limit = csv.field_size_limit(_LONGEST_FIELD)
@@ -49,7 +51,7 @@ def send_csv(
                     sending.send(Row(row, null, key_column), key)
                 else:
                     sending.send(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape"), key)
-    except KafkaError:  # about the topic or the settings, not the rows
+    except KafkaError:  # concerns the topic or the settings, not the rows
         raise
     except (csv.Error, ValueError, TypeError, RecursionError) as error:
         raise BadInputError(f"not a CSV file of records: {error}") from None
@@ -72,7 +74,7 @@ def _send_row(sending: Sending, row: Mapping[str, str], keep_partitions: bool, n
 
 
 def _headers(text: str) -> list[tuple[str, bytes | None]]:
-    """Headers as `kafka consume` writes them into a field: pairs of texts, in JSON. Raises `ValueError`."""
+    """Parse headers in the form that `kafka consume` writes: pairs of strings in JSON. Raises `ValueError`."""
     given = json.loads(text)
     if not isinstance(given, list) or not all(_is_header(each) for each in given):
         raise ValueError(f"expected headers as pairs of strings in JSON, got {text[:80]}")
@@ -93,7 +95,7 @@ def _bytes(text: str) -> bytes:
 
 
 def send_arrow(sending: Sending, kind: str, file: IO[bytes], key_column: str | None, keep_partitions: bool) -> None:
-    """Rows of Parquet, of an Arrow stream or an Arrow file. Raises `click.UsageError`."""
+    """Send rows of a Parquet file, an Arrow stream or an Arrow file. Raises `click.UsageError`."""
     for batch in _batches(kind, file):
         titles = batch.schema.names
         _check_key(key_column, titles)
@@ -112,7 +114,7 @@ def send_arrow(sending: Sending, kind: str, file: IO[bytes], key_column: str | N
 
 
 def _objects(batch: "pyarrow.RecordBatch") -> list[dict[str, Any]]:
-    """Rows as objects of JSON, maps among them. Raises `BadInputError` where a map has a key twice."""
+    """Convert rows to JSON objects, including maps. Raises `BadInputError` if a map contains a key twice."""
     try:
         return batch.to_pylist(maps_as_pydicts="strict")
     except KeyError as error:
@@ -120,7 +122,7 @@ def _objects(batch: "pyarrow.RecordBatch") -> list[dict[str, Any]]:
 
 
 def _batches(kind: str, file: IO[bytes]) -> "Iterator[pyarrow.RecordBatch]":
-    """Raises `click.UsageError` for what is no such file."""
+    """Yield the batches of a file. Raises `click.UsageError` if it is not a file of this kind."""
     import pyarrow
 
     try:
@@ -136,7 +138,7 @@ def _read(kind: str, file: IO[bytes]) -> "Iterator[pyarrow.RecordBatch]":
         import pyarrow.parquet
 
         if not file.seekable():
-            file = io.BytesIO(file.read())  # the directory of a Parquet file is at its end
+            file = io.BytesIO(file.read())  # a Parquet file has its metadata at the end
         yield from pyarrow.parquet.ParquetFile(file).iter_batches(_ROWS)
         return
     start = file.read(6)
