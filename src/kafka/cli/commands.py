@@ -102,7 +102,7 @@ def _log_level(verbose: int) -> str:
 
 @click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(DISTRIBUTION_VERSION, prog_name="kafka-columnar")
-@click.option("-v", "--verbose", count=True, help="Show log messages from INFO; -vv from DEBUG.")
+@click.option("-v", "--verbose", count=True, help="Show log messages from level INFO on; -vv from DEBUG.")
 @click.option(
     "--format",
     "form",
