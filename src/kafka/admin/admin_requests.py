@@ -202,13 +202,13 @@ def check_answered(what: str, asked: Iterable[object], answered: Iterable[object
 
 
 def about(what: str, text: str) -> str:
-    """Prefix a broker's message with what it is about, unless the message already names it."""
+    """Prefix a broker's message with its subject, unless the message already names it."""
     named = re.findall("'[^']+'", what)
     return text if named and all(each in text for each in named) else f"{what}: {text}"
 
 
 def raise_first(errors: list[tuple[str, int, str | None]]) -> None:
-    """Raise the first error of a list of triples: what was requested, the error code, and the broker's message."""
+    """Raise the first error in a list of triples: subject of the request, error code, and the broker's message."""
     for what, code, message in errors:
         if code:
             error = for_code(code)

@@ -88,7 +88,7 @@ def number(what: str, given: Any) -> int:
 
 
 def partition(what: str, given: object) -> TopicPartition:
-    """Return a `TopicPartition` for one, or for a pair of topic and number."""
+    """Return a `TopicPartition`, given as such or as a pair of topic and number."""
     if not isinstance(given, tuple) or len(given) != 2:
         raise IllegalArgumentTypeError(f"{what}: expected a TopicPartition, got {given!r:.80}")
     return TopicPartition(name(what, given[0]), number(what, given[1]))

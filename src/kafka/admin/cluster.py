@@ -203,7 +203,7 @@ class RaftVoterEndpoint(NamedTuple):
 
 
 def directory_id(what: str, given: object) -> UUID:
-    """Return a log directory's id, given as a `uuid.UUID`, as its text, or in Kafka's notation of 22 characters."""
+    """Return a log directory's id, given as a `uuid.UUID`, as its text, or in Kafka's 22-character notation."""
     if isinstance(given, UUID):
         return given
     try:

@@ -169,7 +169,7 @@ async def _ask(
 async def _classic_or_consumer(
     requests: AdminRequests, group_ids: list[str], node_id: int | None, operations: bool
 ) -> dict[str, Any]:
-    """Describe groups as classic groups, and those that are not classic groups as groups of KIP-848."""
+    """Describe groups that use the classic protocol or that of KIP-848."""
     found = await _ask(requests, DescribeGroupsRequest, group_ids, node_id, operations)
     dead = [each for each, told in found.items() if not isinstance(told, KafkaError) and told.group_state == _DEAD]
     if dead:

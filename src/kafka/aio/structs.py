@@ -1,4 +1,4 @@
-"""The plain values of the API."""
+"""Named tuples of aiokafka's API."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -21,11 +21,11 @@ class RecordMetadata(NamedTuple):
     """Where a record was written.
 
     Arguments:
-        topic, partition, topic_partition: where.
-        offset: there.
-        timestamp: in milliseconds since 1970-01-01 UTC; None where it is not known.
-        timestamp_type: 0: the producer's time, 1: the broker's.
-        log_start_offset: None: it is not known here.
+        topic, partition, topic_partition: the partition.
+        offset: the record's offset.
+        timestamp: milliseconds since 1970-01-01 UTC; None if unknown.
+        timestamp_type: 0: set by the producer, 1: set by the broker.
+        log_start_offset: always None.
     """
 
     topic: str

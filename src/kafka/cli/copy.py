@@ -250,7 +250,7 @@ class _Copy:
         return {tp: each.offset for tp, each in done.items()}
 
     def plan(self) -> list[dict[str, Any]]:
-        """Return what would be copied, with one row per partition."""
+        """Return the ranges to copy, with one row per partition."""
         return [
             {
                 "topic": tp.topic,

@@ -47,7 +47,7 @@ _RAW_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206
 
 
 def without_controls(text: str) -> str:
-    r"""Replace what a terminal obeys by escapes such as ``\x1b`` and ``\u202e``."""
+    r"""Replace control characters by escapes such as ``\x1b`` and ``\u202e``."""
     return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 

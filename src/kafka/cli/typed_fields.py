@@ -90,7 +90,7 @@ def plain(value: Any, of_bytes: Callable[[bytes], str] = bytes.hex) -> Any:
 
 
 def in_base64(data: bytes) -> str:
-    """Encode bytes as in Protobuf's JSON."""
+    """Encode bytes in base64, as in Protobuf's JSON."""
     return base64.b64encode(data).decode()
 
 

@@ -160,7 +160,7 @@ class Translator:
         return json_bytes(field, self._registry())
 
     def _registry(self) -> Any:
-        """The registry's client, or None."""
+        """Return the registry's client, or None without a registry."""
         if self._client is None and self._typed.registry is not None:
             from kafka.schema_registry import SchemaRegistryClient
 

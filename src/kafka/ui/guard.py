@@ -70,7 +70,7 @@ class Guard:
             if headers.get("sec-fetch-site") in ("cross-site", "same-site") and (
                 headers.get("sec-fetch-mode") != "navigate"
             ):
-                return "other sites may link to this page, but not load parts of it"  # each could start a search
+                return "other sites may link to this page, but not load parts of it"  # a part could start a search
             return None
         origin = headers.get("origin")
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):

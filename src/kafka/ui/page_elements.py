@@ -99,6 +99,6 @@ def time(timestamp_ms: int) -> str:
 def short(value: float) -> str:
     """Format a number for an axis, with three digits and a prefix such as k."""
     for unit, factor in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if abs(value) >= 0.9995 * factor:  # smaller values do not round up to 1000 of the next smaller unit
+        if abs(value) >= 0.9995 * factor:  # three digits of smaller values do not round up to 1000
             return f"{value / factor:.3g}{unit}"
     return f"{value:.3g}"

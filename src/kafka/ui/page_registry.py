@@ -124,7 +124,7 @@ class PageRegistry:
             return Decoded(None, shown, schema_id.id, error_text(error).removeprefix(f"{described(schema_id)}: "))
 
     def _kind(self, name: int | str, schema_id: int | None, lookups: list[int]) -> "str | Decoded | None":
-        """Return the type of a schema, or what to show instead; None if no more lookups are allowed."""
+        """Return the type of a schema, or a note to show instead; None if no more lookups are allowed."""
         now = time.monotonic()
         if now < self._silent_until and name not in self._complete:
             return Decoded(None, f"schema {name}", schema_id, self._silence)

@@ -172,7 +172,7 @@ _SHARE = "share"
 class _Committed(NamedTuple):
     offset: int
     is_place: bool
-    """False for a batch number that Spark's sink commits in place of an offset, and for which there is no lag."""
+    """False for a batch number that Spark's sink commits in place of an offset, so that there is no lag."""
 
 
 async def look(admin: "AsyncKafkaAdminClient", time: float) -> Snapshot:

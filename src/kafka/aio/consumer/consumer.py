@@ -302,7 +302,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             raise
         except Exception:
             if self._attendant is not None:
-                self._attendant.wake()  # it paused until the error was raised
+                self._attendant.wake()  # the background task waits until the error has been raised
             raise
 
     def _check_running(self) -> None:

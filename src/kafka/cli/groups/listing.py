@@ -81,7 +81,7 @@ def describe(session: Session, groups: list[str]) -> None:
 def lag(session: Session, groups: list[str], watch: datetime.timedelta | None, total: bool) -> None:
     """Show the lag of groups in each partition. Without GROUP, shows all groups.
 
-    With --watch, rows that go to a file or a pipe end with the time in UTC.
+    With --watch, rows written to a file or a pipe end with the time in UTC.
     """
     with session.admin() as admin:
         while True:
