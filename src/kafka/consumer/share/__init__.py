@@ -5,5 +5,6 @@ per broker acquires records when the caller asks for some, and sends acknowledge
 become `Piece` objects, slices of columns with the acknowledgement of each row; `InFlight` holds those that were handed
 out.
 
-The package may import the consumer's parts: `kafka.consumer.buffer.partition_response`, `records`, `drive`'s runners.
+The package may import the consumer's parts: `kafka.consumer.buffer.partition_response`, `kafka.consumer.records` and
+`kafka.consumer.runners`.
 """
