@@ -1,6 +1,6 @@
 """The consumer: `KafkaConsumer`, its asyncio counterpart `AsyncKafkaConsumer`, and the parts of both.
 
-Layer 6: may import `kafka.coordinator` and what lies below it. Fetching, group membership and commits run on the event
+Layer 6: may import `kafka.coordinator` and the layers below it. Fetching, group membership and commits run on the event
 loop. Fetched bytes are decoded in the caller's thread. `docs/DESIGN.md`, "Journeys", follows a record through it.
 """
 
@@ -32,5 +32,5 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a consumer when it is asked for: a program mostly uses one of them."""
+    """Load a consumer on first access: most programs use only one of them."""
     return _old_names.of_a_package(__name__, name, _HOMES)

@@ -1,4 +1,4 @@
-"""``python -m kafka.consumer``: ``kafka consume``, following topics from their end, as kafka-python's does."""
+"""``python -m kafka.consumer`` runs ``kafka consume``, following topics from their end, as in kafka-python."""
 
 from kafka_columnar import main
 

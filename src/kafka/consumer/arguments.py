@@ -1,4 +1,4 @@
-"""Checks of arguments that callers pass to a consumer: each returns the value to use, or raises what was expected.
+"""Checks of arguments of a consumer's methods. Each returns the value to use, or raises an error.
 
 Numbers may be of any integer type, such as NumPy's. Partitions may be plain tuples.
 """
@@ -19,11 +19,11 @@ _MAX_INT64 = 2**63 - 1
 
 
 def check_max_records(given: Any, default: int, name: str = "max_records") -> int:
-    """Return the maximum number of records to return; raises `IllegalArgumentError`.
+    """Return the maximum number of records. Raises `IllegalArgumentError`.
 
     Arguments:
-        given: the caller's value; None: not given.
-        default: the value if not given.
+        given: the caller's value, or None.
+        default: the value to use for None.
         name: the argument's name, for errors.
     """
     if given is None:
@@ -35,7 +35,7 @@ def check_max_records(given: Any, default: int, name: str = "max_records") -> in
 
 
 def check_offset(given: Any) -> int:
-    """Return an offset to seek to; raises `IllegalArgumentError`."""
+    """Return an offset to seek to. Raises `IllegalArgumentError`."""
     offset = whole_number(given, 0, _MAX_INT64)
     if offset is None:
         raise AssertedArgumentError(f"an offset is a whole number from 0 to 2**63 - 1, not {given!r}")
@@ -43,7 +43,7 @@ def check_offset(given: Any) -> int:
 
 
 def check_timeout(given: Any) -> float:
-    """Return a timeout, in the given unit; raises `IllegalArgumentError`, also for nan."""
+    """Return a timeout in its original unit. Raises `IllegalArgumentError`, also for nan."""
     number = given if type(given) is int else float(given) if isinstance(given, Real) else -1
     if not number >= 0:
         raise AssertedArgumentError(f"a timeout is a number from 0, not {given!r}")
@@ -51,7 +51,7 @@ def check_timeout(given: Any) -> float:
 
 
 def check_topic_names(topics: object) -> frozenset[str]:
-    """Return the topics to subscribe to, one or several; raises `TypeError` or `IllegalArgumentError`."""
+    """Return the topics to subscribe to, one or several. Raises `TypeError` or `IllegalArgumentError`."""
     if isinstance(topics, str):
         topics = [topics]
     if not isinstance(topics, Iterable):
@@ -60,7 +60,7 @@ def check_topic_names(topics: object) -> frozenset[str]:
 
 
 def check_pattern(pattern: object) -> re.Pattern[str]:
-    """Return a compiled pattern of topic names; raises `TypeError` or `IllegalArgumentError`."""
+    """Return a compiled pattern of topic names. Raises `TypeError` or `IllegalArgumentError`."""
     text = pattern.pattern if isinstance(pattern, re.Pattern) else pattern
     if not isinstance(text, str):
         raise TypeError(f"a pattern of topic names is a str or a compiled pattern of one, not {pattern!r}")
@@ -71,15 +71,15 @@ def check_pattern(pattern: object) -> re.Pattern[str]:
 
 
 def is_several(given: object) -> bool:
-    """Whether an argument is several partitions; a single one may be a plain tuple of a topic and a number."""
+    """Return whether an argument is several partitions; a single one may be a plain tuple of a topic and a number."""
     if isinstance(given, TopicPartition | str | bytes) or not isinstance(given, Iterable):
         return False
     return not (isinstance(given, tuple) and given and isinstance(given[0], str))
 
 
 def check_partitions(given: Any) -> list[TopicPartition]:
-    """Return several partitions; raises `TypeError` or `IllegalArgumentError`."""
-    is_single = isinstance(given, TopicPartition)  # which is an iterable tuple itself
+    """Return several partitions. Raises `TypeError` or `IllegalArgumentError`."""
+    is_single = isinstance(given, TopicPartition)  # itself an iterable tuple
     if is_single or isinstance(given, str | bytes) or not isinstance(given, Iterable):
         hint = ": put it into a list" if is_single else ""
         raise TypeError(f"partitions are a list of TopicPartition(topic, partition), not {given!r}{hint}")
@@ -87,7 +87,7 @@ def check_partitions(given: Any) -> list[TopicPartition]:
 
 
 def check_times(timestamps: Any) -> dict[TopicPartition, int]:
-    """Return the times to look up; raises `TypeError` or `IllegalArgumentError`."""
+    """Return the times to look up. Raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(timestamps, Mapping):
         raise TypeError(f"times to look up are a dict of TopicPartition to milliseconds, not {timestamps!r}")
     return {check_partition(tp): _checked_time(tp, timestamp) for tp, timestamp in timestamps.items()}

@@ -13,10 +13,10 @@ from kafka.record.records import Key, Value
 
 @with_options("consumer")
 class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
-    """Reads records from topics, in asyncio. Options and methods are those of `KafkaConsumer`; await what waits there.
+    """Reads records from topics, in asyncio. Options and methods are those of `KafkaConsumer`; await calls that wait.
 
-    Fetching, heartbeats and commits run on the loop that `start` is called on. `async with` starts and closes it;
-    rebalance listeners may be `ConsumerRebalanceListener` or, with coroutines, `AsyncConsumerRebalanceListener`.
+    Fetching, heartbeats and commits run on the loop on which `start` is called. `async with` starts and closes it.
+    Rebalance listeners may be `ConsumerRebalanceListener` or, with coroutines, `AsyncConsumerRebalanceListener`.
 
     Arguments:
         topics: topics to subscribe to; without any, call `subscribe` or `assign`.
@@ -52,7 +52,7 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
             raise
 
     async def stop(self) -> None:
-        """`close`, under the name that other asyncio clients use."""
+        """Like `close`, under the name that other asyncio clients use."""
         await self.close()
 
     async def __aenter__(self) -> Self:
@@ -60,7 +60,7 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
         await self.start()
         return self
 
-    if not TYPE_CHECKING:  # a checker would take it to allow every name
+    if not TYPE_CHECKING:  # otherwise type checkers would accept any name
 
         def __getattr__(self, name: str) -> Any:
             if name in ("_clock", "_core", "_poll_loop", "_events"):

@@ -1,4 +1,4 @@
-"""Background events since the caller last looked: errors to raise, and work for the caller."""
+"""Background events: errors to raise, and work for the caller."""
 
 import weakref
 from collections import deque
@@ -11,13 +11,13 @@ from kafka.net.fork import after_fork
 class BackgroundEvents:
     """Errors to raise, a wake-up, and a flag for other events. Any thread may write to it.
 
-    A fork is an event, too: iteration, which may hold records of the parent, checks this flag before each record.
+    A fork is an event, too: iteration may hold records of the parent, and checks the flag before each record.
 
     Arguments:
         notify: wakes the caller if it waits.
 
     Attributes:
-        pending: something has happened that the caller has not looked at yet.
+        pending: whether there are events that the caller has not handled.
     """
 
     __slots__ = ("__weakref__", "_errors", "_notify", "_woken", "pending")
@@ -31,37 +31,37 @@ class BackgroundEvents:
         self._all.add(self)
 
     def happened(self) -> None:
-        """There is something for the caller to do."""
+        """Notify the caller that there is work for it."""
         self.pending = True
         self._notify()
 
     def failed(self, error: Exception) -> None:
-        """Have the next call raise an error; an equal one that was not raised yet is not repeated."""
-        if error not in tuple(self._errors):  # a copy: the caller removes errors meanwhile
+        """Make the next call raise an error, unless an equal one is already waiting."""
+        if error not in tuple(self._errors):  # a copy, because the caller may remove errors in the meantime
             self._errors.append(error)
         self.happened()
 
     def failed_alike(self, error: Exception) -> None:
-        """Like `failed`, but keep one error of each type: many partitions may fail alike before the caller looks."""
+        """Like `failed`, but keep only one error of each type, because many partitions may fail in the same way."""
         if not any(type(waiting) is type(error) for waiting in tuple(self._errors)):
             self.failed(error)
 
     @property
     def has_errors(self) -> bool:
-        """Whether there is an error that was not raised."""
+        """Whether an error is waiting to be raised."""
         return bool(self._errors)
 
     def next_error(self) -> Exception | None:
-        """Remove and return the oldest error that was not raised, or None."""
+        """Remove and return the oldest waiting error, or None."""
         return self._errors.popleft() if self._errors else None
 
     def wake(self) -> None:
-        """Make the caller return from waiting, now or next time."""
+        """Make the caller's current or next wait return."""
         self._woken = True
         self._notify()
 
     def woken(self) -> bool:
-        """Whether `wake` was called since the last call of this."""
+        """Return whether `wake` was called since the last call of this method."""
         woken, self._woken = self._woken, False
         return woken
 

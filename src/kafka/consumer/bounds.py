@@ -35,9 +35,9 @@ NOT_FOR_READS = (
     "enable_auto_commit",
     "group_instance_id",
 )
-"""Options of consumers that a bounded read refuses: it has no group, and commits nothing."""
+"""Consumer options that a bounded read refuses, because it has no group and commits nothing."""
 WHERE_TOPICS_ARE = "topics() of a consumer lists those there are"
-"""Advice where a topic is not there, for programs."""
+"""Advice for programs if a topic does not exist."""
 SKIP_ADVICE = "; on_missing='skip' reads what is left, and counts what is gone"
 """Advice for programs whose records were deleted."""
 _ANSWERS = 3
@@ -46,12 +46,12 @@ _FOR_LAST = ("limit", "n", "count", "tail", "max_records")
 _MAX_OFFSET = 2**63 - 1
 Topics = str | TopicPartition | Iterable[str | TopicPartition]
 Bound = str | int | datetime.datetime | datetime.timedelta | Mapping[TopicPartition, int]
-"""What a start or an end may be given as."""
+"""The forms of a start or an end."""
 OnMissing = Literal["raise", "skip"]
 
 
 class OffsetRange(NamedTuple):
-    """The offsets from `start` up to `end`, which is not one of them."""
+    """The offsets from `start` to `end`, exclusive."""
 
     start: int
     end: int
@@ -65,7 +65,7 @@ class Edge(Enum):
 
 
 class Time(NamedTuple):
-    """The first record that is not older, in milliseconds since 1970-01-01 UTC."""
+    """The first record with this timestamp or a later one, in milliseconds since 1970-01-01 UTC."""
 
     timestamp_ms: int
 
@@ -74,14 +74,14 @@ Parsed = Edge | Time | int | dict[TopicPartition, int]
 
 
 def parse_bound(name: str, given: Any, now_ms: int) -> Parsed:
-    """A start or an end, checked.
+    """Parse a start or an end.
 
     Arguments:
         name: "start" or "end", for errors.
         given: see `kafka.read`.
-        now_ms: the time of day, from which a `timedelta` counts back.
+        now_ms: the current time, from which a `timedelta` is subtracted.
 
-    Raises `TypeError` or `IllegalArgumentError`, which say what may be given.
+    Raises `TypeError` or `IllegalArgumentError`, which name the allowed forms.
     """
     if isinstance(given, str):
         try:
@@ -122,10 +122,10 @@ def _offset(name: str, given: Any) -> int:
 
 
 def check_options(configs: Mapping[str, Any]) -> None:
-    """Refuse options of consumers that a bounded read has no use for, and what `last` is looked for as.
+    """Refuse consumer options that do not apply to a bounded read, and other common names for `last`.
 
     Arguments:
-        configs: the keyword arguments that are no bounds.
+        configs: the keyword arguments other than bounds.
 
     Raises `IllegalArgumentError`, or `KafkaConfigurationError` for unknown options.
     """
@@ -140,7 +140,7 @@ def check_options(configs: Mapping[str, Any]) -> None:
 
 
 def parse_last(given: Any) -> int | None:
-    """How many records of each partition are wanted; None: all. Raises `IllegalArgumentError`."""
+    """Return the number of records to read from each partition; None: all. Raises `IllegalArgumentError`."""
     if given is None:
         return None
     count = None if isinstance(given, bool) else whole_number(given, 1, _MAX_OFFSET)
@@ -150,7 +150,7 @@ def parse_last(given: Any) -> int | None:
 
 
 def parse_topics(given: Any) -> list[str | TopicPartition]:
-    """Topics and partitions, checked and without repetition. Raises `TypeError` or `IllegalArgumentError`."""
+    """Return topics and partitions without duplicates. Raises `TypeError` or `IllegalArgumentError`."""
     alone = isinstance(given, str | TopicPartition)
     if not alone and not isinstance(given, Iterable):
         raise TypeError(f"expected topics, partitions, or several of them, got {type(given).__name__}: {given!r}")
@@ -163,7 +163,7 @@ def parse_topics(given: Any) -> list[str | TopicPartition]:
 
 
 def before(columns: "Columns", end: int) -> "Columns | None":
-    """Those before an offset; None if there are none."""
+    """Return the rows before an offset; None if there are none."""
     count = len(columns)
     if count and columns.offsets[count - 1] >= end:
         count = bisect.bisect_left(columns.offsets, end)
@@ -174,28 +174,28 @@ def before(columns: "Columns", end: int) -> "Columns | None":
 def nothing_came(
     timeout_ms: float, left: Mapping[TopicPartition, OffsetRange], at: Mapping[TopicPartition, int], health: Health
 ) -> str:
-    """The error message for a read that timed out."""
+    """Return the error message for a read that timed out."""
     waiting = ", ".join(f"{tp.topic}-{tp.partition} at offset {at[tp]} of {left[tp].end}" for tp in list(left)[:8])
     why = meanwhile(health.failing) or "; is the leader of that partition reachable?"
     return f"nothing came for {timeout_ms:g} ms from {waiting}{why}"
 
 
 def parse_on_missing(given: Any) -> bool:
-    """Whether what is gone is left out. Raises `IllegalArgumentError`."""
+    """Return whether missing records are skipped. Raises `IllegalArgumentError`."""
     if given not in ("raise", "skip"):
         raise IllegalArgumentError(f"expected 'raise' or 'skip' as on_missing, got {given!r}")
     return bool(given == "skip")
 
 
 class Losses:
-    """Belongs to one iteration over a bounded read.
+    """The deleted records and topics that one iteration over a bounded read has found.
 
     Arguments:
-        skips: whether lost offsets are counted and left out. If not, they are an error.
-        topic_ids: the ID of each topic when its offsets were looked up; None if brokers have no topic IDs.
+        skips: whether missing offsets are skipped and counted. If not, they are an error.
+        topic_ids: the id of each topic when its offsets were looked up; None if brokers have no topic ids.
 
     Attributes:
-        missing: number of lost offsets, for each partition that has any.
+        missing: number of missing offsets, for each partition that has any.
     """
 
     def __init__(self, skips: bool, topic_ids: Mapping[str, UUID | None]) -> None:
@@ -205,19 +205,19 @@ class Losses:
         self.missing: dict[TopicPartition, int] = {}
 
     def made_again(self, topic: str, metadata: ClusterMetadata) -> bool:
-        """Whether the topic of this name is another one now."""
+        """Return whether the topic was deleted and recreated."""
         return is_another_topic(self._topic_ids.get(topic), metadata.topic_id(topic))
 
     @property
     def in_doubt(self) -> bool:
-        """Whether a topic may be gone, and the cluster is to be asked again."""
+        """Whether a topic may have been deleted, and the metadata need a refresh."""
         return bool(self._unknown_in)
 
     def look_for(self, topics: Iterable[str], metadata: ClusterMetadata) -> set[str]:
-        """Return which of these topics were deleted or recreated.
+        """Return the topics among these that were deleted or recreated.
 
         Arguments:
-            topics: by name.
+            topics: topic names.
             metadata: the newest metadata of the cluster.
         """
         gone = set()
@@ -235,11 +235,11 @@ class Losses:
         return gone
 
     def leave_out(self, gone: Mapping[TopicPartition, OffsetRange], why: str) -> None:
-        """Count what is gone, with a line in the log; or raise `OffsetOutOfRangeError`.
+        """Count and log missing offsets, or raise `OffsetOutOfRangeError`.
 
         Arguments:
             gone: the offsets, by partition.
-            why: what has happened, for texts.
+            why: the cause, for messages.
         """
         if not gone:
             return

@@ -35,18 +35,16 @@ from kafka.wire.api.metadata import MetadataRequest, MetadataResponse
 log = logging.getLogger(__name__)
 
 LEAVE_TIMEOUT_MS = 5_000
-"""How long closing tries to tell the coordinator, which otherwise notices when the session expires."""
+"""How long closing tries to notify the coordinator, which otherwise notices when the session expires."""
 
 
 LEAVE_WAIT_MS = 1_000
 """How long ``unsubscribe()`` waits for the coordinator; Java's does not wait at all."""
 _INTERNAL = ("__consumer_offsets", "__transaction_state")
 _RANGE_WAIT_MS = 500
-"""How long to look up the offsets that a partition has, for the text of an error."""
+"""How long to look up a partition's available offsets for an error message."""
 RELEASE_WAIT_MS = 5_000
-"""How long ``assign()`` and ``unsubscribe()`` wait for the automatic commit of what is given up; it then continues.
-
-"""
+"""How long ``assign()`` and ``unsubscribe()`` wait for the automatic commit; it continues after that."""
 
 
 class ConsumerCore(ConsumerParts):
@@ -54,8 +52,8 @@ class ConsumerCore(ConsumerParts):
 
     Arguments:
         config: all options.
-        runner: reaches the caller.
-        loop: the loop that this runs on.
+        runner: connects the loop and the caller.
+        loop: the loop on which this runs.
         client: the cluster; None: create one from the options.
     """
 
@@ -80,7 +78,7 @@ class ConsumerCore(ConsumerParts):
     # The loop's side: life --------------------------------------------------------------------------------------------
 
     async def start(self, *, in_background: bool = False) -> None:
-        """Find the cluster; raises `NoBrokersAvailable`, but not ``in_background``, see `ClusterClient.start`."""
+        """Find the cluster. Raises `NoBrokersAvailable`, but not ``in_background``, see `ClusterClient.start`."""
         await self._client_core.start(in_background=in_background)
         self.client.on_metadata(self._metadata_changed)
         self.commits.start()
@@ -99,7 +97,7 @@ class ConsumerCore(ConsumerParts):
         try:
             try:
                 await self.commits.close()
-            finally:  # also if waiting for the rest was interrupted
+            finally:  # even if waiting was interrupted
                 left_ms = (deadline - self._loop.time()) * 1000
                 await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
         finally:
@@ -109,13 +107,13 @@ class ConsumerCore(ConsumerParts):
                 await self._statistics.close(deadline)
 
     def drop_fetched(self) -> None:
-        """Release fetched data that was not returned; after `close`, when no one polls."""
+        """Release fetched data that was not returned. Called after `close`, when no one polls."""
         self.buffer.close(self.subscription.states())
 
     # The loop's side: what callers wait for ---------------------------------------------------------------------------
 
     async def position(self, tp: TopicPartition, timeout_ms: float) -> int:
-        """Return the position of ``tp``, looking it up if necessary; raises `KafkaTimeoutError`."""
+        """Return the position of ``tp``, looking it up if necessary. Raises `KafkaTimeoutError`."""
         state = self.subscription.assigned(tp)
         try:
             async with asyncio.timeout(timeout_ms / 1000):
@@ -131,11 +129,11 @@ class ConsumerCore(ConsumerParts):
                 + meanwhile(self._client_core.current_failures.failing())
             ) from None
         finally:
-            self._positions_wanted = self.events.pending = True  # poll() continues to look, whatever the outcome
+            self._positions_wanted = self.events.pending = True  # poll() continues the lookup in any case
         return state.position.offset
 
     async def look_up_topics(self, timeout_ms: float) -> None:
-        """Load the metadata of the subscribed topics; if that fails, it is left to `poll()`."""
+        """Load the metadata of the subscribed topics; after a failure, `poll()` tries again."""
         try:
             async with asyncio.timeout(timeout_ms / 1000):
                 await self.cluster.find(timeout_ms, renew=False)
@@ -144,17 +142,17 @@ class ConsumerCore(ConsumerParts):
             log.debug("the topics could not be looked up ahead of poll(): %s", error)
 
     async def leave_group(self) -> None:
-        """Give up the membership, and wait a moment for the coordinator. Does not raise."""
+        """Give up the membership, and wait briefly for the coordinator. Does not raise."""
         await self.membership.leave("the consumer has unsubscribed", LEAVE_WAIT_MS)
 
     def begin_to_leave_group(self) -> None:
-        """Give up the membership; the coordinator is told in the background."""
+        """Give up the membership; the coordinator is notified in the background."""
         self.membership.begin_to_leave("the consumer has unsubscribed")
 
     # The caller's side: polling ---------------------------------------------------------------------------------------
 
     def begin_poll(self, now: float) -> None:
-        """The caller enters `poll()`, until `PollClock.end`; raises `IllegalStateError` once it is closed."""
+        """Enter `poll()`, until `PollClock.end`. Raises `IllegalStateError` if the consumer is closed."""
         if self.closed:
             raise IllegalStateError("the consumer is closed")
         if self.poll_along is not None:
@@ -167,12 +165,12 @@ class ConsumerCore(ConsumerParts):
             raise WakeupError("wakeup() was called")
 
     def begin_processing_events(self) -> None:
-        """Begin to handle background events; from now on `events.pending` means a newer one."""
+        """Begin to handle background events; after this, `events.pending` refers to newer ones."""
         self.events.pending = False
         try:
             self.truncations.act()
         except BaseException:
-            self.events.pending = True  # the rest is done next time
+            self.events.pending = True  # the next call handles the rest
             raise
         self.raise_error()
         if self._positions_wanted:
@@ -181,7 +179,7 @@ class ConsumerCore(ConsumerParts):
         self.commits.begin_due()
 
     def raise_error(self) -> None:
-        """Raise background errors, one per call; the call after the last one lets work continue."""
+        """Raise background errors, one per call. The first call without one resumes the work that they stopped."""
         while (failure := self.events.next_error()) is not None:
             error = self._still_true(failure)
             self._raised = True
@@ -193,7 +191,7 @@ class ConsumerCore(ConsumerParts):
             self._runner.submit(self.positions.resolve)
 
     def _still_true(self, error: Exception) -> Exception | None:
-        """The part of an error that still holds: a seek may have followed before the caller saw it."""
+        """Return the part of an error that still holds, as the caller may have sought since; None if there is none."""
         if not isinstance(error, NoOffsetForPartitionError):
             return error
         states = (self.subscription.state_of(tp) for tp in error.args[0])
@@ -201,7 +199,7 @@ class ConsumerCore(ConsumerParts):
         return NoOffsetForPartitionError(lacking, group_id=self.config.group.group_id) if lacking else None
 
     async def find_ranges(self, error: OffsetOutOfRangeError) -> None:
-        """Add the available offsets to an error, if brokers tell at once."""
+        """Add the available offsets to an error, if brokers return them quickly."""
         offsets = error.args[0] if error.args else None
         if not isinstance(offsets, dict) or error.ranges or self.closed:
             return
@@ -214,7 +212,7 @@ class ConsumerCore(ConsumerParts):
         error.ranges = {tp: (first[tp].offset, end[tp].offset) for tp in offsets}
 
     def check_wanted(self) -> None:
-        """Raise `IllegalStateError` if nothing is subscribed to or assigned: iteration would wait for ever."""
+        """Raise `IllegalStateError` if nothing is subscribed to or assigned, because iteration would never end."""
         if self.subscription.type is SubscriptionType.NONE:
             raise AssertedStateError("nothing is subscribed to or assigned: call subscribe() or assign() first")
 
@@ -229,7 +227,7 @@ class ConsumerCore(ConsumerParts):
     # The caller's side: subscribing and seeking -----------------------------------------------------------------------
 
     def subscribed(self) -> None:
-        """The subscription has changed."""
+        """Act on a changed subscription."""
         self.rebalance.subscription_changed()
         self._left.forget()
         self._topics_looked_up = False
@@ -237,12 +235,12 @@ class ConsumerCore(ConsumerParts):
         self._runner.submit(self._resubscribe)
 
     def take_ahead(self) -> None:
-        """Without a group: take the known partitions of the subscription before the next `poll()`."""
+        """Without a group, assign the known partitions of the subscription before the next `poll()`."""
         if self._takes_ahead:
             self.rebalance.take_ahead(self.client.metadata.version)
 
     def topics_unknown(self) -> bool:
-        """Whether to look up topics for `take_ahead`; once for each subscription."""
+        """Return whether to look up topics for `take_ahead`; only once for each subscription."""
         if not self._takes_ahead or self._topics_looked_up:
             return False
         self._topics_looked_up = True
@@ -254,7 +252,7 @@ class ConsumerCore(ConsumerParts):
         return self.config.group.group_id is None and self.subscription.is_automatic and not self.closed
 
     def enforce_rebalance(self, reason: str) -> None:
-        """Make the group rebalance with the next `poll()`; raises `IllegalStateError` without a group."""
+        """Make the group rebalance with the next `poll()`. Raises `IllegalStateError` without a group."""
         group = self.config.group
         if group.group_id is None:
             raise AssertedStateError("only a consumer in a group can rebalance: set group_id")
@@ -267,16 +265,16 @@ class ConsumerCore(ConsumerParts):
         """Assign partitions manually."""
         self._drop(self.subscription.assign_from_user(partitions))
         self._runner.submit(self._wants_others)
-        # Positions are not looked up before the next poll(): usually a seek comes first.
+        # Positions are not looked up before the next poll(), because a seek usually comes first.
         self._positions_wanted = self.events.pending = True
 
     def unsubscribe(self) -> None:
-        """Unassign everything; leaving the group is left to `leave_group`."""
+        """Unassign everything; `leave_group` leaves the group."""
         self._drop(self.subscription.unsubscribe())
         self._runner.submit(self._wants_others)
 
     def seek(self, state: PartitionState, offset: int) -> None:
-        """Read from ``offset``."""
+        """Move the position to ``offset``."""
         unplaced = state.position is None
         self.read_from(state, FetchPosition(offset))
         if unplaced:
@@ -293,11 +291,11 @@ class ConsumerCore(ConsumerParts):
         self._runner.submit(self.fetcher.refresh, state)
 
     def consumed_offsets(self) -> Offsets:
-        """The positions, for a commit."""
+        """Return the positions, for a commit."""
         return self.subscription.all_consumed_offsets()
 
     def given_offsets(self, offsets: Offsets) -> Offsets:
-        """The offsets that the program commits; those of positions in a deleted topic keep its id."""
+        """Return the offsets that the program commits, with topic ids for positions in deleted topics."""
         given = ReadOffsets()
         given.update(offsets)
         for tp in offsets:
@@ -318,7 +316,7 @@ class ConsumerCore(ConsumerParts):
         try:
             self._wants_others()
             self.membership.subscription_changed("the subscription has changed")
-        finally:  # without it no step would ever be taken
+        finally:  # otherwise no further step would be taken
             self.rebalance.subscription_heard()
 
     def _metadata_changed(self, metadata: ClusterMetadata) -> None:
@@ -338,25 +336,25 @@ class MetadataQueries:
     """Answers queries about the cluster. Runs on the loop.
 
     Arguments:
-        client: holds the metadata and the connections.
+        client: provides the metadata and the connections.
     """
 
     def __init__(self, client: ClusterAccess) -> None:
         self._client = client
 
     async def partitions_for_topic(self, topic: str) -> set[int]:
-        """The partitions of a topic; empty if there is no such topic."""
+        """Return the partitions of a topic; empty if there is no such topic."""
         found = self._client.metadata.partitions_for_topic(topic)
         if found is None:
             found = (await self._client.refresh_metadata([topic])).partitions_for_topic(topic)
         return found or set()
 
     async def all_topics(self) -> set[str]:
-        """The names of all topics except internal ones."""
+        """Return the names of all topics except internal ones."""
         response: MetadataResponse
         try:
             response = await self._client.send_any(MetadataRequest(topics=None), min_version=1)
-        except UnsupportedVersionError:  # before Kafka 0.10: an empty list means all, and internal ones are not marked
+        except UnsupportedVersionError:  # before Kafka 0.10, an empty list means all topics, internal ones unmarked
             response = await self._client.send_any(MetadataRequest(topics=[]), max_version=0)
         return {
             each.name
@@ -365,18 +363,18 @@ class MetadataQueries:
         }
 
     async def find(self, timeout_ms: float | None, renew: bool) -> None:
-        """Wait until the brokers are known, or with ``renew`` until they are requested again.
+        """Wait until the brokers are known.
 
         Arguments:
-            timeout_ms: None: try for ever.
-            renew: request the metadata even if they are known.
+            timeout_ms: how long to try; None: no limit.
+            renew: request the metadata even if the brokers are known.
 
-        Raises `KafkaTimeoutError`, with what the servers answered.
+        Raises `KafkaTimeoutError`, which contains the errors of the servers.
         """
         if renew or not self._client.metadata.brokers():
             await self._client.retry("looking up the brokers", self._client.refresh_metadata, timeout_ms)
 
     async def is_connected(self) -> bool:
-        """Whether a broker is connected."""
+        """Return whether a broker is connected."""
         nodes = self._client.metadata.brokers()
         return any(self._client.ready_connection(node.nodeId) is not None for node in nodes)

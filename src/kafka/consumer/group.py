@@ -1,6 +1,6 @@
 """kafka-python's import path of `KafkaConsumer`.
 
-The consumer is loaded through it: agents that trace programs wait for the import of this module.
+The consumer is loaded through this module, because tracing agents wait for its import.
 """
 
 from typing import Any
@@ -10,5 +10,5 @@ from kafka.consumer.kafka_consumer import KafkaConsumer as KafkaConsumer
 
 
 def __getattr__(name: str) -> Any:
-    """Load a name that this module had in kafka-python because it imported it."""
+    """Load a name that kafka-python's module imported."""
     return _old_names.of_a_package(__name__, name, {})

@@ -23,16 +23,16 @@ from kafka.record.records import Key, Value
 class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasPolledClient):
     """Reads records from topics. Java: ``KafkaConsumer``; arguments and defaults are kafka-python's.
 
-    A consumer belongs to one thread; other threads may only call `close` and `wakeup`. Heartbeats, fetches and
-    commits run on a loop thread that all clients of the process share, so a slow handler does not starve them; one that
-    takes longer than ``max_poll_interval_ms`` loses its partitions.
+    Use a consumer in one thread; other threads may only call `close` and `wakeup`. Heartbeats, fetches and commits run
+    on a loop thread that all clients of the process share, so a slow handler does not delay them. A consumer whose
+    handler takes longer than ``max_poll_interval_ms`` loses its partitions.
 
     Arguments:
         topics: topics to subscribe to; without any, call `subscribe` or `assign`.
         configs: options, such as ``bootstrap_servers``, ``group_id``, ``auto_offset_reset``, ``enable_auto_commit``,
             ``max_poll_records``, ``consumer_timeout_ms``; `kafka.config` declares all of them.
 
-    An option, a form of topics or a method that only kafka-python 0.9 had makes it the consumer of 0.9; see
+    Options, forms of topics and methods that only kafka-python 0.9 had turn it into the consumer of 0.9; see
     `kafka.consumer.kafka`.
 
     Raises `KafkaConfigurationError` for an unknown or invalid option, `NoBrokersAvailable` if no bootstrap server
@@ -43,7 +43,7 @@ class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasP
     DEFAULT_SESSION_TIMEOUT_MS_0_9: ClassVar[int] = 30_000
     """Default of older clients for brokers before 0.10.1, which have no rebalance timeout."""
     DEFAULT_SESSION_TIMEOUT_MS_PRE_KIP_735: ClassVar[int] = 30_000
-    """Default of kafka-python 3 for brokers that refuse the session timeout of Kafka 3.0."""
+    """Default of kafka-python 3 for brokers that reject the session timeout of Kafka 3.0."""
     _listener_types = (ConsumerRebalanceListener,)
 
     def __init__(self, *topics: str, **configs: Unpack[ConsumerConfigs]) -> None:
@@ -67,16 +67,16 @@ class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasP
             raise
 
     _consumer_timeout = math.inf
-    """Unix time in seconds at which iteration ends in a user's subclass that iterates by `poll`."""
+    """Unix time in seconds at which iteration ends, for subclasses that iterate by `poll`."""
 
     def _set_consumer_timeout(self) -> None:
-        """Start ``consumer_timeout_ms`` for such iteration."""
+        """Start ``consumer_timeout_ms`` for iteration in such a subclass."""
         limit_ms = self._core.config.consumer.consumer_timeout_ms
         self._consumer_timeout = wall_clock_ns()() / 1e9 + limit_ms / 1000
 
     @property
     def _subscription(self) -> SubscriptionState:
-        """The name by which packages that trace consumers read the topics."""
+        """The subscription, under the name by which tracing packages read the topics."""
         return self._core.subscription
 
     def next(self) -> ConsumerRecord[Key, Value]:
@@ -90,11 +90,11 @@ class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasP
             raise IterationTimeout("no record came within consumer_timeout_ms, or the consumer is closed") from end
 
     def next_v1(self) -> ConsumerRecord[Key, Value]:
-        """Return ``next(consumer)``: one of the two iterators that kafka-python 1.4.7 let programs choose from."""
+        """Return ``next(consumer)``: one of the two iterators of kafka-python 1.4.7."""
         return self.__next__()
 
     def next_v2(self) -> ConsumerRecord[Key, Value]:
-        """Return ``next(consumer)``: the other one."""
+        """Return ``next(consumer)``: the other iterator of kafka-python 1.4.7."""
         return self.__next__()
 
     def __enter__(self) -> Self:

@@ -1,6 +1,6 @@
-"""Turns a `KafkaConsumer` into that of kafka-python 0.9, which joins no group and commits what was marked as done.
+"""Turns a `KafkaConsumer` into that of kafka-python 0.9, which joins no group and commits messages marked as done.
 
-An option, a form of topics or a method that only 0.9 had triggers that; its class is loaded only then.
+This happens on first use of an option, a form of topics or a method that only 0.9 had; the class is loaded only then.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _OPENED = ("_core", "_cursor", "_poll_loop", "_events")
 
 
 def wants_0_9(topics: tuple[Any, ...], configs: Mapping[str, Any]) -> bool:
-    """Whether a constructor's arguments are those of 0.9."""
+    """Return whether a constructor's arguments are those of 0.9."""
     return not _OPTIONS.isdisjoint(configs) or any(isinstance(topic, _FORMS) for topic in topics)
 
 
 def switch_to_0_9(consumer: OldMethods, topics: tuple[Any, ...], configs: dict[str, Any]) -> None:
-    """Turn a consumer without open resources into one of 0.9; raises what its constructor raises.
+    """Turn a consumer without open resources into one of 0.9. Raises the errors of its constructor.
 
     The methods of a user's subclass take precedence.
     """
@@ -55,8 +55,8 @@ def switch_to_0_9(consumer: OldMethods, topics: tuple[Any, ...], configs: dict[s
 class OldMethods:
     """The methods that only 0.9 had.
 
-    The first call of one turns a `KafkaConsumer` into one of 0.9, with the same options; it leaves its group, and
-    continues from its positions.
+    The first call turns a `KafkaConsumer` into one of 0.9, with the same options. It leaves its group and continues
+    from its positions.
     """
 
     _given: tuple[tuple[Any, ...], dict[str, Any]]
@@ -64,22 +64,22 @@ class OldMethods:
     def _in_old_manner(self, name: str, *args: Any, **kwargs: Any) -> Any:
         consumer: Any = self
         topics, configs = self._given
-        _old_names.of_a_package(__name__, "KafkaConsumer", _HOMES)._parse(configs)  # before anything is closed
+        _old_names.of_a_package(__name__, "KafkaConsumer", _HOMES)._parse(configs)  # before the consumer is closed
         positions = {tuple(tp): consumer.position(tp) for tp in consumer.assignment()}
         consumer.close(autocommit=False)
         switch_to_0_9(consumer, (*topics, positions), configs)
         return getattr(consumer, name)(*args, **kwargs)
 
     def configure(self, **configs: Any) -> None:
-        """Of 0.9: replace all options.
+        """Replace all options, as in 0.9.
 
         Arguments:
-            configs: options of that time by name.
+            configs: options of 0.9 by name.
         """
         self._in_old_manner("configure", **configs)
 
     def set_topic_partitions(self, *topics: Any) -> None:
-        """Of 0.9: choose what to read, and from where.
+        """Choose the partitions and offsets to read, as in 0.9.
 
         Arguments:
             topics: names; pairs of a topic and a partition, or these with an offset; or dicts of such.
@@ -87,14 +87,14 @@ class OldMethods:
         self._in_old_manner("set_topic_partitions", *topics)
 
     def fetch_messages(self) -> Iterator[Any]:
-        """Of 0.9: fetch once, and return the messages."""
+        """Fetch once and return the messages, as in 0.9."""
         messages: Iterator[Any] = self._in_old_manner("fetch_messages")
         return messages
 
     def get_partition_offsets(
         self, topic: str | bytes, partition: int, request_time_ms: int, max_num_offsets: int
     ) -> list[int]:
-        """Of 0.9: look up offsets of a partition before a time.
+        """Look up offsets of a partition before a time, as in 0.9.
 
         Arguments:
             topic: the topic.
@@ -108,15 +108,15 @@ class OldMethods:
         return found
 
     def offsets(self, group: str | None = None) -> dict[Any, Any]:
-        """Of 0.9: the offsets to fetch next, committed, done, and where partitions end.
+        """Return the offsets to fetch next, committed, done, and at the ends of partitions, as in 0.9.
 
         Arguments:
-            group: one of "fetch", "commit", "task_done" and "highwater", to return its dict alone; None: all by that
-                name.
+            group: one of "fetch", "commit", "task_done" and "highwater", to return only its dict; None: all by these
+                names.
         """
         found: dict[Any, Any] = self._in_old_manner("offsets", group)
         return found
 
     def task_done(self, message: Any) -> None:
-        """Of 0.9: mark a message as done, for the next commit."""
+        """Mark a message as done for the next commit, as in 0.9."""
         self._in_old_manner("task_done", message)

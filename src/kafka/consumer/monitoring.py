@@ -30,20 +30,20 @@ from kafka.structs import TopicPartition
 
 
 class ConsumerMetrics:
-    """The consumer's metrics: which part counts what, and the names under which they are shown.
+    """The consumer's metrics: the part that counts each of them, and their names.
 
     Arguments:
         config: the consumer's options.
-        loop: whose time counts.
-        callback_runner: makes what calls reporters, of a name.
+        loop: provides the time.
+        callback_runner: creates the runner of a given name that calls reporters.
 
     Attributes:
         all: every metric of the consumer.
-        traffic: counts what is exchanged with brokers.
-        fetching: counts what is fetched and handed out.
+        traffic: counts bytes exchanged with brokers.
+        fetching: counts fetched and returned records.
         group: counts heartbeats, joins and commits.
 
-    Raises what the constructor, `configure` and `init` of reporters raise.
+    Raises exceptions of the constructor, `configure` and `init` of reporters.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class ConsumerMetrics:
         rebalance: Rebalance,
         clock: PollClock,
     ) -> None:
-        """Show the values of the other parts."""
+        """Register the metrics of the other parts."""
         fetched = (
             _gauge("bytes-consumed-total", "bytes of records that have come", lambda: fetcher.bytes_fetched),
             _gauge("records-consumed-total", "records handed out", lambda: buffer.records_taken),
@@ -90,7 +90,7 @@ class ConsumerMetrics:
         self.all.add(self._poll_group, POLL_METRICS, clock)
 
     def report_by_runner(self) -> None:
-        """Show values only in threads in which the reporters, if there are any, may be called."""
+        """Restrict reading of metrics to threads in which the reporters, if any, may be called."""
         self.all.call_reporters_by(self._reporting.submit)
 
     def submit(self, function: Callable[[], object]) -> None:
@@ -111,19 +111,19 @@ def _gauge(name: str, description: str, read: Callable[[], float]) -> Metric:
 
 
 _UNUSUAL = 3
-"""More failures of a partition in a row than a moving leader explains."""
+"""The number of consecutive failures of a partition above which a moving leader is an unlikely cause."""
 
 _NAMED = 5
 """The maximum number of partitions to name."""
 
 
 class ConsumerHealth:
-    """What a consumer adds to the health of a client: whether fetches are answered, its membership, and its lag.
+    """A consumer's part of the health of a client: whether fetches are answered, its membership, and its lag.
 
     Reads other parts of the consumer, in any thread.
 
     Arguments:
-        common: what all clients have.
+        common: the part that all clients share.
         options: how long a broker may wait for records, and up to which end they are read.
     """
 
@@ -143,7 +143,7 @@ class ConsumerHealth:
         self._membership = membership
 
     def report(self, closed: bool) -> Health:
-        """The health of the consumer now."""
+        """Return the current health of the consumer."""
         status = self._membership.status()
         states = self._subscription.states()
         since = self._fetcher.waiting_since()
@@ -166,7 +166,7 @@ class ConsumerHealth:
         return self._common.report(seen, closed)
 
     def _lag(self, states: list[PartitionState]) -> dict[TopicPartition, int]:
-        """How far the positions are behind the ends as of the last fetches."""
+        """Return the number of offsets between the positions and the ends, as of the last fetches."""
         known = {state.tp: current_lag(state, self._read_committed) for state in states}
         return {tp: lag for tp, lag in known.items() if lag is not None}
 
@@ -174,16 +174,16 @@ class ConsumerHealth:
 def consumer_html(
     kind: str, health: Health, options: ConnectionOptions, group_id: str | None, read: SubscriptionState | None
 ) -> str:
-    """The HTML that a notebook shows of a consumer or share consumer: health, group, and assigned partitions.
+    """Return the HTML of a consumer or share consumer for notebooks: health, group, and assigned partitions.
 
     Runs in any thread; sends no requests.
 
     Arguments:
         kind: the consumer's class.
-        health: what its `health()` gives.
-        options: of its connections.
-        group_id: its group; None: it has none.
-        read: what it subscribes to; None before the start.
+        health: the result of its `health()`.
+        options: the options of its connections.
+        group_id: its group, or None.
+        read: its subscription; None before the start.
     """
     states = [] if read is None else sorted(read.states(), key=lambda state: state.tp)
     more = (

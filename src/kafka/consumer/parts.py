@@ -48,23 +48,23 @@ Owner = TypeVar("Owner")
 
 
 class Runner(Protocol):
-    """How the two sides reach each other: `LoopRunner` or `ThreadRunner` of `kafka.consumer.runners`."""
+    """Connects the two sides: `LoopRunner` or `ThreadRunner` of `kafka.consumer.runners`."""
 
     def notify(self) -> None:
-        """Called on the loop: a caller that waits has something to look at."""
+        """Wake a waiting caller, because there is news. Called on the loop."""
 
     def submit(self, function: Callable[..., object], *args: object) -> None:
-        """Called by the caller: run ``function(*args)`` on the loop."""
+        """Run ``function(*args)`` on the loop. Called by the caller."""
 
     def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
-        """Call ``tell(owner, error)`` if the loop fails for good; ``owner`` is held weakly."""
+        """Call ``tell(owner, error)`` if the loop fails permanently; ``owner`` is held weakly."""
 
     def callback_runner(self, name: str) -> CallbackRunner:
-        """Runner for user functions that the caller does not wait for; ``name`` is its thread's."""
+        """Return a runner for user functions that the caller does not wait for; ``name`` names its thread."""
 
 
 def _membership_of(group_protocol: str) -> Callable[..., Membership]:
-    """The class of a member; imported only here, as a consumer without a group needs none of its modules."""
+    """Return the class of a member. Imported only here: a consumer without a group needs none of its modules."""
     if group_protocol == "consumer":
         from kafka.coordinator.consumer_group.membership import ConsumerGroupMembership
 
@@ -79,8 +79,8 @@ class ConsumerParts:
 
     Arguments:
         config: all options.
-        runner: reaches the caller.
-        loop: the loop that this runs on.
+        runner: connects the loop and the caller.
+        loop: the loop on which this runs.
         client: the cluster; None: create one from the options.
     """
 
@@ -233,7 +233,7 @@ class ConsumerParts:
     def topic_replaced(self, state: PartitionState) -> None:
         """See `BufferListener`: the new topic is read from its beginning."""
         if self.client.metadata.topic_id(state.tp.topic) == state.fetching.topic_id:
-            self.read_from(state, state.position)  # a broker that lagged behind had reported the deleted topic
+            self.read_from(state, state.position)  # the deleted topic was reported by a broker that lagged behind
         else:
             self.reset(state, EARLIEST)
 
@@ -280,7 +280,7 @@ class ConsumerParts:
         """See `TruncationListener`."""
         try:
             self.buffer.discard(state, position, reset)
-        finally:  # also if it was interrupted, as the position may have moved
+        finally:  # even after an interrupt, because the position may have moved
             self._runner.submit(self.fetcher.refresh, state)
 
     def reset_by_policy(self, state: PartitionState) -> None:
@@ -292,7 +292,7 @@ class ConsumerParts:
         self.events.happened()
 
     def start_timestamp(self, tp: TopicPartition) -> int | None:
-        """See `ResolverListener`: where a partition without a committed offset begins."""
+        """See `ResolverListener`: where to start reading a partition without a committed offset."""
         if self.history.is_recreated(tp):
             return EARLIEST
         return self._policy_timestamp(
@@ -335,14 +335,14 @@ class ConsumerParts:
         self.positions.resolve()
 
     def reset(self, state: PartitionState, timestamp: int | None) -> None:
-        """Read from the offset that ``timestamp`` stands for, None: as configured; it is looked up when needed."""
+        """Read from the offset that ``timestamp`` refers to (None: as configured); it is looked up when needed."""
         self.read_from(state, reset=timestamp)
         self._runner.submit(self.positions.resolve_soon)
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
     def _labels(self) -> dict[str, str | None]:
-        """The labels of this consumer in telemetry."""
+        """Return the labels of this consumer in telemetry."""
         group = self.config.group
         return {
             "client_rack": self.config.fetch.client_rack,

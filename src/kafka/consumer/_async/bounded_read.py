@@ -1,4 +1,7 @@
-"""Reads what topics hold at the moment of the call, and then ends. `_find_ranges` finds the offsets to read."""
+"""Reads the records that topics contain at the time of the call, and then ends.
+
+`_find_ranges` determines the offsets to read.
+"""
 
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -50,7 +53,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 _POLL_MS = 50
-"""How often positions are checked: they also move over markers and gaps, which do not wake the reader."""
+"""How often positions are checked: they also move past markers and gaps, which do not wake the reader."""
 _TIMEOUT_MS = 60_000
 _ADVICE = "on_deserialization_error='skip' leaves it out, and error_columns=True keeps its row"
 
@@ -69,33 +72,34 @@ async def read_async(
     error_columns: bool = False,
     **configs: Unpack[ConsumerConfigs],
 ) -> "AsyncBoundedRead":
-    """Read a snapshot of topics: exactly the records that they hold now, within bounds.
+    """Read a snapshot of topics: exactly the records that they contain now, within bounds.
 
-    This call looks up the offsets; records written later are not read. Nothing is committed, and there is no group.
+    This call looks up the offsets; records written later are not read. The read commits nothing and uses no group.
 
     Arguments:
         topics: a topic, a `TopicPartition`, or several of them.
         start: where to begin: an offset (of each partition), a dict of `TopicPartition` to offset, a `datetime` (local
-            where it has no time zone), a `timedelta` before now, "earliest" or "latest". An offset that a log no longer
-            has, or does not have yet, means its nearer end. What a dict leaves out is read from the beginning.
-        end: where to stop, likewise; the offset or time itself is not read. With a time, the first record that is not
-            older, and all behind it, are left out, as Kafka looks times up.
-        last: maximum number of records per partition, the last ones between start and end.
-        progress: True shows a bar (needs Rich); a function is called with the number of offsets done and in all.
-        timeout_ms: how long a read may go without progress before it fails.
-        on_missing: what to do about records that are deleted (by retention, `delete_records`, or with their topic)
-            after this call and before they are read. "raise": the read fails with `OffsetOutOfRangeError`, which names
-            them; "skip": it goes on with what is left, logs a warning, and counts them in ``missing``.
-        key: makes keys a typed column of Arrow, as of `poll_arrow`. Deserializers are for records, which are iterated
-            over; these are for batches and tables.
+            time if it has no time zone), a `timedelta` before now, "earliest" or "latest". An offset outside the log is
+            replaced by the nearer end of the log. Partitions missing from a dict are read from the beginning.
+        end: where to stop, in the same forms; exclusive. A time stops each partition before its first record with that
+            timestamp or a later one, as Kafka resolves times to offsets.
+        last: maximum number of records per partition, counted back from the end.
+        progress: True shows a progress bar (requires Rich); a function is called with the number of offsets read and
+            the total.
+        timeout_ms: how long a read may make no progress before it fails.
+        on_missing: how to handle records that are deleted (by retention, `delete_records`, or with their topic) after
+            this call and before they are read. "raise": the read fails with `OffsetOutOfRangeError`, which names them;
+            "skip": it continues with the remaining records, logs a warning, and counts the missing ones in ``missing``.
+        key: decodes keys to a typed Arrow column, as in `poll_arrow`. It applies to batches and tables, deserializers
+            to iteration over records.
         value: the same for values.
-        error_columns: as of `poll_arrow`.
+        error_columns: as in `poll_arrow`.
         configs: options of `AsyncKafkaConsumer`, such as ``bootstrap_servers``, ``isolation_level``, deserializers.
 
-    Returns an `AsyncBoundedRead`: iterate over it for records, or ask it for Arrow, pandas or polars.
+    Returns an `AsyncBoundedRead`: iterate over it for records, or convert it to Arrow, pandas or polars.
 
     Raises `TypeError` or `IllegalArgumentError` for invalid bounds, `UnknownTopicOrPartitionError`,
-    `KafkaTimeoutError`, and what the consumer raises.
+    `KafkaTimeoutError`, and errors of the consumer.
     """
     check_timeout(timeout_ms)
     check_options(configs)
@@ -119,9 +123,9 @@ async def read_async(
 
 
 async def _opened(configs: Mapping[str, Any]) -> AsyncKafkaConsumer:
-    """A consumer that has been started, which an asyncio one is where a block with it begins."""
-    creates = {"allow_auto_create_topics": False}  # or a topic that is deleted meanwhile would come back
-    recreated = {"on_topic_recreated": "continue"}  # `Losses` compares the ids of topics
+    """Return a started consumer; the asyncio one starts when its block is entered."""
+    creates = {"allow_auto_create_topics": False}  # otherwise a topic deleted in the meantime would be recreated
+    recreated = {"on_topic_recreated": "continue"}  # `Losses` compares topic ids
     options: Any = {**creates, **configs, **recreated, "auto_offset_reset": "none", "enable_auto_commit": False}
     consumer = await AsyncKafkaConsumer(**options).__aenter__()
     consumer._core.history.is_told_elsewhere = True
@@ -129,28 +133,26 @@ async def _opened(configs: Mapping[str, Any]) -> AsyncKafkaConsumer:
 
 
 class AsyncBoundedRead:
-    """The records between two offsets of each partition, as they were when `read_async` was called.
+    """The records between two offsets of each partition, as determined by `read_async`.
 
     Arguments:
         consumer: reads, and is closed at the end of the first iteration.
-        configs: the options from which the consumer of each later iteration is made.
+        configs: the options for the consumer of each later iteration.
         ranges: the offsets of each partition.
         progress: see `read_async`.
-        timeout_ms: how long a read waits while nothing comes.
-        skips: whether records that are gone are left out and counted.
-        topic_ids: of the topics, where brokers have ids.
-        typed: makes batches of Arrow.
+        timeout_ms: how long a read may make no progress.
+        skips: whether missing records are skipped and counted.
+        topic_ids: ids of the topics, if brokers have topic ids.
+        typed: creates Arrow batches.
 
-    Iterate over it for `ConsumerRecord` objects: those of a partition are in order. Each iteration, and each of the
-    methods below, reads from the start; one after the other, not two at a time. The consumer is closed at the end of
-    each.
+    Iterate over it for `ConsumerRecord` objects, which are in order within each partition. Each iteration, and each of
+    the methods below, reads from the start and closes the consumer at its end. Only one may run at a time.
 
-    `ranges` has the offsets of each partition; compaction and transactions leave some of them without a record.
-    `missing` has how many of them the newest iteration has found gone.
+    `ranges` contains the offsets of each partition; because of compaction and transactions, some have no record.
+    `missing` contains the number of offsets that the newest iteration found deleted.
 
-    Raises `OffsetOutOfRangeError` where a log has lost offsets meanwhile that were to be read (unless
-    ``on_missing="skip"``), `LogTruncationError` where one was cut back, `KafkaTimeoutError` where nothing comes for
-    ``timeout_ms``.
+    Raises `OffsetOutOfRangeError` if offsets to be read were deleted in the meantime (unless ``on_missing="skip"``),
+    `LogTruncationError` if a log was truncated, `KafkaTimeoutError` if there is no progress for ``timeout_ms``.
     """
 
     def __init__(
@@ -164,7 +166,7 @@ class AsyncBoundedRead:
         topic_ids: Mapping[str, UUID | None],
         typed: TypedColumns,
     ) -> None:
-        ProgressReport(progress, 0, "reading")  # what it cannot be is said at once
+        ProgressReport(progress, 0, "reading")  # raises early if the argument is invalid
         self._consumer: AsyncKafkaConsumer | None = consumer
         self._configs = dict(configs)
         self._progress = progress
@@ -184,16 +186,15 @@ class AsyncBoundedRead:
 
     @property
     def missing(self) -> dict[TopicPartition, int]:
-        """How many offsets the newest iteration found gone, by partition; only of those that lack some.
+        """The number of deleted offsets that the newest iteration found, by partition; only partitions that have any.
 
-        Not all of them had a record. Before the first iteration, and where nothing is gone, it is empty; with
-        ``on_missing="raise"`` always.
+        Not every offset had a record. Empty before the first iteration, and always with ``on_missing="raise"``.
         """
         return dict(self._losses.missing)
 
     async def __aiter__(self) -> AsyncIterator[ConsumerRecord]:
-        """The records, one by one. Raises `RecordDeserializationError` for one whose key or value cannot be read, and
-        `IllegalStateError` where ``key`` or ``value`` ask for typed columns, which records do not have.
+        """Iterate over the records. Raises `RecordDeserializationError` for a key or value that cannot be deserialized,
+        and `IllegalStateError` if ``key`` or ``value`` request typed columns, which records do not have.
         """
         if self._typed.is_typed:
             raise IllegalStateError(
@@ -212,15 +213,17 @@ class AsyncBoundedRead:
                     raise failure.error
 
     async def columns(self) -> AsyncGenerator[Columns]:
-        """Columns, each of one partition, as of `poll_columns`."""
+        """Iterate over columns, each of one partition, as in `poll_columns`."""
         async with aclosing(self._columns(self.ranges, self._progress)) as found:
             async for columns in found:
                 yield columns
 
     async def batches(self) -> "AsyncGenerator[pyarrow.RecordBatch]":
-        """Arrow batches, each of one partition, with the columns of `poll_arrow`. Needs the extra "arrow".
+        """Iterate over Arrow batches, each of one partition, with the columns of `poll_arrow`.
 
-        Raises `RecordDeserializationError` for a typed key or value that cannot be read, behind what comes before it.
+        Requires the extra "arrow".
+
+        Raises `RecordDeserializationError` for a typed key or value that cannot be decoded, after the rows before it.
         """
         check_installed("batches()", "pyarrow")
         async with aclosing(self._columns(self.ranges, self._progress)) as found:
@@ -232,7 +235,7 @@ class AsyncBoundedRead:
                     raise stop.error
 
     async def _batch(self, columns: list[Columns]) -> tuple[Any, Stop | None]:
-        """The batch of columns, as of `TypedColumns.of`."""
+        """Return the Arrow batch of columns; see `TypedColumns.of`."""
         while True:
             try:
                 return self._typed.of(columns)
@@ -240,9 +243,9 @@ class AsyncBoundedRead:
                 await settled_async(needed.look_up())
 
     async def to_arrow(self) -> "pyarrow.Table":
-        """All of it as one Arrow table, with the columns of `poll_arrow`, partition by partition in the order read.
+        """Read everything into one Arrow table, partition by partition, with the columns of `poll_arrow`.
 
-        Raises `ImportError` where pyarrow, the extra "arrow", is not installed.
+        Raises `ImportError` if pyarrow, the extra "arrow", is not installed.
         """
         check_installed("to_arrow()", "pyarrow")
         import pyarrow
@@ -251,15 +254,15 @@ class AsyncBoundedRead:
         return pyarrow.Table.from_batches(found or [(await self._batch([]))[0]])
 
     async def to_pandas(self) -> "pandas.DataFrame":
-        """All of it as a pandas data frame. Raises `ImportError` where pyarrow or pandas is not installed.
+        """Read everything into a pandas data frame. Raises `ImportError` if pyarrow or pandas is not installed.
 
-        A column of whole numbers with nulls is one of pandas' nullable type, such as ``Int64``.
+        Integer columns with nulls get a nullable type of pandas, such as ``Int64``.
         """
         check_installed("to_pandas()", "pyarrow", "pandas")
         return exact_frame(await self.to_arrow())
 
     async def to_polars(self) -> "polars.DataFrame":
-        """All of it as a polars data frame. Raises `ImportError` where pyarrow or polars is not installed."""
+        """Read everything into a polars data frame. Raises `ImportError` if pyarrow or polars is not installed."""
         check_installed("to_polars()", "pyarrow", "polars")
         import polars
 
@@ -268,13 +271,13 @@ class AsyncBoundedRead:
         return frame
 
     async def close(self) -> None:
-        """Close the consumer, if there is one; a read that is under way fails."""
+        """Close the consumer, if there is one; a running read fails."""
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
             await consumer.close()
 
     async def __aenter__(self) -> Self:
-        """The read itself, which is closed at the end of the block."""
+        """Return this object, which is closed at the end of the block."""
         return self
 
     async def __aexit__(
@@ -286,8 +289,8 @@ class AsyncBoundedRead:
     async def _keep_last(self, most: int) -> None:
         """Move the start of each range to ``most`` records before its end.
 
-        Many offsets may have no record, or none may, so records are counted: each round starts twice as far back. A
-        range of at most ``most`` offsets stays as it is.
+        Some or all offsets may have no record, so records are counted. Each round starts twice as far back. A range of
+        at most ``most`` offsets is left unchanged.
         """
         whole = self.ranges
         counted = {tp: each for tp, each in whole.items() if each.end - each.start <= most}
@@ -311,7 +314,7 @@ class AsyncBoundedRead:
     async def _columns(
         self, ranges: Mapping[TopicPartition, OffsetRange], progress: bool | Tell
     ) -> AsyncGenerator[Columns]:
-        """What the ranges hold, cut to them."""
+        """Iterate over the columns of the ranges."""
         if self._reading:
             raise IllegalStateError(
                 "this bounded read is being read already: go on with that, or call kafka.read() again"
@@ -333,7 +336,10 @@ class AsyncBoundedRead:
     async def _between(
         self, consumer: AsyncKafkaConsumer, ranges: Mapping[TopicPartition, OffsetRange], report: ProgressReport
     ) -> AsyncGenerator[Columns]:
-        """The end is known by position, not by counting records: markers and compaction leave gaps."""
+        """Iterate over columns until all positions reach the ends of their ranges.
+
+        Counting records would not work, because markers and compaction leave gaps.
+        """
         left = {tp: each for tp, each in ranges.items() if each.start < each.end}
         await consumer.assign(left)
         for tp, each in left.items():
@@ -369,8 +375,8 @@ class AsyncBoundedRead:
     ) -> list[TopicPartition]:
         """Remove partitions of deleted topics from ``left``, and return them.
 
-        Data received for a recreated topic may belong to the new one, so it is dropped. Data received for a topic that
-        is gone is still read.
+        Data received for a recreated topic may belong to the new topic and are dropped. Data received for a deleted
+        topic are still read.
         """
         losses = self._losses
         topics = losses.look_for({tp.topic for tp in left}, metadata)
@@ -397,12 +403,12 @@ class AsyncBoundedRead:
     async def _pass_over_deleted(
         self, consumer: AsyncKafkaConsumer, left: Mapping[TopicPartition, OffsetRange], error: OffsetOutOfRangeError
     ) -> None:
-        """Go on behind what was deleted from the start of logs."""
+        """Continue after records that were deleted from the start of a log."""
         await consumer.bootstrap(self._timeout_ms, refresh=True)
         metadata = consumer._core.client.metadata
         there = [tp for tp in left if metadata.partition_metadata(tp) is not None]
         if len(there) < len(left) or any(self._losses.made_again(tp.topic, metadata) for tp in there):
-            return  # a topic was deleted, which is looked for in any case; until then the error comes again
+            return  # a topic was deleted: the caller checks that anyway, and the error repeats until then
         first = await consumer.beginning_offsets(there)
         at = {tp: await consumer.position(tp) for tp in there}
         gone = {tp: OffsetRange(at[tp], min(first[tp], left[tp].end)) for tp in there if at[tp] < first[tp]}
@@ -419,7 +425,7 @@ class AsyncBoundedRead:
 async def _find_ranges(
     consumer: AsyncKafkaConsumer, topics: list[str | TopicPartition], start: Parsed, end: Parsed
 ) -> dict[TopicPartition, OffsetRange]:
-    """What is to be read of each partition."""
+    """Return the offsets to read from each partition."""
     partitions = []
     for each in topics:
         name = each if isinstance(each, str) else each.topic
@@ -450,7 +456,7 @@ async def _offsets(
     last: Mapping[TopicPartition, int],
     default: Mapping[TopicPartition, int],
 ) -> dict[TopicPartition, int]:
-    """The offset of a bound in each partition, within its log."""
+    """Return the offset of a bound in each partition, limited to its log."""
     if bound is Edge.EARLIEST or bound is Edge.LATEST:
         return dict(first if bound is Edge.EARLIEST else last)
     if isinstance(bound, Time):

@@ -1,4 +1,4 @@
-"""The consumer's calls that wait, or that run the user's listeners and callbacks."""
+"""The consumer's calls that wait or run user code, such as listeners and callbacks."""
 
 import functools
 import math
@@ -74,17 +74,17 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
                 rebalance listeners run within this call.
             max_records: maximum number of records; None: ``max_poll_records``.
             update_offsets: False leaves the positions unchanged: the next call returns the same records.
-            max_records_per_partition: maximum number of records of each partition, within ``max_records``; None: no
-                such limit. The rest stays in the buffer, and follows in order with later calls; partitions that reached
-                the limit come last in these.
+            max_records_per_partition: maximum number of records from each partition, within ``max_records``; None: no
+                such limit. Further records stay in the buffer for later calls, which serve partitions that reached the
+                limit last.
 
         Returns `ConsumerRecords`, a dict of `TopicPartition` to lists of `ConsumerRecord`, empty after a timeout. Its
         `items`, `keys` and `values` are a dict's; iteration and `len` cover the records of all partitions: ``for record
         in consumer.poll(1000)``.
 
         Raises `NoOffsetForPartitionError`, `OffsetOutOfRangeError`, `CorruptRecordError`, `RecordDeserializationError`,
-        `TopicRecreatedError`, `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError`, and what listeners
-        raise.
+        `TopicRecreatedError`, `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError`, and exceptions of
+        listeners.
         """
         most = check_max_records(max_records, self._core.config.consumer.max_poll_records)
 
@@ -99,7 +99,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     def _intercepted(
         self, records: dict[TopicPartition, list[ConsumerRecord]]
     ) -> dict[TopicPartition, list[ConsumerRecord]]:
-        """Pass records through the interceptors, if there are any of both."""
+        """Pass records through the interceptors, if there are any records and interceptors."""
         interceptors = self._core.interceptors
         return interceptors.on_consume(records) if interceptors is not None and records else records
 
@@ -110,13 +110,13 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         max_records: int | None = None,
         max_records_per_partition: int | None = None,
     ) -> ConsumerRecords[Key, Value]:
-        """`poll`, under the name that other asyncio clients use.
+        """Like `poll`, under the name that other asyncio clients use.
 
         Arguments:
-            partitions: return records of these only, which must be assigned; without any, of all.
+            partitions: return only records of these assigned partitions; without any, of all.
             timeout_ms: how long to wait for records; 0 does not wait.
             max_records: maximum number of records; None: ``max_poll_records``.
-            max_records_per_partition: maximum number of records of each partition, as in `poll`.
+            max_records_per_partition: maximum number of records from each partition, as in `poll`.
         """
         if not partitions:
             return await self.poll(timeout_ms, max_records, max_records_per_partition=max_records_per_partition)
@@ -130,7 +130,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         return await self._hand_over(records, timeout_ms, most, wanted=wanted, max_each=max_each)
 
     async def getone(self, *partitions: TopicPartition) -> ConsumerRecord[Key, Value]:
-        """Return the next record, however long that takes.
+        """Wait for the next record without a time limit, and return it.
 
         Arguments:
             partitions: as in `getmany`.
@@ -150,8 +150,8 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
 
         Arguments:
             timeout_ms: how long to wait for records; 0 does not wait.
-            max_records: maximum number of records; None: what has been fetched, about 8 MiB of columns at a time.
-            max_records_per_partition: maximum number of records of each partition, as in `poll`.
+            max_records: maximum number of records; None: all fetched records, about 8 MiB of columns at a time.
+            max_records_per_partition: maximum number of records from each partition, as in `poll`.
         """
         most = check_max_records(max_records, NO_LIMIT)
 
@@ -173,25 +173,25 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     ) -> "pyarrow.RecordBatch":
         """Like `poll_columns`, but return one Arrow batch.
 
-        It has many rows of one partition, or few of several, and is empty after a timeout.
+        It contains many rows of one partition or a few rows of several, and is empty after a timeout.
 
         Arguments:
             timeout_ms: how long to wait for records; 0 does not wait.
-            max_records: maximum number of rows; None: what has been fetched.
-            max_records_per_partition: maximum number of rows of each partition, as in `poll`.
-            key: decodes keys to a typed column: what ``reader()`` of a schema registry client returns, an `Avro`,
+            max_records: maximum number of rows; None: all fetched records.
+            max_records_per_partition: maximum number of rows from each partition, as in `poll`.
+            key: decodes keys to a typed column: the result of ``reader()`` of a schema registry client, an `Avro`,
                 `Json` or `Protobuf` object, or "string", "bytes", "short", "int", "long", "float" or "double". None:
                 bytes.
             value: the same for values.
-            error_columns: add columns ``key_error`` and ``value_error`` (of ``cause`` and ``bytes``), which say why a
-                typed key or value could not be decoded and is null. Otherwise ``on_deserialization_error`` applies; if
-                that is a function, the row contains the key and value of the record that it returns.
+            error_columns: add columns ``key_error`` and ``value_error`` (of ``cause`` and ``bytes``), which explain why
+                a typed key or value could not be decoded and is null. Otherwise ``on_deserialization_error`` applies;
+                if that is a function, the row contains the key and value of the record that it returns.
 
         Columns: topic, partition, offset, timestamp (ms, UTC), timestamp_type, key, value, headers. No Python object is
         created per record. Requires the extra "arrow".
 
-        Raises `RecordDeserializationError` for a key or value that cannot be decoded, once all rows before it were
-        returned; `SchemaRegistryError` if a registry does not answer. The next call tries again.
+        Raises `RecordDeserializationError` for a key or value that cannot be decoded, once all rows before it have been
+        returned; `SchemaRegistryError` if a registry does not answer, in which case the next call tries again.
         """
         most, max_each = check_max_records(max_records, NO_LIMIT), _max_each(max_records_per_partition)
         typed = TypedColumns(key, value, error_columns, self._parsed.consumer.on_deserialization_error)
@@ -228,7 +228,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
                 raise StopAsyncIteration
 
     async def _see_to_events(self) -> bool:
-        """Do what is due before the next record. Returns False if the consumer is closed, so that there is none."""
+        """Handle events before the next record. Returns False if the consumer is closed."""
         caller = self._poll_loop.poll_guard
         with caller:
             try:
@@ -242,9 +242,9 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
                 caller.is_polling = False
 
     async def _load(self) -> bool:
-        """Load more records into the cursor, which has none left.
+        """Load more records into the cursor, which is exhausted.
 
-        Returns False if there are none, or the consumer is closed.
+        Returns False if there are none or the consumer is closed.
         """
         core, cursor, options = self._core, self._cursor, self._core.config.consumer
         caller = self._poll_loop.poll_guard
@@ -275,9 +275,9 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         wanted: Collection[TopicPartition] | None = None,
         max_each: int = NO_LIMIT,
     ) -> Result:
-        """Return what ``make`` makes of the next polled batch.
+        """Return the result of calling ``make`` with the next polled batch.
 
-        Positions move once that is made and is being returned.
+        Positions move once the result is complete and about to be returned.
         """
         polled: PolledBatch | None = None
         caller = self._poll_loop.poll_guard
@@ -287,14 +287,14 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
                     caller.is_polling = True
                     with await self._take(timeout_ms, max_records, max_bytes, one_each, wanted, max_each) as polled:
                         made = make(polled)
-                        polled.commit()  # here, or another thread could get the same records
+                        polled.commit()  # within the block, or another thread could get the same records
                 finally:
                     caller.is_polling = False
         except BaseException:
             if polled is not None:
                 polled.undo()
             raise
-        polled.before_commit = None  # from here on no interrupt comes before the return; see `PolledBatch`
+        polled.before_commit = None  # no interrupt can come between here and the return; see `PolledBatch`
         return made
 
     async def _take(
@@ -322,7 +322,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         return await self._poll_loop.run(self._core.cluster.partitions_for_topic(name), self._api_timeout_ms)
 
     async def topics(self) -> set[str]:
-        """Return the names of all topics that the cluster shows to this client, without internal ones."""
+        """Return the names of all topics that the cluster shows to this client, except internal ones."""
         self._check_open()
         return await self._poll_loop.run(self._core.cluster.all_topics(), self._api_timeout_ms)
 
@@ -331,20 +331,20 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         return await self._poll_loop.run(self._core.cluster.is_connected())
 
     async def bootstrap(self, timeout_ms: float | None = None, refresh: bool = False) -> None:
-        """Wait until the cluster is found, which happens in the background if ``api_version`` is given.
+        """Wait until the cluster is found; with ``api_version``, the constructor leaves that to the background.
 
         Arguments:
-            timeout_ms: None: as long as it takes.
+            timeout_ms: how long to wait; None: no limit.
             refresh: request the metadata again, even if they are known.
 
-        Raises `KafkaTimeoutError`, which says what the servers answered.
+        Raises `KafkaTimeoutError`, which contains the errors of the servers.
         """
         self._check_open()
         limit_ms = None if timeout_ms is None else check_timeout(timeout_ms)
         await self._poll_loop.run(self._core.cluster.find(limit_ms, refresh))
 
     async def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
-        """Return the id that brokers gave this consumer for its metrics, for its lifetime (KIP-714, Kafka 3.7).
+        """Return the id that brokers assigned to this consumer for its metrics; it never changes (KIP-714, Kafka 3.7).
 
         Arguments:
             timeout_ms: how long to wait for it; None: ``default_api_timeout_ms``.
@@ -359,9 +359,9 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     # Life -------------------------------------------------------------------------------------------------------------
 
     async def unsubscribe(self) -> None:
-        """Give up all topics and partitions, and leave the group.
+        """Unassign all topics and partitions, and leave the group.
 
-        Waits up to 5 seconds for an automatic commit, and one second for the coordinator; both continue in the
+        Waits up to 5 seconds for an automatic commit, and one second for the coordinator. Both continue in the
         background after that, and `close` waits for them.
         """
         self._check_open()
@@ -370,14 +370,14 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         await self._poll_loop.run(self._core.leave_group(), LEAVE_WAIT_MS)
 
     async def assign(self, partitions: Iterable[TopicPartition]) -> None:
-        """Read exactly these partitions, without the group's assignment. Partitions that stay keep their positions.
+        """Assign exactly these partitions, without the group. Partitions that stay assigned keep their positions.
 
-        Waits for an automatic commit of the positions so far, as `unsubscribe` does.
+        Waits for an automatic commit of the current positions, as `unsubscribe` does.
 
         Raises `IllegalStateError` after `subscribe`, `TypeError` and `IllegalArgumentError` for invalid partitions.
         """
         self._check_open()
-        self._core.subscription.check_unsubscribed()  # before the listener hears that it gives partitions up
+        self._core.subscription.check_unsubscribed()  # before the listener is called
         wanted = check_partitions(partitions)
         await self._poll_loop.give_up_partitions(self._api_timeout_ms)
         self._core.assign(wanted)
@@ -385,9 +385,9 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     async def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:
         """Commit if commits are automatic, wait for `commit_async`, leave the group, and close connections.
 
-        Deserializers and interceptors are closed, too. A second call does nothing. One from another thread or task
-        waits for the first, unless the first waits for it: a listener or callback that is called from within `close`
-        may call it, also in a task of its own.
+        Deserializers and interceptors are closed, too. Closing a closed consumer does nothing. A call from another
+        thread or task waits for the first call, unless that would deadlock: a listener or callback that runs within
+        `close` may call it, also in a task that it creates.
 
         Arguments:
             autocommit: False skips the last automatic commit.
@@ -402,7 +402,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close; after an error without an automatic commit, so that the records in progress are read again."""
+        """Close; after an exception, without an automatic commit, so that the records in progress are read again."""
         await self.close(autocommit=kind is None)
 
 
@@ -411,7 +411,7 @@ def _max_each(given: int | None) -> int:
 
 
 def _close_parts(interceptors: ConsumerInterceptors | None, deserializers: Deserializers) -> None:
-    """Close the user's objects. Not a method: a reference from the finalizer would keep the consumer alive."""
+    """Close the user's objects. Not a method, because a reference from the finalizer would keep the consumer alive."""
     if interceptors is not None:
         interceptors.close()
     deserializers.close()

@@ -1,4 +1,4 @@
-"""The consumer's calls about offsets that wait: commits, committed offsets, positions, and lookups in the log."""
+"""The consumer's calls that wait and concern offsets: commits, committed offsets, positions, and lookups in the log."""
 
 from collections.abc import Iterable, Mapping
 from typing import overload
@@ -19,23 +19,23 @@ from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 
 class AsyncOffsetCalls(BaseConsumer):
-    """The part of `AsyncKafkaConsumer` that is about offsets."""
+    """The calls of `AsyncKafkaConsumer` that concern offsets."""
 
     _poll_loop: AsyncPollLoop
 
     async def commit(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata] | None = None, timeout_ms: float | None = None
     ) -> None:
-        """Commit offsets to the group, and wait until that is done. Returns at once if there is nothing to commit.
+        """Commit offsets to the group, and wait for the result. Returns immediately if there is nothing to commit.
 
         Arguments:
             offsets: the next offset to read, by partition; None: the positions of all assigned partitions, except those
                 in topics that were deleted and recreated since they were read.
             timeout_ms: how long to try; None: ``default_api_timeout_ms``.
 
-        Raises `CommitFailedError` if the group has rebalanced meanwhile, `KafkaTimeoutError`, `IllegalStateError`
-        without a ``group_id``, the broker's error, and before anything is sent `TypeError` or `IllegalArgumentError`
-        for offsets or metadata that cannot be committed.
+        Raises `CommitFailedError` if the group has rebalanced in the meantime, `KafkaTimeoutError`, `IllegalStateError`
+        without a ``group_id``, the broker's error, and, before anything is sent, `TypeError` or `IllegalArgumentError`
+        for invalid offsets or metadata.
         """
         self._check_open()
         chosen = self._core.consumed_offsets() if offsets is None else self._core.given_offsets(check_offsets(offsets))
@@ -62,13 +62,13 @@ class AsyncOffsetCalls(BaseConsumer):
         """Return the offset that the group last committed for a partition, assigned or not; None if there is none.
 
         Arguments:
-            partition: one, or several: these are requested together, and the result is a dict of each to what it would
-                return alone. Java: ``committed(Set)`` (KIP-520).
+            partition: one partition or several. Several are requested together, and the result is a dict with the
+                result for each. Java: ``committed(Set)`` (KIP-520).
             metadata: True returns an `OffsetAndMetadata`; False an int that also has ``offset`` and ``metadata``.
             timeout_ms: how long to try; None: ``default_api_timeout_ms``.
 
-        Raises `IllegalStateError` without a ``group_id``, `KafkaTimeoutError`, the coordinator's error, and before
-        anything is sent `TypeError` or `IllegalArgumentError` for an invalid partition.
+        Raises `IllegalStateError` without a ``group_id``, `KafkaTimeoutError`, the coordinator's error, and, before
+        anything is sent, `TypeError` or `IllegalArgumentError` for an invalid partition.
         """
         self._check_open()
         several = is_several(partition)
@@ -82,7 +82,7 @@ class AsyncOffsetCalls(BaseConsumer):
         return found if several else found[wanted[0]]
 
     async def position(self, partition: TopicPartition, timeout_ms: float | None = None) -> int:
-        """Return the offset of the next record to be returned; it is looked up first if necessary.
+        """Return the offset of the next record to be returned, looking it up if necessary.
 
         Raises `IllegalStateError` for a partition that is not assigned, `NoOffsetForPartitionError`, and
         `KafkaTimeoutError` after ``timeout_ms`` (None: ``default_api_timeout_ms``).
@@ -96,14 +96,14 @@ class AsyncOffsetCalls(BaseConsumer):
     async def beginning_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, int]:
-        """Return the first offset that each partition still has.
+        """Return the first available offset of each partition.
 
         Raises `KafkaTimeoutError`, also for unknown partitions.
 
         Arguments:
-            partitions: any partitions; they need not be assigned.
-            timeout_ms: how long to try; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` if only that was
-                given.
+            partitions: any partitions, assigned or not.
+            timeout_ms: how long to try; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` if only that is
+                set.
         """
         found = await self._look_up(dict.fromkeys(check_partitions(partitions), EARLIEST), timeout_ms)
         return {tp: each.offset for tp, each in found.items()}
@@ -114,9 +114,9 @@ class AsyncOffsetCalls(BaseConsumer):
         """Return the offset after the last record of each partition; with read_committed, after the last stable one.
 
         Arguments:
-            partitions: any partitions; they need not be assigned.
-            timeout_ms: how long to try; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` if only that was
-                given.
+            partitions: any partitions, assigned or not.
+            timeout_ms: how long to try; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` if only that is
+                set.
         """
         found = await self._look_up(dict.fromkeys(check_partitions(partitions), LATEST), timeout_ms)
         return {tp: each.offset for tp, each in found.items()}
@@ -128,8 +128,8 @@ class AsyncOffsetCalls(BaseConsumer):
 
         Arguments:
             timestamps: milliseconds since 1970-01-01 UTC.
-            timeout_ms: how long to try; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` if only that was
-                given.
+            timeout_ms: how long to try; None: ``default_api_timeout_ms``, or ``request_timeout_ms`` if only that is
+                set.
         """
         return found_or_none(await self._look_up(check_times(timestamps), timeout_ms))
 

@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/consumer/_async/poll_loop.py: change that file, not this one.
-"""Runs a core for its caller: waits for records, calls listeners and callbacks, and closes."""
+"""Runs a core for its caller: waits for records, calls listeners and callbacks, and closes the core."""
 
 import functools
 from collections.abc import Callable, Coroutine
@@ -15,16 +15,16 @@ from kafka.consumer.subscription.rebalance_steps import Step, StepKind
 Result = TypeVar("Result")
 
 _LEAVE_RESERVE = 0.25
-"""The share of the time for closing that is left for leaving the group, whatever happens to commits."""
+"""The fraction of the closing timeout that is reserved for leaving the group, whatever happens to commits."""
 _ABANDONED_CLOSE_MS = 1_000
 _COMMIT_WAIT_MS = 100
-"""How long to wait for a commit before a rebalance in any case, also in `poll(0)`."""
+"""The minimum time to wait for a commit before a rebalance, even in `poll(0)`."""
 
 
 class PollLoop:
     """Runs one consumer's core; see the module.
 
-    Belongs to the caller; other threads may only call `close` and `abandon`.
+    Used by the caller; other threads may only call `close` and `abandon`.
 
     Arguments:
         config: all options.
@@ -37,11 +37,11 @@ class PollLoop:
         self.core = ConsumerCore(config, self.runner, self.runner.loop, client)
 
     def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
-        """Run a coroutine of the core, which observes ``timeout_ms`` itself, and wait for it."""
+        """Run a coroutine of the core, which enforces ``timeout_ms`` itself, and wait for it."""
         return self.runner.run(coroutine, timeout_ms)
 
     def wait_for(self, timeout_ms: float, take: Callable[[], PolledBatch]) -> PolledBatch:
-        """Call ``take`` whenever there is news, until it returns something or the time is up; return its result.
+        """Call ``take`` whenever there is news, until it returns records or the time is up; return its result.
 
         Raises `WakeupError` after a `wakeup()`, before anything is taken.
         """
@@ -55,7 +55,7 @@ class PollLoop:
                 runner.clear()
                 core.raise_wakeup()
                 if core.events.pending and not self.process_events(deadline - runner.time()):
-                    return core.buffer.nothing()  # until that is done, what is held is not certain
+                    return core.buffer.nothing()  # until then, the assignment is uncertain
                 taken = take()
                 if taken.count or core.closed:
                     return taken
@@ -71,13 +71,13 @@ class PollLoop:
     def process_events(self, timeout_s: float | None = None) -> bool:
         """Raise background errors, run callbacks, and carry out the steps of the group.
 
-        Does nothing in a listener or callback that polls, as this is already running.
+        Does nothing if a listener or callback polls, because it runs within this method.
 
         Arguments:
-            timeout_s: how long to wait for another task that is doing this, and for the commit before partitions are
-                given up; None: as long as it takes.
+            timeout_s: how long to wait for another task in this method, and for the commit before partitions are given
+                up; None: no limit.
 
-        Returns False if it is not done in time: the next call continues.
+        Returns False if it did not finish in time; the next call continues.
         """
         self.runner.check()
         if self.runner.is_in_a_call:
@@ -96,12 +96,12 @@ class PollLoop:
         return self.carry_out_steps(deadline)
 
     def carry_out_steps(self, deadline: float | None = None) -> bool:
-        """Carry out the steps of the group. The caller of this has its turn.
+        """Carry out the steps of the group. Called by the thread or task whose turn it is.
 
         Arguments:
-            deadline: until when to wait for the commit before partitions are given up, by the runner's time.
+            deadline: until when to wait for the commit before partitions are given up, by the runner's clock.
 
-        Returns False if that commit is not done yet: the next call continues.
+        Returns False if the commit did not finish in time; the next call continues.
         """
         rebalance = self.core.rebalance
         while (step := rebalance.next_step()) is not None:
@@ -123,7 +123,7 @@ class PollLoop:
         return self.run(commits.commit_before(step.turn, held, timeout_ms, wait_ms), wait_ms or timeout_ms)
 
     def run_callbacks(self) -> None:
-        """Run the callbacks of finished commits, and poll what the caller polls along. Raises their errors."""
+        """Run the callbacks of finished commits, and `poll_along`. Raises their errors."""
         try:
             while True:
                 call = self.core.commits.next_call()
@@ -133,11 +133,11 @@ class PollLoop:
             if self.core.poll_along is not None:
                 self.runner.call(self.core.poll_along)
         except BaseException:
-            self.core.events.pending = True  # the others are called next time
+            self.core.events.pending = True  # the next call runs the others
             raise
 
     def give_up_partitions(self, timeout_ms: float) -> None:
-        """Commit, and tell the listener that the partitions are given up, because the caller unassigns them.
+        """Commit, and call the listener for partitions that the caller unassigns.
 
         Arguments:
             timeout_ms: how long the commit may take; the call waits at most `RELEASE_WAIT_MS` for it.
@@ -145,7 +145,7 @@ class PollLoop:
         if self.runner.is_in_a_call:
             self._give_up_partitions(timeout_ms)
             return
-        self.runner.begin_turn()  # otherwise the listener would be told twice of a step in progress
+        self.runner.begin_turn()  # otherwise the listener would be called twice for a step in progress
         try:
             self._give_up_partitions(timeout_ms)
         finally:
@@ -187,12 +187,12 @@ class PollLoop:
                 finally:
                     self.runner.if_alone(core.drop_fetched)
                     try:
-                        self.run_callbacks()  # also of commits that failed with the loop
+                        self.run_callbacks()  # also those of commits that failed with the loop
                     finally:
                         finish()
 
     def abandon(self) -> None:
-        """Close without waiting: the consumer is no longer referenced. An interrupt may have kept `close` from it."""
+        """Close a consumer that is no longer referenced, without waiting. An interrupt may have prevented `close`."""
         if not self.core.close_begun:
             self.core.closed = True
             self.runner.abandon(functools.partial(self.core.close, _ABANDONED_CLOSE_MS))

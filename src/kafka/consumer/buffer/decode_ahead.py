@@ -1,11 +1,11 @@
-"""Decodes fetched responses: in the caller's thread, or ahead of it in a separate one.
+"""Decodes fetched responses, in the caller's thread or ahead of it in a separate one.
 
 `DecodeAhead` decodes the next partitions, part by part, while the caller decodes another or processes its records.
 `ResponseOpener` opens the next response of a partition, either way.
 
 Most of the time is spent on decompression, which releases the GIL. The thread decodes one item after another. It ends
-after some milliseconds, when enough is ready or nothing is left, so there is no thread to stop when a consumer is
-closed or the process forks. The interpreter waits for it when it exits.
+after a few milliseconds, when enough parts are ready or none are left, so there is no thread to stop when a consumer is
+closed or the process forks. The interpreter waits for it at exit.
 """
 
 import contextlib
@@ -26,19 +26,19 @@ from kafka.record import Columns
 log = logging.getLogger(__name__)
 
 _WORTH_BYTES = 128 * 1024
-"""The number of compressed bytes from which a thread is worthwhile."""
+"""The minimum number of compressed bytes for which a thread is worthwhile."""
 
 _LOOKED_AT = 8
-"""How many of the next partitions are searched for such an item."""
+"""The number of next partitions that are searched for such an item."""
 
 _AHEAD = 1.5
-"""How many full parts may be ready before no further one is decoded: with a single one, the thread would idle while the
-caller decodes a part of another partition.
+"""The number of full parts that may be ready before no more are decoded. With a single one, the thread would idle while
+the caller decodes a part of another partition.
 """
 
 
 class _Part(NamedTuple):
-    """One part, or the exception raised instead, and whether it is the last of its item."""
+    """A decoded part or the exception raised instead, and whether it is the last of its item."""
 
     columns: Columns | None
     error: Exception | None
@@ -47,16 +47,16 @@ class _Part(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """The memory that it occupies."""
+        """The memory size of its columns."""
         return 0 if self.columns is None else self.columns.nbytes
 
 
 class _Task:
-    """An item that is claimed for decoding ahead: the caller does not touch it.
+    """An item that is claimed for decoding ahead, which the caller must not touch.
 
     Arguments:
         state: the partition.
-        item: the response; `release` gives its frame back.
+        item: the response; `release` returns its frame.
     """
 
     __slots__ = ("_frame", "abandoned", "item", "parts", "state")
@@ -75,7 +75,7 @@ class _Task:
         try:
             decoder = self.item.decoder(options)
             columns, error = decoder.part(max_bytes)
-        except BaseException as raised:  # passed to the caller, whatever it is
+        except BaseException as raised:  # of any kind: the caller raises it
             part = _Part(None, None, raised, is_last=True)
         else:
             part = _Part(columns, error, None, is_last=error is not None or decoder.finished)
@@ -84,7 +84,7 @@ class _Task:
         return part
 
     def release(self) -> None:
-        """Give the frame back: nothing more is decoded."""
+        """Return the frame; no more is decoded."""
         frame, self._frame = self._frame, None
         if frame is not None:
             frame.release()
@@ -97,14 +97,14 @@ class DecodeAhead:
         options: how to decode.
         waiting: the next partitions, without the one that the caller is decoding. The code that removes one checks
             whether its item is claimed.
-        lock: guards them.
+        lock: guards `waiting`.
     """
 
     def __init__(self, options: DecodeOptions, waiting: Iterable[PartitionState], lock: threading.RLock) -> None:
         self._options = options
         self._waiting = waiting
         self._waiting_lock = lock
-        self._usable = helper_threads.processors() > 1  # with one there is nothing to win
+        self._usable = helper_threads.processors() > 1  # with a single processor there is nothing to gain
         self._max_bytes = 0
         self._tasks: dict[object, _Task] = {}
         self._unfinished: _Task | None = None
@@ -125,16 +125,16 @@ class DecodeAhead:
         return next((task.state for task in list(self._tasks.values()) if task.parts), None)
 
     def has(self, item: object) -> bool:
-        """Whether an item is claimed: its parts come from `take`."""
+        """Return whether an item is claimed; its parts must be taken with `take`."""
         return item in self._tasks
 
     def is_ready(self, item: object) -> bool:
-        """Whether `take` does not have to wait for a claimed item."""
+        """Return whether `take` returns the next part of a claimed item without waiting."""
         task = self._tasks.get(item)
         return task is None or bool(task.parts)
 
     def offer(self, max_bytes: int) -> None:
-        """Continue with the claimed item, or claim another, if one is worthwhile and not enough is ready.
+        """Continue with the claimed item or claim another, if that is worthwhile and not enough parts are ready.
 
         Arguments:
             max_bytes: approximate size of a part's columns, in bytes.
@@ -150,7 +150,7 @@ class DecodeAhead:
         try:
             self._worker = worker
             worker.start()
-        except RuntimeError:  # no thread can be started: the caller decodes everything
+        except RuntimeError:  # no thread can be started, so the caller decodes everything
             self._worker, self._usable = None, False
         except BaseException:  # an interrupt, before or after the thread started
             with self._lock:
@@ -161,7 +161,7 @@ class DecodeAhead:
     def take(self, item: PartitionResponse) -> DecodedFetch | None:
         """Return the next part of a claimed item, as `PartitionResponse.decode` does; waits until it is decoded.
 
-        None if a signal handler has abandoned the item meanwhile.
+        Returns None if a signal handler has abandoned the item in the meantime.
         """
         task, part = self._tasks.get(item), None
         while True:
@@ -186,7 +186,7 @@ class DecodeAhead:
         return item.accept(part.columns, part.error, part.is_last)
 
     def abandon(self, item: object) -> None:
-        """Drop an item that is no longer needed. The part that is being decoded is finished, and all are dropped."""
+        """Drop an item that is no longer needed, after finishing the part that is being decoded."""
         task = self._tasks.pop(item, None)
         if task is None:
             return
@@ -195,7 +195,7 @@ class DecodeAhead:
             self._ready -= sum(part.nbytes for part in task.parts)
             task.parts.clear()
             if self._unfinished is not task or self._worker is not None:
-                return  # it is finished, or the thread releases it
+                return  # it is finished, or the thread will release it
             self._unfinished = None
         task.release()
 
@@ -215,13 +215,13 @@ class DecodeAhead:
         return None
 
     def _next_waiting(self) -> list[PartitionState]:
-        """The first waiting partitions; a signal handler may remove some between any two steps."""
+        """Return the first waiting partitions; a signal handler may remove some at any point."""
         while True:
             with contextlib.suppress(RuntimeError):  # changed during iteration
                 return list(itertools.islice(self._waiting, _LOOKED_AT))
 
     def _run(self, task: _Task | None) -> None:
-        """Decode until enough is ready, or nothing is left; runs in a separate thread."""
+        """Decode until enough parts are ready or none are left. Runs in a separate thread."""
         me = threading.current_thread()
         with self._lock:
             if self._worker is not me:
@@ -229,11 +229,11 @@ class DecodeAhead:
             self._has_begun = True
         try:
             self._decode(task)
-        except BaseException as error:  # not raised by the decoder: by this class, or out of memory
+        except BaseException as error:  # not raised by the decoder, but by this class or for lack of memory
             self._failed(error)
         finally:
             with self._lock:
-                if self._worker is me:  # otherwise it has stopped already, and there may be another
+                if self._worker is me:  # otherwise it has already stopped, and another may have started
                     self._worker = None
                 self._tell_caller()
 
@@ -256,7 +256,7 @@ class DecodeAhead:
             task = task or self._claim()
 
     def _failed(self, error: BaseException) -> None:
-        """Pass the error to the caller with the current item, of which a part may have been lost."""
+        """Pass the error to the caller with the current item, because one of its parts may be lost."""
         with self._lock:
             task, self._unfinished = self._unfinished, None
             if task is not None and not task.abandoned:
@@ -267,38 +267,38 @@ class DecodeAhead:
             task.release()
 
     def _tell_caller(self) -> None:
-        """Report a change; the lock is held."""
+        """Notify the caller of a change; the lock is held."""
         if self._news.locked():
             self._news.release()
 
 
 class PositionListener(Protocol):
-    """What `ResponseOpener` calls, in the caller's thread, if a position is not in the log."""
+    """The listener of `ResponseOpener`, for positions that are not in the log. Called in the caller's thread."""
 
     def position_out_of_range(self, state: PartitionState) -> None:
-        """The broker does not have the position (any more), and there is a reset policy."""
+        """Called if the broker does not have the position (any more) and there is a reset policy."""
 
     def topic_replaced(self, state: PartitionState) -> None:
-        """The records of a topic that was deleted and created again come next."""
+        """Called before the first records of a topic that was deleted and recreated."""
 
     def is_topic_replaced(self, state: PartitionState) -> bool:
-        """Whether the position is one in a topic that was deleted and created again, and means nothing now."""
+        """Return whether the position belongs to a deleted topic, and means nothing in the topic that replaced it."""
 
 
 class ResponseOpener:
-    """Opens the next response of a partition: decodes it, takes what was decoded ahead, or returns its error.
+    """Opens the next response of a partition: decodes it, takes parts decoded ahead, or returns its error.
 
-    Belongs to the caller's thread.
+    Used in the caller's thread.
 
     Arguments:
         decoding: how to decode.
         ahead: decodes in a separate thread.
         lock: the buffer's; it is not held while decoding.
         resets: whether there is a reset policy.
-        listener: acts on positions that are not in the log.
+        listener: handles positions that are not in the log.
 
     Attributes:
-        opening: what is being opened. A signal handler that seeks makes it useless, but does not drop it.
+        opening: the item being opened. A signal handler that seeks makes it useless, but does not drop it.
     """
 
     def __init__(
@@ -317,7 +317,7 @@ class ResponseOpener:
         self.opening: PartitionResponse | DecodedFetch | None = None
 
     def is_awaited(self, state: PartitionState) -> bool:
-        """Whether a partition is being decoded ahead, and no part of it is ready."""
+        """Return whether a partition is being decoded ahead and no part of it is ready."""
         buffer = state.buffer
         item = buffer.items[0] if buffer.current is None and buffer.items else None
         return item is not None and self._ahead.has(item) and not self._ahead.is_ready(item)
@@ -325,7 +325,7 @@ class ResponseOpener:
     def open(self, state: PartitionState, max_bytes: int, ahead_bytes: int, has_before: bool) -> Exception | None:
         """Open the next response as ``state.buffer.current``, or return its error.
 
-        A signal handler may have sought before, or may seek meanwhile; then there is neither.
+        If a signal handler seeks before or during this call, there is neither.
 
         Arguments:
             max_bytes: approximate size of the columns to decode, in bytes.
@@ -335,14 +335,14 @@ class ResponseOpener:
         buffer = state.buffer
         if not buffer.items:
             return None
-        item = self.opening = buffer.items[0]  # no call since: nothing can happen in between
+        item = self.opening = buffer.items[0]  # no call since the check, so no signal handler can run in between
         try:
             if isinstance(item, PartitionResponse) and item.error is not None:
                 return item.error if has_before else self._open_error(state, item, item.error)
             opened = self._columns_of(item, max_bytes, ahead_bytes)
             is_read = not isinstance(item, PartitionResponse) or item.is_decoded
             with self._lock:
-                is_useful = buffer.items[0] is item if buffer.items else False  # no call up to popleft(), as above
+                is_useful = buffer.items[0] is item if buffer.items else False  # no call before popleft(), as above
                 if is_useful:
                     buffer.current = opened
                     if is_read:
@@ -365,7 +365,7 @@ class ResponseOpener:
         return item.decode(self._decoding, max_bytes)
 
     def _open_error(self, state: PartitionState, item: PartitionResponse, error: Exception) -> Exception | None:
-        """Return the broker's error about a partition, unless there is a policy for it."""
+        """Return the broker's error about a partition, unless a policy handles it."""
         out_of_range = isinstance(error, OffsetOutOfRangeError)
         if isinstance(error, TopicReplaced) or (out_of_range and self._listener.is_topic_replaced(state)):
             self._listener.topic_replaced(state)

@@ -1,8 +1,7 @@
 """The buffer between the loop, which fetches, and the caller, which decodes and takes records.
 
-The loop puts in the responses for partitions, and continues to fetch as long as there is room. The caller takes polled
-batches without waiting for the loop. There is one lock. It is held for a few operations per batch, and never while
-decoding.
+The loop adds the responses for partitions, and continues to fetch as long as there is room. The caller takes polled
+batches without waiting for the loop. A single lock is held for a few operations per batch, and never while decoding.
 """
 
 import threading
@@ -21,25 +20,25 @@ from kafka.net.interruptible import loop_lock
 from kafka.structs import TopicPartition
 
 NO_LIMIT = 2**62
-"""More than any number of records or bytes."""
+"""Larger than any number of records or bytes."""
 
 _PARTITION_FETCHES = 1.5
-"""How many full responses of a partition may be buffered before it is not fetched further: one is returned while the
-next is buffered or on its way. Responses are rarely full to the last byte, so two of them have to count as enough.
+"""The number of full responses of a partition that may be buffered before it is no longer fetched: one is returned
+while the next is buffered or on its way. Responses are rarely completely full, so two of them have to suffice.
 """
 
 DECODED_BYTES = 8 * 1024 * 1024
-"""The maximum size of columns decoded from one partition's response at a time, however well it was compressed."""
+"""The maximum size of columns decoded from one partition's response at a time, however well it is compressed."""
 
 _JOINED_PART = 8
-"""Records of several partitions are returned together up to this fraction of the maximum: joining copies them."""
+"""Records of several partitions are joined up to this fraction of the maximum, because joining copies them."""
 
 
 class BufferListener(PositionListener, Protocol):
-    """What a `FetchBuffer` calls, in the caller's thread."""
+    """The listener of a `FetchBuffer`. Called in the caller's thread."""
 
     def unblocked(self, state: PartitionState) -> None:
-        """A partition may be fetched again."""
+        """Called when a partition may be fetched again."""
 
 
 class FetchBuffer:
@@ -47,8 +46,8 @@ class FetchBuffer:
 
     Arguments:
         options: sizes in bytes, how to decode.
-        listener: told which partitions may be fetched again, and which positions are not in the log.
-        statistics: counts what is returned to the caller, or None.
+        listener: notified of partitions that may be fetched again, and of positions that are not in the log.
+        statistics: counts the records returned to the caller; None: not counted.
     """
 
     def __init__(
@@ -62,7 +61,7 @@ class FetchBuffer:
         self._most_made = max(options.max_decompressed_bytes, DECODED_BYTES)
         self._listener = listener
         self._statistics = statistics
-        self._lock = loop_lock()  # a signal handler may run within it
+        self._lock = loop_lock()  # a signal handler may run while it is held
         self._ready = ReadyQueue(self._lock)
         self._bytes = 0
         self._waiting_for_room: dict[PartitionState, None] = {}
@@ -81,13 +80,13 @@ class FetchBuffer:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that were fetched and not returned yet."""
+        """The number of bytes that were fetched and not returned yet."""
         return self._bytes
 
     # The loop's side --------------------------------------------------------------------------------------------------
 
     def put(self, state: PartitionState, item: PartitionResponse) -> bool:
-        """Add a response. Returns False if a seek or a rebalance has made it useless."""
+        """Add a response. Returns False if it is outdated because of a seek or a rebalance."""
         with self._lock:
             if item.generation == state.generation:
                 state.buffer.items.append(item)
@@ -109,7 +108,7 @@ class FetchBuffer:
             return buffer.blocked
 
     def follow(self, state: PartitionState) -> None:
-        """Fetch from the position, if that has changed by other means than returning records."""
+        """Fetch from the position if it was moved other than by returning records."""
         fetching = state.fetching
         with self._lock:
             if fetching.generation != state.generation:
@@ -118,10 +117,10 @@ class FetchBuffer:
     def locate(
         self, state: PartitionState, generation: int, position: FetchPosition, topic_id: UUID | None = None
     ) -> bool:
-        """Set the position that was found for a partition. Returns False if a seek came first.
+        """Set the position found for a partition. Returns False if a seek came first.
 
         Arguments:
-            topic_id: id of the topic that it was found in; None if unknown.
+            topic_id: id of the topic in which it was found; None if unknown.
         """
         with self._lock:
             if not state.locate(generation, position):
@@ -147,20 +146,21 @@ class FetchBuffer:
 
         Arguments:
             max_bytes: approximate size of columns to decode, in bytes.
-            one_each: take at most one slice of each partition. Without it, slices are meant to be joined, so that a
-                large one is returned alone.
+            one_each: take at most one slice of each partition. Otherwise slices are meant to be joined, so a large one
+                is returned alone.
             wanted: take from these partitions only; None: from all.
-            max_each: maximum number of records of each partition; those with more come after the others the next time.
+            max_each: maximum number of records from each partition; partitions with more come after the others next
+                time.
         """
         if self._polled.slices or self._polled.returning:
             self._polled.roll_back()
         ready = self._ready
-        if self._freed or ready.passed_over or ready.served:  # an interrupt came before this was done
+        if self._freed or ready.passed_over or ready.served:  # an interrupt prevented this the last time
             self._tell_freed()
             ready.give_back_aside()
         polled = self._polled = PolledBatch(self._put_back)
         try:
-            polled.is_being_read = True  # a handler that pauses leaves it unchanged
+            polled.is_being_read = True  # a handler that pauses then leaves it unchanged
             told = self._fill(polled, max_records, max_bytes, one_each, wanted, max_each)
         except BaseException:
             polled.roll_back()
@@ -172,7 +172,7 @@ class FetchBuffer:
             if ready.passed_over or ready.served:
                 ready.give_back_aside()
         if polled.slices and not polled.count:
-            polled.commit()  # control records and gaps, and nothing to return before them
+            polled.commit()  # only control records and gaps, with no record before them
         if told is not None:
             raise told
         if max_bytes < NO_LIMIT:
@@ -180,7 +180,7 @@ class FetchBuffer:
         return polled
 
     def nothing(self) -> PolledBatch:
-        """Return a batch without records."""
+        """Return an empty batch."""
         return PolledBatch(self._put_back)
 
     def resume(self, state: PartitionState) -> None:
@@ -190,28 +190,26 @@ class FetchBuffer:
             self._ready.add(state)
 
     def pause(self, state: PartitionState) -> None:
-        """Return no records of a partition until `resume`, except those being built for the caller; keep the rest."""
+        """Return no records of a partition until `resume`, except those already being built; keep its data."""
         state.paused = True
         if not self._polled.is_being_read:
             self._polled.withdraw(state)
 
     def discard(self, state: PartitionState, position: FetchPosition | None = None, reset: int | None = None) -> None:
-        """Drop all data of a partition, and what is on its way: it is read from elsewhere, or no longer.
+        """Drop all data of a partition, including requested data, because its position changes or it is no longer read.
 
         Arguments:
-            position: where to read from.
-            reset: the timestamp to look that up by; None: as configured.
+            position: the new position.
+            reset: the timestamp to look it up by; None: as configured.
         """
         try:
             self._go_to(state, position, reset)
-        except (
-            BaseException
-        ):  # an interrupt: do it all again, or the buffered data would be taken for the new position's
+        except BaseException:  # after an interrupt, do it all again, or old data would be returned for the new position
             self._go_to(state, position, reset)
             raise
 
     def close(self, states: Iterable[PartitionState]) -> None:
-        """Drop all fetched data of these partitions: no more records are returned."""
+        """Drop all data of these partitions; no more records are returned."""
         for state in states:
             with self._lock:
                 self._empty(state)
@@ -230,7 +228,7 @@ class FetchBuffer:
         self._tell_freed()
 
     def _empty(self, state: PartitionState) -> None:
-        """Remove all data of a partition; the lock is held. Call `_drop` after it."""
+        """Remove all data of a partition; the lock is held. Call `_drop` afterwards."""
         buffer = state.buffer
         self._bytes -= buffer.nbytes
         buffer.nbytes = 0
@@ -255,7 +253,7 @@ class FetchBuffer:
         wanted: Collection[TopicPartition] | None,
         max_each: int,
     ) -> Exception | None:
-        """Take records. Returns the error of a partition, if nothing is to be returned before it."""
+        """Take records. Returns a partition's error if no records are to be returned before it."""
         ahead, passed_over = max_bytes < NO_LIMIT, self._ready.passed_over
         bound, made = min(max_bytes, self._most_made), 0
         seen: set[PartitionState] = set()
@@ -270,7 +268,7 @@ class FetchBuffer:
                 passed_over.append(state)
                 continue
             if state is None and passed_over and not polled.count:
-                state = self._ready.take_passed_over(wanted)  # there is nothing else: wait until it is decoded
+                state = self._ready.take_passed_over(wanted)  # no other data: wait until it is decoded
             if state is None:
                 break
             if state.buffer.current is None:
@@ -320,11 +318,11 @@ class FetchBuffer:
             self._finish(state, current)
 
     def _finish(self, state: PartitionState, current: DecodedFetch) -> None:
-        """Finish ``current``: all of it has been taken."""
+        """Finish ``current``, which was taken completely."""
         buffer = state.buffer
         with self._lock:
             if buffer.current is not current:
-                return  # a signal handler has sought or paused meanwhile
+                return  # a signal handler has sought or paused in the meantime
             buffer.current = None
             buffer.nbytes -= current.nbytes
             self._bytes -= current.nbytes
@@ -341,7 +339,7 @@ class FetchBuffer:
             self._statistics.emptied(state, current.nbytes)
 
     def _put_back(self, piece: Slice) -> None:
-        """Put a slice back that is not returned after all. Called again for it if an interrupt came meanwhile."""
+        """Put back a slice that is not returned after all. Called again after an interrupt."""
         state, rest = piece.state, piece.rest()
         with self._lock:
             is_new, count = state.buffer.current is not rest, rest.left
@@ -353,15 +351,15 @@ class FetchBuffer:
             self._statistics.given_back(state, count)
 
     def _start_over(self, state: PartitionState) -> None:
-        """Fetch again from the position: an interrupt came while the partition was being decoded or taken from."""
+        """Fetch again from the position, after an interrupt while the partition was being decoded or taken from."""
         state.buffer.queued = False
         self.discard(state, state.position, state.reset)
         self._listener.unblocked(state)
 
     def _free(self) -> None:
-        """Note which partitions may be fetched again, if there is room; the lock is held.
+        """Note the partitions that may be fetched again, if there is room; the lock is held.
 
-        Call `_tell_freed` after it.
+        Call `_tell_freed` afterwards.
         """
         if self._waiting_for_room and self._bytes < self._bound:
             self._freed += self._waiting_for_room
@@ -374,21 +372,21 @@ class FetchBuffer:
 
 
 def _memory(opened: DecodedFetch | None) -> int:
-    """The size of newly decoded columns, in bytes."""
+    """Return the size of newly decoded columns, in bytes."""
     return 0 if opened is None else opened.columns.nbytes
 
 
 class ReadyQueue:
-    """The order in which partitions with fetched data are returned: in turn, but started ones first.
+    """The order in which partitions with fetched data are returned: round-robin, but started ones first.
 
-    The loop's side calls `add`, with the lock held; all else is for the caller's side and acquires it.
+    The loop calls `add`, with the lock held. All other methods are for the caller and acquire it.
 
     Arguments:
         lock: the buffer's.
 
     Attributes:
-        at: the partition that the caller's side took out last.
-        passed_over: partitions that it took out and left aside, until `give_back_aside`.
+        at: the partition that the caller took last.
+        passed_over: partitions that the caller took and put aside, until `give_back_aside`.
         served: partitions from which a call has taken the maximum number of records, until `give_back_aside`.
     """
 
@@ -403,14 +401,14 @@ class ReadyQueue:
         return iter(self._waiting)
 
     def add(self, state: PartitionState) -> None:
-        """Append a partition, if it has data and is neither in the queue nor held by the caller."""
+        """Append a partition if it has data and is neither queued nor held by the caller."""
         buffer = state.buffer
         if not buffer.queued and not state.paused and (buffer.current is not None or buffer.items):
             buffer.queued = True
             self._waiting.append(state)
 
     def next(self) -> PartitionState | None:
-        """Return the next partition. The caller holds it until `give_back`: a response does not queue it again."""
+        """Return the next partition. The caller holds it until `give_back`; responses do not queue it meanwhile."""
         with self._lock:
             while True:
                 if not self._waiting:
@@ -425,17 +423,17 @@ class ReadyQueue:
         return None
 
     def give_back(self, state: PartitionState) -> None:
-        """The caller no longer holds a partition."""
+        """Return a partition that the caller has held to the queue."""
         with self._lock:
             state.buffer.queued = False
             if state.buffer.is_begun and not state.paused:
                 state.buffer.queued = True
-                self._waiting.appendleft(state)  # a started response comes first: its frame can be released
+                self._waiting.appendleft(state)  # a started response comes first, so that its frame can be released
             else:
                 self.add(state)
 
     def take_passed_over(self, wanted: Collection[TopicPartition] | None) -> PartitionState | None:
-        """Return the last partition of `passed_over` that is wanted (None: any), as `next` does."""
+        """Return the last partition in `passed_over` that is wanted (None: any), as `next` does."""
         for index in range(len(self.passed_over) - 1, -1, -1):
             if wanted is None or self.passed_over[index].tp in wanted:
                 self.at = self.passed_over.pop(index)
@@ -443,9 +441,9 @@ class ReadyQueue:
         return None
 
     def give_back_aside(self) -> None:
-        """Give back the partitions in `passed_over` and `served`; the latter queue behind all others.
+        """Return the partitions in `passed_over` and `served` to the queue; the latter behind all others.
 
-        It is called again after an interrupt: giving a partition back twice is harmless.
+        It is called again after an interrupt; giving a partition back twice is harmless.
         """
         while self.passed_over:
             self.give_back(self.passed_over[0])
@@ -459,7 +457,7 @@ class ReadyQueue:
             del self.served[:1]
 
     def put_first(self, state: PartitionState) -> None:
-        """Put a partition that has data before all others; the lock is held."""
+        """Put a partition with data before all others; the lock is held."""
         if state.paused:
             return
         if state.buffer.queued and state in self._waiting:

@@ -1,7 +1,7 @@
-"""What a consumer counts about fetching: responses on the loop, and returned records in the caller's thread.
+"""A consumer's statistics of fetching: responses on the loop, and returned records in the caller's thread.
 
-Nothing is counted per record. Topics are shown from their first data on, partitions from the first records returned
-until they are given up.
+Nothing is counted per record. Topics have metrics from their first data on, partitions from the first returned records
+until they are unassigned.
 """
 
 import math
@@ -24,16 +24,16 @@ class FetchStatistics:
     """The statistics of one consumer; see the module.
 
     Arguments:
-        metrics: where they are shown.
-        group: the name of their metric group.
-        clock: the loop's time in seconds; read in both threads.
-        read_committed: which end lag refers to, see `readable_end`.
+        metrics: the registry of metrics.
+        group: the name of their group.
+        clock: the loop's clock in seconds; read in both threads.
+        read_committed: which end the lag refers to, see `readable_end`.
 
     Attributes:
         latencies: of all responses, in milliseconds.
         sizes: of responses that contain partitions, in bytes.
-        throttles: pauses that responses asked for, in milliseconds; usually 0.
-        topics: by name.
+        throttles: pauses that brokers requested, in milliseconds; usually 0.
+        topics: statistics by topic.
     """
 
     def __init__(self, metrics: ClientMetrics, group: str, clock: Callable[[], float], read_committed: bool) -> None:
@@ -54,10 +54,10 @@ class FetchStatistics:
     # On the loop
 
     def answered(self, sent_at: float, sizes: Mapping[str, int], throttle_ms: int = 0) -> None:
-        """Count a response to a request that was sent at ``sent_at``, with the bytes of records by topic.
+        """Count a response to a request sent at ``sent_at``, with the bytes of records by topic.
 
         Arguments:
-            throttle_ms: the pause that the broker asks for; 0: none.
+            throttle_ms: the pause that the broker requests; 0: none.
         """
         now = self._clock()
         self.throttles.record(max(throttle_ms, 0), now)
@@ -70,7 +70,7 @@ class FetchStatistics:
     # In the caller's thread
 
     def handed_out(self, state: PartitionState, records: int, next_offset: int) -> None:
-        """Count records of a partition that are returned, up to an offset."""
+        """Count returned records of a partition, up to an offset."""
         partition = state.consumption or self._begin(state)
         now = self._clock()
         window = partition.topic.consumed.at(now)
@@ -88,7 +88,7 @@ class FetchStatistics:
             state.consumption.topic.consumed.at(self._clock()).records -= records
 
     def emptied(self, state: PartitionState, nbytes: int) -> None:
-        """Count the bytes of a response that was completely returned."""
+        """Count the bytes of a response that was returned completely."""
         if state.consumption is not None:
             state.consumption.topic.consumed.at(self._clock()).nbytes += nbytes
 
@@ -124,13 +124,13 @@ class FetchStatistics:
     def _topic(self, name: str) -> TopicConsumption:
         found = self.topics.get(name)
         if found is None:
-            found = self.topics.setdefault(name, TopicConsumption(self._metrics.window))  # both threads come here
+            found = self.topics.setdefault(name, TopicConsumption(self._metrics.window))  # reached from both threads
             self._metrics.add(self._group, _TOPIC, found, {"topic": _tag(name)})
         return found
 
 
 class _Partition(NamedTuple):
-    """What the metrics of a partition read."""
+    """The values that the metrics of a partition read."""
 
     state: PartitionState
     lags: PartitionConsumption
@@ -138,7 +138,7 @@ class _Partition(NamedTuple):
 
     @property
     def lag(self) -> float:
-        """How many records are behind the position; NaN if unknown."""
+        """Return the number of records after the position; NaN if unknown."""
         known = current_lag(self.state, self.read_committed)
         return math.nan if known is None else float(known)
 
@@ -148,12 +148,12 @@ def _tags(state: PartitionState) -> dict[str, str]:
 
 
 def _tag(topic: str) -> str:
-    """A topic name as kafka-python and Java write it in tags."""
+    """Return a topic name as kafka-python and Java write it in tags."""
     return topic.replace(".", "_")
 
 
 def _consumed(of: FetchStatistics | TopicConsumption) -> Counts:
-    """What was returned of all topics, or of one."""
+    """Return the counts of consumed records and bytes, of one topic or of all."""
     if isinstance(of, TopicConsumption):
         return (of.consumed,)
     return [topic.consumed for topic in list(of.topics.values())]
@@ -177,7 +177,7 @@ _TOPIC = (
     Metric("records-per-request-avg", "records handed out by answers with data", _records_per_answer),
     Metric("records-consumed-rate", "records handed out a second", lambda of, now: rate(_consumed(of), "records", now)),
 )
-"""Of a `TopicConsumption`, or of a `FetchStatistics` for all."""
+"""Metrics of a `TopicConsumption`, or of a `FetchStatistics` for all topics."""
 
 _FETCHES = (
     *_TOPIC,
@@ -200,7 +200,7 @@ _FETCHES = (
         lambda of, now: largest(_consumed(of), "largest_lag", now),
     ),
 )
-"""Of a `FetchStatistics`."""
+"""Metrics of a `FetchStatistics`."""
 
 _PARTITION = (
     Metric("records-lag", "records behind the position, NaN if not known", lambda of, now: of.lag),
@@ -215,4 +215,4 @@ _PARTITION = (
         largest_value_of("lags"),
     ),
 )
-"""Of a `_Partition`."""
+"""Metrics of a `_Partition`."""

@@ -1,4 +1,4 @@
-"""The response for one partition: its bytes, the columns that they are decoded to, and the buffer that holds both."""
+"""The response for one partition: its bytes, the columns decoded from them, and the buffer that holds both."""
 
 import threading
 from collections import deque
@@ -13,7 +13,7 @@ _MAGIC_AT = 16
 _ATTRIBUTES_AT = 22
 _CODEC_MASK = 0x07
 _SMALL_BATCH = 4 << 10
-"""With batches smaller than this, the interpreter is so busy that two threads would slow each other down."""
+"""With smaller batches, the interpreter is so busy that two threads would slow each other down."""
 
 
 class DecodeOptions(NamedTuple):
@@ -25,26 +25,26 @@ class DecodeOptions(NamedTuple):
 
 
 class TopicReplaced(Exception):
-    """Stands in the buffer after the last records of a topic that was deleted and created again."""
+    """A marker in the buffer after the last records of a topic that was deleted and recreated."""
 
 
 class SharedFrame:
-    """A response's pooled frame, given back when the last partition in it has been decoded or dropped."""
+    """A response's pooled frame, returned once the last of its partitions has been decoded or dropped."""
 
     __slots__ = ("_count", "_lock", "_release")
 
     def __init__(self, release: Callable[[], None] | None) -> None:
         self._release = release
         self._count = 1
-        self._lock = threading.RLock()  # a handler that seeks may run within it
+        self._lock = threading.RLock()  # a signal handler that seeks may run while it is held
 
     def retain(self) -> None:
-        """Count one more user of the frame."""
+        """Add a user of the frame."""
         with self._lock:
             self._count += 1
 
     def release(self) -> None:
-        """Count one user less."""
+        """Remove a user of the frame; the last one returns it to the pool."""
         with self._lock:
             self._count -= 1
             last = self._count == 0
@@ -53,17 +53,17 @@ class SharedFrame:
 
 
 class PartitionResponse:
-    """The response for one partition: records as bytes, or an error to raise when the caller gets there.
+    """The response for one partition: records as bytes, or an error to raise after the data before it.
 
     Arguments:
         tp: the partition.
-        generation: the generation of its `PartitionState` that it was fetched under.
-        offset: the requested offset; later, where decoding continues.
-        records: whole batches, the last may be cut off.
-        nbytes: its size as counted against the bounds of the buffer.
+        generation: the generation of its `PartitionState` under which it was fetched.
+        offset: the requested offset; later, the offset at which decoding continues.
+        records: whole batches, except that the last may be incomplete.
+        nbytes: its size as counted against the limits of the buffer.
         frame: holds the bytes.
         aborted: pairs of producer id and first offset of aborted transactions.
-        error: instead of records.
+        error: the error, instead of records.
         sticky: whether the error is raised repeatedly until a seek.
     """
 
@@ -111,25 +111,25 @@ class PartitionResponse:
             frame.release()
 
     def decode(self, options: DecodeOptions, max_bytes: int) -> "DecodedFetch":
-        """Decode the next part, and release the bytes at their end; must not be called when `is_decoded`.
+        """Decode the next part, and release the bytes after the last one. Must not be called if `is_decoded`.
 
         Arguments:
             max_bytes: approximate size of columns to decode; at least one batch is decoded.
 
-        Records before a damaged batch are returned; the error is kept until the caller gets there.
+        Returns the records before a damaged batch; its error is kept until the caller has taken these.
         """
         decoder = self.decoder(options)
         columns, error = decoder.part(max_bytes)
         return self.accept(columns, error, error is not None or decoder.finished)
 
     def decoder(self, options: DecodeOptions) -> BatchDecoder:
-        """The decoder of its parts; pass each part to `accept`."""
+        """Return the decoder of its parts; pass each part to `accept`."""
         if self._decoder is None:
             self._decoder = self._begin(options)
         return self._decoder
 
     def accept(self, columns: Columns, error: Exception | None, is_last: bool) -> "DecodedFetch":
-        """Note that a part was decoded, and release the bytes if it was the last."""
+        """Accept a decoded part, and release the bytes if it is the last."""
         self.offset = columns.next_offset
         if not is_last:
             return DecodedFetch(columns, columns.next_offset, columns.leader_epoch, 0)
@@ -138,12 +138,12 @@ class PartitionResponse:
 
     @property
     def is_decoded(self) -> bool:
-        """Whether nothing is left to decode."""
+        """Whether everything is decoded."""
         return self.records is None
 
     @property
     def packed_bytes(self) -> int:
-        """The number of bytes, if they are compressed and the batches are not small; otherwise 0."""
+        """The number of bytes if they are compressed and the batches are not small; otherwise 0."""
         records = self.records
         if records is None or len(records) <= _ATTRIBUTES_AT or records[_MAGIC_AT] < 2:
             return 0
@@ -196,21 +196,21 @@ class DecodedFetch:
 
     @property
     def left(self) -> int:
-        """Records that have not been handed out."""
+        """The number of records that have not been returned."""
         return self.count - self.start
 
 
 class PartitionBuffer:
-    """The data of one partition that was fetched and not handed out yet.
+    """The fetched data of one partition that has not been returned yet.
 
-    The loop fills it, and the caller empties it, under the lock of the `FetchBuffer`.
+    The loop adds data, and the caller takes it, under the lock of the `FetchBuffer`.
 
     Attributes:
-        current: what is being handed out.
-        items: what comes after it. Only the caller's side takes items away.
-        nbytes: what both count for against the bounds of the buffer.
-        queued: the partition is among those that come next, or in the caller's hands: an answer need not put it there.
-        blocked: the loop waits until the caller has taken some.
+        current: the data being returned.
+        items: the data after it. Only the caller's side removes items.
+        nbytes: the size of both, as counted against the limits of the buffer.
+        queued: whether the partition is in the queue or held by the caller, so that a response need not add it.
+        blocked: whether the loop waits until the caller has taken some data.
     """
 
     __slots__ = ("blocked", "current", "items", "nbytes", "queued")
@@ -224,12 +224,12 @@ class PartitionBuffer:
 
     @property
     def is_begun(self) -> bool:
-        """Whether some of an answer has been handed out, and some has not."""
+        """Whether a response has been returned partly."""
         first = self.items[0] if self.items else None
         return self.current is not None or (isinstance(first, PartitionResponse) and first.is_begun)
 
     def put_back(self, piece: DecodedFetch) -> None:
-        """Hand out ``piece`` before any other data. Repeating the call after an interrupt has no effect."""
+        """Return ``piece`` before any other data. Repeating the call after an interrupt has no effect."""
         before = self.current
         if before is piece:
             return
@@ -238,7 +238,7 @@ class PartitionBuffer:
         self.current = piece
 
     def clear(self) -> None:
-        """Take everything out."""
+        """Remove all data."""
         self.items.clear()
         self.current = None
         self.nbytes = 0

@@ -1,4 +1,4 @@
-"""What a consumer knows about one assigned partition: its position, how far it was fetched, and what was consumed."""
+"""The state of an assigned partition: its position, its fetch progress, and its consumption."""
 
 import math
 import uuid
@@ -15,9 +15,9 @@ class FetchPosition(NamedTuple):
     """A place in a partition's log where reading continues.
 
     Arguments:
-        offset: of the next record.
-        leader_epoch: of the last record before it, or the one that a broker or a commit returned with the offset; -1 if
-            unknown (KIP-320).
+        offset: the offset of the next record.
+        leader_epoch: the epoch of the last record before it, or the one that a broker or a commit returned with the
+            offset; -1 if unknown (KIP-320).
     """
 
     offset: int
@@ -25,23 +25,23 @@ class FetchPosition(NamedTuple):
 
 
 class FetchProgress:
-    """How far a partition was fetched.
+    """The fetch progress of a partition.
 
-    Belongs to the loop. The caller's thread only reads the last three attributes, which brokers send in each response.
+    Used on the loop. The caller's thread only reads the last three attributes, which brokers send in each response.
 
     Attributes:
         offset: where fetching continues, ahead of the position; None: nothing is fetched.
-        leader_epoch: of the last record before `offset`, -1 if unknown (KIP-320).
-        checked_epoch: the epoch of the leader that was found to have what precedes `offset`; -1: none.
-        topic_id: id of the topic that `offset` refers to: the one it was looked up in, or that has answered a fetch
-            from there; None if unknown (KIP-516).
+        leader_epoch: the epoch of the last record before `offset`; -1 if unknown (KIP-320).
+        checked_epoch: the epoch of the leader whose log was found to contain the records before `offset`; -1: none.
+        topic_id: id of the topic that `offset` refers to, in which it was looked up or fetched; None if unknown
+            (KIP-516).
         generation: the generation of `PartitionState` that `offset` belongs to.
-        asked_generation: the newest generation for which a broker was to be asked for data.
-        broker_id: the broker that is asked; None: none.
-        backing_off: whether the partition is left alone for a moment.
-        failures: how often in a row a broker returned an error instead of data.
-        out_of_range_since: the version of the metadata, and `failures`, when a broker first said that it does not have
-            `offset`; None: none has said so.
+        asked_generation: the newest generation for which a fetch was attempted.
+        broker_id: the broker to fetch from; None: none.
+        backing_off: whether fetching pauses after a failure.
+        failures: the number of consecutive errors that brokers returned instead of data.
+        out_of_range_since: the version of the metadata, and `failures`, when a broker first reported that it lacks
+            `offset`; None: none has.
         highwater: the offset after the last record that consumers may see.
         last_stable_offset: the offset before which no transaction is open.
         log_start_offset: the first offset of the log.
@@ -78,11 +78,11 @@ class FetchProgress:
         self.log_start_offset: int | None = None
 
     def begin(self, generation: int, position: FetchPosition | None, topic_id: uuid.UUID | None = None) -> None:
-        """Fetch from elsewhere.
+        """Fetch from another position.
 
         Arguments:
-            position: None: nothing is fetched.
-            topic_id: id of the topic that the position was looked up in; None if unknown, as after a seek.
+            position: the position; None: nothing is fetched.
+            topic_id: id of the topic in which the position was looked up; None if unknown, such as after a seek.
         """
         self.topic_id = topic_id
         self.generation = generation
@@ -92,7 +92,7 @@ class FetchProgress:
 
 
 class Consumed(Window):
-    """What was returned of a topic."""
+    """The records of a topic that were returned."""
 
     __slots__ = ("largest_lag", "nbytes", "records")
 
@@ -106,8 +106,8 @@ class TopicConsumption:
     """The consumption of one topic.
 
     Attributes:
-        sizes: its bytes in each response that contains it; counted on the loop.
-        consumed: what was returned; counted in the caller's thread.
+        sizes: bytes of the topic in each response that contains it; counted on the loop.
+        consumed: returned records; counted in the caller's thread.
     """
 
     __slots__ = ("consumed", "sizes")
@@ -118,7 +118,7 @@ class TopicConsumption:
 
 
 class PartitionConsumption(SampledValues):
-    """The lag of one partition, sampled in the caller's thread whenever some of its records are returned.
+    """The lag of one partition, sampled in the caller's thread whenever its records are returned.
 
     Attributes:
         topic: the consumption of its topic.
@@ -132,9 +132,9 @@ class PartitionConsumption(SampledValues):
 
 
 class PartitionState:
-    """Owns the position.
+    """The state of an assigned partition; owns the position.
 
-    Belongs to the caller's thread, except `buffer`, which both sides use, and `fetching`, the loop's.
+    Used in the caller's thread, except `buffer`, which both sides use, and `fetching`, which belongs to the loop.
 
     The position changes only here: by `go_to`, `locate` and `move_past`, or by setting `last_record`.
 
@@ -142,14 +142,14 @@ class PartitionState:
         tp: the partition.
 
     Attributes:
-        generation: increases whenever the position changes by other means than returning records; what was fetched
-            under an older one is dropped.
+        generation: increases whenever the position changes other than by returning records; data fetched under an older
+            generation are dropped.
         reset: the timestamp to look up the position by, EARLIEST or LATEST; None: none.
-        paused: no records are returned.
+        paused: whether no records are returned.
         last_record: the last record that iteration has returned, if that was after `move_past`.
-        consumption: what was returned; None: nothing so far.
-        left_at: where the consumer was when it last gave the partition up, which counts if the group has committed
-            nothing; None: it does not count.
+        consumption: the returned records; None: none so far.
+        left_at: the position when the consumer last gave up the partition, which is used if the group has committed
+            nothing; None: it is not used.
     """
 
     __slots__ = (
@@ -179,7 +179,7 @@ class PartitionState:
 
     @property
     def position(self) -> FetchPosition | None:
-        """The position after the last record that the caller got; None while it is unknown where to read."""
+        """The position after the last record that the caller has received; None until it is known."""
         last, position = self.last_record, self._position
         if last is None or position is None:
             return position
@@ -188,16 +188,16 @@ class PartitionState:
 
     @property
     def topic_id(self) -> UUID | None:
-        """Id of the topic that the position refers to; None if unknown, as after a seek. In any thread."""
+        """Id of the topic that the position refers to; None if unknown, such as after a seek. For any thread."""
         fetching = self.fetching
         topic_id = fetching.topic_id
         return topic_id if fetching.generation == self.generation else None
 
     def go_to(self, position: FetchPosition | None, reset: int | None = None) -> None:
-        """Read from elsewhere, with a new generation.
+        """Read from another position, with a new generation.
 
         Arguments:
-            position: None: it has to be looked up.
+            position: the position; None: it has to be looked up.
             reset: the timestamp to look it up by; None: as configured.
         """
         self.generation += 1
@@ -211,7 +211,7 @@ class PartitionState:
         return True
 
     def move_past(self, generation: int, position: FetchPosition | None) -> None:
-        """Move the position: what was fetched under ``generation`` has been returned up to ``position``."""
+        """Move the position: the data fetched under ``generation`` have been returned up to ``position``."""
         if self.generation == generation:
             self._position, self.last_record = position, None
 
@@ -220,11 +220,11 @@ class PartitionState:
 
 
 def readable_end(state: PartitionState, read_committed: bool) -> int | None:
-    """The end of the log as of the last fetch; None if unknown.
+    """Return the end of the log as of the last fetch; None if unknown.
 
     Arguments:
         state: the partition.
-        read_committed: the end is the last stable offset, if brokers report it (from Kafka 0.11 on); otherwise the high
+        read_committed: return the last stable offset, if brokers report it (Kafka 0.11 or later), instead of the high
             watermark.
     """
     stable = state.fetching.last_stable_offset
@@ -232,6 +232,6 @@ def readable_end(state: PartitionState, read_committed: bool) -> int | None:
 
 
 def current_lag(state: PartitionState, read_committed: bool) -> int | None:
-    """How many offsets the position is behind `readable_end`; None if either is unknown."""
+    """Return the number of offsets between the position and `readable_end`; None if either is unknown."""
     end, position = readable_end(state, read_committed), state.position
     return None if end is None or position is None else max(0, end - position.offset)

@@ -1,16 +1,15 @@
-"""What one call returns to the caller: slices of columns. Positions move past them only if the caller gets them.
+"""The result of one call: slices of columns. Positions move past them only if the caller receives them.
 
-A polled batch is a context manager. If anything is raised within its block, it is rolled back: positions stay, and the
-same records are returned again. If an interrupt comes before it is either committed or rolled back, it is rolled back
-when the next one is made.
+A polled batch is a context manager. An exception within its block rolls it back: positions stay, and the same records
+are returned again. If an interrupt prevents both commit and rollback, the next batch rolls it back.
 
 `PolledBatch.commit` moves the positions while no other thread may poll. If an interrupt comes between that and the
 return to the caller, `PolledBatch.undo` moves them back: the caller has the records, or gets them again. CPython checks
-for an interrupt where a function is entered, where a loop goes back, and where a function written in C has returned; a
-plain return does none of that. If the caller is itself written in C, such as `next`, an interrupt that comes as it
-returns loses that record.
+for an interrupt at the start of a function, at a jump back in a loop, and after a call of a C function, but not at a
+plain return. If the caller is itself written in C, such as `next`, an interrupt that comes as it returns loses that
+record.
 
-Giving slices back may be interrupted too. `PolledBatch.settle` continues from there, and nothing is put back twice.
+Putting slices back may be interrupted, too. `PolledBatch.settle` continues from there, and puts nothing back twice.
 """
 
 from bisect import bisect_left
@@ -27,11 +26,11 @@ class Slice:
 
     Arguments:
         state: the partition.
-        generation: the generation they were fetched under; the position moves only while it is the current one.
-        columns: the records; none if there were only control records and gaps.
+        generation: the generation under which they were fetched; the position moves only while it is current.
+        columns: the records; empty if there were only control records and gaps.
         count: the number of records.
         next_offset: the position after them.
-        leader_epoch: of the last batch before that position; -1 if unknown.
+        leader_epoch: the epoch of the last batch before that position; -1 if unknown.
     """
 
     __slots__ = ("_rest", "columns", "count", "generation", "leader_epoch", "next_offset", "state")
@@ -55,7 +54,7 @@ class Slice:
 
     @property
     def is_current(self) -> bool:
-        """Whether no seek, revocation or other assignment came in between."""
+        """Whether there was no seek, revocation or other assignment since."""
         return self.generation == self.state.generation
 
     def move_position(self) -> None:
@@ -63,46 +62,46 @@ class Slice:
         self.state.move_past(self.generation, FetchPosition(self.next_offset, self.leader_epoch))
 
     def unread(self) -> "Slice":
-        """The part that the position has not moved past."""
+        """Return the records that the position has not moved past."""
         position, offsets = self.state.position, self.columns.offsets
         if position is None or not len(offsets) or offsets[0] >= position.offset:
             return self
         return self.from_offset(position.offset)
 
     def rest(self) -> DecodedFetch:
-        """Return `unread` as it is put back: always the same object, so that a second attempt is noticed."""
+        """Return `unread` in the form to put back: always the same object, so that repetition is detected."""
         if self._rest is None:
             unread = self.unread()
             self._rest = DecodedFetch(unread.columns, unread.next_offset, unread.leader_epoch, 0)
         return self._rest
 
     def up_to(self, offset: int) -> "Slice":
-        """The records before ``offset``."""
+        """Return the records before ``offset``."""
         first = bisect_left(self.columns.offsets, offset)
         columns = self.columns.slice(0, first)
         return Slice(self.state, self.generation, columns, first, offset, columns.leader_epoch)
 
     def from_offset(self, offset: int) -> "Slice":
-        """The records from ``offset`` on."""
+        """Return the records from ``offset`` on."""
         first = bisect_left(self.columns.offsets, offset)
         rest = self.columns.slice(first, self.count)
         return Slice(self.state, self.generation, rest, self.count - first, self.next_offset, self.leader_epoch)
 
 
 class PolledBatch:
-    """The slices that one call returns; see the module. Belongs to the caller's thread.
+    """The slices that one call returns; see the module. Used in the caller's thread.
 
     Arguments:
-        put_back: takes back slices that are not returned after all, the last first. It may be called again with a slice
-            if an interrupt came before it returned.
+        put_back: takes back slices that are not returned after all, in reverse order. If an interrupt prevented its
+            return, it is called again with the same slice.
 
     Attributes:
         slices: in the order in which they are returned.
         count: the number of records in them; the batch is true if there are any.
-        is_being_read: whether the block is entered, in which the caller's records are built.
+        is_being_read: whether the block is active, in which the caller's records are built.
         returning: the slices that are being put back.
-        before_commit: what `undo` restores: the slices, and their positions. Code that returns records without an
-            interrupt sets it to None, which releases the columns.
+        before_commit: the slices and positions that `undo` restores. Code that returns records without an interrupt
+            sets it to None, which releases the columns.
         on_change: called before the first slice, which a caller may be reading, is removed.
     """
 
@@ -133,7 +132,7 @@ class PolledBatch:
 
     @property
     def pieces(self) -> list[Slice]:
-        """The slices that hold records."""
+        """The slices that contain records."""
         return [piece for piece in self.slices if piece.count]
 
     def add(self, piece: Slice) -> None:
@@ -147,18 +146,18 @@ class PolledBatch:
         self.count += piece.count
 
     def end_at(self, last: Slice, offset: int) -> None:
-        """Put back everything from ``offset`` of ``last`` on: it is not returned now."""
+        """Put back all records from ``offset`` of ``last`` on."""
         index = self.slices.index(last)
         unwanted = [last.from_offset(offset), *self.slices[index + 1 :]]
         self.slices[index:] = [last.up_to(offset), *unwanted]
         self._give_back(unwanted)
 
     def commit(self) -> None:
-        """Move the positions past all slices; if interrupted, none moves. See the module."""
+        """Move the positions past all slices; after an interrupt, none has moved. See the module."""
         slices = self.slices
         if not slices:
             return
-        if len(slices) == 1:  # one position has moved or has not
+        if len(slices) == 1:  # one position has either moved or not
             before = [slices[0].state.position]
             slices[0].move_position()
         else:
@@ -172,26 +171,26 @@ class PolledBatch:
         self.before_commit, self.slices = (slices, before), []
 
     def undo(self) -> None:
-        """Undo a commit, if there was one: the caller did not get the records."""
+        """Undo a commit, if there was one, because the caller did not receive the records."""
         if self.before_commit is not None:
             self.slices, before = self.before_commit
             _move_back(self.slices, before)
             self.before_commit = None
 
     def commit_first(self) -> None:
-        """The caller has all of the first slice."""
+        """Move the position past the first slice, which the caller has received completely."""
         for piece in self.slices[:1]:
             piece.move_position()
         del self.slices[:1]
 
     def roll_back(self) -> None:
-        """The caller got nothing, or nothing after the positions: put it back."""
+        """Put back all records after the positions, which the caller did not receive."""
         self.settle()
         if self.slices:
             self._give_back(list(self.slices))
 
     def withdraw(self, state: PartitionState) -> None:
-        """Put back the slices of one partition; what a seek has made useless is dropped."""
+        """Put back the slices of one partition; outdated ones are dropped."""
         self.settle()
         unwanted = [piece for piece in self.slices if piece.state is state]
         if unwanted:

@@ -1,4 +1,4 @@
-"""The values that calls about commits return: `CommitFuture` for `commit_async`, `CommittedOffset` for `committed`."""
+"""The results of calls about commits: `CommitFuture` for `commit_async`, `CommittedOffset` for `committed`."""
 
 import asyncio
 import functools
@@ -13,7 +13,7 @@ from kafka.structs import OffsetAndMetadata
 
 
 class CommitFuture:
-    """The future outcome of a commit: None, or an error. It can be awaited on any loop.
+    """The future result of a commit: None, or an error. It can be awaited on any loop.
 
     Callbacks run in the polling thread, from within `poll()`, `commit()` or `close()`.
 
@@ -22,7 +22,7 @@ class CommitFuture:
         exception: the error, once the commit has failed.
 
     Arguments:
-        loop: the loop that the commit runs on.
+        loop: the loop on which the commit runs.
     """
 
     value: None = None
@@ -40,30 +40,30 @@ class CommitFuture:
 
     @property
     def is_done(self) -> bool:
-        """Whether the outcome is known."""
+        """Whether the result is known."""
         return self._done.is_set
 
     @property
     def has_callbacks(self) -> bool:
-        """Whether there are functions to call."""
+        """Whether there are callbacks."""
         return bool(self._callbacks)
 
     def succeeded(self) -> bool:
-        """Whether the commit has succeeded."""
+        """Return whether the commit has succeeded."""
         return self.is_done and self.exception is None
 
     def failed(self) -> bool:
-        """Whether the commit has failed."""
+        """Return whether the commit has failed."""
         return self.is_done and self.exception is not None
 
     def get(self, timeout: float | None = None) -> None:
-        """Wait for the outcome.
+        """Wait for the result.
 
         Arguments:
-            timeout: seconds; None: as long as it takes, which the commit's own timeout limits.
+            timeout: seconds; None: no limit other than the commit's own timeout.
 
         Raises the error of the commit, `KafkaTimeoutError`, `IllegalArgumentError` for an invalid timeout, and
-        `IllegalStateError` on the loop that the commit runs on, where it would wait for itself: await it there.
+        `IllegalStateError` on the loop on which the commit runs, where waiting would block it: await it there.
         """
         limit = None if timeout is None else check_timeout(timeout)
         if not self.is_done and self._loop is not None and _running_loop() is self._loop:
@@ -75,7 +75,7 @@ class CommitFuture:
             raise self.exception
 
     def __await__(self) -> Generator[Any, None, None]:
-        """Wait on an event loop; raises the error of the commit."""
+        """Wait on an event loop. Raises the error of the commit."""
         loop = asyncio.get_running_loop()
         arrived: asyncio.Future[None] = loop.create_future()
         with self._lock:
@@ -87,19 +87,19 @@ class CommitFuture:
         self.get(0)
 
     def add_callback(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "CommitFuture":
-        """Call ``function(*args, None, **kwargs)`` when the commit has succeeded."""
+        """Call ``function(*args, None, **kwargs)`` once the commit has succeeded."""
         return self._add(True, functools.partial(function, *args), kwargs)
 
     def add_errback(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "CommitFuture":
-        """Call ``function(*args, error, **kwargs)`` when the commit has failed."""
+        """Call ``function(*args, error, **kwargs)`` once the commit has failed."""
         return self._add(False, functools.partial(function, *args), kwargs)
 
     def add_both(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "CommitFuture":
-        """Call the function in both cases."""
+        """Call the function in either case."""
         return self._add(None, functools.partial(function, *args), kwargs)
 
     def resolve(self, error: BaseException | None) -> None:
-        """Set the outcome; called on the loop."""
+        """Set the result. Called on the loop."""
         with self._lock:
             self.exception = error
             self._done.set()
@@ -109,7 +109,7 @@ class CommitFuture:
                 loop.call_soon_threadsafe(_arrive, arrived)
 
     def calls(self) -> list[Callable[[], Any]]:
-        """The functions to call now that the outcome is known, in order; called once, in the caller's thread."""
+        """Return the callbacks to run now that the result is known, in order. Called once, in the caller's thread."""
         self._called_back = True
         callbacks, self._callbacks = self._callbacks, []
         return [call for on_success, function in callbacks for call in self._call(on_success, function)]
@@ -141,9 +141,9 @@ def _arrive(future: "asyncio.Future[None]") -> None:
 
 
 class CommittedOffset(int):
-    """What `KafkaConsumer.committed` returns: an int, as in kafka-python, that also works as an `OffsetAndMetadata`.
+    """The result of `KafkaConsumer.committed`: an int, as in kafka-python, that also works as an `OffsetAndMetadata`.
 
-    It is true also at offset 0, unpacks to the fields of `OffsetAndMetadata`, and compares with that and with numbers.
+    It is true even at offset 0, unpacks to the fields of `OffsetAndMetadata`, and compares with that and with numbers.
 
     Attributes:
         metadata: the text that was committed with it.
@@ -154,7 +154,7 @@ class CommittedOffset(int):
     leader_epoch: int | None
 
     def __new__(cls, committed: OffsetAndMetadata) -> "CommittedOffset":
-        """Create one from what the coordinator stores."""
+        """Create one from the coordinator's response."""
         self = super().__new__(cls, committed.offset)
         self.metadata = committed.metadata
         self.leader_epoch = committed.leader_epoch
@@ -162,12 +162,12 @@ class CommittedOffset(int):
 
     @property
     def offset(self) -> int:
-        """The offset alone."""
+        """The plain offset."""
         return int(self)
 
     @property
     def _epoch(self) -> int:
-        """The epoch, -1 if unknown."""
+        """The epoch; -1 if unknown."""
         return -1 if self.leader_epoch is None else self.leader_epoch
 
     def __bool__(self) -> bool:

@@ -1,4 +1,4 @@
-"""A consumer's commits: those it waits for, `commit_async`, and automatic ones. They are sent on the loop.
+"""A consumer's commits: synchronous ones, `commit_async`, and automatic ones. They are sent on the loop.
 
 Their callbacks are kept until the caller polls, commits or closes, and run in the caller's thread.
 """
@@ -28,17 +28,16 @@ Callback = Callable[[Offsets, Any], Any]
 
 
 class Commits:
-    """The commits of one consumer. Coroutines run on the loop, the rest in the caller's thread unless stated otherwise.
-
+    """The commits of one consumer. Coroutines run on the loop, other methods mostly in the caller's thread.
     Arguments:
         options: the group's.
-        subscription: what is assigned, and the positions.
+        subscription: the assignment and the positions.
         membership: provides the credentials.
         offsets: sends the commits; None without a group.
         loop: the consumer's.
         submit: runs a function on the loop.
-        events: told, on the loop, when the caller has something to do.
-        backoff: pauses after automatic commits that failed.
+        events: notified, on the loop, when there is work for the caller.
+        backoff: pauses after failed automatic commits.
         on_committed: called in the caller's thread with committed offsets, or None.
     """
 
@@ -76,18 +75,18 @@ class Commits:
     # On the loop ------------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Start automatic commits, if they are configured."""
+        """Start automatic commits, if configured."""
         if self.is_automatic:
             self._schedule.start()
 
     async def finish(self, timeout_ms: float) -> None:
-        """Start no more automatic commits, and wait for all that are in progress, as Java's ``close`` does."""
+        """Stop automatic commits, and wait for all commits in progress, as Java's ``close`` does."""
         self._schedule.stop()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout_ms / 1000)
 
     async def close(self) -> None:
-        """Stop; commits that are still in progress fail."""
+        """Stop; commits still in progress fail."""
         await self.finish(0)
         for task in self._tasks:
             task.cancel()
@@ -102,10 +101,10 @@ class Commits:
         await_topics: bool = True,
         generation: Generation | None = None,
     ) -> None:
-        """Commit; sends nothing without offsets. Arguments and exceptions are those of `GroupOffsets.commit`.
+        """Commit; without offsets, send nothing. Arguments and exceptions are those of `GroupOffsets.commit`.
 
         Arguments:
-            generation: None: the current one.
+            generation: the credentials; None: the current ones.
         """
         group = self._group()
         if offsets:
@@ -116,12 +115,12 @@ class Commits:
     async def commit_automatically(
         self, offsets: Offsets, timeout_ms: float, *, resend: bool = True, generation: Generation | None = None
     ) -> None:
-        """Commit if commits are automatic; a failure is logged, as no call raises it.
+        """Commit if automatic commits are enabled. Failures are logged, because no call raises them.
 
         Arguments:
             resend: False if no one waits for it: instead of sending these offsets again, the positions at that time are
                 committed.
-            generation: None: the current one.
+            generation: the credentials; None: the current ones.
         """
         if not self.is_automatic or not offsets:
             return
@@ -144,12 +143,12 @@ class Commits:
             self._tell_caller()
 
     async def commit_before(self, turn: int | None, offsets: Offsets, timeout_ms: float, wait_ms: float | None) -> bool:
-        """`commit_automatically` before partitions are given up.
+        """Run `commit_automatically` before partitions are given up.
 
         Arguments:
-            turn: of the step that requests it: one commit of these offsets is started for it, and each call waits for
-                that. None: no step does, and each call starts one.
-            wait_ms: how long to wait for it this time; it continues after that. None: until it is done.
+            turn: the turn of the step that requires the commit: it is started once, and each call waits for it. None:
+                each call starts a commit.
+            wait_ms: how long to wait for it in this call; it continues after that. None: until it is done.
 
         Returns whether it is done, successfully or not.
         """
@@ -159,11 +158,11 @@ class Commits:
         return bool(done)
 
     async def committed(self, partitions: Iterable[TopicPartition], timeout_ms: float) -> dict[TopicPartition, Any]:
-        """The group's committed offsets; partitions without one are omitted."""
+        """Return the group's committed offsets; partitions without one are omitted."""
         return await self._group().fetch(partitions, timeout_ms)
 
     def fail_all(self, error: Exception) -> None:
-        """The loop has failed, so no commit is ever done. Called in the thread that it ran in."""
+        """Fail all commits, because the loop has failed. Called in the loop's thread."""
         for future in list(self._open):
             self._resolve(future, error)
 
@@ -177,9 +176,9 @@ class Commits:
             self._submit(self._begin_automatic, offsets, timeout_ms)
 
     def begin_last(self, offsets: Offsets, timeout_ms: float) -> None:
-        """Start an automatic commit of what the caller gives up at once, with the current membership. On the loop.
+        """Start an automatic commit of partitions that are being given up, with the current membership. On the loop.
 
-        The caller continues; `finish` waits for it. A failure is logged.
+        The caller does not wait for it, but `finish` does. A failure is logged.
         """
         generation = self._membership.generation if self._subscription.is_automatic else NO_GENERATION
         if self.is_automatic and offsets and (generation.is_valid or not self._subscription.is_automatic):
@@ -192,7 +191,7 @@ class Commits:
             raise TypeError(f"callback must be a callable or None, not {callback!r}")
         future = CommitFuture(self._loop)
         chosen = callback if callback is not None else self._options.default_offset_commit_callback
-        if not isinstance(offsets, ReadOffsets):  # the caller's own may change
+        if not isinstance(offsets, ReadOffsets):  # the caller may change its own dict
             offsets = dict(offsets)
         self._open[future] = offsets, chosen
         try:
@@ -203,7 +202,7 @@ class Commits:
         return future
 
     def group_metadata(self) -> ConsumerGroupMetadata:
-        """The current membership; see `KafkaConsumer.group_metadata`."""
+        """Return the current membership; see `KafkaConsumer.group_metadata`."""
         if self._offsets is None:
             return ConsumerGroupMetadata()
         group_id, instance_id = self._options.group_id, self._options.group_instance_id
@@ -211,7 +210,7 @@ class Commits:
             generation = self._credentials()
         except RebalanceInProgressError:
             state, generation = MemberState.REBALANCING, self._membership.last_generation
-        except CommitFailedError:  # with the credentials of a lost membership, the coordinator refuses its offsets
+        except CommitFailedError:  # the coordinator refuses offsets with the credentials of a lost membership
             state, generation = MemberState.UNJOINED, self._membership.last_generation
         else:
             state = MemberState.STABLE if generation.is_valid else MemberState.UNJOINED
@@ -221,11 +220,11 @@ class Commits:
         )
 
     def next_call(self) -> Callable[[], Any] | None:
-        """The next callback of a finished commit, bound to its arguments; None if there is none at the moment."""
+        """Return the next callback of a finished commit, bound to its arguments; None if there is none."""
         while self._done and not self._calls:
             offsets, error, callback, future = self._done[0]
             if future is not None and not future.is_done:
-                break  # the loop is about to resolve it, and tells the caller then
+                break  # the loop is about to resolve it, and will then notify the caller
             self._done.popleft()
             if error is None and self.on_committed is not None:
                 self._calls.append(functools.partial(self.on_committed, offsets))
@@ -262,7 +261,7 @@ class Commits:
         self._resolve(future, failure)
 
     def _resolve(self, future: CommitFuture, failure: Exception | None) -> None:
-        """Resolve the future after storing its callbacks: a program that has seen the outcome may close at once."""
+        """Resolve the future after storing its callbacks, because a program that sees the result may close at once."""
         found = self._open.pop(future, None)
         if found is not None:
             self._done.append((found[0], failure, found[1], future))
@@ -275,24 +274,24 @@ class Commits:
         return self._offsets
 
     def _credentials(self) -> Generation:
-        """The credentials of a commit: the membership's, or none for manually assigned partitions."""
+        """Return the credentials of a commit: the membership's, or none for manually assigned partitions."""
         return self._membership.commit_generation() if self._subscription.is_automatic else NO_GENERATION
 
 
 _WHAT = "automatic commits"
 _LEAST_MS = 100
-"""Used instead of an interval of 0, which would occupy the loop; Java's consumer commits in each `poll` instead."""
+"""Replaces an interval of 0, which would keep the loop busy; Java's consumer commits in each `poll` instead."""
 
 
 class AutoCommitSchedule:
-    """Decides when automatic commits are due, and logs those that fail.
+    """Decides when automatic commits are due, and logs failed ones.
 
     Runs on the loop, except `take_due`. A commit that failed with a transient error is due again after a pause.
 
     Arguments:
         interval_ms: ``auto_commit_interval_ms``; 0 is 100.
-        backoff: pauses after failures; none is longer than the interval.
-        tell_caller: called when one is due: only the caller knows what it has processed, which is everything returned
+        backoff: pauses after failures, limited to the interval.
+        tell_caller: called when a commit is due. Only the caller knows which records are processed: all those returned
             before its next `poll()`.
     """
 
@@ -308,23 +307,23 @@ class AutoCommitSchedule:
         self._limiter = LogLimiter(log)
 
     def start(self) -> None:
-        """Start; the first commit is due after an interval."""
+        """Start the timer of the first commit."""
         self._running = True
         self._arm(self._interval_s)
 
     def stop(self) -> None:
-        """Stop: no further commit becomes due."""
+        """Stop the timer."""
         self._running = False
         if self._timer is not None:
             self._timer.cancel()
 
     def take_due(self) -> bool:
-        """Return whether a commit is due, which the caller then makes; called in its thread."""
+        """Return whether a commit is due, which the caller must then start. Called in its thread."""
         due, self._due = self._due, False
         return due
 
     def succeeded(self) -> None:
-        """Note that an automatic commit has succeeded."""
+        """Record that an automatic commit has succeeded."""
         self._failures = 0
         self._backoff.current_failures.over(_WHAT)
         for cause in self._causes:
@@ -332,11 +331,11 @@ class AutoCommitSchedule:
         self._causes.clear()
 
     def failed(self, error: Exception, count: int, is_last: bool = False) -> None:
-        """Note that an automatic commit has failed; no call raises it, but the log and `health()` show it.
+        """Record that an automatic commit has failed. No call raises the error, but the log and `health()` show it.
 
         Arguments:
             count: the number of offsets.
-            is_last: whether no commit of these partitions follows: then it is always logged.
+            is_last: whether no other commit of these partitions follows; the failure is then always logged.
         """
         self._failures += 1
         self._backoff.current_failures.failed(_WHAT, error, self._failures)

@@ -1,4 +1,4 @@
-"""Fetching ahead of the caller, on the loop: which partition is fetched from which broker, when, in which session.
+"""Fetching ahead of the caller, on the loop: from which broker, when, and in which session.
 
 Metrics are in `kafka.consumer.monitoring`.
 

@@ -23,13 +23,13 @@ from kafka.wire.api.fetch import FetchRequest, FetchResponse
 log = logging.getLogger(__name__)
 
 _NAMED_UNTIL = 12
-"""The last version of Fetch that names topics instead of giving their ids."""
+"""The last version of Fetch that contains topic names instead of ids."""
 
 _EPOCHS_SINCE = 12
-"""The first version with which a broker compares the epoch of the last record fetched (KIP-595)."""
+"""The first version with which a broker compares the epoch of the last fetched record (KIP-595)."""
 
 _ROOM_PATIENCE_S = 0.1
-"""How long a fetch waits for the caller to make room for a partition, before it goes on without that partition."""
+"""How long a fetch waits for the caller to make room for a partition before it is sent without that partition."""
 
 _SESSION_ERRORS = frozenset(
     {FetchSessionIdNotFoundError.errno, InvalidFetchSessionEpochError.errno, FetchSessionTopicIdError.errno}
@@ -37,21 +37,21 @@ _SESSION_ERRORS = frozenset(
 
 
 class FetchAnswers(Protocol):
-    """Who takes what a broker answers."""
+    """Receives the responses of a broker."""
 
     def take_answer(self, fetcher: "BrokerFetcher", response: FetchResponse) -> None:
-        """The broker has answered."""
+        """Handle a response."""
 
     def fetch_failed(self, fetcher: "BrokerFetcher", error: Exception) -> None:
-        """The broker could not be asked."""
+        """Handle a failed request."""
 
 
 class _FetchReply:
-    """Gives an answer to a fetcher at once, and then lets its task go on.
+    """Passes a response to a fetcher as soon as it arrives, before it resumes the fetcher's task.
 
     Arguments:
-        fetcher: takes the answer.
-        sent: what the task awaits; cancelled if the answer is not needed any more.
+        fetcher: receives the response.
+        sent: the future that the task awaits; cancelled if the response is no longer needed.
     """
 
     __slots__ = ("_fetcher", "_sent")
@@ -61,11 +61,11 @@ class _FetchReply:
         self._sent = sent
 
     def done(self) -> bool:
-        """Whether the answer is not needed any more."""
+        """Return whether the response is no longer needed."""
         return self._sent.done()
 
     def set_result(self, response: FetchResponse, /) -> None:
-        """The broker has answered."""
+        """Pass on a response."""
         try:
             self._fetcher.answered(response)
         except Exception as error:
@@ -74,19 +74,19 @@ class _FetchReply:
             self._sent.set_result(response.error_code)
 
     def set_exception(self, error: Exception, /) -> None:
-        """There will be no answer."""
+        """Pass on a failure."""
         if not self._sent.done():
             self._sent.set_exception(error)
 
 
 class BrokerFetcher:
-    """See the module.
+    """Fetches from one broker; see the module.
 
     Arguments:
         node_id: the broker.
         options: sizes and times.
         client: sends.
-        answers: takes the answers.
+        answers: receives the responses.
         retry: pauses after failures and logs them.
     """
 
@@ -119,13 +119,13 @@ class BrokerFetcher:
         self._task = asyncio.get_running_loop().create_task(self._run(), name=f"fetch from broker {node_id}")
 
     def changed(self, urgent: bool, fresh: bool = False) -> None:
-        """Something else is to be fetched.
+        """Report that the set of partitions to fetch has changed.
 
         Arguments:
-            urgent: whether it is something that the fetch on its way does not bring: if that turns out to be a long
-                poll, it is cut short.
-            fresh: whether a caller waits for it who has just been assigned it or gone there, so that the next fetch
-                may not wait for other partitions.
+            urgent: whether the change concerns data that the outstanding fetch cannot return: if that fetch turns out
+                to be a long poll, it is cut short.
+            fresh: whether a caller waits for a newly assigned partition or position, so that the next fetch may not
+                wait for other partitions.
         """
         self._fresh |= fresh
         self._wake.set()
@@ -135,8 +135,9 @@ class BrokerFetcher:
                 self._cut_timer = asyncio.get_running_loop().call_at(at, self._cut, self._sent)
 
     def close(self) -> None:
-        """Stop; an answer on its way is not waited for. The broker is told that the session is over, if that can be
-        done without waiting."""
+        """Stop without waiting for an outstanding response. The broker is told that the session has ended, if that
+        requires no waiting.
+        """
         self._closed = True
         self._task.cancel()
         self._no_cut()
@@ -173,7 +174,7 @@ class BrokerFetcher:
         while not self._closed:
             try:
                 await self._fetch(await self._until_needed())
-            except Exception as error:  # nothing else fetches from this broker
+            except Exception as error:  # no other task fetches from this broker
                 self.session.reset(keep_id=True)
                 try:
                     self._answers.fetch_failed(self, error)
@@ -185,7 +186,7 @@ class BrokerFetcher:
                     attempts.succeeded()
 
     async def _until_needed(self) -> int:
-        """Wait until there is something to fetch; how long the broker may then wait for data, in ms."""
+        """Wait until there is something to fetch; returns how long the broker may then wait for data, in ms."""
         while True:
             self._wake.clear()
             if self.session.targets and not self.blocked:
@@ -197,7 +198,7 @@ class BrokerFetcher:
                 continue
             if self._fresh:
                 return 0
-            # A long poll now would leave out the partitions that wait for room, and keep them out while it lasts.
+            # A long poll now would exclude the partitions that wait for room, for as long as it lasts.
             try:
                 async with asyncio.timeout(_ROOM_PATIENCE_S):
                     await self._wake.wait()
@@ -210,7 +211,7 @@ class BrokerFetcher:
             await self._obey_throttle()
         if not self.session.targets:
             return
-        # Only now, so that what was added while the connection was opened is asked for as well.
+        # Only now, so that the request includes partitions added while the connection was opened.
         self._fresh = False
         version = connection.api_versions.version_for(FetchRequest)
         body = self.session.next_request(version >= _EPOCHS_SINCE)
@@ -220,7 +221,7 @@ class BrokerFetcher:
         elif code in _SESSION_ERRORS:
             self.session.reset(keep_id=code != FetchSessionIdNotFoundError.errno)
             self._session_errors += 1
-            if self._session_errors > 1:  # a new session should have mended it
+            if self._session_errors > 1:  # a new session should have resolved the error
                 raise for_code(code)(f"broker {self.node_id} refuses new fetch sessions too")
             log.debug("broker %d: %s, so a new session begins", self.node_id, for_code(code).message)
         elif code:
@@ -229,10 +230,10 @@ class BrokerFetcher:
             self._session_errors = 0
 
     async def _obey_throttle(self) -> None:
-        """Make no request while the broker wants none (KIP-219).
+        """Send no request while the broker throttles this client (KIP-219).
 
-        Its connection sends none either, but a request that is made now would be out of date by then, and one that is
-        cut short meanwhile would go to the other connection at once.
+        The connection sends none either, but a request created now would be outdated by then, and one cut short in the
+        meantime would go to the other connection at once.
         """
         until, self._throttled_until = self._throttled_until, 0.0
         await asyncio.sleep(until - asyncio.get_running_loop().time())
@@ -249,7 +250,7 @@ class BrokerFetcher:
         return connection
 
     async def _send(self, connection: BrokerConnection, body: FetchBody, max_wait_ms: int) -> int | None:
-        """Send, and give the error code of the answer; None if the fetch was cut short."""
+        """Send a fetch. Returns the error code of the response; None if the fetch was cut short."""
         loop = asyncio.get_running_loop()
         newest = None if body.by_id else _NAMED_UNTIL
         version = self._version = connection.api_versions.version_for(FetchRequest, 0, newest)
@@ -269,12 +270,12 @@ class BrokerFetcher:
             self._over()
 
     def _over(self) -> None:
-        """No fetch is on its way now."""
+        """Note that no fetch is outstanding."""
         self._connection = self._sent = None
         self._no_cut()
 
     def answered(self, response: FetchResponse) -> None:
-        """Take an answer in the moment in which it is read; the task comes with the next fetch when it has its turn."""
+        """Handle a response as soon as it is read; the task sends the next fetch in its turn."""
         self._over()
         now = self.progress_at = asyncio.get_running_loop().time()
         self._polls.answered(now)
@@ -303,25 +304,25 @@ CHANNELS = ("fetch", "fetch-2")
 """The connections for fetching, separate from the one for other requests. The second is opened on first use."""
 
 _ANSWERED_BY_S = 0.05
-"""A fetch is taken for a long poll if it has no answer after twice the quickest answer so far, and at the latest after
-this."""
+"""A fetch counts as a long poll after twice the shortest response time so far, but at the latest after this time."""
 _ANSWERED_FROM_S = 0.003
-"""Twice the quickest answer counts as no less than this."""
+"""Minimum of twice the shortest response time."""
 _SHORT_WAIT_MS = 5
 _SHORT_WAIT_PART = 100
-"""While one connection waits for the end of an abandoned long poll, a poll on the other cannot be cut short. So that
-one waits only briefly: `_SHORT_WAIT_MS`, or this fraction (1/100) of ``fetch_max_wait_ms`` if that is longer."""
+"""While one connection waits for the end of an abandoned long poll, a poll on the other cannot be cut short, so it
+waits only briefly: `_SHORT_WAIT_MS`, or this fraction (1/100) of ``fetch_max_wait_ms`` if that is longer.
+"""
 _SLACK_S = 0.005
-"""How much longer than it was allowed to a broker may take to answer a long poll."""
+"""How much longer than permitted a broker may take to answer a long poll."""
 
 
 class LongPolls:
     """Decides how long a fetch may wait for data at the broker, and when a waiting one is cut short.
 
-    A broker answers one request at a time on each connection. A partition that is added during a long poll would have
-    to wait for the end of that poll. So the poll is abandoned, and all partitions are fetched on a second connection.
+    A broker answers one request at a time on each connection. A partition added during a long poll would have to wait
+    for its end. So the poll is abandoned, and all partitions are fetched on a second connection.
 
-    It reads no clock itself; times are the loop's, in seconds.
+    It does not read a clock; times are the loop's, in seconds.
 
     Arguments:
         max_wait_ms: ``fetch_max_wait_ms``.
@@ -337,35 +338,35 @@ class LongPolls:
 
     @property
     def channel(self) -> str:
-        """Where the next fetch is sent."""
+        """The connection for the next fetch."""
         return CHANNELS[self._channel]
 
     def spare(self, now: float) -> str | None:
-        """The other channel; None while the end of a long poll is awaited there."""
+        """Return the other connection; None while it waits for the end of a long poll."""
         other = 1 - self._channel
         return CHANNELS[other] if self._free_at[other] <= now else None
 
     def opened(self, took_s: float) -> None:
-        """A connection was opened, which takes two exchanges or more."""
+        """Note that a connection was opened, which takes at least two round trips."""
         self._quickest_s = min(self._quickest_s, took_s / 2)
 
     def send(self, now: float, max_wait_ms: int) -> int:
-        """A fetch is sent that may wait ``max_wait_ms``; how long it does wait at most."""
+        """Note that a fetch is being sent; returns how long it may wait, at most ``max_wait_ms``."""
         self._sent_at = now
         self._wait_ms = max_wait_ms if self.spare(now) is not None else min(max_wait_ms, self._short_ms)
         return self._wait_ms
 
     def answered(self, now: float) -> None:
-        """The answer has come."""
+        """Note that the response has arrived."""
         self._quickest_s = min(self._quickest_s, now - self._sent_at)
 
     def cut_at(self) -> float | None:
-        """When the fetch on its way can be taken for a long poll, and be cut short; None: its end is near enough."""
+        """Return when the outstanding fetch counts as a long poll and can be cut short; None if it ends soon anyway."""
         if self._wait_ms <= self._short_ms:
             return None
         return self._sent_at + min(max(2 * self._quickest_s, _ANSWERED_FROM_S), _ANSWERED_BY_S)
 
     def cut(self) -> None:
-        """The fetch on its way has been cut short: the next one goes the other way."""
+        """Note that the outstanding fetch was cut short; the next one uses the other connection."""
         self._free_at[self._channel] = self._sent_at + self._wait_ms / 1000 + _SLACK_S
         self._channel = 1 - self._channel

@@ -1,7 +1,7 @@
-"""Incremental fetch sessions (KIP-227): the broker remembers what is fetched, and requests name only what changes.
+"""Incremental fetch sessions (KIP-227): the broker remembers the partitions, and requests contain only changes.
 
-This is bookkeeping without I/O. A session is also the list of what to fetch. If sessions are not in use, every request
-names all of it.
+This is bookkeeping without I/O. A session is also the list of partitions to fetch. If sessions are not in use, every
+request contains all of them.
 """
 
 import uuid
@@ -14,9 +14,9 @@ from kafka.wire.api.fetch import FetchPartition, FetchTopic, ForgottenTopic
 
 NO_SESSION = 0
 FINAL_EPOCH = -1
-"""Epoch of a request outside any session, or, with a session's id, of the one that ends it."""
+"""Epoch of a request outside any session, or, with a session's id, of the request that ends it."""
 INITIAL_EPOCH = 0
-"""Epoch of a request that asks for a new session."""
+"""Epoch of a request for a new session."""
 _MAX_EPOCH = 2**31 - 1
 _NO_ID = uuid.UUID(int=0)
 
@@ -26,11 +26,11 @@ class FetchTarget(NamedTuple):
 
     Arguments:
         state: its state.
-        generation: of the state, when this was requested.
-        offset: where to read.
-        leader_epoch: of the leader in the metadata; -1 if unknown (KIP-320).
+        generation: the generation of the state at the time of the request.
+        offset: the offset to read from.
+        leader_epoch: the epoch of the leader in the metadata; -1 if unknown (KIP-320).
         topic_id: for Fetch v13 and later; None if the metadata have none (KIP-516).
-        last_epoch: of the last record before the offset, for the broker to compare; -1: do not compare.
+        last_epoch: the epoch of the last record before the offset, for the broker to compare; -1: do not compare.
     """
 
     state: PartitionState
@@ -42,7 +42,7 @@ class FetchTarget(NamedTuple):
 
 
 class FetchBody(NamedTuple):
-    """What a session adds to a FetchRequest."""
+    """The fields of a FetchRequest that a session provides."""
 
     session_id: int
     session_epoch: int
@@ -52,7 +52,7 @@ class FetchBody(NamedTuple):
 
 
 class FetchSession:
-    """The partitions to fetch from one broker, and what the broker knows about them.
+    """The partitions to fetch from one broker, and those that the broker knows.
 
     Arguments:
         incremental: whether to use sessions at all.
@@ -77,11 +77,11 @@ class FetchSession:
 
     @property
     def in_session(self) -> bool:
-        """Whether the broker holds a session."""
+        """Whether the broker has a session."""
         return self._id != NO_SESSION
 
     def add(self, target: FetchTarget) -> None:
-        """Fetch a partition, or fetch it from another offset."""
+        """Add a partition, or change its offset."""
         tp = target.state.tp
         if self.targets.get(tp) == target:
             return
@@ -96,21 +96,21 @@ class FetchSession:
             self._known[tp] = self._forget.pop(tp)
 
     def remove(self, tp: TopicPartition) -> None:
-        """Stop fetching a partition."""
+        """Remove a partition."""
         if self.targets.pop(tp, None) is not None:
             self._changed.pop(tp, None)
             if tp in self._known:
                 self._forget[tp] = self._known.pop(tp)
 
     def target_of_answer(self, tp: TopicPartition) -> FetchTarget | None:
-        """The target of a partition in a response; None if it is no longer fetched, or from elsewhere by now."""
+        """Return the target of a partition in a response; None if it is no longer fetched, or from another offset."""
         return None if tp in self._changed else self.targets.get(tp)
 
     def next_request(self, with_epochs: bool = True) -> FetchBody:
-        """The body of the next request; its content then counts as sent.
+        """Return the body of the next request, which then counts as sent.
 
         Arguments:
-            with_epochs: whether the broker compares epochs of records, which it does since version 12.
+            with_epochs: whether the broker compares epochs of records, as it does since version 12.
         """
         full = self._epoch <= INITIAL_EPOCH
         named = list(self.targets.values()) if full else [self.targets[tp] for tp in self._changed]
@@ -136,11 +136,11 @@ class FetchSession:
         return body
 
     def last_request(self) -> FetchBody:
-        """The body of the request that ends the session; it fetches nothing."""
+        """Return the body of the request that ends the session; it fetches nothing."""
         return FetchBody(self._id, FINAL_EPOCH, [], [], self._by_id)
 
     def answered(self, session_id: int) -> None:
-        """The broker accepted the request; ``session_id`` is the session that it holds from now on, 0 for none."""
+        """Note that the broker accepted the request; ``session_id`` is its current session, 0 for none."""
         if not self._incremental:
             return
         if session_id == NO_SESSION:
@@ -151,10 +151,10 @@ class FetchSession:
             self._id, self._epoch = session_id, 1
 
     def reset(self, keep_id: bool = False) -> None:
-        """Start over: the next request names everything.
+        """Start over: the next request contains all partitions.
 
         Arguments:
-            keep_id: name the present session once more, so that the broker replaces it.
+            keep_id: send the current session id once more, so that the broker replaces that session.
         """
         if not keep_id:
             self._id = NO_SESSION

@@ -1,4 +1,4 @@
-"""Decides, on the loop, which partition is fetched from which broker, and buffers the responses."""
+"""Decides, on the loop, which broker to fetch each partition from, and buffers the responses."""
 
 import asyncio
 import logging
@@ -25,31 +25,31 @@ from kafka.wire.api.fetch import FetchResponse
 log = logging.getLogger(__name__)
 
 _NEVER_MENDED = (SaslAuthenticationFailedError, UnsupportedVersionError)
-"""Permanent errors of a broker: the caller has to know."""
+"""Permanent errors of a broker, which the caller has to know."""
 _ASK_AGAIN_S = 0.5
 """How long to wait before requesting metadata again that may describe a deleted topic."""
 
 
 class FetchListener(Protocol):
-    """What a `Fetcher` calls, on the loop."""
+    """The listener of a `Fetcher`. Called on the loop."""
 
     def data_arrived(self) -> None:
-        """A response contained something that the caller may want to look at."""
+        """Called when a response contained data or errors for the caller."""
 
     def metadata_stale(self) -> None:
-        """A broker is not, or no longer, the leader."""
+        """Called when a broker is not, or no longer, the leader."""
 
     def fetch_failed(self, error: Exception) -> None:
-        """A permanent error, for the caller to raise."""
+        """Called with a permanent error, which the caller must raise."""
 
     def diverged(self, divergence: Divergence) -> None:
-        """The log of a partition is not the one that was read; it is not fetched until it is read from elsewhere."""
+        """Called when a partition's log diverges from what was read; it is not fetched until its position changes."""
 
     def is_reassigned(self) -> bool:
-        """Whether the group's coordinator revokes the partitions of a deleted topic on its own (KIP-848)."""
+        """Return whether the group's coordinator revokes the partitions of deleted topics on its own (KIP-848)."""
 
     def is_believed(self, topic: str) -> bool:
-        """Whether a topic is the one in the current metadata, which may come from a broker that lags behind."""
+        """Return whether to trust the current metadata about a topic; they may come from a broker that lags behind."""
 
 
 class Fetcher:
@@ -58,11 +58,11 @@ class Fetcher:
     Arguments:
         options: sizes, times, isolation.
         client: sends, and knows the leaders.
-        subscription: what is assigned.
-        buffer: takes the responses.
+        subscription: the assignment.
+        buffer: receives the responses.
         backoff: pauses after failures.
-        listener: told of data and failures, and asked about topics.
-        replica_lease_ms: how long a preferred replica is read before the leader is asked again.
+        listener: notified of data and failures, and asked about topics.
+        replica_lease_ms: how long to read from a preferred replica before asking the leader again.
         statistics: counts responses, or None.
     """
 
@@ -99,11 +99,11 @@ class Fetcher:
 
     @property
     def bytes_fetched(self) -> int:
-        """Bytes of record batches received."""
+        """The number of received bytes of record batches."""
         return self._partitions.bytes_fetched
 
     def waiting_since(self) -> float | None:
-        """Since when the longest silent broker owes a response; None if no broker was asked. In any thread."""
+        """Return when the longest outstanding request was sent; None if there is none. May be called in any thread."""
         asked = (each.progress_at for each in list(self._fetchers.values()) if each.session.targets)
         return min(asked, default=None)
 
@@ -119,7 +119,7 @@ class Fetcher:
         self._fetchers.clear()
 
     def refresh(self, state: PartitionState) -> None:
-        """Decide again whether a partition is fetched, from which broker and at which offset."""
+        """Decide again whether to fetch a partition, from which broker and at which offset."""
         if self._closed:
             return
         if state.fetching.generation != state.generation:
@@ -144,7 +144,7 @@ class Fetcher:
         fetching = state.fetching
         assert fetching.offset is not None
         before = fetcher.session.targets.get(tp)
-        # Within its own epoch a leader has nothing to compare, and a follower may not know an epoch without records.
+        # A leader has nothing to compare within its own epoch, and a follower may not know an epoch without records.
         compares = fetching.leader_epoch < epoch and broker == metadata.leader_for_partition(tp)
         last_epoch = fetching.leader_epoch if compares else -1
         fetcher.session.add(FetchTarget(state, fetching.generation, fetching.offset, epoch, topic_id, last_epoch))
@@ -153,7 +153,7 @@ class Fetcher:
         fetcher.changed(fresh or before is None, fresh)
 
     def refresh_all(self) -> None:
-        """Decide again for every partition: leaders may have moved."""
+        """Decide again for every partition, because leaders may have moved."""
         for state in self._subscription.states():
             self.refresh(state)
 
@@ -182,7 +182,7 @@ class Fetcher:
                 if target is None or target.generation != target.state.generation:
                     continue
                 if not topic.topic and (target.topic_id is None or target.topic_id.int != number):
-                    continue  # of a topic that was deleted
+                    continue  # its topic was deleted
                 filed |= self._partitions.take(target, answer, frame, by_id=not topic.topic)
             sizes[name] = sizes.get(name, 0) + self._partitions.bytes_fetched - before
         frame.release()
@@ -193,11 +193,11 @@ class Fetcher:
             return
         if held is None:
             self.data_arrived()
-        else:  # the next fetch should be on its way before a caller on this loop begins to decode
+        else:  # send the next fetch before a caller on this loop begins to decode
             asyncio.get_running_loop().call_soon(self.data_arrived)
 
     def fetch_failed(self, fetcher: BrokerFetcher, error: Exception) -> None:
-        """A broker could not be asked: it may no longer be the leader."""
+        """Handle a failed request: the broker may no longer be the leader."""
         self.metadata_stale()
         for tp in self._replicas.forget_broker(fetcher.node_id):
             state = self._subscription.state_of(tp)
@@ -207,7 +207,7 @@ class Fetcher:
             self._listener.fetch_failed(error)
 
     def back_off(self, state: PartitionState) -> None:
-        """Leave a partition alone for a moment."""
+        """Pause fetching of a partition."""
         if not state.fetching.backing_off:
             state.fetching.backing_off = True
             asyncio.get_running_loop().call_later(
@@ -231,11 +231,12 @@ class Fetcher:
         )
 
     def _is_of_topic(self, state: PartitionState, topic_id: uuid.UUID | None) -> bool:
-        """Whether a partition may be fetched further in the topic that now has its name.
+        """Return whether a partition may be fetched from the topic that now has its name.
 
         A position in a deleted topic means nothing in another one. If the coordinator assigns by id, it revokes the
-        partition, and assigns the new topic's. Otherwise the caller moves the position once it has everything that was
-        fetched of the deleted topic; with the policy "continue", the new topic tells whether it has the offset.
+        partition and assigns that of the new topic. Otherwise the caller moves the position once it has received
+        everything fetched from the deleted topic; with the policy "continue", the broker reports whether the new topic
+        has the offset.
         """
         fetching = state.fetching
         if not is_another_topic(fetching.topic_id, topic_id):
@@ -265,7 +266,7 @@ class Fetcher:
         self._partitions.refused(target, error)
 
     def _broker_for(self, tp: TopicPartition) -> int | None:
-        """The broker to fetch from; None if there is none at the moment."""
+        """Return the broker to fetch from; None if there is none at the moment."""
         metadata = self._client.metadata
         if self._replicas.leases:
             broker = self._replicas.broker_for(tp, metadata, asyncio.get_running_loop().time())
@@ -288,6 +289,6 @@ class Fetcher:
             return
         fetcher.blocked.discard(state)
         target = fetcher.session.targets.get(state.tp)
-        if target is not None and target.state is state:  # not of a later assignment of the same partition
+        if target is not None and target.state is state:  # not if the partition was reassigned since
             fetcher.session.remove(state.tp)
         fetcher.changed(urgent=False)

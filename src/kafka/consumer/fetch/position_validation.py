@@ -1,7 +1,7 @@
-"""Checks, after a change of leader, whether its log still contains what was read before a position (KIP-320).
+"""Checks, after a change of leader, whether its log still contains the records read before a position (KIP-320).
 
 A leader that was not in sync may lack records that consumers have seen, and have others at their offsets. So the new
-leader is asked where the epoch of the last record ends in its log (OffsetForLeaderEpoch). Nothing is fetched meanwhile.
+leader is asked where the epoch of the last record ends in its log (OffsetForLeaderEpoch). Fetching pauses meanwhile.
 Runs on the loop. Java: ``OffsetsForLeaderEpochUtils``, ``SubscriptionState.maybeValidatePosition``.
 """
 
@@ -21,13 +21,13 @@ log = logging.getLogger(__name__)
 
 
 class Divergence(NamedTuple):
-    """A leader's log differs from the one that was read.
+    """A difference between a leader's log and the one that was read.
 
     Arguments:
         state: the partition.
-        generation: of the state, when this was requested.
-        position: what was compared: up to where the partition was fetched.
-        end: up to where the logs may agree, and the epoch before that; None: the leader does not know.
+        generation: the generation of the state at the time of the request.
+        position: the compared position, up to which the partition was fetched.
+        end: the end of the common part of the logs, and the epoch before it; None: the leader does not know.
     """
 
     state: PartitionState
@@ -37,22 +37,22 @@ class Divergence(NamedTuple):
 
 
 class ValidationListener(Protocol):
-    """What `PositionValidation` calls: the fetcher."""
+    """The listener of `PositionValidation`: the fetcher."""
 
     def refresh(self, state: PartitionState) -> None:
-        """A partition may be fetched again."""
+        """Called when a partition may be fetched again."""
 
     def back_off(self, state: PartitionState) -> None:
-        """A partition is to be left alone for a moment, and then refreshed."""
+        """Called when a partition should be refreshed after a pause."""
 
     def refused(self, target: FetchTarget, error: type[BrokerResponseError]) -> None:
-        """A leader has answered the query about a position with an error."""
+        """Called when a leader answers the query about a position with an error."""
 
     def metadata_stale(self) -> None:
-        """A leader cannot be asked: newer metadata are needed."""
+        """Called when a leader cannot be asked, so that newer metadata are needed."""
 
     def diverged(self, divergence: Divergence) -> None:
-        """The logs differ; the partition is not fetched until its generation changes."""
+        """Called when the logs differ; the partition is not fetched until its generation changes."""
 
 
 class PositionValidation:
@@ -61,7 +61,7 @@ class PositionValidation:
     Arguments:
         client: sends, and knows the leaders.
         backoff: pauses after failures.
-        listener: told of the outcomes.
+        listener: receives the results.
     """
 
     def __init__(
@@ -93,12 +93,12 @@ class PositionValidation:
         self._next.pop(state, None)
 
     def is_valid(self, state: PartitionState, leader_epoch: int) -> bool:
-        """Return whether a partition may be fetched further; starts a validation if one is necessary.
+        """Return whether a partition may be fetched further; starts a validation if necessary.
 
-        A leader has everything that was read in its own epoch: that, and what was fetched from it, is not validated.
+        Positions are not validated within a leader's own epoch, because it has all records of that epoch.
 
         Arguments:
-            leader_epoch: of the leader in the metadata; -1 if unknown.
+            leader_epoch: the epoch of the leader in the metadata; -1 if unknown.
         """
         fetching = state.fetching
         if fetching.leader_epoch in (-1, leader_epoch) or leader_epoch in (-1, fetching.checked_epoch):
@@ -108,7 +108,7 @@ class PositionValidation:
             state, fetching.generation, fetching.offset, leader_epoch, fetching.topic_id, fetching.leader_epoch
         )
         if self._asked.get(state) != asked:
-            if not self._next:  # those that are refreshed together are asked for together
+            if not self._next:  # partitions that are refreshed together share a request
                 asyncio.get_running_loop().call_soon(self._ask_leaders)
             self._asked[state] = self._next[state] = asked
         return False
@@ -118,7 +118,7 @@ class PositionValidation:
 
         Arguments:
             epoch: the newest epoch in its log up to the requested one; -1 if unknown.
-            end_offset: where that epoch ends in its log; -1 if unknown.
+            end_offset: the end of that epoch in its log; -1 if unknown.
         """
         state, fetching = asked.state, asked.state.fetching
         end = FetchPosition(end_offset, epoch) if end_offset >= 0 and epoch >= 0 else None
@@ -128,7 +128,7 @@ class PositionValidation:
                 Divergence(state, asked.generation, FetchPosition(asked.offset, asked.last_epoch), end)
             )
         else:
-            # The epoch may be older than the requested one if nothing was written in that one.
+            # The epoch may be older than the requested one if that one contains no records.
             fetching.leader_epoch, fetching.checked_epoch = end.leader_epoch, asked.leader_epoch
         self._listener.refresh(state)
 
@@ -178,7 +178,7 @@ class PositionValidation:
             self.judge(asked, answer.leader_epoch, answer.end_offset)
 
     def _take_back(self, asked: FetchTarget) -> bool:
-        """Return whether an answer is still of use, and stop waiting for it."""
+        """Return whether an answer is still useful, and stop waiting for it."""
         if self._asked.get(asked.state) is not asked:
             return False
         del self._asked[asked.state]
@@ -187,7 +187,7 @@ class PositionValidation:
         return now == (asked.generation, asked.offset, asked.last_epoch)
 
     def _failed(self, targets: list[FetchTarget]) -> None:
-        """Retry later: newer metadata may name a leader that answers."""
+        """Retry later, because newer metadata may contain a leader that answers."""
         self._listener.metadata_stale()
         for asked in targets:
             if self._take_back(asked):

@@ -1,4 +1,4 @@
-"""What the answer for one partition means: records to buffer, a pause, another broker, or an error for the caller.
+"""Interprets the response for one partition: records to buffer, a pause, another broker, or an error for the caller.
 
 Runs on the loop.
 """
@@ -36,17 +36,17 @@ _SMALLEST_BATCH = 14
 
 
 class RecordTooLargeError(KafkaError):
-    """A batch is larger than the maximum of one fetch, so no whole batch came (brokers before 0.10.1)."""
+    """A batch is larger than the maximum of one fetch, so no complete batch arrived (brokers before 0.10.1)."""
 
 
 _UNUSUAL = 3
-"""More failures of a partition in a row than a moving leader explains."""
+"""The number of consecutive failures of a partition above which a moving leader is an unlikely cause."""
 
 
 class FailureLog:
-    """Logs partitions that cannot be fetched: as information at first, as warnings if it repeats.
+    """Logs partitions that cannot be fetched, first as information, and repeated failures as warnings.
 
-    `FetchProgress.failures` counts the failures of each partition. Belongs to the loop.
+    `FetchProgress.failures` counts the failures of each partition. Used on the loop.
 
     Arguments:
         log: the logger.
@@ -57,7 +57,7 @@ class FailureLog:
         self._limiter = LogLimiter(log)
 
     def failed(self, state: PartitionState, offset: int, error: type[BrokerResponseError]) -> None:
-        """Log an error of a broker, which is usually transient."""
+        """Log a broker's error, which is usually transient."""
         failures, where = state.fetching.failures, f"{place(state.tp)} at offset {offset}"
         if failures < _UNUSUAL:
             self._log.info("fetching %s failed, trying again: %s", where, error.message)
@@ -66,7 +66,7 @@ class FailureLog:
             self._limiter.warning(f"{state.tp}: {error.__name__}", text)
 
     def succeeded(self, state: PartitionState) -> None:
-        """Note a response without an error."""
+        """Record a response without an error."""
         if state.fetching.failures >= _UNUSUAL:
             self._log.info("fetching %s works again", place(state.tp))
         state.fetching.failures = 0
@@ -83,12 +83,12 @@ class _Lease(NamedTuple):
 
 
 class PreferredReplicas:
-    """The partitions that are read from a nearby follower because their leader said so (KIP-392).
+    """The partitions that are read from a nearby follower, as requested by their leader (KIP-392).
 
-    It reads no clock itself; times are the loop's, in seconds.
+    It does not read a clock; times are the loop's, in seconds.
 
     Arguments:
-        lease_ms: how long a follower is read before the leader is asked again; ``metadata_max_age_ms``.
+        lease_ms: how long to read from a follower before asking the leader again; ``metadata_max_age_ms``.
 
     Attributes:
         leases: the partitions that have a preferred replica; usually empty.
@@ -99,13 +99,13 @@ class PreferredReplicas:
         self.leases: dict[TopicPartition, _Lease] = {}
 
     def prefer(self, tp: TopicPartition, broker_id: int, now: float) -> None:
-        """Read a partition from the replica that its leader has named."""
+        """Read a partition from the replica named by its leader."""
         self.leases[tp] = _Lease(broker_id, now + self._lease_s)
 
     def broker_for(self, tp: TopicPartition, metadata: ClusterMetadata, now: float) -> int | None:
-        """The broker to read a partition from: the replica, while the lease runs and the broker exists, or the leader.
+        """Return the broker to read a partition from: the replica, if it exists and its lease is valid, or the leader.
 
-        None if the partition has no leader.
+        Returns None if the partition has no leader.
         """
         lease = self.leases.get(tp)
         if lease is not None:
@@ -119,7 +119,7 @@ class PreferredReplicas:
         return self.leases.pop(tp, None) is not None
 
     def forget_broker(self, broker_id: int) -> list[TopicPartition]:
-        """A broker does not respond: ask the leaders again. Returns the partitions that it was preferred for."""
+        """Ask the leaders again after a broker does not respond. Returns the partitions for which it was preferred."""
         affected = [tp for tp, lease in self.leases.items() if lease.broker_id == broker_id]
         for tp in affected:
             del self.leases[tp]
@@ -127,22 +127,22 @@ class PreferredReplicas:
 
 
 class ResponseListener(Protocol):
-    """What `ResponseHandler` calls: the fetcher."""
+    """The listener of `ResponseHandler`: the fetcher."""
 
     def refresh(self, state: PartitionState) -> None:
-        """A partition is to be fetched from elsewhere, or not at all."""
+        """Called when a partition should be fetched from another broker or offset, or not at all."""
 
     def back_off(self, state: PartitionState) -> None:
-        """A partition is to be left alone for a moment, and then refreshed."""
+        """Called when a partition should be refreshed after a pause."""
 
     def metadata_stale(self) -> None:
-        """A broker is not, or no longer, the leader."""
+        """Called when a broker is not, or no longer, the leader."""
 
     def judge(self, target: FetchTarget, epoch: int, end_offset: int) -> None:
-        """A leader's log diverges from the fetched one: see `PositionValidation.judge`."""
+        """Called when a leader's log diverges from the fetched one: see `PositionValidation.judge`."""
 
     def data_arrived(self) -> None:
-        """An error for the caller was put in the buffer later than the response that it is about."""
+        """Called when an error for the caller was added to the buffer after its response was handled."""
 
 
 class ResponseHandler:
@@ -151,10 +151,10 @@ class ResponseHandler:
     Arguments:
         options: sizes.
         client: knows the leaders.
-        buffer: takes records and errors.
-        replicas: told of followers that leaders prefer.
+        buffer: receives records and errors.
+        replicas: receives the followers that leaders prefer.
         backoff: pauses after failures.
-        listener: told what follows from a response.
+        listener: notified of the consequences.
     """
 
     def __init__(
@@ -181,11 +181,12 @@ class ResponseHandler:
         self._closed = True
 
     def take(self, target: FetchTarget, answer: Any, frame: SharedFrame, *, by_id: bool) -> bool:
-        """Act on the response for a partition. Returns True if the caller has something to look at.
+        """Handle the response for a partition. Returns True if there are data or an error for the caller.
 
         Arguments:
-            frame: holds the bytes of the response.
-            by_id: whether the topic was requested by id, so that no other topic of that name can have answered.
+            frame: contains the bytes of the response.
+            by_id: whether the topic was requested by id, so that the response cannot be about another topic of that
+                name.
         """
         state = target.state
         if answer.error_code:
@@ -210,9 +211,9 @@ class ResponseHandler:
         if not size:
             return self._no_whole_batch(target, records)
         if next_offset < 0:
-            next_offset = target.offset + 1  # the last batch has an impossible offset: decoding raises the error
+            next_offset = target.offset + 1  # the last batch has an invalid offset, and decoding raises the error
         if next_offset <= target.offset:
-            # Only batches before the requested offset: the broker will have more in a moment.
+            # All batches are before the requested offset; the broker will have more soon.
             self._listener.back_off(state)
             return False
         frame.retain()
@@ -225,22 +226,22 @@ class ResponseHandler:
         return filed
 
     def _prefer(self, state: PartitionState, replica: int) -> None:
-        """The leader has sent no records, but named a replica to read."""
+        """Switch to the replica that the leader named instead of sending records."""
         if self._client.metadata.broker_metadata(replica) is None or replica == state.fetching.broker_id:
             self._listener.metadata_stale()
-            self._listener.back_off(state)  # or it would be asked the same again at once
+            self._listener.back_off(state)  # otherwise the same request would be repeated at once
             return
         log.debug("%s is read from replica %d", place(state.tp), replica)
         self._replicas.prefer(state.tp, replica, asyncio.get_running_loop().time())
         self._listener.refresh(state)
 
     def _take_error(self, target: FetchTarget, answer: Any, by_id: bool) -> bool:
-        """Act on a partition's error. Returns True if the caller has to know."""
+        """Handle a partition's error. Returns True if there is an error for the caller."""
         state, tp = target.state, target.state.tp
         error = for_code(answer.error_code)
         where = f"{place(tp)} at offset {target.offset}"
         state.fetching.failures += 1
-        if self._replicas.forget(tp):  # the leader knows better
+        if self._replicas.forget(tp):  # the leader decides
             log.info("%s is read from its leader again: the replica answered %s", where, error.message)
             if error.invalid_metadata:
                 self._listener.metadata_stale()
@@ -253,7 +254,7 @@ class ResponseHandler:
         return self._take_refusal(target, error, answer.current_leader)
 
     def _take_refusal(self, target: FetchTarget, error: type[BrokerResponseError], leader: Any) -> bool:
-        """Act on an error that may be transient. Returns True if the caller has to know.
+        """Handle an error that may be transient. Returns True if there is an error for the caller.
 
         Arguments:
             leader: the leader, if the broker names it; otherwise None.
@@ -275,33 +276,33 @@ class ResponseHandler:
         return self._buffer.put(state, PartitionResponse(tp, target.generation, target.offset, error=failed))
 
     def refused(self, target: FetchTarget, error: type[BrokerResponseError]) -> None:
-        """Handle the error of a leader that was asked whether a position is valid."""
+        """Handle the error of a leader that was asked to validate a position."""
         target.state.fetching.failures += 1
         if self._take_refusal(target, error, None):
             self._listener.data_arrived()
 
     def _take_divergence(self, target: FetchTarget, end: Any) -> bool:
-        """Handle a response without records because the broker's log lacks what precedes the offset.
+        """Handle a response without records because the broker's log lacks the records before the offset.
 
-        The caller knows later.
+        The caller is notified later.
 
-        A follower cannot judge that: it does not know epochs in which nothing was written.
+        A follower cannot decide that, because it does not know epochs without records.
         """
         state = target.state
         if self._replicas.forget(state.tp):
             self._listener.metadata_stale()
             self._listener.back_off(state)
         elif end.epoch >= target.last_epoch and end.end_offset >= target.offset:
-            self._listener.back_off(state)  # no divergence: the broker would repeat it at once
+            self._listener.back_off(state)  # no divergence, but the broker would repeat it at once
         else:
             self._listener.judge(target, end.epoch, end.end_offset)
         return False
 
     def _awaits_metadata(self, target: FetchTarget, by_id: bool) -> bool:
-        """Leave the partition alone until newer metadata have shown whether its topic is still the same.
+        """Pause fetching of the partition until newer metadata show whether its topic is still the same.
 
-        Brokers before Kafka 3.1 are asked by name: the response may be about a recreated topic. Newer metadata then
-        move the position; if none arrive for a few attempts, the response counts.
+        Requests to brokers before Kafka 3.1 contain topic names, so the response may be about a recreated topic. Newer
+        metadata then move the position. If none arrive for a few attempts, the response counts.
         """
         fetching, version = target.state.fetching, self._client.metadata.version
         if by_id or target.topic_id is None:
@@ -310,13 +311,13 @@ class ResponseHandler:
             fetching.out_of_range_since = version, fetching.failures
         first_version, first_failure = fetching.out_of_range_since
         if version - first_version >= 2 or fetching.failures - first_failure >= _METADATA_ATTEMPTS:
-            return False  # two, as the first of them may have been on its way already
+            return False  # two, because the first may have been under way already
         self._listener.metadata_stale()
         self._listener.back_off(target.state)
         return True
 
     def _out_of_range(self, target: FetchTarget) -> bool:
-        """Make the caller follow the reset policy, or raise; after a pause if it is not the first time in a row."""
+        """Make the caller follow the reset policy, or raise; repeated errors are followed by a pause."""
         state, fetching = target.state, target.state.fetching
         error = OffsetOutOfRangeError({state.tp: target.offset})
         if fetching.failures == 1:
@@ -332,7 +333,7 @@ class ResponseHandler:
             self._listener.data_arrived()
 
     def _no_whole_batch(self, target: FetchTarget, records: memoryview) -> bool:
-        """Handle bytes without a whole batch: its length is wrong, or it is larger than the maximum of a fetch."""
+        """Handle bytes without a complete batch: its length is invalid, or it exceeds the maximum of a fetch."""
         where = f"the batch at offset {target.offset} of {place(target.state.tp)}"
         says = int.from_bytes(records[8:12], "big", signed=True) if len(records) >= 12 else None
         if says is not None and says < _SMALLEST_BATCH:
@@ -347,12 +348,12 @@ class ResponseHandler:
         return self._fail(target, error)
 
     def _fail(self, target: FetchTarget, error: KafkaError) -> bool:
-        """Pass an error to the caller that remains until a seek, and fetch no further until then."""
+        """Pass an error to the caller that remains until a seek, and stop fetching until then."""
         state = target.state
         filed = self._buffer.put(
             state, PartitionResponse(state.tp, target.generation, target.offset, error=error, sticky=True)
         )
-        if filed:  # otherwise it is read from elsewhere by now
+        if filed:  # otherwise the position has changed in the meantime
             state.fetching.offset = None
         self._listener.refresh(state)
         return filed

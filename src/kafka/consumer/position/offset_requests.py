@@ -34,10 +34,10 @@ _OF_TOPIC = (TopicAuthorizationFailedError, InvalidTopicError)
 
 
 class Answers(NamedTuple):
-    """The result of one request: each requested partition is in one of the two.
+    """The result of one request; each requested partition is in one of the two dicts.
 
     Arguments:
-        offsets: offset -1 if there is none.
+        offsets: the found offsets; -1 if there is none.
         errors: any `Exception`, not only Kafka's.
     """
 
@@ -46,11 +46,11 @@ class Answers(NamedTuple):
 
 
 class LeaderRequests:
-    """Sends requests, each to one broker, and says which brokers to ask.
+    """Sends requests to the leaders of partitions, each to one broker.
 
     Arguments:
         client: sends, and knows the leaders.
-        request_timeout_ms: how long a request may take.
+        request_timeout_ms: the timeout of a request.
     """
 
     api: ClassVar[str]
@@ -64,7 +64,7 @@ class LeaderRequests:
         """Send one request. Any failure becomes an error of the partitions.
 
         Arguments:
-            wanted: the number to ask about, of each partition.
+            wanted: the number to ask about, for each partition.
         """
         raise NotImplementedError
 
@@ -76,11 +76,11 @@ class LeaderRequests:
         return grouped
 
     async def refresh(self, partitions: Iterable[TopicPartition]) -> None:
-        """Refresh the metadata of some partitions; raises what that raises."""
+        """Refresh the metadata of some partitions; raises the errors of the refresh."""
         await self._client.refresh_metadata({tp.topic for tp in partitions})
 
     def without_leader(self, tp: TopicPartition) -> Exception:
-        """The error for a partition whose leader is unknown."""
+        """Return the error for a partition whose leader is unknown."""
         error = self._client.metadata.topic_errors.get(tp.topic)
         if error is not None and not error.retriable:
             return self._error(error, tp)
@@ -95,7 +95,7 @@ class LeaderRequests:
 
 
 _TIMES_SINCE = 1
-"""The first version that answers with one offset and its time; v0 returns a list of the starts of segments."""
+"""The first version that returns one offset and its time; v0 returns a list of the starts of segments."""
 _MAX_TIMESTAMP_SINCE = 7
 _CONSUMER = -1
 """Replica id of clients that are not replicas."""
@@ -104,12 +104,12 @@ _CONSUMER = -1
 class ListOffsets(LeaderRequests):
     """Looks up the first record of each partition at or after a time, or the start or end of its log.
 
-    The answer's offset is -1 if there is no such record.
+    The resulting offset is -1 if there is no such record.
 
     Arguments:
         client: sends, and knows the leaders.
         isolation_level: with "read_committed", the end of a partition is its last stable offset.
-        request_timeout_ms: how long a request may take.
+        request_timeout_ms: the timeout of a request.
     """
 
     api = "ListOffsets"
@@ -122,7 +122,7 @@ class ListOffsets(LeaderRequests):
         """Send one request. Any failure becomes an error of the partitions.
 
         Arguments:
-            wanted: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP, of each partition.
+            wanted: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP, for each partition.
         """
         times = set(wanted.values())
         min_version = _TIMES_SINCE if max(times) >= 0 else 0
@@ -179,17 +179,17 @@ def _offset(entry: Any) -> int:
 
 
 FOR_CONSUMERS_SINCE = 3
-"""Earlier versions are for brokers: consumers are not authorized for them."""
+"""Earlier versions are for brokers, and consumers are not authorized to use them."""
 _CONSUMER = -1
 """Replica id of clients that are not replicas."""
 
 
 class EpochQuery(NamedTuple):
-    """What to ask about a partition.
+    """A query about a partition.
 
     Arguments:
         tp: the partition.
-        current: the epoch of its leader in the metadata: another broker refuses; -1 if unknown.
+        current: the epoch of its leader in the metadata; other brokers refuse the query. -1 if unknown.
         epoch: the epoch whose end is requested.
     """
 
@@ -199,7 +199,7 @@ class EpochQuery(NamedTuple):
 
 
 def epoch_request(questions: Iterable[EpochQuery]) -> OffsetForLeaderEpochRequest:
-    """The request to the leader of these partitions."""
+    """Create the request to the leader of these partitions."""
     topics: dict[str, OffsetForLeaderTopic] = {}
     for tp, current, epoch in questions:
         topic = topics.setdefault(tp.topic, OffsetForLeaderTopic(topic=tp.topic, partitions=[]))
@@ -210,14 +210,14 @@ def epoch_request(questions: Iterable[EpochQuery]) -> OffsetForLeaderEpochReques
 
 
 def epoch_answers(response: OffsetForLeaderEpochResponse) -> Mapping[TopicPartition, Any]:
-    """The leader's answers, by partition."""
+    """Return the leader's answers, by partition."""
     return {TopicPartition(topic.topic, each.partition): each for topic in response.topics for each in topic.partitions}
 
 
 class EpochEnds(LeaderRequests):
-    """Looks up where epochs end: of each partition, the end of the newest epoch up to the requested one.
+    """Looks up the end of the newest epoch up to the requested one, for each partition.
 
-    The answer's offset is -1 if the leader does not know.
+    The resulting offset is -1 if the leader does not know.
     """
 
     api = "OffsetForLeaderEpoch"
@@ -226,7 +226,7 @@ class EpochEnds(LeaderRequests):
         """Send one request. Any failure becomes an error of the partitions.
 
         Arguments:
-            wanted: the epoch of each partition.
+            wanted: the epoch, for each partition.
         """
         epoch_of = self._client.metadata.leader_epoch
         request = epoch_request(EpochQuery(tp, epoch_of(tp), epoch) for tp, epoch in wanted.items())

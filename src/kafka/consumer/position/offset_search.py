@@ -18,16 +18,16 @@ class SearchListener(Protocol):
     """Receives the offsets of an `OffsetSearch`."""
 
     def wants(self, tp: TopicPartition) -> bool:
-        """Whether the offset is still needed; called before each further attempt."""
+        """Return whether the offset is still needed. Called before each further attempt."""
 
     def found(self, tp: TopicPartition, offset: OffsetAndTimestamp) -> None:
-        """The offset was found."""
+        """Called when the offset was found."""
 
     def refused(self, tp: TopicPartition, error: Exception) -> None:
-        """A permanent error; the partition is not looked up again."""
+        """Called after a permanent error; the partition is not looked up again."""
 
     def failed(self, tp: TopicPartition, error: Exception) -> None:
-        """An attempt has failed; another one follows."""
+        """Called when an attempt has failed and another one follows."""
 
 
 class OffsetSearch:
@@ -35,7 +35,7 @@ class OffsetSearch:
 
     Arguments:
         requests: asks brokers.
-        policy: what is fatal, pauses, log lines.
+        policy: decides which errors are fatal, how long to pause, and what to log.
     """
 
     def __init__(self, requests: LeaderRequests, policy: RetryPolicy) -> None:
@@ -44,17 +44,17 @@ class OffsetSearch:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, timestamps: Mapping[TopicPartition, int], seeker: SearchListener, failures: int = 0) -> None:
-        """Look up the offset of each partition, and tell ``seeker``.
+        """Look up the offset of each partition, and report it to ``seeker``.
 
         Arguments:
             timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP; epochs for `EpochEnds`.
-            failures: how many attempts have failed already: then it begins with a pause.
+            failures: the number of attempts that have already failed; if there are any, it begins with a pause.
         """
         if failures:
             self._spawn(self._again(timestamps, seeker, failures))
             return
         for leader, those in self._requests.by_leader(timestamps).items():
-            if leader is None:  # newer metadata may know one: no pause before the first attempt
+            if leader is None:  # newer metadata may contain one, so there is no pause before the first attempt
                 self._spawn(self._again(those, seeker, 0))
             else:
                 self._spawn(self._ask(leader, those, seeker, 0))
@@ -80,7 +80,7 @@ class OffsetSearch:
             self._policy.tell_success(what)
 
     async def _again(self, timestamps: Mapping[TopicPartition, int], seeker: SearchListener, failures: int) -> None:
-        """Ask again after a pause, and with newer metadata."""
+        """Ask again after a pause, with newer metadata."""
         await asyncio.sleep(self._policy.pause_s(failures))
         try:
             await self._requests.refresh(timestamps)
@@ -99,7 +99,7 @@ class OffsetSearch:
     def _left(
         self, timestamps: Mapping[TopicPartition, int], answers: Answers, seeker: SearchListener
     ) -> dict[TopicPartition, int]:
-        """Report errors. Returns what to look up again."""
+        """Report errors. Returns the partitions to look up again."""
         left: dict[TopicPartition, int] = {}
         for tp, error in answers.errors.items():
             if not seeker.wants(tp):
@@ -122,7 +122,7 @@ class OffsetsForTimes:
 
     Arguments:
         requests: asks brokers.
-        policy: what is fatal, pauses, log lines.
+        policy: decides which errors are fatal, how long to pause, and what to log.
     """
 
     def __init__(self, requests: LeaderRequests, policy: RetryPolicy) -> None:
@@ -132,13 +132,13 @@ class OffsetsForTimes:
     async def find(
         self, timestamps: Mapping[TopicPartition, int], timeout_ms: float
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
-        """Return the offset of each partition, -1 if there is no record at or after the time.
+        """Return the offset of each partition; -1 if there is no record at or after the time.
 
         Arguments:
             timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP; epochs for `EpochEnds`.
             timeout_ms: how long to try.
 
-        Raises `KafkaTimeoutError`, which names what could not be looked up and why, and permanent errors.
+        Raises `KafkaTimeoutError`, which names the partitions without a result and the causes, and permanent errors.
         """
         search = OffsetSearch(self._requests, self._policy)
         waiting = _Waiting(timestamps)

@@ -1,7 +1,7 @@
 """Finds the position to start from: the committed offset, or the start or end of the log. Runs on the loop.
 
-Each partition is looked up separately, so that a silent or refusing leader delays only its own partitions. A seek
-restarts the lookup.
+Each partition is looked up separately, so that an unresponsive or refusing leader delays only its own partitions. A
+seek restarts the lookup.
 """
 
 import asyncio
@@ -22,31 +22,31 @@ FetchCommitted = Callable[[Iterable[TopicPartition]], Awaitable[Mapping[TopicPar
 
 
 class ResolverListener(Protocol):
-    """What a `PositionResolver` calls, on the loop."""
+    """The listener of a `PositionResolver`. Called on the loop."""
 
     def start_timestamp(self, tp: TopicPartition) -> int | None:
-        """The timestamp that the reset policy of a partition stands for at the moment; None for "none"."""
+        """Return the timestamp for the current reset policy of a partition; None for the policy "none"."""
 
     def topic_id(self, topic: str) -> UUID | None:
-        """The id of the topic that a name belongs to at the moment; None if unknown."""
+        """Return the current id of a topic; None if unknown."""
 
     def position_found(self, state: PartitionState, generation: int, position: FetchPosition) -> None:
-        """A position was found, which was looked up under a generation."""
+        """Called with a position that was looked up under a generation."""
 
     def position_failed(self, error: Exception) -> None:
-        """A permanent error. Its partitions rest until `PositionResolver.resolve` is called again; others continue."""
+        """Called with a permanent error. Its partitions are not looked up until the next `PositionResolver.resolve`."""
 
 
 class PositionResolver:
     """Finds a position for each assigned partition that has none, for as long as it takes.
 
     Arguments:
-        subscription: what is assigned.
+        subscription: the assignment.
         committed: reads committed offsets; None without a group.
         requests: looks up the ends of the log.
-        listener: knows the reset policy and the topics, and is told of positions. A position that was found in a topic
-            with another id than now is looked up again.
-        policy: what is fatal, pauses, log lines.
+        listener: knows the reset policy and the topics, and receives positions. A position found in a topic whose id
+            has changed is looked up again.
+        policy: decides which errors are fatal, how long to pause, and what to log.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class PositionResolver:
         self._is_due = False
 
     def resolve_soon(self) -> None:
-        """Call `resolve` once for all pending calls of this: a caller may seek in thousands of partitions."""
+        """Schedule a single `resolve` for all pending calls: a caller may seek in thousands of partitions."""
         if not self._is_due:
             self._is_due = True
             asyncio.get_running_loop().call_soon(self._resolve_now)
@@ -82,7 +82,7 @@ class PositionResolver:
         self.resolve()
 
     def resolve(self) -> None:
-        """Look up the partitions without a position that are not being looked up already."""
+        """Look up the partitions that have no position and are not being looked up."""
         if self._closed:
             return
         without = [state for state in self._subscription.states() if state.position is None]
@@ -101,9 +101,9 @@ class PositionResolver:
             self._wake(state, None)
 
     async def outcome(self, state: PartitionState) -> None:
-        """Wait for news of a partition's position.
+        """Wait for the result of a partition's lookup.
 
-        Raises its permanent error, and `IllegalStateError` once the consumer is closed, as there is no news then.
+        Raises its permanent error, and `IllegalStateError` once the consumer is closed, because no result follows then.
         """
         self.resolve()
         if state.position is not None:
@@ -121,7 +121,7 @@ class PositionResolver:
                 del self._waiters[state]
 
     def moved(self, state: PartitionState) -> None:
-        """A partition got a position by other means."""
+        """Report that a partition got a position by other means."""
         self._wake(state, None)
 
     # Inside -----------------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ class PositionResolver:
             except Exception as error:
                 if self._policy.is_fatal(error):
                     lookup.refuse(_concerned(wanted, error), error)
-                    continue  # with the remaining ones
+                    continue  # with the remaining partitions
                 failures += 1
                 self._policy.tell_failure(what, error, failures)
             else:
@@ -173,11 +173,11 @@ class PositionResolver:
             self._search.begin(chosen, lookup, failures)
 
     def search_end(self, tp: TopicPartition, lookup: "_Lookup") -> None:
-        """No record is as late as the requested time: use the end of the log, where the next one will be."""
+        """Use the end of the log, because no record is as late as the requested time."""
         self._search.begin({tp: LATEST}, lookup)
 
     def is_under_way(self, state: PartitionState, generation: int) -> bool:
-        """Whether a partition still waits for the lookup that began under ``generation``."""
+        """Return whether a partition still waits for the lookup that began under ``generation``."""
         if self._under_way.get(state) != generation:
             return False
         current = state.generation == generation and state.position is None
@@ -191,7 +191,7 @@ class PositionResolver:
         return self._listener.topic_id(tp.topic)
 
     def take(self, state: PartitionState, generation: int, position: FetchPosition, topic_id: UUID | None) -> None:
-        """Take the position of a partition, found in a topic with this id; None if unknown."""
+        """Set the position of a partition, found in the topic with this id (None: unknown)."""
         if topic_id is not None and topic_id != self.topic_id(state.tp):
             state.left_at = None
             del self._under_way[state]
@@ -202,7 +202,7 @@ class PositionResolver:
         self._settle(state, None)
 
     def refuse(self, states: Iterable[PartitionState], error: Exception) -> None:
-        """Handle a permanent error: it is raised to the waiters, or passed to the listener if there are none."""
+        """Handle a permanent error: raise it to the waiters, or pass it to the listener if there are none."""
         waited_for = True
         for state in states:
             self._refusals[state] = self._refusals.get(state, 0) + 1
@@ -230,13 +230,13 @@ class PositionResolver:
 
 
 def _concerned(partitions: list[TopicPartition], error: Exception) -> list[TopicPartition]:
-    """The partitions that an error is about: those of the topics that it names, or else all."""
+    """Return the partitions that an error is about: those of the topics that it names, otherwise all."""
     topics = error.args[0] if isinstance(error, TopicAuthorizationFailedError) and error.args else None
     return [tp for tp in partitions if isinstance(topics, set) and tp.topic in topics] or partitions
 
 
 class _Lookup:
-    """Partitions looked up together, each with its generation: the `SearchListener` of a search."""
+    """Partitions looked up together, each with its generation. The `SearchListener` of a search."""
 
     def __init__(self, resolver: PositionResolver, states: Iterable[PartitionState]) -> None:
         self._resolver = resolver
@@ -248,7 +248,7 @@ class _Lookup:
         return [tp for tp in self._states if self.wants(tp)]
 
     def go_on_where_left(self) -> None:
-        """Use `PartitionState.left_at`, as the group has committed nothing."""
+        """Use `PartitionState.left_at`, because the group has committed nothing."""
         for tp in self.still_wanted():
             state, generation = self._states[tp]
             if state.left_at is not None:
@@ -273,4 +273,4 @@ class _Lookup:
         self._resolver.refuse([self._states[tp][0] for tp in partitions], error)
 
     def failed(self, tp: TopicPartition, error: Exception) -> None:
-        """The search tries again."""
+        """Do nothing: the search tries again."""

@@ -1,6 +1,6 @@
-"""The timestamps that stand for the start and the end of the log in ListOffsets, and those of reset policies.
+"""The special timestamps of ListOffsets for the start and the end of the log, and the timestamps of reset policies.
 
-Spark's tasks import this module, but none of those that send requests.
+Spark's tasks import this module, but not those that send requests.
 """
 
 from kafka.config.consumer import BY_DURATION, milliseconds
@@ -16,7 +16,7 @@ _STRATEGIES: dict[str, int | None] = {"earliest": EARLIEST, "latest": LATEST, "n
 
 
 def reset_timestamp(strategy: str, now_ms: int) -> int | None:
-    """The timestamp to look up a position by; None if there is no reset policy.
+    """Return the timestamp to look up a position by; None if there is no reset policy.
 
     Arguments:
         strategy: the value of ``auto_offset_reset``; a duration longer than the time since 1970 means the start.

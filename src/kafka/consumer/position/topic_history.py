@@ -1,7 +1,7 @@
-"""Remembers which topics and partitions a consumer has seen, to recognize those that were created meanwhile.
+"""Remembers the topics and partitions that a consumer has seen, to recognize those created in the meantime.
 
-A position in a topic that was deleted and recreated means nothing in the new topic, and all records of a partition
-that is added while a consumer runs are newer than the consumer. Runs on the loop.
+A position in a topic that was deleted and recreated means nothing in the new topic. All records of a partition added
+while a consumer runs are newer than the consumer. Runs on the loop.
 """
 
 import logging
@@ -28,33 +28,34 @@ _REASSIGNED = "reading continues at the group's committed offsets, or where auto
 
 
 class _Seen(NamedTuple):
-    """A topic in the last metadata."""
+    """A topic in the previous metadata."""
 
     topic_id: UUID | None
     partitions: frozenset[int]
 
 
 class HistoryListener(Protocol):
-    """What a `TopicHistory` calls."""
+    """The listener of a `TopicHistory`."""
 
     def is_reassigned(self) -> bool:
-        """Whether the group's coordinator revokes the partitions of a deleted topic on its own (KIP-848)."""
+        """Return whether the group's coordinator revokes the partitions of deleted topics on its own (KIP-848)."""
 
     def topics_recreated(self, error: TopicRecreatedError) -> None:
-        """With the policy "raise": the error for the caller."""
+        """Called with the error for the caller, if the policy is "raise"."""
 
 
 class TopicHistory:
     """The topics and partitions that a consumer has seen; see the module.
 
     Arguments:
-        policy: what follows when a topic is recreated: "reset", "continue" or "raise".
-        subscription: the topics of interest, and what is assigned.
-        listener: told of recreated topics.
-        clock: the loop's time, in seconds.
+        policy: how to handle a recreated topic: "reset", "continue" or "raise".
+        subscription: the topics of interest, and the assignment.
+        listener: notified of recreated topics.
+        clock: the loop's clock, in seconds.
 
     Attributes:
-        is_told_elsewhere: whether the caller compares topic ids and reports what follows: then nothing is logged.
+        is_told_elsewhere: whether the caller compares topic ids and reports the consequences, so that nothing is
+            logged.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class TopicHistory:
             partitions.difference_update([tp for tp in partitions if tp.topic not in wanted])
 
     def metadata_changed(self, metadata: ClusterMetadata) -> None:
-        """Compare new metadata with what was seen before."""
+        """Compare new metadata with the previous ones."""
         recreated = [topic for topic in self._wanted() | self._seen.keys() if self._compare(topic, metadata)]
         self._matched_all = self._subscription.pattern is not None and (self._matched_all or metadata.is_complete)
         read = [topic for topic in recreated if topic in self._read or topic in self._subscription.assigned_topics()]
@@ -111,7 +112,10 @@ class TopicHistory:
             self._tell(sorted(read))
 
     def is_still_there(self, tp: TopicPartition, metadata: ClusterMetadata) -> bool:
-        """Whether the topic that had this partition still exists: topics do not lose partitions. In any thread."""
+        """Return whether the topic that had this partition still exists, because topics do not lose partitions.
+
+        May be called in any thread.
+        """
         seen = self._seen.get(tp.topic)
         return (
             seen is not None
@@ -121,32 +125,32 @@ class TopicHistory:
         )
 
     def is_believed(self, topic: str) -> bool:
-        """Whether a topic is the one in the current metadata; otherwise it may be a later one."""
+        """Return whether a topic is the one in the current metadata; otherwise it may be a later one."""
         since = self._doubted_since.get(topic)
         return since is None or self._clock() - since >= _STALE_S
 
     def topic_id(self, topic: str) -> UUID | None:
-        """Id of the topic that this name is believed to belong to; None if unknown."""
+        """Return the id of the topic that this name is believed to belong to; None if unknown."""
         seen = self._seen.get(topic)
         return None if seen is None else seen.topic_id
 
     def is_added(self, tp: TopicPartition) -> bool:
-        """Whether a partition was created after its topic was first looked up, and was not read since."""
+        """Return whether a partition was created after its topic was first looked up and has not been read since."""
         seen = self._seen.get(tp.topic)
         if seen is not None and tp.partition not in seen.partitions:
-            return True  # a coordinator has heard of it before the metadata show it
+            return True  # a coordinator may know the partition before the metadata contain it
         return tp in self._added
 
     def is_recreated(self, tp: TopicPartition) -> bool:
-        """Whether a partition belongs to a recreated topic, was not read since, and starts over."""
+        """Return whether a partition belongs to a recreated topic, has not been read since, and starts over."""
         return tp in self._recreated and self._policy != "continue"
 
     def is_begun(self, tp: TopicPartition) -> bool:
-        """Whether a partition was new, in either way, when a position was first found in it. In any thread."""
+        """Return whether a partition was new, added or recreated, when its first position was found. For any thread."""
         return tp in self._begun
 
     def located(self, tp: TopicPartition) -> None:
-        """A position was found in a partition: it is no longer new."""
+        """Note that a position was found in a partition, which is no longer new."""
         if self.is_added(tp):
             self._begun.add(tp)
         self._added.discard(tp)
@@ -160,10 +164,10 @@ class TopicHistory:
     def given_up(self, states: Iterable[PartitionState]) -> None:
         """Note partitions that are no longer assigned.
 
-        In the caller's thread, while they still have their positions.
+        Called in the caller's thread, while they still have their positions.
         """
         for state in states:
-            position = state.position  # once: the loop may change it
+            position = state.position  # read once, because the loop may change it
             if position is not None and state.tp.topic in self._absent:
                 self._read_up_to[state.tp] = position.offset
 
@@ -182,7 +186,7 @@ class TopicHistory:
                     self._missing.add(topic)
                     return False
                 self._absent.add(topic)
-                if before.topic_id is None:  # if it returns, it may be another one
+                if before.topic_id is None:  # if it returns, it may be another topic
                     self._seen[topic] = _Seen(None, frozenset())
             return False
         self._absent.discard(topic)
@@ -221,7 +225,7 @@ class TopicHistory:
             log.warning("topic %r was deleted and recreated: %s", topic, follows)
         if self._policy == "raise":
             states = [state for state in self._subscription.states() if state.tp.topic in topics]
-            found = {state.tp: state.position for state in states}  # each once: the caller's thread changes them
+            found = {state.tp: state.position for state in states}  # read once: the caller's thread changes them
             positions = {tp: offset for tp, offset in list(self._read_up_to.items()) if tp.topic in topics}
             positions |= {tp: position.offset for tp, position in found.items() if position is not None}
             self._listener.topics_recreated(TopicRecreatedError(topics, positions=positions))

@@ -1,7 +1,7 @@
-"""What follows if a position is not in the log: it was out of range, or the log was truncated (KIP-320).
+"""Handles positions that are not in the log: out of range, or in a part that was truncated (KIP-320).
 
 After a truncation, a consumer with a reset policy continues where the logs diverge, as in Java; without one, an error
-is raised. The position itself is checked first: fetching is ahead of it, and what was fetched beyond it is dropped.
+is raised. The position itself is checked first, because fetching is ahead of it; data fetched beyond it are dropped.
 """
 
 import logging
@@ -21,23 +21,23 @@ log = logging.getLogger(__name__)
 
 
 class TruncationListener(Protocol):
-    """What `Truncations` calls."""
+    """The listener of `Truncations`."""
 
     def read_from(self, state: PartitionState, position: FetchPosition) -> None:
-        """Read a partition from a position, and drop what was fetched. In the caller's thread."""
+        """Read a partition from a position, and drop fetched data. Called in the caller's thread."""
 
     def reset_by_policy(self, state: PartitionState) -> None:
-        """Read a partition from where the reset policy says. In the caller's thread."""
+        """Read a partition from the position that the reset policy determines. Called in the caller's thread."""
 
     def truncation_found(self) -> None:
-        """The caller has to call `Truncations.act`. On the loop."""
+        """Called on the loop when the caller has to call `Truncations.act`."""
 
 
 class Truncations:
     """Collects diverging logs on the loop, and moves the positions in the caller's thread.
 
     Arguments:
-        buffer: takes the errors.
+        buffer: receives the errors.
         resets: whether there is a reset policy.
         listener: moves positions.
     """
@@ -54,18 +54,18 @@ class Truncations:
         self._found: deque[Divergence] = deque()
 
     def found(self, divergence: Divergence) -> None:
-        """A leader's log is not the one that was read. Called on the loop."""
+        """Note that a leader's log differs from the one that was read. Called on the loop."""
         self._found.append(divergence)
         self._listener.truncation_found()
 
     def act(self) -> None:
-        """Act on all divergences. Called in the caller's thread; if interrupted, the next call continues."""
+        """Handle all divergences. Called in the caller's thread; after an interrupt, the next call continues."""
         while self._found:
             divergence = self._found[0]
             state, position = divergence.state, divergence.state.position
             if (
                 divergence.generation == state.generation and position is not None
-            ):  # otherwise it is read from elsewhere
+            ):  # otherwise the position has changed in the meantime
                 self._act(divergence, position)
             if self._found and self._found[0] is divergence:
                 del self._found[0]
@@ -116,7 +116,7 @@ def _text(divergence: Divergence) -> str:
 
 
 class OutOfRangeLog:
-    """Logs positions that are out of range, and where `auto_offset_reset` moves them.
+    """Logs positions that are out of range, and the positions to which `auto_offset_reset` moves them.
 
     Remembers each such position until the new one is known.
     """
@@ -126,11 +126,11 @@ class OutOfRangeLog:
         self._limiter = LogLimiter(log)
 
     def begin(self, tp: TopicPartition, offset: int) -> None:
-        """A broker does not have ``offset``. Called in the caller's thread."""
+        """Note that a broker does not have ``offset``. Called in the caller's thread."""
         self._offsets[tp] = offset
 
     def found(self, tp: TopicPartition, offset: int) -> None:
-        """Log what a new position means, if the last one was out of range. Called on the loop."""
+        """Log the consequence of a new position, if the previous one was out of range. Called on the loop."""
         before = self._offsets.pop(tp, None)
         if before is None:
             return

@@ -1,4 +1,4 @@
-"""What a caller gets: records made of columns, by partition or one by one, and the errors that concern a record.
+"""The results for the caller: records built from columns, by partition or one by one, and errors about records.
 
-May import `kafka.consumer.buffer`; iteration also `kafka.consumer.core`.
+May import `kafka.consumer.buffer`.
 """

@@ -1,6 +1,6 @@
 """The records that `poll` and iteration return: built from columns, with deserialized keys and values.
 
-Also the errors for records that cannot be deserialized.
+Also contains the errors for records that cannot be deserialized.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from kafka.structs import TopicPartition
 
 
 class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Generic[Key, Value]):
-    """What `KafkaConsumer.poll` returns: a dict from `TopicPartition` to a list of records, in order of offset.
+    """The result of `KafkaConsumer.poll`: a dict from `TopicPartition` to a list of records, in order of offset.
 
     ``items()``, ``values()``, ``keys()``, ``get()``, ``[tp]``, ``tp in records`` and comparison with a dict are those
     of a dict. Iteration and ``len()`` go over records, not over partitions: ``for record in records`` and
@@ -40,16 +40,16 @@ class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Ge
                 self[tp] = record_map[tp]
 
     def __iter__(self) -> Iterator[ConsumerRecord[Key, Value]]:  # type: ignore[override]  # of a dict: keys
-        """All records, one partition after the other."""
+        """Iterate over all records, partition by partition."""
         for records in self.values():
             yield from records
 
     def __len__(self) -> int:
-        """How many records there are."""
+        """Return the number of records."""
         return sum(map(len, self.values()))
 
     def __bool__(self) -> bool:
-        """Whether there are any records."""
+        """Return whether there are any records."""
         return any(self.values())
 
     def __missing__(self, key: object) -> list[ConsumerRecord[Key, Value]]:
@@ -62,22 +62,22 @@ class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Ge
         raise KeyError(key)
 
     def records(self, partition: TopicPartition) -> list[ConsumerRecord[Key, Value]]:
-        """The records of a partition; an empty list if there are none."""
+        """Return the records of a partition; an empty list if there are none."""
         return self.get(partition, [])
 
     def by_topic(self) -> dict[str, list[ConsumerRecord[Key, Value]]]:
-        """The records by topic, one partition after the other."""
+        """Return the records by topic, partition by partition."""
         topics: dict[str, list[ConsumerRecord[Key, Value]]] = {}
         for tp, records in self.items():
             topics.setdefault(tp.topic, []).extend(records)
         return topics
 
     def partitions(self) -> set[TopicPartition]:
-        """The partitions that there are records of."""
+        """Return the partitions that have records."""
         return set(self.keys())
 
     def count(self) -> int:
-        """How many records there are."""
+        """Return the number of records."""
         return len(self)
 
     def __reduce__(
@@ -89,7 +89,7 @@ class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Ge
         return f"ConsumerRecords({dict(self.items())!r})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the first records, one a row."""
+        """Return the HTML for notebooks: a table of the first records."""
         from kafka.display.html_tables import many_records
 
         title = f"{len(self):,} record(s) of {len(self.keys()):,} partition(s)"
@@ -99,20 +99,20 @@ class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Ge
 log = logging.getLogger(__name__)
 
 ErrorHandler = Callable[[RecordDeserializationError], ConsumerRecord | None]
-"""Gives the record to hand out instead of one that cannot be deserialized, or None to leave it out."""
+"""Returns a replacement for a record that cannot be deserialized, or None to skip it."""
 
 
 class Failure(NamedTuple):
-    """What is to be raised when the caller gets to a record."""
+    """An error to raise when the caller reaches a record."""
 
     offset: int
     error: Exception
 
 
 class FailedRow(NamedTuple):
-    """A record that could not be deserialized: its row, "key" or "value", and what was raised.
+    """A record that could not be deserialized: its row, "key" or "value", and the exception.
 
-    The part is empty if what was raised is not about the record.
+    The part is empty if the exception does not concern the record.
     """
 
     row: int
@@ -121,12 +121,12 @@ class FailedRow(NamedTuple):
 
 
 class RecordBuilder:
-    """Makes records of columns.
+    """Builds records from columns.
 
     Arguments:
         key_deserializer, value_deserializer: called with topic, bytes (None for null) and headers; None: the bytes are
             kept.
-        cls: the records' class.
+        cls: the class of the records.
     """
 
     def __init__(
@@ -140,24 +140,24 @@ class RecordBuilder:
         self._class = cls
 
     def build(self, columns: Columns, more: int | None = None) -> tuple[list[ConsumerRecord], FailedRow | None]:
-        """The records up to the first that cannot be deserialized; `more` as of `Columns.to_records`."""
+        """Return the records before the first that cannot be deserialized; `more` is that of `Columns.to_records`."""
         records: list[ConsumerRecord] = []
         while True:
             rest = columns.slice(len(records), len(columns)) if records else columns
             try:
                 rest.to_records(None, None, self._key, self._value, self._class, more, records)
                 return records, None
-            except Exception as failure:  # a user's deserializer may raise anything
+            except Exception as failure:  # user code may raise anything
                 if self._key is None and self._value is None:
                     raise
-                if not is_about_record(failure):  # to ask again which part it was would mean another request
+                if not is_about_record(failure):  # a second attempt, to find the part, would send another request
                     return records, FailedRow(len(records), "", failure)
             failed = self._add_row(columns, len(records), more, records)
             if failed is not None:
                 return records, failed
 
     def _add_row(self, columns: Columns, row: int, more: int | None, records: list[ConsumerRecord]) -> FailedRow | None:
-        """See what of a row cannot be deserialized. One that does not fail again is there like any other."""
+        """Find the part of a row that cannot be deserialized. If the second attempt succeeds, the record is added."""
         columns = columns.slice(row, row + 1)
         part = "key"
         try:
@@ -171,12 +171,12 @@ class RecordBuilder:
 
 
 class Materializer:
-    """Makes records of slices.
+    """Builds records from slices.
 
     Arguments:
         key_deserializer, value_deserializer: called with topic, bytes (None for null) and headers; None: the bytes are
             kept.
-        on_error: what to do with a record that cannot be deserialized, "raise", "skip" or a function.
+        on_error: how to handle a record that cannot be deserialized: "raise", "skip" or a function.
     """
 
     def __init__(
@@ -192,11 +192,11 @@ class Materializer:
         self._advice = "it is left out" if on_error == "skip" else None
 
     def records(self, piece: Slice) -> tuple[list[ConsumerRecord], Failure | None]:
-        """The records of a slice up to the first that cannot be deserialized and may not be left out, and its error."""
+        """Return the records of a slice before the first that cannot be deserialized or skipped, and its error."""
         return self.of_columns(piece.columns)
 
     def of_columns(self, columns: Columns) -> tuple[list[ConsumerRecord], Failure | None]:
-        """Likewise of columns."""
+        """Return the records of columns before the first that cannot be deserialized or skipped, and its error."""
         records, failed = self._builder.build(columns)
         while failed is not None:
             columns = columns.slice(failed.row, len(columns))
@@ -206,7 +206,7 @@ class Materializer:
                 return records, Failure(record.offset, error)
             try:
                 instead = self._on_error(error)
-            except Exception as refusal:  # a user function, too
+            except Exception as refusal:  # user code may raise anything
                 return records, Failure(record.offset, refusal)
             if instead is not None:
                 records.append(instead)
@@ -216,9 +216,9 @@ class Materializer:
         return records, None
 
     def batch(self, polled: PolledBatch) -> dict[TopicPartition, list[ConsumerRecord]]:
-        """The records of a hand-out by partition.
+        """Return the records of a polled batch by partition.
 
-        A record that cannot be deserialized ends the hand-out. If it is the very first, its error is raised.
+        A record that cannot be deserialized ends the batch. If it is the very first, its error is raised.
         """
         gathered: dict[TopicPartition, list[ConsumerRecord]] = {}
         for piece in polled.slices:
@@ -238,15 +238,15 @@ class Materializer:
 
 
 def skip(error: RecordDeserializationError) -> None:
-    """Leave it out, and say so."""
+    """Skip the record, with a line in the log."""
     log.warning("left out (on_deserialization_error='skip'): %s", error)
 
 
 class Deserializers:
-    """The deserializers of keys and of values, adapted from whatever the user passed; None keeps bytes.
+    """The deserializers of keys and of values, adapted from the user's objects; None keeps bytes.
 
     Arguments:
-        key, value: what the user has given.
+        key, value: the user's deserializers.
     """
 
     def __init__(self, key: Any, value: Any) -> None:
@@ -254,7 +254,7 @@ class Deserializers:
         self.value = adapt_deserializer(value)
 
     def close(self) -> None:
-        """Close both, and raise what one of them raises."""
+        """Close both. Raises their errors."""
         try:
             if self.key is not None:
                 self.key.close()
@@ -264,15 +264,15 @@ class Deserializers:
 
 
 def is_about_record(cause: Exception) -> bool:
-    """Whether what a deserializer raised is about its record: not if it could read none, without its registry, say."""
+    """Return whether an exception concerns the record, unlike, for example, that of an unavailable registry."""
     return not isinstance(cause, KafkaError) or cause.about_record
 
 
 def failure_of(record: ConsumerRecord, part: str, cause: Exception, advice: str | None = None) -> Exception:
-    """What to raise for what a deserializer raised.
+    """Return the error to raise for a deserializer's exception.
 
-    This is a `RecordDeserializationError` if it is about the record, and else the cause itself, so that no program
-    leaves out a record that can be read later.
+    This is a `RecordDeserializationError` if it concerns the record, and otherwise the exception itself, so that no
+    program skips a record that can be read later.
 
     Arguments:
         as of `deserialization_error`.
@@ -291,11 +291,11 @@ def failure_of(record: ConsumerRecord, part: str, cause: Exception, advice: str 
 def deserialization_error(
     record: ConsumerRecord, part: str, cause: Exception, advice: str | None = None
 ) -> RecordDeserializationError:
-    """The error for what a deserializer raised: a `RecordDeserializationError`, and of the type of its cause.
+    """Return a `RecordDeserializationError` for a deserializer's exception, which also has the exception's type.
 
     Arguments:
         record: with its key and value as they were fetched.
-        advice: what can be done; None: seek past it.
+        advice: how to proceed; None: seek past it.
     """
     tp = TopicPartition(record.topic, record.partition)
     named = (cause.schema_id, cause.field) if isinstance(cause, SerializationError) else (None, None)
@@ -306,7 +306,7 @@ def deserialization_error(
     if cls is not RecordDeserializationError:
         with contextlib.suppress(Exception):
             both = own.__new__(cls, *cause.args)
-            own.__init__(both, *cause.args)  # what C keeps of an error, such as where text cannot be decoded
+            own.__init__(both, *cause.args)  # for C attributes of an error, such as those of UnicodeDecodeError
             both.args = plain.args
             both.__dict__.update(vars(cause) | vars(plain))
             error = both
@@ -316,13 +316,13 @@ def deserialization_error(
 
 @functools.cache
 def _of_both_types(cause: type[Exception]) -> type[RecordDeserializationError]:
-    """A subclass of both `RecordDeserializationError` and the type of its cause, if the two can be combined."""
+    """Return a subclass of both `RecordDeserializationError` and the type of its cause, if they can be combined."""
     if issubclass(RecordDeserializationError, cause) or issubclass(cause, StopIteration | StopAsyncIteration):
-        return RecordDeserializationError  # what ends a loop silently must not be raised
+        return RecordDeserializationError  # exceptions that end a loop silently must not be raised
     try:
         own = {"__module__": __name__, "of_cause": True}
         return type(RecordDeserializationError.__name__, (RecordDeserializationError, cause), own)
-    except Exception:  # the two do not fit, or the class of the cause forbids subclasses
+    except Exception:  # incompatible classes, or one that forbids subclasses
         return RecordDeserializationError
 
 
@@ -332,15 +332,15 @@ _NOWHERE = PartitionState(TopicPartition("", -1))
 
 
 class RecordCursor:
-    """Iterates over a consumer, record by record. The position follows each record. It never waits: the consumers do.
+    """Iterates over a consumer, record by record. The position follows each record. The cursor never waits.
 
-    A record counts as handed out when it is returned: a commit in the loop's body includes it. Records that were taken
-    from the buffer and not returned go back there when `poll()` or `pause()` comes in between.
+    A record counts as returned immediately: a commit in the loop's body includes it. Records that were taken from the
+    buffer and not returned go back there when the program calls `poll()` or `pause()`.
 
     The code that takes a record from `rest` sets `state.last_record` to it, which moves the position.
 
     Arguments:
-        materializer: makes records.
+        materializer: builds records.
 
     Attributes:
         rest: the records of one slice that have not been returned.
@@ -360,13 +360,13 @@ class RecordCursor:
         self.state = _NOWHERE
 
     def begin(self, polled: PolledBatch) -> None:
-        """Go on with the records of ``polled``."""
+        """Continue with the records of ``polled``."""
         self._stop()
         polled.on_change = self._stop
         self._polled = polled
 
     def load(self) -> bool:
-        """Fill `rest`, which is at its end, from the next slice; False if there is none.
+        """Fill `rest`, which is exhausted, from the next slice. Returns False if there is none.
 
         Raises the error of a record that cannot be deserialized.
         """
@@ -387,14 +387,14 @@ class RecordCursor:
             if self.on_consume is not None and records:
                 records = self.on_consume({piece.state.tp: list(records)}).get(piece.state.tp, [])
             rest = iter(records)
-            if polled.slices and polled.slices[0] is piece:  # or a deserializer has paused it, or has sought
+            if polled.slices and polled.slices[0] is piece:  # unless a deserializer has paused the partition or sought
                 self.rest, self.state, self._loaded, self._failure = rest, piece.state, piece, failure
                 return True
         self._polled = None
         return False
 
     def _stop(self) -> None:
-        """What was loaded is being taken back, or a seek has made it useless."""
-        self._loaded = self._failure = None  # first: what is left of `rest` is not taken for read
+        """Drop the loaded records, because they are put back or outdated by a seek."""
+        self._loaded = self._failure = None  # first, so that the remainder of `rest` does not count as read
         self.rest = iter(())
         self.state = _NOWHERE

@@ -38,7 +38,7 @@ _INSTALL = {
 
 
 class Stop(NamedTuple):
-    """Where a batch ends early, and what is to be raised when the caller gets there."""
+    """The end of a batch before a record that cannot be read, and the error to raise when the caller gets there."""
 
     piece: int
     offset: int
@@ -46,13 +46,13 @@ class Stop(NamedTuple):
 
 
 class TypedColumns:
-    """Makes Arrow batches in which keys or values, or both, are columns of a type.
+    """Builds Arrow batches with typed columns for keys, values or both.
 
     Arguments:
-        key, value: what reads them, see `reader_of`; None: the bytes are kept.
-        error_columns: whether columns `key_error` and `value_error` say why a row is null, and nothing fails.
-        on_error: what to do with a record that cannot be read otherwise, as of ``on_deserialization_error``.
-        advice: what the error says can be done; None: seek past it.
+        key, value: the readers, see `reader_of`; None: the bytes are kept.
+        error_columns: whether columns `key_error` and `value_error` explain why a row is null, so that nothing fails.
+        on_error: how to handle records that cannot be read otherwise, as in ``on_deserialization_error``.
+        advice: how to proceed, for the error message; None: seek past it.
     """
 
     def __init__(
@@ -70,9 +70,9 @@ class TypedColumns:
         self.is_typed = bool(self._readers)
 
     def of(self, pieces: Sequence[Columns]) -> tuple[Any, Stop | None]:
-        """One batch of columns, up to the first record that cannot be read and may not be left out.
+        """Return a batch of columns, up to the first record that cannot be read or skipped.
 
-        Raises `SchemaNeeded` where a schema has to be looked up first: do that, and call this again.
+        Raises `SchemaNeeded` if a schema has to be looked up first; call this again afterwards.
         """
         from kafka.record.arrow_batches import concat_arrow
 
@@ -91,7 +91,7 @@ class TypedColumns:
         return self._without_bad(batch, pieces, bad) if any(bad.values()) else (batch, None)
 
     def of_hand_out(self, polled: PolledBatch) -> Any:
-        """One batch of what is handed out; raises the error of the very first record, and `SchemaNeeded`."""
+        """Return a batch of a polled batch. Raises the error of the very first record, and `SchemaNeeded`."""
         pieces = polled.pieces
         batch, stop = self.of([piece.columns for piece in pieces])
         if stop is not None:
@@ -101,7 +101,7 @@ class TypedColumns:
         return batch
 
     def _without_bad(self, batch: Any, pieces: Sequence[Columns], bad: Bad) -> tuple[Any, Stop | None]:
-        """The rows that can be handed out."""
+        """Return the rows that can be returned."""
         instead: dict[int, Replacement | None] = {}
         for row in sorted({row for rows in bad.values() for row in rows}):
             piece, at = _place(pieces, row)
@@ -114,7 +114,7 @@ class TypedColumns:
                     record = self._on_error(error)
                     instead[row] = None if record is None else _replacement(batch, record, error)
                     continue
-                except Exception as refusal:  # a user function
+                except Exception as refusal:  # user code may raise anything
                     stop = Stop(piece, error.offset, refusal)
             return self._with(batch.slice(0, row), instead), stop
         return self._with(batch, instead), None
@@ -139,7 +139,7 @@ class TypedColumns:
 
 
 def _replacement(batch: Any, record: ConsumerRecord, error: RecordDeserializationError) -> Replacement:
-    """Return the key and the value of a record that replaces another one, each as an array of one row.
+    """Return the key and the value of a replacement record, each as an array of one row.
 
     Raises `TypeError` if they do not fit the columns.
     """
@@ -169,7 +169,7 @@ def _replaced(batch: Any, columns: Mapping[str, Array]) -> Any:
 
 
 def _place(pieces: Sequence[Columns], row: int) -> tuple[int, int]:
-    """The piece that has a row of all of them, and the row in it."""
+    """Return the piece that contains a row, counted over all pieces, and the row within it."""
     for number, piece in enumerate(pieces):
         if row < len(piece):
             return number, row
@@ -188,13 +188,13 @@ def _error(row: Columns, part: str, bad: BadValue, advice: str | None) -> Record
 
 
 async def settled_async(outcome: Any) -> None:
-    """Wait for what a look-up returned, where it is to be awaited."""
+    """Wait for the result of a lookup, if it is awaitable."""
     if inspect.isawaitable(outcome):
         await outcome
 
 
 def settled(outcome: Any) -> None:
-    """What a look-up returned; raises TypeError where it is to be awaited."""
+    """Check the result of a lookup. Raises `TypeError` if it is awaitable."""
     if inspect.iscoroutine(outcome):
         outcome.close()
         raise TypeError(
@@ -204,11 +204,11 @@ def settled(outcome: Any) -> None:
 
 
 def check_installed(caller: str, *packages: str) -> None:
-    """Raise `ImportError`, which says what to install, before anything is read.
+    """Raise `ImportError`, with installation instructions, before anything is read.
 
     Arguments:
         caller: the method, as its user calls it.
-        packages: what it needs: "pyarrow", "pandas", "polars".
+        packages: the packages that it requires: "pyarrow", "pandas", "polars".
     """
     for name in packages:
         try:
@@ -218,10 +218,10 @@ def check_installed(caller: str, *packages: str) -> None:
 
 
 def exact_frame(table: pyarrow.Table) -> pandas.DataFrame:
-    """Make a data frame that keeps integers in columns with nulls; floats would have only 53 bits.
+    """Convert a table to a data frame, and keep integers in columns with nulls exact; floats have only 53 bits.
 
     Args:
-        table: any.
+        table: any table.
 
     Returns:
         The frame. Integers with nulls have pandas' nullable types; within structs they are Python's.

@@ -1,5 +1,5 @@
-"""How a caller's thread, or its event loop, drives the core: it waits, and runs listeners and callbacks.
+"""The two ways to drive the core, in the caller's thread or on its event loop: wait, and run listeners and callbacks.
 
-These modules stand on top of the other parts, and only the public classes import them. They may import
-`kafka.consumer.core` and all below it.
+These modules are above the other parts, and only the public classes import them. They may import `kafka.consumer.core`
+and the modules below it.
 """

@@ -17,11 +17,11 @@ Result = TypeVar("Result")
 
 
 class _Call:
-    """A user function that is running. Tasks that it starts inherit the context, and belong to it while it runs.
+    """A running user function. Tasks that it starts inherit its context, and belong to it while it runs.
 
     Arguments:
-        runner: what called it; None once it is over.
-        outer: the call within which this one was made.
+        runner: the runner that called it; None after it has returned.
+        outer: the enclosing call, or None.
 
     Attributes:
         task: the task that called it.
@@ -67,7 +67,7 @@ class LoopRunner(OwnLoop):
     # Between the two sides --------------------------------------------------------------------------------------------
 
     def notify(self) -> None:
-        """Wake the caller, if it waits; from any thread."""
+        """Wake the caller if it waits. May be called from any thread."""
         try:
             here = asyncio.get_running_loop() is self.loop
         except RuntimeError:
@@ -83,13 +83,13 @@ class LoopRunner(OwnLoop):
             self._attendant.set()
 
     def news_for_attendant(self) -> asyncio.Event:
-        """An event that is set with all news, for an observer other than the caller."""
+        """Return an event that is set with all news, for an observer other than the caller."""
         self._attendant = asyncio.Event()
         self._attendant.set()
         return self._attendant
 
     def submit(self, function: Callable[..., object], *args: object) -> None:
-        """Call ``function(*args)``, at once. Raises as `check`."""
+        """Call ``function(*args)`` immediately. Raises like `check`."""
         self.check()
         function(*args)
 
@@ -97,14 +97,14 @@ class LoopRunner(OwnLoop):
         """Do nothing: the caller has ended with its loop."""
 
     def callback_runner(self, name: str) -> CallbackRunner:
-        """The loop itself."""
+        """Return the loop itself."""
         return LoopCallbacks(self.loop)
 
     # The caller's side ------------------------------------------------------------------------------------------------
 
     async def wait(self, timeout_s: float) -> None:
-        """Wait for news, or until the time is up."""
-        # One timer and one future: a third of the cost of asyncio.timeout() around an event.
+        """Wait for news, up to the timeout."""
+        # One timer and one future, at a third of the cost of asyncio.timeout() around an event.
         timer = self.loop.call_later(timeout_s, self._news.set)
         try:
             await self._news.wait()
@@ -112,15 +112,15 @@ class LoopRunner(OwnLoop):
             timer.cancel()
 
     async def yield_to_loop(self) -> None:
-        """Let the loop run before a call returns empty-handed: otherwise a tight polling loop would starve it."""
+        """Let the loop run before a call returns without a result; otherwise a tight polling loop would starve it."""
         await asyncio.sleep(0)
 
     async def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
-        """Await a coroutine of the core, which observes ``timeout_ms`` itself. Raises like `check`."""
+        """Await a coroutine of the core, which enforces ``timeout_ms`` itself. Raises like `check`."""
         return await self.checked(coroutine)
 
     async def run_through(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float) -> Result:
-        """Await a coroutine: here the caller's own task runs it, and is cancelled as a whole."""
+        """Await a coroutine in the caller's own task, which is cancelled as a whole."""
         return await coroutine
 
     async def call(self, function: Callable[..., object], *args: Any, **kwargs: Any) -> None:
@@ -136,16 +136,16 @@ class LoopRunner(OwnLoop):
             _innermost.set(call.outer)
 
     def if_alone(self, function: Callable[[], object]) -> None:
-        """Call an internal function that must not run concurrently with the caller: tasks do not switch within it."""
+        """Call an internal function that must not run concurrently with the caller; tasks cannot switch within it."""
         function()
 
     @property
     def is_in_a_call(self) -> bool:
-        """Whether this task is in a user function, or was started in one that is still running."""
+        """Return whether this task is in a user function, or was started in one that is still running."""
         return any(True for _ in self._calls())
 
     def _calls(self) -> Iterator[_Call]:
-        """The user functions that this task is in, from the inside out."""
+        """Iterate over the user functions that this task is in, innermost first."""
         call = _innermost.get()
         while call is not None:
             if call.runner is self:
@@ -153,7 +153,7 @@ class LoopRunner(OwnLoop):
             call = call.outer
 
     async def begin_turn(self, timeout_s: float | None = None) -> bool:
-        """Wait until no other task has its turn, up to `end_turn`; False if the time is up before that."""
+        """Wait until no other task has its turn; the turn lasts until `end_turn`. Returns False after the timeout."""
         try:
             async with asyncio.timeout(timeout_s if self._turn.locked() else None):
                 return await self._turn.acquire()
@@ -161,14 +161,14 @@ class LoopRunner(OwnLoop):
             return False
 
     def end_turn(self) -> None:
-        """Give the turn to the next task."""
+        """Pass the turn to the next task."""
         self._turn.release()
 
     async def close_once(self, close: Callable[[], Coroutine[Any, Any, None]], timeout_ms: float) -> None:
-        """Await ``close()``, once. Another call waits for the first, unless it comes from within that.
+        """Await ``close()``, once. Other calls wait for the first, except those from within it.
 
-        The first call raises what ``close()`` raises; if its task was cancelled meanwhile, the loop logs it. In a
-        forked child nothing is closed: that is left to the parent.
+        The first call raises the errors of ``close()``; if its task was cancelled, the loop logs them. In a forked
+        child, nothing is closed, because the parent does that.
         """
         if self.was_left_by_fork:
             return
@@ -182,10 +182,10 @@ class LoopRunner(OwnLoop):
                 raise KafkaTimeoutError(f"another task has not closed the consumer within {timeout_ms} ms")
 
     def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Begin to close without waiting, from any thread; does nothing if the loop is closed.
+        """Begin to close without waiting. May be called from any thread; does nothing if the loop is closed.
 
-        Does nothing after `close_once`, which continues even without its caller, nor in a forked child: closing is left
-        to the parent.
+        Does nothing after `close_once`, which continues even without its caller, nor in a forked child, because the
+        parent closes the consumer.
         """
         if self._closing is not None or self.was_left_by_fork:
             return

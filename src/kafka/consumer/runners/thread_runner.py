@@ -1,4 +1,4 @@
-"""How the synchronous consumer waits, in the caller's thread, for what happens on the loop that all clients share.
+"""How the synchronous consumer waits in the caller's thread for the shared loop.
 
 Consumers that are still open when the program ends leave their groups, with a warning: see `close_at_exit`.
 """
@@ -29,18 +29,18 @@ _WITHOUT_WAITING = (False,)
 class PollGuard:
     """A context manager that lets one thread at a time poll a consumer.
 
-    Two threads would split its records between them at random. A thread cannot poll within a `poll()` of its own,
-    either: a deserializer, a signal handler or a finalizer that did would get the records that are being handed out, or
-    others before them. Listeners and callbacks may, as nothing is handed out then.
+    Two threads would split its records between them at random. Nor can a thread poll within its own `poll()`: a
+    deserializer, a signal handler or a finalizer that did so would get the records being returned, or others before
+    them. Listeners and callbacks may poll, because no records are being returned then.
 
     Java: ``ConcurrentModificationException``. `close` and `wakeup` do not enter it.
 
-    An interrupt at the beginning or end of the block never leaves the lock held. Leaving is the lock's own function,
-    written in C, and entering knows at any moment whether it has the lock.
+    An interrupt at the beginning or end of the block never leaves the lock held: leaving is the lock's own function,
+    which is written in C, and entering knows at any moment whether it holds the lock.
 
     Attributes:
-        is_polling: whether the thread inside may not enter again. Set inside, by assignments that no interrupt comes
-            between.
+        is_polling: whether the thread inside may not enter again. Set inside the block, by assignments that no
+            interrupt can separate.
     """
 
     __slots__ = ("__exit__", "_holder", "_lock", "is_polling")
@@ -55,14 +55,14 @@ class PollGuard:
 
     @property
     def is_polling_here(self) -> bool:
-        """Whether this thread is the one that is polling."""
+        """Return whether this thread is polling."""
         return self.is_polling and self._holder == threading.get_ident()
 
     def __enter__(self) -> None:
-        """Raises `IllegalStateError` while another thread is inside, or this one is in the middle of a `poll()`."""
+        """Enter. Raises `IllegalStateError` if another thread is inside, or this one is within a `poll()`."""
         taken: list[bool] = []
         try:
-            taken.extend(map(self._lock.acquire, _WITHOUT_WAITING))  # in C as a whole: an interrupt comes after it
+            taken.extend(map(self._lock.acquire, _WITHOUT_WAITING))  # a single C call, so an interrupt comes after it
             if not taken[0]:
                 raise IllegalStateError(
                     f"thread {threading.current_thread().name!r} polls a consumer that thread {_name(self._holder)!r} "
@@ -81,7 +81,7 @@ class PollGuard:
 
 
 def _name(ident: int) -> str:
-    """The name of a thread; it may have ended in the meantime."""
+    """Return the name of a thread, which may have ended in the meantime."""
     return next((thread.name for thread in threading.enumerate() if thread.ident == ident), f"number {ident}")
 
 
@@ -89,7 +89,7 @@ Owner = TypeVar("Owner")
 Result = TypeVar("Result")
 
 _MARGIN_S = 5.0
-"""How much longer than a call's own timeout we wait for the loop: it only ever counts if the loop is stuck."""
+"""How much longer than a call's own timeout to wait for the loop; this matters only if the loop is stuck."""
 
 
 class ThreadRunner:
@@ -120,7 +120,7 @@ class ThreadRunner:
         self._closer: int | None = None
         """The thread that closes it."""
         self._closed = interruptible.Latch()
-        # Locked: there is no news. A third of the cost of a threading.Event, measurable per round trip.
+        # Locked while there is no news. A third of the cost of threading.Event, measurable per round trip.
         self._gate = threading.Lock()
         self._gate.acquire()
         self._thread.on_death(self, lambda runner, error: runner.notify())
@@ -128,13 +128,13 @@ class ThreadRunner:
     # Between the two sides --------------------------------------------------------------------------------------------
 
     def notify(self) -> None:
-        """Wake the caller, if it waits; from any thread."""
+        """Wake the caller if it waits. May be called from any thread."""
         if self._gate.locked():
-            with contextlib.suppress(RuntimeError):  # another thread's news was quicker
+            with contextlib.suppress(RuntimeError):  # another thread was faster
                 self._gate.release()
 
     def submit(self, function: Callable[..., object], *args: object) -> None:
-        """Have ``function(*args)`` run on the loop, soon, in the order of the calls. Many wake it once."""
+        """Run ``function(*args)`` on the loop soon, in the order of the calls. Several calls wake it once."""
         self._thread.check()
         self._calls.append((function, args))
         if not self._calling:
@@ -142,11 +142,11 @@ class ThreadRunner:
                 self._calling = True
                 self._thread.call(self._call_all)
             except BaseException:
-                self._calling = False  # the next one wakes the loop; twice does no harm
+                self._calling = False  # the next call wakes the loop; waking it twice is harmless
                 raise
 
     def _call_all(self) -> None:
-        """The loop's side of `submit`."""
+        """Run the functions of `submit` on the loop."""
         self._calling = False
         try:
             while True:
@@ -155,7 +155,7 @@ class ThreadRunner:
                 function, args = self._calls.popleft()
                 function(*args)
         finally:
-            if self._calls:  # one has raised, which the loop tells of; the others come all the same
+            if self._calls:  # one has raised, which the loop reports; continue with the others
                 self._thread.call(self._call_all)
 
     def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
@@ -163,29 +163,29 @@ class ThreadRunner:
         self._thread.on_death(owner, tell)
 
     def callback_runner(self, name: str) -> CallbackRunner:
-        """A thread of its own, made when there is something to run."""
+        """Return a runner with its own thread, which starts when there is something to run."""
         return WorkerThread(name)
 
     # The caller's side ------------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
-        """Forget earlier news; the caller looks at everything after this and before `wait`."""
+        """Forget earlier news. The caller checks everything between this and `wait`."""
         self._gate.acquire(blocking=False)
 
     def wait(self, timeout_s: float) -> None:
-        """Wait for news, or until the time is up. Raises `IllegalStateError` once the loop has failed."""
+        """Wait for news, up to the timeout. Raises `IllegalStateError` once the loop has failed."""
         interruptible.acquire(self._gate, timeout_s)
         self._thread.check()
 
     def yield_to_loop(self) -> None:
-        """Let the loop run before a call returns empty-handed: here it has a thread of its own."""
+        """Do nothing: the loop has its own thread, so a tight polling loop cannot starve it."""
 
     def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
-        """Run a coroutine of the core, which itself observes ``timeout_ms``, and wait for it."""
+        """Run a coroutine of the core, which enforces ``timeout_ms`` itself, and wait for it."""
         return self._thread.run(coroutine, None if timeout_ms is None else timeout_ms / 1000 + _MARGIN_S)
 
     def run_through(self, coroutine: Coroutine[Any, Any, None], timeout_ms: float) -> None:
-        """The same, but an interrupt ends only the wait: the coroutine goes on, also while the interpreter exits."""
+        """Like `run`, but an interrupt only ends the wait: the coroutine continues, even at interpreter exit."""
         call = self.last_call = self.begin(lambda: coroutine)
         call.result(timeout_ms / 1000 + _MARGIN_S)
 
@@ -208,17 +208,17 @@ class ThreadRunner:
             function()
 
     def begin_turn(self, timeout_s: float | None = None) -> bool:
-        """Nothing: `poll_guard` lets no other thread come here."""
+        """Do nothing: `poll_guard` excludes other threads."""
         return True
 
     def end_turn(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def close_once(self, close: Callable[[], None], timeout_ms: float) -> None:
-        """Call ``close``, once. A second call does nothing, and one from another thread waits for the first.
+        """Call ``close``, once. Another call does nothing, but one from another thread waits for the first.
 
-        In a forked child it is the parent's to close. Raises `IllegalStateError` in the loop's own thread, where
-        nothing is closed: a finalizer may be run there.
+        In a forked child, the parent closes the consumer. Raises `IllegalStateError` in the loop's own thread, where a
+        finalizer may run; nothing is closed there.
         """
         if self._thread.was_left_by_fork:
             return
@@ -236,13 +236,13 @@ class ThreadRunner:
                 close()
             finally:
                 self._closed.set()
-        elif self._closer != me and not self._closed.wait(timeout_ms / 1000):  # me: a listener calls close() again
+        elif self._closer != me and not self._closed.wait(timeout_ms / 1000):  # else a listener calls close()
             raise KafkaTimeoutError(f"another thread has not closed the consumer within {timeout_ms} ms")
 
     def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Begin to close without waiting, from any thread. In a forked child it is the parent's to close."""
+        """Begin to close without waiting, in any thread. In a forked child, the parent closes the consumer."""
         if os.getpid() == self._pid:
-            with contextlib.suppress(IllegalStateError):  # the loop has failed, and everything on it with it
+            with contextlib.suppress(IllegalStateError):  # the loop has failed, and everything on it
                 self.begin(close)
 
     def begin(self, close: Callable[[], Coroutine[Any, Any, None]]) -> LoopCall[None]:
@@ -264,8 +264,9 @@ class Closable(Protocol):
 
 
 def close_at_exit(core: Closable, runner: ThreadRunner, group_id: str | None) -> None:
-    """Close a consumer when the program ends, if it is open then. Nothing is committed: what it was given may not have
-    been processed."""
+    """Close a consumer that is still open when the program ends. Nothing is committed, because the program may not have
+    processed its records.
+    """
     _open[core] = runner, group_id
 
 
@@ -276,7 +277,7 @@ def _at_exit() -> None:
             if runner.last_call is not None:  # an interrupt has ended the wait for it
                 closing.append(runner.last_call)
             continue
-        was_closed, core.closed = core.closed, True  # but an interrupt came
+        was_closed, core.closed = core.closed, True  # but an interrupt prevented closing
         if group_id is not None and not was_closed:
             log.warning(
                 "a consumer of group %r was not closed before the program ended: records received since its last "
@@ -288,7 +289,7 @@ def _at_exit() -> None:
         except KafkaError as error:
             log.debug("closing a consumer at exit: %s", error)
     deadline = time.monotonic() + _CLOSE_MS / 1000
-    for call in closing:  # they close side by side
+    for call in closing:  # they close concurrently
         call.wait(max(0.0, deadline - time.monotonic()))
 
 

@@ -1,11 +1,10 @@
-"""The response for one partition: whole batches, which of their records were acquired, and how they become pieces.
+"""Acquired records: until they are decoded (`Acquired`), and until they are acknowledged (`InFlight`).
 
 Records that cannot be decoded are acknowledged at once, so that they are not delivered forever. A damaged batch is
-rejected. Records that could not be read behind it, or whose codec is missing, are released. Java does so in
-``ShareCompletedFetch``.
+rejected. Records after it, and records whose codec is missing, are released. Java does so in ``ShareCompletedFetch``.
 
-A broker may report more offsets as acquired than it sends batches for. Offsets behind the last batch are left alone:
-the client cannot know whether they have records, and their lock expires without its help.
+A broker may report more offsets as acquired than it sends batches for. Offsets after the last batch are not
+acknowledged, because the client cannot know whether they have records; their lock simply expires.
 """
 
 import math
@@ -25,7 +24,7 @@ _NO_LIMIT = 1 << 62
 
 
 class Range(NamedTuple):
-    """Offsets that were acquired, and how often they were delivered."""
+    """Acquired offsets and their delivery count."""
 
     first: int
     last: int
@@ -33,7 +32,7 @@ class Range(NamedTuple):
 
 
 def in_order(ranges: Iterable[Range]) -> list[Range]:
-    """The ranges as they came, without what is empty, or stands in an earlier one, so that no record comes twice."""
+    """Return the ranges in order, without empty ones and overlaps, so that no record is returned twice."""
     found: list[Range] = []
     start = 0
     for one in ranges:
@@ -52,7 +51,7 @@ class DecodeOptions(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """Offsets that could not be decoded, and how to acknowledge them."""
+    """Offsets that could not be decoded, and the type of their acknowledgement."""
 
     first: int
     last: int
@@ -60,9 +59,9 @@ class Refused(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """What became of an answer.
+    """The result of decoding a response.
 
-    ``beyond`` is the first offset that was called acquired and is behind the last batch; None: there is none.
+    ``beyond`` is the first acquired offset after the last batch; None: there is none.
     """
 
     pieces: list[Piece]
@@ -72,17 +71,17 @@ class Decoded(NamedTuple):
 
 
 class Acquired:
-    """See the module. Made on the loop, decoded by the caller.
+    """The response for one partition. Created on the loop, decoded by the caller.
 
     Arguments:
         tp, topic_id: the partition.
-        node_id: who handed the records out.
-        ranges: what was acquired, by `in_order`; at least one.
+        node_id: the broker that sent the records.
+        ranges: the acquired offsets, by `in_order`; at least one range.
         records: whole batches.
-        frame: holds the bytes.
+        frame: contains the bytes.
 
     Attributes:
-        locked_until: when the locks are over at the latest, in the loop's seconds.
+        locked_until: the latest time at which the locks expire, by the loop's clock in seconds.
     """
 
     __slots__ = ("_frame", "_records", "locked_until", "node_id", "ranges", "topic_id", "tp")
@@ -106,17 +105,17 @@ class Acquired:
 
     @property
     def nbytes(self) -> int:
-        """How many bytes came."""
+        """The size in bytes."""
         return 0 if self._records is None else len(self._records)
 
     def drop(self) -> None:
-        """Let go of the bytes."""
+        """Release the bytes."""
         if self._records is not None:
             self._records = None
             self._frame.release()
 
     def decode(self, options: DecodeOptions) -> Decoded:
-        """Columns of what was acquired. The bytes are kept, until `drop`."""
+        """Decode the acquired records. The bytes are kept until `drop`."""
         records = self._records
         assert records is not None
         decoder = BatchDecoder(
@@ -148,7 +147,7 @@ class Acquired:
         return Piece(self.tp, self.topic_id, self.node_id, taken, first, last, count, has_gaps, self.locked_until)
 
     def _end_of_damage(self, columns: Columns, records: memoryview | bytes, error: Exception) -> int:
-        """The last offset of the damaged batch; -1: no batch is damaged, it only could not be read here."""
+        """Return the last offset of the damaged batch; -1 if none is damaged, but the client cannot read it."""
         if not isinstance(error, CorruptRecordError):
             return -1
         try:
@@ -159,7 +158,7 @@ class Acquired:
         return last if header is None or header.last_offset < columns.next_offset else min(header.last_offset, last)
 
     def _refused(self, start: int, end_of_damage: int) -> list[Refused]:
-        """What is acquired from ``start`` on: rejected up to the end of the damage, and released behind that."""
+        """Refuse the acquired offsets from ``start`` on: reject up to the end of the damage, and release the rest."""
         found = []
         for first, last, _ in self.ranges:
             first = max(first, start)
@@ -172,7 +171,7 @@ class Acquired:
 
 
 def _told(error: Exception, refused: Sequence[Refused]) -> KafkaError:
-    """The error for the caller: what happened, and what was done about it."""
+    """Return the error for the caller, with the consequences for the records."""
     done = ", ".join(f"{one.first} to {one.last} {_DONE[one.kind]}" for one in refused)
     kind: type[KafkaError] = type(error) if isinstance(error, KafkaError) else KafkaError
     told = kind(f"{error}; of what was acquired, offsets {done}")
@@ -184,10 +183,10 @@ _DONE = {AcknowledgeType.REJECT: "are rejected", AcknowledgeType.RELEASE: "are r
 
 
 class InFlight:
-    """The records that were returned to the caller and not acknowledged. Belongs to the caller.
+    """The records that were returned to the program and not acknowledged. Used in the caller's thread.
 
     Attributes:
-        pieces: the pieces that were handed out, in order.
+        pieces: the returned pieces, in order.
         refused: acknowledgements to send for offsets that could not be decoded or deserialized.
     """
 
@@ -196,7 +195,7 @@ class InFlight:
         self.refused: list[tuple[TopicPartition, UUID, int, Refused]] = []
 
     def acknowledge(self, topic: str, partition: int, offset: int, kind: AcknowledgeType) -> None:
-        """Note the program's acknowledgement of a record; raises `IllegalStateError` for one that it does not have."""
+        """Set the acknowledgement of a record. Raises `IllegalStateError` if the program does not have it."""
         for piece in self.pieces:
             tp = piece.tp
             if piece.first <= offset <= piece.last and tp.partition == partition and tp.topic == topic:
@@ -214,21 +213,21 @@ class InFlight:
         )
 
     def refuse(self, source: Acquired | Piece, refused: Iterable[Refused]) -> None:
-        """Note offsets that could not be decoded or deserialized."""
+        """Add acknowledgements of offsets that could not be decoded or deserialized."""
         self.refused += [(source.tp, source.topic_id, source.node_id, one) for one in refused]
 
     def accept_all(self) -> None:
-        """Accept the records that were handed out and not acknowledged."""
+        """Accept the returned records that are not acknowledged."""
         for piece in self.pieces:
             piece.accept_rest()
 
     @property
     def is_open(self) -> bool:
-        """Whether a record that was handed out is not acknowledged."""
+        """Whether a returned record is not acknowledged."""
         return any(piece.is_open for piece in self.pieces)
 
     def put_back(self, decoded: deque[Piece]) -> None:
-        """Give back records that were taken and not handed out, as iteration leaves them."""
+        """Put back records that iteration took and did not return."""
         if not any(piece.handed < len(piece) for piece in self.pieces):
             return
         rests = [rest for piece in self.pieces if (rest := piece.split()) is not None]
@@ -236,7 +235,7 @@ class InFlight:
         decoded.extendleft(reversed(rests))
 
     def cut(self, piece: Piece, row: int) -> Piece | None:
-        """Cut a piece that iteration has begun, or is about to, before a row; returns the rest, if there is one."""
+        """Cut a piece before a row, for iteration; returns the rest, if there is one."""
         piece.handed = row
         rest = piece.split()
         piece.handed = 0
@@ -246,11 +245,11 @@ class InFlight:
         return rest
 
     def drop(self, piece: Piece) -> None:
-        """Remove a piece that the program does not get after all."""
+        """Remove a piece that the program does not receive after all."""
         self.pieces = [one for one in self.pieces if one is not piece]
 
     def take(self) -> list[Acknowledgements]:
-        """Take the acknowledgements to send, by partition and broker; rows without one stay."""
+        """Return the acknowledgements to send, by partition and broker; unacknowledged rows stay."""
         found: dict[tuple[TopicPartition, UUID, int], Acknowledgements] = {}
 
         def of(tp: TopicPartition, topic_id: UUID, node_id: int) -> Acknowledgements:

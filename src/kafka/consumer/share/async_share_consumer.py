@@ -10,17 +10,18 @@ from kafka.errors import IllegalStateError
 
 @with_options("share consumer")
 class AsyncKafkaShareConsumer(AsyncShareCalls):
-    """Reads records together with others of a share group, in asyncio; see `KafkaShareConsumer`. What waits is awaited.
+    """Reads records as a member of a share group, in asyncio; see `KafkaShareConsumer`. Await calls that wait.
 
-    `async with` starts and closes it. One task at a time may call it: what another one was given would be acknowledged.
+    `async with` starts and closes it. Only one task at a time may call it, because a call would acknowledge the records
+    returned to another task.
 
     Arguments:
         topics: topics to subscribe to; without any, call `subscribe`.
         configs: options, see `KafkaShareConsumer`.
 
-    Before `start` each method raises `IllegalStateError`.
+    Before `start`, each method raises `IllegalStateError`.
 
-    Raises `KafkaConfigurationError` for an option that is unknown, wrong, or has no meaning for share groups.
+    Raises `KafkaConfigurationError` for an option that is unknown, invalid, or meaningless for share groups.
     """
 
     def __init__(self, *topics: str, **configs: Unpack[ShareConfigs]) -> None:
@@ -30,7 +31,7 @@ class AsyncKafkaShareConsumer(AsyncShareCalls):
         self._make_parts(parse_share(configs))
 
     async def start(self) -> None:
-        """Find the cluster, and subscribe to the topics given; raises `NoBrokersAvailable`."""
+        """Find the cluster, and subscribe to the given topics. Raises `NoBrokersAvailable`."""
         if self._started:
             raise IllegalStateError("the consumer has been started already")
         self._make_poll_loop(self._config)
@@ -43,15 +44,15 @@ class AsyncKafkaShareConsumer(AsyncShareCalls):
             raise
 
     async def stop(self) -> None:
-        """As `close`, under the name that other asyncio clients have."""
+        """Like `close`, under the name that other asyncio clients use."""
         await self.close()
 
     async def __aenter__(self) -> Self:
-        """The consumer itself, which is closed at the end of the block."""
+        """Return the consumer, which is closed at the end of the block."""
         await self.start()
         return self
 
-    if not TYPE_CHECKING:  # a checker would take it to allow every name
+    if not TYPE_CHECKING:  # otherwise type checkers would accept any name
 
         def __getattr__(self, name: str) -> Any:
             if name in ("_core", "_runner"):

@@ -1,4 +1,4 @@
-"""What the synchronous and the asyncio share consumer have in common: everything that does not wait."""
+"""The part that the synchronous and the asyncio share consumer share: all methods that do not wait."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from kafka.metrics.kafka_metric import KafkaMetric
 
 CLOSE_TIMEOUT_MS = 30_000
-"""How long closing may take where the caller does not say."""
+"""Default timeout of `close`."""
 
 CommitCallback = Callable[[dict[TopicPartition, set[int]], Exception | None], Any]
-"""Called with the offsets by partition, and why acknowledging them has failed; None: it has not."""
+"""Called with the offsets by partition, and the error of their acknowledgement or None."""
 
 
 class BaseShareConsumer:
-    """The methods that do not wait. All but `wakeup` and `metrics` belong to the thread that polls."""
+    """The methods that do not wait. All except `wakeup` and `metrics` must be called in the polling thread."""
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "share consumer" in row.clients
@@ -55,13 +55,13 @@ class BaseShareConsumer:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The options in effect, by name, without those of `kafka.config.SecurityOptions`."""
+        """The options in effect, by name, except those of `kafka.config.SecurityOptions`."""
         config = self._core.config
         options = values_of(config.connection, config.share)
         return {**options, "bootstrap_servers": self._servers_given, "api_version": self._core.client.release}
 
     def subscription(self) -> set[str]:
-        """The topics subscribed to."""
+        """Return the subscribed topics."""
         return set(self._core.subscription.topics)
 
     @overload
@@ -92,20 +92,20 @@ class BaseShareConsumer:
         self._core.in_flight.acknowledge(topic, partition, offset, _checked_type(said))
 
     def commit_async(self) -> None:
-        """Send acknowledgements without waiting. With 'implicit', accept all records that were handed out.
+        """Send acknowledgements without waiting. With 'implicit', accept all returned records.
 
-        The outcome is passed to the callback of `set_acknowledgement_commit_callback`.
+        The result is passed to the callback of `set_acknowledgement_commit_callback`.
         """
         self._check_mine()
         self._settle()
         self._core.send_acknowledgements()
 
     def set_acknowledgement_commit_callback(self, callback: CommitCallback | None) -> None:
-        """Have ``callback(offsets, error)`` called for each partition when it is known what became of acknowledgements.
+        """Set a ``callback(offsets, error)`` that receives the results of acknowledgements, for each partition.
 
         Arguments:
-            callback: gets a dict of `TopicPartition` to sets of offsets, and an error or None; called from within
-                `poll()`, `commit()` and `close()`, and may not call the consumer. None: no callback. Of
+            callback: receives a dict of `TopicPartition` to sets of offsets, and an error or None. It runs within
+                `poll()`, `commit()` and `close()`, and may not call the consumer. None: no callback. For
                 `AsyncKafkaShareConsumer` it may be a coroutine function.
         """
         self._check_mine()
@@ -117,7 +117,7 @@ class BaseShareConsumer:
             self._core.fetcher.outcomes.clear()
 
     def acquisition_lock_timeout_ms(self) -> int | None:
-        """How long records are locked for this consumer, as the broker has said last; None before it has."""
+        """Return how long records are locked for this consumer, as last reported by a broker; None before that."""
         return self._core.fetcher.lock_timeout_ms
 
     @overload
@@ -125,49 +125,52 @@ class BaseShareConsumer:
     @overload
     def metrics(self, raw: bool) -> dict[Any, Any]: ...
     def metrics(self, raw: bool = False) -> dict[Any, Any]:
-        """Present values by group and name; nothing with ``metrics_enabled=False``. Any thread may call this.
+        """Return the current values by group and name; empty with ``metrics_enabled=False``. Any thread may call this.
 
         Arguments:
-            raw: True gives `KafkaMetric` objects by their `MetricName` instead.
+            raw: True returns `KafkaMetric` objects by their `MetricName` instead.
         """
         return self._core.metrics.registered() if raw else self._core.metrics.snapshot()
 
     def register_metric_for_subscription(self, metric: "KafkaMetric") -> None:
-        """Push one of the program's metrics to brokers along with the client's, if they subscribe to it (KIP-1076).
+        """Push a metric of the program to brokers along with the client's own, if they subscribe to it (KIP-1076).
 
-        Its name there is "org.apache.kafka", group and name, joined by dots. A `kafka.metrics.stats.Total` is a sum,
-        any other metric a gauge. A metric with the `MetricName` of one of the client's is ignored. Any thread may call
-        this.
+        Its name there consists of "org.apache.kafka", the group and the name, joined by dots. A
+        `kafka.metrics.stats.Total` is pushed as a sum, any other metric as a gauge. A metric with the `MetricName` of
+        one of the client's is ignored. Any thread may call this.
 
         Raises `TypeError` if it is not a `KafkaMetric`.
         """
         self._core.telemetry.register(metric)
 
     def unregister_metric_from_subscription(self, metric: "KafkaMetric") -> None:
-        """Push it no longer. Any thread may call this.
+        """Stop pushing a metric. Any thread may call this.
 
         Arguments:
-            metric: what `register_metric_for_subscription` was given.
+            metric: the metric passed to `register_metric_for_subscription`.
         """
         self._core.telemetry.unregister(metric)
 
     def health(self) -> Health:
-        """How the consumer is, see `Health`. Any thread may call this, at any time; it neither waits nor raises."""
+        """Return the state of the consumer, see `Health`.
+
+        Any thread may call this at any time; it neither waits nor raises.
+        """
         if not self._started:
             return not_started(self._config.connection.client_id)
         return self._core.health()
 
     def wakeup(self) -> None:
-        """Have the `poll()` or the iteration that is waiting, or else the next one, raise `WakeupError`.
+        """Make the current `poll()` or iteration, or otherwise the next one, raise `WakeupError`.
 
-        It raises once, and takes nothing: the next call gives the records. What was handed out before is accepted, or
-        has to be acknowledged, as with any other call. Any thread may call this, also a signal's handler. Java:
+        It raises once and takes no records; the next call returns them. Records returned earlier are accepted, or must
+        be acknowledged, as with any other call. Any thread may call this, and so may a signal handler. Java:
         ``wakeup``.
         """
         self._core.events.wake()
 
     def _repr_html_(self) -> str:
-        """What a notebook shows of the consumer: its health, and its topics. In any thread; asks no broker."""
+        """Return the HTML for notebooks: health and topics. Any thread may call this; it sends no requests."""
         options, read = self._config, self._core.subscription if self._started else None
         return consumer_html(type(self).__name__, self.health(), options.connection, options.share.group_id, read)
 
@@ -180,7 +183,7 @@ class BaseShareConsumer:
     # Inside -----------------------------------------------------------------------------------------------------------
 
     def _settle(self) -> None:
-        """Take what was handed out for accepted, where that is implicit; what iteration has not given stays."""
+        """In implicit mode, accept the returned records; those that iteration has not returned stay."""
         self._stop_iteration()
         core = self._core
         core.in_flight.put_back(core.decoded)
@@ -188,13 +191,13 @@ class BaseShareConsumer:
             core.in_flight.accept_all()
 
     def _stop_iteration(self) -> None:
-        """Stop iteration; the caller gives back the records that iteration took and has not returned."""
+        """Stop iteration; the caller puts back the records that iteration took and has not returned."""
         self._rest = iter(())
         self._current = None
         self._loaded.clear()
 
     def _check_mine(self) -> None:
-        """Raise `IllegalStateError` for a closed consumer, and for a call while another one is under way."""
+        """Raise `IllegalStateError` if the consumer is closed, or another call is in progress."""
         self._core.check_open()
         if self._in_a_call:
             raise IllegalStateError(

@@ -1,8 +1,8 @@
-"""Talks to one broker for a share consumer: one request at a time, as the session's epoch counts them.
+"""Sends the requests of a share consumer to one broker, one at a time, as the session's epoch requires.
 
-A fetch is sent when the caller wants records, never in advance: the locks of acquired records would expire while they
-wait to be processed. Acknowledgements are sent with a fetch if there is one, otherwise in a request of their own. Java:
-``ShareConsumeRequestManager``.
+A fetch is sent when the caller wants records, never in advance, because the locks of acquired records would expire
+while they wait to be processed. Acknowledgements are sent with a fetch if there is one, otherwise in a separate
+request. Java: ``ShareConsumeRequestManager``.
 """
 
 import asyncio
@@ -32,17 +32,17 @@ FIRST_EPOCH, LAST_EPOCH = 0, -1
 _EPOCHS = 2**31 - 1
 
 Partition = tuple[UUID, int]
-"""The topic's id and the number."""
+"""The topic's id and the partition number."""
 
 
 class ShareSession:
-    """The share session with one broker: it knows what is fetched, so that requests only name changes.
+    """The share session with one broker: it knows the fetched partitions, so that requests contain only changes.
 
     Java: ``ShareSessionHandler``.
 
     Attributes:
-        targets: the partitions that are to be fetched.
-        epoch: of the next request; 0 begins a session.
+        targets: the partitions to fetch.
+        epoch: the epoch of the next request; 0 begins a session.
     """
 
     def __init__(self) -> None:
@@ -53,13 +53,13 @@ class ShareSession:
 
     @property
     def is_open(self) -> bool:
-        """Whether the broker has it."""
+        """Whether the broker has a session."""
         return self.epoch != FIRST_EPOCH
 
     def fetch_topics(
         self, acks: Iterable[Acknowledgements]
     ) -> tuple[list[share_fetch.FetchTopic], list[share_fetch.ForgottenTopic]]:
-        """What the next fetch names: partitions that are new or have acknowledgements, and those that are forgotten."""
+        """Return the contents of the next fetch: new partitions, those with acknowledgements, and forgotten ones."""
         self._sent = set(self.targets)
         rows: dict[Partition, share_fetch.FetchPartition] = {}
         for topic_id, number in sorted(self.targets - self._known):
@@ -80,7 +80,7 @@ class ShareSession:
 
     @staticmethod
     def acknowledge_topics(acks: Iterable[Acknowledgements]) -> list[share_acknowledge.AcknowledgeTopic]:
-        """What the next acknowledgement names."""
+        """Return the contents of the next acknowledgement."""
         topics: dict[UUID, share_acknowledge.AcknowledgeTopic] = {}
         for (topic_id, number), batches in _by_partition(acks).items():
             row = share_acknowledge.AcknowledgePartition(
@@ -97,22 +97,22 @@ class ShareSession:
         return list(topics.values())
 
     def fetched(self) -> None:
-        """The broker has taken a fetch."""
+        """Note that the broker accepted a fetch."""
         self._known = self._sent
         self.counted()
 
     def counted(self) -> None:
-        """The broker has taken a request."""
+        """Note that the broker accepted a request."""
         self.epoch = 1 if self.epoch == _EPOCHS else self.epoch + 1
 
     def lost(self) -> None:
-        """The broker does not have our session, or no longer: records acquired in it are released."""
+        """Note that the broker has lost the session, which releases the records acquired in it."""
         self.epoch = FIRST_EPOCH
         self._known = set()
 
 
 def _by_partition(acks: Iterable[Acknowledgements]) -> dict[Partition, list[AckBatch]]:
-    """The batches of each partition, in order."""
+    """Return the batches of each partition, in order."""
     found: dict[Partition, list[AckBatch]] = {}
     for each in acks:
         found.setdefault((each.topic_id, each.tp.partition), []).extend(each.batches)
@@ -131,40 +131,40 @@ _SESSION_LOST = (ShareSessionNotFoundError, InvalidShareSessionEpochError)
 
 
 class BrokerShareListener(Protocol):
-    """What the answers are for; called on the loop."""
+    """The listener of a `BrokerShareFetcher`. Called on the loop."""
 
     def name_of(self, partition: Partition) -> TopicPartition | None:
-        """A partition that is or was assigned, by its topic's name."""
+        """Return a partition that is or was assigned, by its topic's name; None if the name is unknown."""
 
     def acquired(self, acquired: Acquired) -> None:
-        """Records are there."""
+        """Called with acquired records."""
 
     def locks_last(self, timeout_ms: int) -> None:
-        """How long locks of what a broker answers are, before the rest of the answer is told; 0: it has not said."""
+        """Called with the lock timeout of a response, before its records; 0 if the broker does not report it."""
 
     def answered(self) -> None:
-        """A fetch was answered, maybe with nothing."""
+        """Called after the response to a fetch, which may be empty."""
 
     def completed(self, acks: Acknowledgements, error: Exception | None) -> None:
-        """It is known what became of acknowledgements."""
+        """Called with the result of acknowledgements."""
 
     def refused(self, partition: Partition, error: type[KafkaError], data: PartitionData) -> None:
-        """A broker cannot give records of a partition."""
+        """Called when a broker cannot return records of a partition."""
 
     def broker_failed(self, error: Exception) -> None:
-        """A broker could not be asked, or refused a request as a whole."""
+        """Called when a broker is unavailable, or refuses a whole request."""
 
 
 class BrokerShareFetcher:
-    """See the module; belongs to the loop.
+    """Fetches from one broker; see the module. Used on the loop.
 
     Arguments:
         node_id: the broker.
         options: sizes, times, modes.
         client: sends.
-        member_id: the member's name, which names the session too.
-        listener: is told of answers.
-        retry: judges failures.
+        member_id: the member's id, which also identifies the session.
+        listener: receives the responses.
+        retry: handles failures.
     """
 
     def __init__(
@@ -196,11 +196,11 @@ class BrokerShareFetcher:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a request is on its way, or about to be tried again."""
+        """Whether a request is outstanding or about to be repeated."""
         return self._task is not None
 
     def kick(self) -> None:
-        """There may be something to send."""
+        """Send a request if there is something to send."""
         if self._task is None and self._has_work() and not self._closed:
             self.asked_at = asyncio.get_running_loop().time()
             self._task = asyncio.get_running_loop().create_task(self._run(), name=f"share fetches {self.node_id}")
@@ -230,7 +230,7 @@ class BrokerShareFetcher:
             await self._fetch()
 
     def _can_go_along(self) -> bool:
-        """Whether the acknowledgements can be sent with a fetch, which is to be sent."""
+        """Return whether the acknowledgements can be sent with a fetch that is about to be sent."""
         return bool(self.wanted and self.session.targets) and all(
             not acks.renewed and (acks.topic_id, acks.tp.partition) in self.session.targets for acks in self.pending
         )
@@ -306,7 +306,7 @@ class BrokerShareFetcher:
             self._listener.completed(each, said.get((each.topic_id, each.tp.partition), missing))
         self._listener.answered()
         if trouble is not None:
-            raise trouble  # so that the next fetch waits a moment
+            raise trouble  # so that the next fetch waits briefly
 
     def _acquired(self, key: Partition, data: PartitionData, frame: SharedFrame) -> None:
         tp = self._listener.name_of(key)
@@ -357,7 +357,7 @@ class BrokerShareFetcher:
             self._listener.completed(each, said.get((each.topic_id, each.tp.partition), missing))
 
     def _refused(self, kind: type[KafkaError], text: str | None, acks: list[Acknowledgements]) -> None:
-        """The request was refused as a whole; raises what has to be waited after."""
+        """Handle the refusal of a whole request; raises errors that require a pause."""
         error = kind(f"broker {self.node_id}: {text or 'the share session is refused'}")
         self.session.lost()
         self._complete(acks, error)
@@ -367,14 +367,14 @@ class BrokerShareFetcher:
             self._sessions_lost += 1
             if self._sessions_lost > 1:
                 raise error
-            return  # the first new one is begun at once
+            return  # the first new one is begun immediately
         self._listener.broker_failed(error)
         raise error
 
     # Ending -----------------------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """Send what is to be acknowledged, and end the session: what else was acquired is released. Raises nothing."""
+        """Send acknowledgements and end the session, which releases all other acquired records. Does not raise."""
         self.wanted = 0
         self._closed = True
         task = self._task
@@ -389,7 +389,7 @@ class BrokerShareFetcher:
             log.debug("broker %d was not told of the end of a share session: %s", self.node_id, error)
 
     def abort(self) -> None:
-        """Stop at once."""
+        """Stop immediately."""
         self._closed = True
         if self._task is not None:
             self._task.cancel()

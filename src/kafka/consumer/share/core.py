@@ -1,7 +1,7 @@
-"""The core of a share consumer: all of it but the public classes and the way they wait.
+"""The core of a share consumer: everything except the public classes and the way they wait.
 
-As in `kafka.consumer.core` methods of "the caller's side" run in the caller's thread and never wait; coroutines, and
-what the parts call, run on the client's loop.
+As in `kafka.consumer.core`, methods of "the caller's side" run in the caller's thread and never wait. Coroutines, and
+the methods that the parts call, run on the client's loop.
 """
 
 import asyncio
@@ -37,21 +37,21 @@ from kafka.net.statistics import NetworkTraffic
 log = logging.getLogger(__name__)
 
 _RESERVE_FOR_LEAVING = 0.75
-"""How much of the time for closing acknowledgements may take."""
+"""The fraction of the closing timeout that acknowledgements may take."""
 
 
 class ShareCore:
-    """See the module.
+    """The core of one share consumer; see the module.
 
     Arguments:
         config: all options.
-        runner: reaches the caller.
-        loop: the loop that this runs on.
-        client: the cluster; None: one is made from the options.
+        runner: connects the loop and the caller.
+        loop: the loop on which this runs.
+        client: the cluster; None: create one from the options.
 
     Attributes:
-        in_flight: what the program has.
-        decoded: pieces that were decoded and not handed out.
+        in_flight: the records that the program has.
+        decoded: pieces that were decoded and not returned.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class ShareCore:
         self._statistics.report_by_runner()
 
     def _labels(self) -> dict[str, str | None]:
-        """This consumer's labels in telemetry."""
+        """Return the labels of this consumer in telemetry."""
         options = self.config.share
         return {
             "client_rack": options.client_rack,
@@ -120,7 +120,7 @@ class ShareCore:
         }
 
     def health(self) -> Health:
-        """How the consumer is. In any thread."""
+        """Return the state of the consumer. May be called in any thread."""
         status, since = self.membership.status(), self.fetcher.waiting_since()
         waits_for = ("records of its share group",) if since is not None else ()
         seen = Observed(
@@ -136,7 +136,7 @@ class ShareCore:
     # The loop's side --------------------------------------------------------------------------------------------------
 
     async def start(self, *, in_background: bool = False) -> None:
-        """Find the cluster; raises `NoBrokersAvailable`, but not ``in_background``."""
+        """Find the cluster. Raises `NoBrokersAvailable`, but not ``in_background``."""
         await self._client_core.start(in_background=in_background)
         self.client.on_metadata(self._metadata_changed)
 
@@ -147,7 +147,7 @@ class ShareCore:
     def assigned(self, partitions: dict[UUID, list[int]]) -> None:
         """See `ShareMemberListener`."""
         self.fetcher.assign(partitions)
-        self._runner.notify()  # a caller that waits asks for records of them
+        self._runner.notify()  # a waiting caller then requests their records
 
     def failed(self, error: Exception) -> None:
         """See `ShareMemberListener`."""
@@ -184,12 +184,12 @@ class ShareCore:
     # The caller's side ------------------------------------------------------------------------------------------------
 
     def check_open(self) -> None:
-        """Raise `IllegalStateError` once the consumer is closed."""
+        """Raise `IllegalStateError` if the consumer is closed."""
         if self.closed:
             raise IllegalStateError("the consumer is closed")
 
     def raise_error(self) -> None:
-        """Raise what went wrong in the background, one error a call."""
+        """Raise background errors, one per call."""
         if self._refusal is not None:
             raise self._refusal
         self.events.pending = False
@@ -204,7 +204,7 @@ class ShareCore:
             raise WakeupError("wakeup() was called")
 
     def subscribe(self, topics: frozenset[str]) -> None:
-        """Be a member of the group that reads these topics."""
+        """Become a member of the group that reads these topics."""
         self._refusal = None
         self._runner.submit(self._subscribe, topics)
 
@@ -213,7 +213,7 @@ class ShareCore:
         self.membership.subscribe(topics)
 
     async def leave_group(self, timeout_ms: float) -> None:
-        """Give up the membership, and wait a moment for the coordinator. Raises nothing."""
+        """Give up the membership, and wait briefly for the coordinator. Does not raise."""
         self.topics.update()
         await self.membership.leave(timeout_ms)
 
@@ -231,7 +231,7 @@ class ShareCore:
                 "acknowledge() for each of them before the next poll()"
             )
         self.clock.begin(now)
-        if self.membership.state is ShareMemberState.STALE:  # in other states it need not know
+        if self.membership.state is ShareMemberState.STALE:  # other states do not require a notification
             self._runner.submit(self.membership.polled)
 
     def send_acknowledgements(self, max_records: int = 0) -> list[Acknowledgements]:
@@ -242,13 +242,13 @@ class ShareCore:
         return acks
 
     def has_records(self) -> bool:
-        """Whether records can be handed out without asking a broker."""
+        """Return whether records can be returned without asking a broker."""
         return bool(self.fetcher.renewed or self.decoded or self.fetcher.ready)
 
     def take(self, max_records: int) -> list[Piece]:
         """Decode and return the next pieces, with about ``max_records`` records. They stay queued until `handed_out`.
 
-        Raises the error of a response once the records before it are handed out.
+        Raises the error of a response once the records before it have been returned.
         """
         taken: list[Piece] = []
         count = 0
@@ -282,7 +282,7 @@ class ShareCore:
         return True
 
     def _decode_next(self, has_some: bool) -> bool:
-        """Decode the next response; False: there is none, or its error has to wait."""
+        """Decode the next response. Returns False if there is none, or its error has to wait."""
         ready = self.fetcher.ready
         if not ready:
             return False
@@ -306,7 +306,7 @@ class ShareCore:
         return True
 
     def cut(self, piece: Piece, row: int) -> None:
-        """Cut a piece that is to be handed out before a row; the rest comes next time."""
+        """Cut a piece before a row; the next call returns the rest."""
         piece.handed = row
         rest = piece.split()
         piece.handed = 0
@@ -314,14 +314,14 @@ class ShareCore:
             self.decoded.insert(self._place_of(piece) + 1, rest)
 
     def drop(self, piece: Piece) -> None:
-        """Remove a piece without handing it out."""
+        """Remove a piece without returning it."""
         del self.decoded[self._place_of(piece)]
 
     def _place_of(self, piece: Piece) -> int:
         return next(place for place, one in enumerate(self.decoded) if one is piece)
 
     def handed_out(self, pieces: list[Piece], one_by_one: bool = False) -> None:
-        """The program has these pieces now, or gets their records one by one."""
+        """Note that the program has received these pieces, or receives their records one by one."""
         for piece in pieces:
             piece.handed = 0 if one_by_one else len(piece)
         self.in_flight.pieces = [*self.in_flight.pieces, *pieces]
@@ -329,7 +329,7 @@ class ShareCore:
             self.decoded.popleft()
 
     def taken_back(self, before: list[Piece]) -> None:
-        """Take back pieces passed to `handed_out` that an error kept from the program: they are handed out next time.
+        """Take back pieces passed to `handed_out` that the program did not receive because of an error.
 
         Arguments:
             before: the pieces that the program had before.
@@ -343,18 +343,18 @@ class ShareCore:
 
 
 class ShareMetrics:
-    """The share consumer's metrics: which part counts what, and the names under which they are shown.
+    """The share consumer's metrics: the part that counts each of them, and their names.
 
     Arguments:
         config: the consumer's options.
-        loop: whose time counts.
-        callback_runner: makes what calls reporters, of a name.
+        loop: provides the time.
+        callback_runner: creates the runner of a given name that calls reporters.
 
     Attributes:
         all: every metric of the consumer.
-        traffic: counts what is exchanged with brokers.
+        traffic: counts bytes exchanged with brokers.
 
-    Raises what the constructor, `configure` and `init` of reporters raise.
+    Raises exceptions of the constructor, `configure` and `init` of reporters.
     """
 
     def __init__(
@@ -374,7 +374,7 @@ class ShareMetrics:
         self.traffic = NetworkTraffic(self.all, prefix, loop)
 
     def show(self, fetcher: ShareFetcher, membership: ShareMembership, clock: PollClock) -> None:
-        """Show what other parts of the consumer tell."""
+        """Register the metrics of the other parts."""
         fetched = (
             _gauge("fetch-total", "fetches that were answered", lambda: fetcher.fetches),
             _gauge("bytes-consumed-total", "bytes of records that have come", lambda: fetcher.bytes_fetched),
@@ -405,7 +405,7 @@ class ShareMetrics:
         self.all.add(self._poll_group, POLL_METRICS, clock)
 
     def report_by_runner(self) -> None:
-        """From now on parts show something in threads where reporters, if there are any, may not be called."""
+        """Restrict reading of metrics to threads in which the reporters, if any, may be called."""
         self.all.call_reporters_by(self._reporting.submit)
 
     def submit(self, function: Callable[[], object]) -> None:
@@ -413,7 +413,7 @@ class ShareMetrics:
         self._reporting.submit(function)
 
     async def close(self, deadline: float) -> None:
-        """Close the reporters, and wait for them up to a time."""
+        """Close the reporters, and wait for them until a deadline."""
         self.all.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout_at(deadline):

@@ -14,18 +14,18 @@ class KafkaShareConsumer(ShareCalls):
 
     The consumers of a share group share the records of each partition, however many consumers there are. A record is
     acquired for one of them, under a lock that expires (after 30 seconds, unless brokers are configured otherwise). An
-    acknowledged record is done. Any other is delivered again, to any of them, up to five times. Needs Kafka 4.2 or
-    later.
+    accepted record is not delivered again; other records are, to any of the consumers, up to five times. Requires Kafka
+    4.2 or later.
 
-    A consumer belongs to one thread; only `close` and `wakeup` may be called from others. Heartbeats and requests run
-    on a loop thread that all clients of the process share.
+    Use a consumer in one thread; other threads may only call `close` and `wakeup`. Heartbeats and requests run on a
+    loop thread that all clients of the process share.
 
     Arguments:
         topics: topics to subscribe to; without any, call `subscribe`.
         configs: options, such as ``bootstrap_servers``, ``group_id``, ``share_acknowledgement_mode``,
-            ``max_poll_records``. Where a group starts reading is a group config, ``share.auto.offset.reset``.
+            ``max_poll_records``. The group config ``share.auto.offset.reset`` determines where a group starts reading.
 
-    Raises `KafkaConfigurationError` for an option that is unknown, wrong, or has no meaning for share groups,
+    Raises `KafkaConfigurationError` for an option that is unknown, invalid, or meaningless for share groups,
     `NoBrokersAvailable` if no bootstrap server answers within ``bootstrap_timeout_ms``.
     """
 
@@ -45,5 +45,5 @@ class KafkaShareConsumer(ShareCalls):
             raise
 
     def __enter__(self) -> Self:
-        """The consumer itself, which is closed at the end of the block."""
+        """Return the consumer, which is closed at the end of the block."""
         return self

@@ -1,4 +1,4 @@
-"""The records that a share consumer returns, and Arrow batches of them: both with the delivery count.
+"""The records and Arrow batches that a share consumer returns, both with the delivery count.
 
 Records whose key or value cannot be deserialized are released.
 """
@@ -33,10 +33,10 @@ DELIVERY_COUNT = "delivery_count"
 
 
 class ShareConsumerRecord(ConsumerRecord):
-    """A `ConsumerRecord` with one field more, the last.
+    """A `ConsumerRecord` with an additional last field.
 
     Attributes:
-        delivery_count: how often the record was delivered to the group, this time included. Java: ``deliveryCount()``.
+        delivery_count: how often the record was delivered to the group, including this time. Java: ``deliveryCount()``.
     """
 
     __slots__ = ()
@@ -51,11 +51,11 @@ class ShareConsumerRecord(ConsumerRecord):
 
     @classmethod
     def of(cls, record: tuple[Any, ...], delivery_count: int) -> ShareConsumerRecord:
-        """A record with its count."""
+        """Create a record with its delivery count."""
         return tuple.__new__(cls, (*record[:_COUNT], delivery_count))
 
     @classmethod
-    def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]  # the base requires a tuple of fixed length
+    def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]  # a fixed length in the base
         fields = tuple(iterable)
         if len(fields) != len(cls._fields):
             raise TypeError(f"Expected {len(cls._fields)} fields, got {len(fields)}")
@@ -76,7 +76,7 @@ class ShareConsumerRecord(ConsumerRecord):
 
 
 def to_arrow(pieces: Iterable[Piece]) -> pyarrow.RecordBatch:
-    """The records of pieces as one Arrow batch: the columns of `Columns.to_arrow`, and ``delivery_count`` (int32)."""
+    """Return the pieces as one Arrow batch: the columns of `Columns.to_arrow`, and ``delivery_count`` (int32)."""
     import pyarrow as pa
 
     from kafka.record.arrow_batches import concat_arrow
@@ -98,7 +98,7 @@ _CHOICE = "; acknowledge(topic, partition, offset, AcknowledgeType.REJECT) befor
 
 
 class ShareMaterializer:
-    """Makes records of pieces.
+    """Builds records from pieces.
 
     Arguments:
         key_deserializer, value_deserializer: called with topic, bytes (None for null) and headers; None: the bytes are
@@ -109,10 +109,11 @@ class ShareMaterializer:
         self._builder = RecordBuilder(key_deserializer, value_deserializer, ShareConsumerRecord)
 
     def records(self, core: ShareCore, pieces: list[Piece]) -> ConsumerRecords:
-        """The records of pieces by partition.
+        """Return the records of pieces by partition.
 
-        If one cannot be deserialized, the list of pieces is cut before it. If it is the very first, it is released, and
-        its error raised; if the error is not about the record, it is not released, and comes with the next call.
+        If a record cannot be deserialized, the list of pieces is cut before it. If it is the very first record, it is
+        released and its error raised. An error that does not concern the record does not release it, and the next call
+        tries again.
         """
         gathered: dict[TopicPartition, list[ConsumerRecord]] = {}
         for number, piece in enumerate(pieces):
@@ -130,19 +131,19 @@ class ShareMaterializer:
         return ConsumerRecords(gathered)
 
     def made(self, piece: Piece) -> tuple[list[ShareConsumerRecord], FailedRow | None]:
-        """The records of a piece, up to the first that cannot be deserialized."""
+        """Return the records of a piece before the first that cannot be deserialized."""
         built = self._builder.build(piece.columns, piece.delivery_count)
         return cast("tuple[list[ShareConsumerRecord], FailedRow | None]", built)
 
     @staticmethod
     def check_about_record(piece: Piece, failed: FailedRow) -> None:
-        """Raise what a deserializer raised if it is not about the record."""
+        """Raise a deserializer's exception if it does not concern the record."""
         if not is_about_record(failed.cause):
             [record] = piece.columns.slice(failed.row, failed.row + 1).to_records()
             raise failure_of(record, failed.part, failed.cause)
 
     def _refuse(self, core: ShareCore, piece: Piece, failed: FailedRow) -> Exception:
-        """Release a record, the first of a piece that is next, and go on behind it; returns the error to raise."""
+        """Release the first record of the next piece, and continue after it; returns the error to raise."""
         core.cut(piece, failed.row + 1)
         core.drop(piece)
         return self.refuse(core, piece, failed)

@@ -12,43 +12,43 @@ from kafka.structs import TopicPartition
 
 
 class AcknowledgeType(enum.IntEnum):
-    """What a program says about a record that it received. Java: ``AcknowledgeType``."""
+    """A program's decision about a record. Java: ``AcknowledgeType``."""
 
     ACCEPT = 1
-    """It was processed: it is not delivered again."""
+    """The record was processed: it is not delivered again."""
     RELEASE = 2
-    """It was not processed: it is delivered again, to any consumer of the group, up to the limit of deliveries."""
+    """The record was not processed: it is delivered again, to any consumer of the group, up to the delivery limit."""
     REJECT = 3
-    """It cannot be processed: it is not delivered again."""
+    """The record cannot be processed: it is not delivered again."""
     RENEW = 4
-    """It is still being processed: its lock is renewed, and the next poll() returns it again (KIP-1222)."""
+    """The record is still being processed: its lock is renewed, and the next poll() returns it again (KIP-1222)."""
 
 
 GAP = 0
-"""The type for an offset that has no record: compaction removed it, or a transaction's marker is there."""
+"""The type for an offset without a record, because of compaction or a transaction marker."""
 OPEN, SENT = 0xFF, 0xFE
-"""The row is not acknowledged; its acknowledgement was sent, so that it cannot be changed."""
+"""The row is not acknowledged; its acknowledgement was sent, so it can no longer be changed."""
 _LONG_GAP = 32
 """Gaps of up to this many offsets are sent offset by offset, in one batch with their neighbours."""
 _ACCEPT, _RENEW = int(AcknowledgeType.ACCEPT), int(AcknowledgeType.RENEW)
 
 
 class Piece:
-    """A range of acquired records: rows of columns, and the acknowledgement of each. No object is made per row.
+    """A range of acquired records: rows of columns, and the acknowledgement of each. No object is created per row.
 
-    Belongs to the caller.
+    Used in the caller's thread.
 
     Arguments:
         tp, topic_id: the partition.
-        node_id: the broker that handed them out, which has to hear of them.
-        columns: the records; maybe fewer than there are offsets.
-        first, last: the offsets acquired.
-        delivery_count: how often they were delivered, this time included.
+        node_id: the broker that sent the records and receives the acknowledgements.
+        columns: the records; there may be fewer than offsets.
+        first, last: the acquired offsets.
+        delivery_count: how often they were delivered, including this time.
 
     Attributes:
-        handed: how many rows the program was given, from the front.
-        has_gaps: whether there are offsets without a record that are to be acknowledged as such.
-        locked_until: when the lock is over at the latest, in the loop's seconds.
+        handed: the number of rows returned to the program, from the front.
+        has_gaps: whether there are offsets without a record to acknowledge as gaps.
+        locked_until: the latest time at which the lock expires, by the loop's clock in seconds.
     """
 
     __slots__ = (
@@ -103,13 +103,13 @@ class Piece:
         return self._types
 
     def row_of(self, offset: int) -> int | None:
-        """The row of a record that was handed out, or None."""
+        """Return the row of a returned record, or None."""
         offsets = self.columns.offsets
         row = bisect_left(offsets, offset, 0, self.handed)
         return row if row < self.handed and offsets[row] == offset else None
 
     def say(self, row: int, kind: AcknowledgeType) -> None:
-        """Acknowledge a row; raises `IllegalStateError` if its acknowledgement was sent already."""
+        """Acknowledge a row. Raises `IllegalStateError` if its acknowledgement was already sent."""
         types = self.types
         if types[row] == SENT:
             raise IllegalStateError(
@@ -119,7 +119,7 @@ class Piece:
         types[row] = kind
 
     def accept_rest(self) -> None:
-        """Accept the rows that were handed out and not acknowledged."""
+        """Accept the returned rows that are not acknowledged."""
         if self._types is not None:
             head = self._types[: self.handed].replace(bytes((OPEN,)), bytes((_ACCEPT,)))
             self._types[: self.handed] = head
@@ -128,7 +128,7 @@ class Piece:
 
     @property
     def is_open(self) -> bool:
-        """Whether something that was handed out is not acknowledged."""
+        """Whether a returned row is not acknowledged."""
         if self._types is None:
             return self.handed > 0
         return self._types.find(OPEN, 0, self.handed) >= 0
@@ -142,13 +142,13 @@ class Piece:
 
     @property
     def is_done(self) -> bool:
-        """Whether all is acknowledged, and on its way."""
+        """Whether all acknowledgements have been sent."""
         if self.has_gaps:
             return False
         return not len(self) or (self._types is not None and self._types.count(SENT) == len(self))
 
     def split(self) -> "Piece | None":
-        """Cut off what was not handed out; None: all was."""
+        """Cut off the rows that were not returned; None if there are none."""
         if self.handed >= len(self):
             return None
         offsets = self.columns.offsets
@@ -169,7 +169,7 @@ class Piece:
         )
 
     def take(self) -> tuple[list[tuple[int, int, bytes]], list["Piece"]]:
-        """What is said and was not taken before, as ranges of offsets with their types; and what is to be renewed."""
+        """Return the new acknowledgements as ranges of offsets with their types, and the pieces to renew."""
         count, types = len(self), self.types
         if count == self.last - self.first + 1:  # the usual case: a row for each offset
             ranges = _ranges(self.first, types)
@@ -187,11 +187,11 @@ class Piece:
     def _with_gaps(self, types: bytearray) -> list[tuple[int, int, bytes]]:
         """Return the acknowledgements of rows and of the offsets between them; memory grows with the rows only.
 
-        A long gap is a separate range, as a broker may report any number of offsets as acquired.
+        A long gap is a separate range, because a broker may report any number of offsets as acquired.
         """
         filler = GAP if self.has_gaps else SENT
         found: list[tuple[int, int, bytes]] = []
-        kinds, start = bytearray(), self.first  # what is said from `start` on
+        kinds, start = bytearray(), self.first  # the acknowledgements from `start` on
         for offset, kind in zip([*self.columns.offsets, self.last + 1], [*types, SENT], strict=True):
             gap = offset - start - len(kinds)
             if gap > _LONG_GAP:
@@ -205,7 +205,7 @@ class Piece:
         return found + _ranges(start, kinds)
 
     def _renewed(self, types: bytearray) -> list["Piece"]:
-        """The rows whose locks are to be renewed, as pieces that can be handed out again."""
+        """Return the rows whose locks are to be renewed, as pieces that can be returned again."""
         found, start = [], types.find(_RENEW)
         offsets = self.columns.offsets
         while start >= 0:
@@ -218,7 +218,7 @@ class Piece:
 
 
 def _ranges(first: int, said: bytearray) -> list[tuple[int, int, bytes]]:
-    """Return the ranges of acknowledged offsets, with one type if it is the same for a whole range."""
+    """Return the ranges of acknowledged offsets, with a single type if it is the same for a whole range."""
     found = []
     kinds = bytes(said)
     start, size = 0, len(kinds)
@@ -238,7 +238,7 @@ _MOST_OF_A_RANGE = 1 << 20
 
 
 class AckBatch(NamedTuple):
-    """Consecutive offsets, and how they are acknowledged: one type for all, or one for each."""
+    """Consecutive offsets, with a single acknowledgement type for all, or one for each."""
 
     first: int
     last: int
@@ -246,17 +246,17 @@ class AckBatch(NamedTuple):
 
 
 class Acknowledgements:
-    """What is sent for one partition to the broker that the records came from.
+    """The acknowledgements of one partition to send to the broker that sent the records.
 
     Arguments:
         tp, topic_id: the partition.
         node_id: the broker.
 
     Attributes:
-        batches: in the order of offsets, once `sort` was called.
-        renewed: what is handed out again if the broker agrees.
-        error: why they have failed; None: they have not.
-        done: whether it is known what became of them.
+        batches: in order of offset after `sort`.
+        renewed: the pieces to return again if the broker agrees.
+        error: the error, or None.
+        done: whether the result is known.
     """
 
     __slots__ = ("batches", "done", "error", "node_id", "renewed", "topic_id", "tp")
@@ -271,11 +271,11 @@ class Acknowledgements:
         self.done = False
 
     def sort(self) -> None:
-        """Brokers want them in order."""
+        """Sort the batches, as brokers require."""
         self.batches.sort()
 
     def offsets(self) -> set[int]:
-        """The offsets of records, without those that have none; of a range that was not read the first million."""
+        """Return the offsets of records, without gaps; of a range that was not decoded, the first million."""
         found: set[int] = set()
         for batch in self.batches:
             if len(batch.types) == 1:

@@ -1,4 +1,4 @@
-"""Decides, on the loop, which broker is asked for which partitions, and who hears of acknowledgements."""
+"""Decides, on the loop, which broker to fetch each partition from, and reports the results of acknowledgements."""
 
 import asyncio
 import logging
@@ -34,28 +34,28 @@ _NEVER_MENDED = (
     TopicAuthorizationFailedError,
     UnsupportedVersionError,
 )
-"""Errors of a broker that the caller has to hear of: trying again does not help."""
+"""Permanent errors of a broker, which the caller has to know."""
 
 
 class ShareFetcher:
-    """See the module.
+    """Fetches for a share consumer; see the module.
 
     Arguments:
         options: sizes, times, modes.
         client: sends, and knows the leaders.
-        member_id: the member's name.
+        member_id: the member's id.
         backoff: pauses after failures.
-        notify: called when there is something for the caller to look at.
-        failed: called with what the caller has to raise.
+        notify: called when there is news for the caller.
+        failed: called with an error for the caller.
 
     Attributes:
-        ready: answers that the caller has not taken; it takes them from the left, in its thread.
+        ready: responses that the caller has not taken; it takes them from the left, in its thread.
         renewed: pieces whose locks were renewed, likewise.
-        outcomes: acknowledgements that the callback is to hear of, likewise.
+        outcomes: acknowledgements to report to the callback, likewise.
         wants_outcomes: whether there is a callback.
-        renewing: how many renewals are on their way.
-        lock_timeout_ms: how long locks last, as a broker said last; None: none has.
-        bytes_fetched, fetches, acknowledged, acknowledgements_failed: counted for metrics.
+        renewing: the number of outstanding renewals.
+        lock_timeout_ms: the lock timeout last reported by a broker; None before that.
+        bytes_fetched, fetches, acknowledged, acknowledgements_failed: counters for metrics.
     """
 
     def __init__(
@@ -89,23 +89,23 @@ class ShareFetcher:
     # What is assigned -------------------------------------------------------------------------------------------------
 
     def assignment(self) -> set[TopicPartition]:
-        """The partitions that are fetched, as far as their topics are known. In any thread."""
+        """Return the partitions being fetched, as far as their topics' names are known. May be called in any thread."""
         names, assigned = self._names, self._assigned
         return {TopicPartition(names[key], n) for key, numbers in assigned.items() if key in names for n in numbers}
 
     def waiting_since(self) -> float | None:
-        """Since when the broker that is silent longest has not answered; None: none is asked. In any thread."""
+        """Return when the longest outstanding request was sent; None if there is none. May be called in any thread."""
         return min((each.asked_at for each in list(self._brokers.values()) if each.is_busy), default=None)
 
     def assign(self, partitions: dict[UUID, list[int]]) -> None:
-        """Fetch these and no others."""
+        """Fetch these partitions, and no others."""
         self._assigned = partitions
         self.metadata_changed(self._client.metadata)
         if any(topic_id not in self._names for topic_id in partitions):
             self._client.request_refresh()
 
     def metadata_changed(self, metadata: ClusterMetadata) -> None:
-        """Leaders may have moved, and names of topics may be known now."""
+        """Update the leaders and the names of topics."""
         for topic in metadata.topics(False):
             known_id = metadata.topic_id(topic)
             if known_id is not None:
@@ -133,7 +133,7 @@ class ShareFetcher:
     # What the caller wants --------------------------------------------------------------------------------------------
 
     def fetch(self, max_records: int) -> None:
-        """The caller waits for records: ask each broker for ``max_records``, unless it is being asked already."""
+        """Ask each broker that is not being asked already for ``max_records``, because the caller waits for records."""
         if self.ready or self.renewed or self.renewing:
             return
         for broker in self._brokers.values():
@@ -164,7 +164,7 @@ class ShareFetcher:
             broker.kick()
 
     async def outcome(self, acks: list[Acknowledgements], timeout_ms: float) -> None:
-        """Wait until it is known what became of acknowledgements, or the time is up."""
+        """Wait for the results of acknowledgements, up to the timeout."""
         if all(each.done for each in acks):
             return
         done = asyncio.get_running_loop().create_future()
@@ -199,7 +199,7 @@ class ShareFetcher:
         self._notify()
 
     def _lock_over(self) -> float:
-        """The latest time at which a lock just reported by a broker expires: it began before the response came."""
+        """Return the latest expiry of a lock just reported by a broker, which began before the response arrived."""
         timeout_ms = math.inf if self.lock_timeout_ms is None else self.lock_timeout_ms
         return asyncio.get_running_loop().time() + timeout_ms / 1000
 
@@ -244,7 +244,7 @@ class ShareFetcher:
     # Ending -----------------------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """Send what is to be acknowledged, and end the sessions. Raises nothing."""
+        """Send acknowledgements and end the sessions. Does not raise."""
         try:
             await asyncio.gather(*(broker.close() for broker in self._brokers.values()))
         finally:

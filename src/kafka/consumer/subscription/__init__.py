@@ -1,4 +1,4 @@
-"""What the caller subscribes to, which partitions are assigned, and what to do when they change.
+"""The caller's subscription, the assigned partitions, and the handling of changes.
 
 May import `kafka.consumer.arguments`, `kafka.consumer.buffer` and `kafka.coordinator`.
 """

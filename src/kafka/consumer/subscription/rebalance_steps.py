@@ -1,8 +1,8 @@
 """The caller's part of a rebalance, step by step. `AsyncPollLoop` and its twin carry the steps out.
 
-The listener is called between `begin` and `finish`. The step is finished whatever the listener raises, so that the
-consumer, the listener and the membership always agree on which partitions are held. The next `poll()` continues with
-the next step.
+The rebalance listener is called between `begin` and `finish`. Each step is finished even if the listener raises, so
+that the consumer, the listener and the membership always agree on the assigned partitions. The next `poll()` continues
+with the next step.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,18 +22,18 @@ class StepListener(Protocol):
         """Replace the assignment; partitions that stay keep their state."""
 
     def find_positions(self) -> None:
-        """Partitions were added: find their positions. On the loop."""
+        """Find the positions of added partitions. Called on the loop."""
 
     def step_ready(self) -> None:
-        """The next `poll()` has to look for a step again. In any thread."""
+        """Called when the next `poll()` has to look for a step again. In any thread."""
 
 
 class Rebalance:
-    """The caller's side of a `Membership`, whatever its protocol. Belongs to the caller's thread.
+    """The caller's side of a `Membership`, whatever its protocol. Used in the caller's thread.
 
     Arguments:
-        membership: asks for the steps.
-        subscription: what is assigned.
+        membership: requests the steps.
+        subscription: the assignment.
         submit: runs a function on the loop.
         listener: the consumer.
     """
@@ -60,7 +60,7 @@ class Rebalance:
         """How often partitions were added."""
 
     def next_step(self) -> Step | None:
-        """The step to carry out now; raises the permanent error of the membership, at every `poll()`."""
+        """Return the next step to carry out. Raises the permanent error of the membership, at every `poll()`."""
         if not self._subscription.is_automatic or self._changes != self._changes_heard:
             return None
         try:
@@ -70,28 +70,28 @@ class Rebalance:
             raise
         if (
             step is None or (step.turn, step.kind is StepKind.ADD) == self._finished
-        ):  # the loop may not have heard of it yet
+        ):  # the loop may not know yet that it is finished
             return None
-        self._listener.step_ready()  # whatever happens meanwhile, the next poll() continues
+        self._listener.step_ready()  # the next poll() continues in any case
         return step
 
     def subscription_changed(self) -> None:
-        """The caller has changed the subscription: steps for the old one are no longer taken."""
+        """Note that the caller has changed the subscription: steps for the old one are no longer carried out."""
         self._changes += 1
 
     def subscription_heard(self) -> None:
-        """The membership has heard of one such change; called on the loop."""
+        """Note that the membership has handled one such change. Called on the loop."""
         self._changes_heard += 1
         self._listener.step_ready()
 
     def take_ahead(self, metadata_version: int) -> None:
-        """Without a group: take the known partitions before `poll()` tells the listener of them.
+        """Without a group, take the known partitions before `poll()` reports them to the listener.
 
-        So a program may seek and pause before its first poll. Revocations that a listener has to hear of are left to
-        `poll()`.
+        This allows a program to seek and pause before its first poll. `poll()` handles revocations that concern a
+        listener.
 
         Arguments:
-            metadata_version: nothing is done again for the same version.
+            metadata_version: does nothing if called again for the same version.
         """
         if self._taken_at == (metadata_version, self._changes):
             return
@@ -106,18 +106,18 @@ class Rebalance:
         self._taken_at = metadata_version, self._changes
 
     def leave_step(self) -> Step | None:
-        """The step before the caller itself gives up all partitions; None if no subscription has assigned any."""
+        """Return the step before the caller gives up all partitions; None if no subscription has assigned any."""
         held = self._held()
         return self._membership.leave_step(held) if held and self._subscription.is_automatic else None
 
     def begin(self, step: Step) -> None:
-        """Call before the listener: added partitions are assigned by then, so that the listener can seek."""
+        """Begin a step. Called before the listener: added partitions are already assigned, so that it can seek."""
         if step.kind is StepKind.ADD:
             self._listener.reassign(self._held() | step.partitions)
             self._untold = frozenset()
 
     def finish(self, step: Step) -> None:
-        """Call after the listener, whether it raised or not."""
+        """Finish a step. Called after the listener, even if it raised."""
         if step.kind is StepKind.ADD:
             self.completed += 1
         else:
@@ -128,5 +128,5 @@ class Rebalance:
         self._finished = step.turn, step.kind is StepKind.ADD  # an interrupt before this repeats the step
 
     def _held(self) -> frozenset[TopicPartition]:
-        """The partitions that the listener has been told of."""
+        """Return the partitions that were reported to the listener."""
         return frozenset(self._subscription.assigned_partitions()) - self._untold

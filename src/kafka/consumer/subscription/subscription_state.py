@@ -14,18 +14,18 @@ from kafka.structs import OffsetAndMetadata, SubscriptionPattern, TopicPartition
 
 
 class ConsumerRebalanceListener(abc.ABC):
-    """Told when partitions are assigned and revoked. Called in the polling thread, from within `poll()`."""
+    """Notified when partitions are assigned and revoked. Called in the polling thread, from within `poll()`."""
 
     @abc.abstractmethod
     def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
-        """Called before ``revoked`` go to other members: the last chance to commit for them."""
+        """Called before ``revoked`` go to other members: the last opportunity to commit their offsets."""
 
     @abc.abstractmethod
     def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
         """Called when ``assigned`` belong to this consumer, before their records are returned: the place to seek."""
 
     def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
-        """Called when other members may already have ``lost``, so that committing for them is no longer possible.
+        """Called when ``lost`` may already belong to other members, so that their offsets can no longer be committed.
 
         Calls `on_partitions_revoked` unless it is overridden. Java: ``onPartitionsLost`` (KIP-429).
         """
@@ -33,14 +33,14 @@ class ConsumerRebalanceListener(abc.ABC):
 
 
 class AsyncConsumerRebalanceListener(abc.ABC):
-    """The same for `AsyncKafkaConsumer`, with coroutines. Other tasks that poll wait until they return."""
+    """A `ConsumerRebalanceListener` with coroutines, for `AsyncKafkaConsumer`. Other polling tasks wait for them."""
 
     @abc.abstractmethod
     async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
         """See `ConsumerRebalanceListener`.
 
         Arguments:
-            revoked: the partitions that go.
+            revoked: the revoked partitions.
         """
 
     @abc.abstractmethod
@@ -48,14 +48,14 @@ class AsyncConsumerRebalanceListener(abc.ABC):
         """See `ConsumerRebalanceListener`.
 
         Arguments:
-            assigned: the partitions that are new.
+            assigned: the new partitions.
         """
 
     async def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
         """See `ConsumerRebalanceListener`.
 
         Arguments:
-            lost: the partitions that others may have by now.
+            lost: the partitions that may already belong to others.
         """
         await self.on_partitions_revoked(lost)
 
@@ -71,11 +71,14 @@ class SubscriptionType(enum.IntEnum):
     AUTO_PATTERN = 2
     USER_ASSIGNED = 3
     AUTO_PATTERN_RE2J = 4
-    """The coordinator matches a `SubscriptionPattern`."""
+    """The coordinator evaluates a `SubscriptionPattern`."""
 
 
 class SubscriptionState:
-    """The caller's thread changes it; the loop reads it, and writes the topics that a pattern matches."""
+    """The subscription and the assignment.
+
+    The caller's thread changes it. The loop reads it, and sets the topics that a pattern matches.
+    """
 
     def __init__(self) -> None:
         self.type = SubscriptionType.NONE
@@ -93,9 +96,9 @@ class SubscriptionState:
 
     @property
     def subscription(self) -> set[str] | None:
-        """The topics subscribed to, or those that the pattern matches now; None without a subscription.
+        """The subscribed topics, or those that currently match the pattern; None without a subscription.
 
-        With a `SubscriptionPattern`, which the coordinator matches, these are the topics of the assigned partitions.
+        With a `SubscriptionPattern`, which the coordinator evaluates, these are the topics of the assigned partitions.
         """
         if self.type is SubscriptionType.AUTO_PATTERN_RE2J:
             return set(self.assigned_topics())
@@ -107,7 +110,7 @@ class SubscriptionState:
         pattern: str | re.Pattern[str] | SubscriptionPattern | None = None,
         listener: Listener | None = None,
     ) -> None:
-        """Have the group assign the partitions of ``topics``, or of all topics that match ``pattern``.
+        """Subscribe to ``topics``, or to all topics that match ``pattern``.
 
         Raises `IllegalStateError` after `assign_from_user`, and if both or neither are given.
         """
@@ -128,16 +131,16 @@ class SubscriptionState:
         self.listener = listener
 
     def listener_for(self, taking_over: bool) -> Listener | None:
-        """The listener for added or for revoked partitions; of revoked ones, the one that was told of them."""
+        """Return the listener for added or revoked partitions; revoked ones are reported to the one that knows them."""
         if taking_over:
             self._listener_of_held = self.listener
             return self.listener
         return self._listener_of_held if self._states else self.listener
 
     def match(self, topics: Iterable[str]) -> bool:
-        """Select those of ``topics`` that the pattern matches. Returns whether the selection changed."""
+        """Select the ``topics`` that match the pattern. Returns whether the selection changed."""
         pattern = self.pattern
-        if pattern is None:  # the caller has subscribed to names meanwhile
+        if pattern is None:  # the caller has subscribed to names in the meantime
             return False
         matched = frozenset(topic for topic in topics if pattern.match(topic))
         if self.pattern is not pattern:
@@ -152,7 +155,7 @@ class SubscriptionState:
             raise IllegalStateError("topics are subscribed to; call unsubscribe() before assign()")
 
     def assign_from_user(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
-        """Assign exactly ``partitions``, without a group. Returns the states of those that are gone.
+        """Assign exactly ``partitions``, without a group. Returns the states of those no longer assigned.
 
         Raises `IllegalStateError` after `subscribe`.
         """
@@ -178,26 +181,26 @@ class SubscriptionState:
         before = self._states
         kept = before if keep else {}
         now = {tp: kept.get(tp) or PartitionState(tp) for tp in partitions}
-        self._states = now  # one assignment: the loop sees the old or the new one
+        self._states = now  # a single assignment, so the loop sees either the old or the new one
         return [state for tp, state in before.items() if now.get(tp) is not state]
 
     def states(self) -> list[PartitionState]:
-        """The state of each assigned partition."""
+        """Return the state of each assigned partition."""
         return list(self._states.values())
 
     def state_of(self, tp: TopicPartition) -> PartitionState | None:
-        """The state of a partition; None if it is not assigned."""
+        """Return the state of a partition; None if it is not assigned."""
         return self._states.get(tp)
 
     def assigned(self, tp: TopicPartition) -> PartitionState:
-        """The state of a partition; raises `PartitionNotAssignedError` if it is not assigned."""
+        """Return the state of a partition. Raises `PartitionNotAssignedError` if it is not assigned."""
         state = self._states.get(tp)
         if state is None:
             raise PartitionNotAssignedError(f"{tp!r} is not assigned to this consumer: {self._how_to_assign()}")
         return state
 
     def _how_to_assign(self) -> str:
-        """How a program gets a partition assigned, for error messages."""
+        """Return how a program gets a partition assigned, for error messages."""
         if self.type is SubscriptionType.USER_ASSIGNED:
             return "assign() was called without it"
         if self.type is SubscriptionType.NONE:
@@ -207,18 +210,18 @@ class SubscriptionState:
         return "assignment() has those that are; it may be another member's, or not exist"
 
     def assigned_partitions(self) -> set[TopicPartition]:
-        """All assigned partitions."""
+        """Return all assigned partitions."""
         return set(self._states)
 
     def assigned_topics(self) -> set[str]:
-        """The topics of the assigned partitions."""
+        """Return the topics of the assigned partitions."""
         return {tp.topic for tp in self._states}
 
     def all_consumed_offsets(self) -> ReadOffsets:
-        """The known positions: what a commit without arguments commits."""
+        """Return the known positions, which a commit without arguments commits."""
         offsets = ReadOffsets()
         for state in self._states.values():
-            # The topic first: if the caller's thread moves the position meanwhile, it must not get another topic's.
+            # The topic first: if the caller's thread then moves the position, it must not get another topic's.
             topic_id, position = state.topic_id, state.position
             if position is not None:
                 offsets[state.tp] = OffsetAndMetadata(position.offset, "", position.leader_epoch)
@@ -228,16 +231,17 @@ class SubscriptionState:
 
 
 class PositionsLeft:
-    """Positions in partitions that a consumer gave up, for when they come back.
+    """Positions in partitions that a consumer gave up, for when they return.
 
-    A broker may report briefly that a topic does not exist; if the same topic returns, reading continues where it was.
-    Without a group this applies to each partition. In a group, it applies to those created while the consumer ran: it
-    begins them at their first record, and must not skip records because it gives them up before the first commit.
+    A broker may report briefly that a topic does not exist. If the same topic returns, reading continues from the same
+    position. Without a group, this applies to all partitions. In a group, it applies to partitions created while the
+    consumer ran: they are read from their first record, and giving them up before the first commit must not skip
+    records.
 
-    Belongs to the caller's thread.
+    Used in the caller's thread.
 
     Arguments:
-        topic_id: the id that a topic has now; None: not known.
+        topic_id: returns the current id of a topic; None if unknown.
     """
 
     def __init__(self, topic_id: Callable[[str], UUID | None]) -> None:
@@ -257,5 +261,5 @@ class PositionsLeft:
         return position if topic_id is not None and self._topic_id(tp.topic) == topic_id else None
 
     def forget(self) -> None:
-        """Forget all: the subscription has changed."""
+        """Forget all positions, because the subscription has changed."""
         self._left.clear()

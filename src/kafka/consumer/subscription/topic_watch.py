@@ -1,4 +1,4 @@
-"""Keeps the metadata of the consumer's topics fresh, and warns of missing topics and partitions."""
+"""Keeps the metadata of the consumer's topics up to date, and warns of missing topics and partitions."""
 
 import asyncio
 import logging
@@ -16,13 +16,13 @@ log = logging.getLogger(__name__)
 _FOR_THE_CALLER = (TopicAuthorizationFailedError, InvalidTopicError)
 """Permanent errors of a topic."""
 _PATTERN = ""
-"""Stands for the pattern among the topics that caused warnings."""
+"""The key of the pattern among the topics that caused warnings."""
 _RETRY_S = 1.0
-"""How long to wait before a missing topic is looked up again: it may be created at any time."""
+"""How long to wait before a missing topic is looked up again, because it may be created at any time."""
 
 
 _ABSENT, _PARTITION, _LEADER = _KINDS = (" absent", " partition", " leader")
-"""What may be missing; topic names contain no blanks."""
+"""What may be missing; topic names contain no spaces."""
 
 
 class _Problem(NamedTuple):
@@ -38,11 +38,11 @@ class _Problem(NamedTuple):
 
 
 class TopicWatch:
-    """Requests what is missing again, with a warning at once and rarely after that. Runs on the loop.
+    """Requests metadata of missing topics again, with an immediate warning and rare repetitions. Runs on the loop.
 
     Arguments:
-        client: holds the metadata.
-        subscription: what the consumer wants.
+        client: provides the metadata.
+        subscription: the topics that the consumer wants.
         exclude_internal: whether a pattern ignores internal topics.
         failed: called with each permanent error, once.
     """
@@ -72,12 +72,12 @@ class TopicWatch:
             self._timer.cancel()
 
     def watch_group(self, topics: frozenset[str]) -> None:
-        """This consumer leads its group: keep the topics of all members fresh."""
+        """Watch the topics of all members, because this consumer leads its group."""
         self._group = topics
         self._watch()
 
     def update(self) -> None:
-        """The consumer wants other topics."""
+        """Act on a change of the consumer's topics."""
         if self._closed:
             return
         if not self._subscription.is_automatic:
@@ -110,10 +110,10 @@ class TopicWatch:
             text = f"no topic matches the pattern {pattern.pattern!r}; waiting for one to be created"
             problems[_PATTERN] = _Problem(_ABSENT, text)
         for topic, (kind, text) in problems.items():
-            if metadata.topic_errors.get(topic) not in _FOR_THE_CALLER:  # those are raised
+            if metadata.topic_errors.get(topic) not in _FOR_THE_CALLER:  # those errors are raised
                 self._warnings.warning(topic + kind, text)
         for topic in self._missing - problems.keys():
-            if sum(self._warnings.forget(topic + kind) for kind in _KINDS):  # all of them are forgotten
+            if sum(self._warnings.forget(topic + kind) for kind in _KINDS):  # all kinds are forgotten
                 log.info("%s", f"topic {topic!r} can be read now" if topic else "topics match the pattern now")
         self._missing = set(problems)
 
@@ -129,7 +129,7 @@ class TopicWatch:
         return self._subscription.topics | self._subscription.assigned_topics()
 
     def _problems(self, metadata: ClusterMetadata) -> dict[str, _Problem]:
-        """The topics that cannot be read completely, and why."""
+        """Return the topics that cannot be read completely, with the reasons."""
         assigned: dict[str, list[TopicPartition]] = {topic: [] for topic in self._subscription.topics}
         for tp in self._subscription.assigned_partitions():
             assigned.setdefault(tp.topic, []).append(tp)
@@ -144,7 +144,7 @@ class TopicWatch:
 
 
 def _problem(topic: str, partitions: list[TopicPartition], metadata: ClusterMetadata) -> _Problem | None:
-    """Why partitions of a topic cannot be read; None if they can."""
+    """Return why partitions of a topic cannot be read; None if they can."""
     known = metadata.partitions_for_topic(topic)
     if known is None:
         error = metadata.topic_errors.get(topic, UnknownTopicOrPartitionError)

@@ -1,4 +1,4 @@
-"""The share consumer's calls that wait, or that run the user's callback."""
+"""The share consumer's calls that wait or run the user's callback."""
 
 import functools
 import weakref
@@ -31,7 +31,7 @@ _ABANDONED_CLOSE_MS = 1_000
 
 
 class AsyncShareCalls(BaseShareConsumer):
-    """The part of `AsyncKafkaShareConsumer` that is a step by step counterpart of another one's; see the module."""
+    """The calls of `AsyncKafkaShareConsumer` that wait or run the user's callback."""
 
     def _make_poll_loop(self, config: ShareConfig) -> None:
         runner = LoopRunner()
@@ -44,12 +44,12 @@ class AsyncShareCalls(BaseShareConsumer):
     # Topics -----------------------------------------------------------------------------------------------------------
 
     async def subscribe(self, topics: Iterable[str]) -> None:
-        """Read these topics as a member of the group; replaces an earlier subscription. None: as `unsubscribe`.
+        """Read these topics as a member of the group; replaces an earlier subscription. None means `unsubscribe`.
 
         Arguments:
-            topics: names of topics. Share groups have no patterns.
+            topics: names of topics. Share groups do not support patterns.
 
-        Raises `IllegalStateError` once it is closed, `TypeError` and `IllegalArgumentError` for invalid names.
+        Raises `IllegalStateError` if the consumer is closed, `TypeError` and `IllegalArgumentError` for invalid names.
         """
         self._check_mine()
         wanted = check_topic_names(topics)
@@ -62,7 +62,7 @@ class AsyncShareCalls(BaseShareConsumer):
     async def unsubscribe(self) -> None:
         """Stop reading, and leave the group; records already returned can still be acknowledged.
 
-        The coordinator is waited for a second at most.
+        Waits up to one second for the coordinator.
         """
         self._check_mine()
         self._core.subscription.unsubscribe()
@@ -71,66 +71,70 @@ class AsyncShareCalls(BaseShareConsumer):
     # Records ----------------------------------------------------------------------------------------------------------
 
     async def poll(self, timeout_ms: float = 0, max_records: int | None = None) -> ConsumerRecords:
-        """Records that were acquired for this consumer, waiting for some if there are none.
+        """Return records that were acquired for this consumer, waiting for some if there are none.
 
-        With ``share_acknowledgement_mode='implicit'`` this accepts what the last call gave; with 'explicit' all of that
-        has to be acknowledged before. A record whose lock was renewed is given again.
+        With ``share_acknowledgement_mode='implicit'``, this accepts the records of the last call; with 'explicit', all
+        of them must have been acknowledged. A record whose lock was renewed is returned again.
 
         Arguments:
-            timeout_ms: how long to wait, 0: not at all; what is fetched meanwhile is there for the next call.
-            max_records: how many to acquire; None: ``max_poll_records``. With ``share_acquire_mode='batch_optimized'``
-                there may be more, as whole batches are acquired.
+            timeout_ms: how long to wait for records; 0 does not wait. Records that arrive later are kept for the next
+                call.
+            max_records: the number of records to acquire; None: ``max_poll_records``. With
+                ``share_acquire_mode='batch_optimized'`` there may be more, because whole batches are acquired.
 
-        Returns `ConsumerRecords`, a dict of `TopicPartition` to lists of `ShareConsumerRecord`, empty if the time was
-        up. Iterating over it and `len` go over the records of all partitions.
+        Returns `ConsumerRecords`, a dict of `TopicPartition` to lists of `ShareConsumerRecord`, empty after a timeout.
+        Iteration and `len` cover the records of all partitions.
 
         Raises `IllegalStateError` without a subscription, for records that are not acknowledged, and while another call
-        is under way; `RecordDeserializationError` and `CorruptRecordError`, after which the next call goes on behind;
-        `UnsupportedVersionError` where the brokers have no share groups, `TopicAuthorizationFailedError`,
-        `GroupAuthorizationFailedError`, `WakeupError` after a `wakeup()`, and what the callback raises.
+        is in progress; `RecordDeserializationError` and `CorruptRecordError`, after which the next call continues
+        behind the record; `UnsupportedVersionError` if the brokers do not support share groups,
+        `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError`, `WakeupError` after a `wakeup()`, and
+        exceptions of the callback.
         """
         most = check_max_records(max_records, self._core.config.share.max_poll_records)
         make = functools.partial(self._materializer.records, self._core)
         return await self._hand_over(make, timeout_ms, most)
 
     async def poll_arrow(self, timeout_ms: float = 0, max_records: int | None = None) -> "pyarrow.RecordBatch":
-        """As `poll`, as one Arrow batch, empty if the time was up.
+        """Like `poll`, but return one Arrow batch, empty after a timeout.
 
-        Columns: topic, partition, offset, timestamp (ms, UTC), timestamp_type, key, value, headers, delivery_count; no
-        Python object is made for a record. Needs the extra "arrow".
+        Columns: topic, partition, offset, timestamp (ms, UTC), timestamp_type, key, value, headers, delivery_count. No
+        Python object is created per record. Requires the extra "arrow".
 
         Arguments:
-            timeout_ms: how long to wait, 0: not at all.
-            max_records: how many to acquire; None: as many as the brokers give.
+            timeout_ms: how long to wait for records; 0 does not wait.
+            max_records: the number of records to acquire; None: as many as the brokers return.
         """
         most = check_max_records(max_records, _NO_LIMIT)
         return await self._hand_over(to_arrow, timeout_ms, most)
 
     async def poll_columns(self, timeout_ms: float = 0, max_records: int | None = None) -> list[Columns]:
-        """Like `poll`, but return columns instead of records; an empty list if the time is up.
+        """Like `poll`, but return columns instead of records; an empty list after a timeout.
 
         A partition may have several `Columns`, in order: each was acquired separately, and its rows have the same
-        delivery count. `acknowledge` takes topic, partition and offset of a row.
+        delivery count. `acknowledge` accepts topic, partition and offset of a row.
 
         Arguments:
-            timeout_ms: how long to wait, 0: not at all.
-            max_records: how many to acquire; None: ``max_poll_records``.
+            timeout_ms: how long to wait for records; 0 does not wait.
+            max_records: the number of records to acquire; None: ``max_poll_records``.
         """
         most = check_max_records(max_records, self._core.config.share.max_poll_records)
         return await self._hand_over(_columns, timeout_ms, most)
 
     def __aiter__(self) -> Self:
-        """Records one by one, for ever, or until there has been none for ``consumer_timeout_ms``.
+        """Iterate over records, endlessly or until none has arrived for ``consumer_timeout_ms``.
 
-        A record is accepted, where that is implicit, when the next records are taken, by whatever call: those that
-        iteration has not given are given by that.
+        In implicit mode, a record is accepted when any call takes the next records. Records that iteration has not
+        returned are returned by that call.
         """
         self._core.check_open()
         return self
 
     async def __anext__(self) -> ShareConsumerRecord:
-        """The next record; raises `StopAsyncIteration` when there was none for ``consumer_timeout_ms``, or when the
-        consumer is closed."""
+        """Return the next record.
+
+        Raises `StopAsyncIteration` if none arrived within ``consumer_timeout_ms``, or if the consumer is closed.
+        """
         while True:
             if self._core.events.pending:
                 self._runner.check()
@@ -142,7 +146,7 @@ class AsyncShareCalls(BaseShareConsumer):
                 raise StopAsyncIteration
 
     async def _load(self) -> bool:
-        """Take more records for iteration, which has given all it has; False: there are none."""
+        """Load more records for iteration, which is exhausted. Returns False if there are none."""
         while self._loaded and self._core.lock_is_over(self._loaded[0]):
             self._core.in_flight.drop(self._loaded.popleft())
         if not self._loaded:
@@ -169,7 +173,7 @@ class AsyncShareCalls(BaseShareConsumer):
     async def _hand_over(
         self, make: Callable[[list[Piece]], Result], timeout_ms: float, max_records: int, one_by_one: bool = False
     ) -> Result:
-        """What ``make`` makes of the next pieces. They are the program's if it is returned, and not before."""
+        """Return the result of calling ``make`` with the next pieces, which the program owns once it is returned."""
         core = self._core
         self._check_mine()
         before: list[Piece] | None = None
@@ -191,7 +195,7 @@ class AsyncShareCalls(BaseShareConsumer):
         return made
 
     async def _take(self, timeout_ms: float, max_records: int) -> list[Piece]:
-        """Pieces to hand out, which stay where they are; none if the time is up. `WakeupError` if someone woke it."""
+        """Return the next pieces without removing them; none after a timeout. Raises `WakeupError`."""
         core, runner = self._core, self._runner
         runner.check()
         now = runner.time()
@@ -208,7 +212,7 @@ class AsyncShareCalls(BaseShareConsumer):
                 taken = core.take(max_records)
                 if any(map(len, taken)):
                     return taken
-                if taken:  # offsets without records: there is nothing to hand out, and something to acknowledge
+                if taken:  # offsets without records: nothing to return, but something to acknowledge
                     core.handed_out(taken)
                     core.send_acknowledgements()
                 if core.closed:
@@ -228,7 +232,7 @@ class AsyncShareCalls(BaseShareConsumer):
             core.clock.end(runner.time())
 
     async def _run_callback(self) -> None:
-        """Tell the callback what became of acknowledgements; raises what it raises."""
+        """Report the results of acknowledgements to the callback. Raises its exceptions."""
         outcomes = self._core.fetcher.outcomes
         while outcomes and self._callback is not None:
             acks = outcomes.popleft()
@@ -237,15 +241,16 @@ class AsyncShareCalls(BaseShareConsumer):
     # Acknowledging ----------------------------------------------------------------------------------------------------
 
     async def commit(self, timeout_ms: float | None = None) -> dict[TopicPartition, Exception | None]:
-        """Send what is acknowledged (with 'implicit': accept all that was handed out), and wait for what becomes of it.
+        """Send acknowledgements (with 'implicit', accept all returned records), and wait for the results.
 
         Arguments:
             timeout_ms: how long to wait; None: ``default_api_timeout_ms``.
 
-        Returns, for each partition with acknowledgements, None or why they have failed: `InvalidRecordStateError` where
-        a lock had run out, `KafkaTimeoutError` where no answer came in time. What has failed is delivered again.
+        Returns, for each partition with acknowledgements, None or the error: `InvalidRecordStateError` if a lock had
+        expired, `KafkaTimeoutError` if no response arrived in time. Records whose acknowledgement failed are delivered
+        again.
 
-        Raises `IllegalStateError` once it is closed, and what the callback raises.
+        Raises `IllegalStateError` if the consumer is closed, and exceptions of the callback.
         """
         limit = self._api_timeout_ms if timeout_ms is None else check_timeout(timeout_ms)
         self._check_mine()
@@ -267,7 +272,7 @@ class AsyncShareCalls(BaseShareConsumer):
         return results
 
     async def commit_sync(self, timeout_ms: float | None = None) -> dict[TopicPartition, Exception | None]:
-        """The same as `commit`, under Java's name.
+        """Like `commit`, under Java's name.
 
         Arguments:
             timeout_ms: how long to wait for the brokers; None: ``default_api_timeout_ms``.
@@ -277,12 +282,12 @@ class AsyncShareCalls(BaseShareConsumer):
     # Life -------------------------------------------------------------------------------------------------------------
 
     async def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
-        """The id that brokers have given this consumer for its metrics, the same for its life (KIP-714, Kafka 3.7).
+        """Return the id that brokers assigned to this consumer for its metrics; it never changes (KIP-714, Kafka 3.7).
 
         Arguments:
             timeout_ms: how long to wait for it; None: ``default_api_timeout_ms``.
 
-        Raises `UnsupportedVersionError` where no broker takes clients' metrics, `KafkaTimeoutError`,
+        Raises `UnsupportedVersionError` if no broker accepts client metrics, `KafkaTimeoutError`, and
         `IllegalStateError` with ``enable_metrics_push=False``.
         """
         self._core.check_open()
@@ -293,12 +298,12 @@ class AsyncShareCalls(BaseShareConsumer):
         """Send acknowledgements, release all other records, leave the group, close connections and deserializers.
 
         As in Java, closing accepts nothing: the records of the last `poll()` are delivered again unless `commit` was
-        called. The second call does nothing; one from another thread or task waits for the first.
+        called. Closing a closed consumer does nothing. A call from another thread or task waits for the first call.
 
         Arguments:
-            timeout_ms: how long it may take; None: 30 seconds.
+            timeout_ms: how long closing may take; None: 30 seconds.
 
-        Raises `KafkaTimeoutError` if another thread or task is still closing it when the time is up.
+        Raises `KafkaTimeoutError` if another thread or task is still closing the consumer after that time.
         """
         limit = CLOSE_TIMEOUT_MS if timeout_ms is None else check_timeout(timeout_ms)
         if self._started:
@@ -314,7 +319,7 @@ class AsyncShareCalls(BaseShareConsumer):
             await runner.run_through(core.close(timeout_ms), max((deadline - runner.time()) * 1000, 0.0))
         finally:
             try:
-                self._in_a_call = True  # so that the callback does not call the consumer
+                self._in_a_call = True  # so that the callback cannot call the consumer
                 await self._run_callback()
             finally:
                 self._deserializers.close()
