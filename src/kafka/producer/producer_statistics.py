@@ -50,36 +50,38 @@ class _Sends(Window):
 
 
 _TOPIC = (
-    Metric("record-send-rate", "records sent a second", rate_of("records")),
-    Metric("byte-rate", "bytes of batches sent a second", rate_of("nbytes")),
+    Metric("record-send-rate", "records sent per second", rate_of("records")),
+    Metric("byte-rate", "bytes of batches sent per second", rate_of("nbytes")),
     Metric(
         "compression-rate",
-        "mean size of a batch, as a part of that before compression",
+        "mean compressed size of a batch divided by its uncompressed size",
         mean_of("compression_ratios", "batches"),
     ),
-    Metric("record-retry-rate", "records a second that are sent again", rate_of("retries")),
-    Metric("record-error-rate", "records a second that are given up", rate_of("errors")),
+    Metric("record-retry-rate", "records sent again per second", rate_of("retries")),
+    Metric("record-error-rate", "failed records per second", rate_of("errors")),
 )
 """Metrics computed from the `Windows` of one topic."""
 
 _SENDS = (
-    Metric("batch-size-avg", "mean bytes of a batch", mean_of("nbytes", "batches")),
-    Metric("batch-size-max", "bytes of the largest batch", largest_of("largest_batch")),
+    Metric("batch-size-avg", "mean size of a batch in bytes", mean_of("nbytes", "batches")),
+    Metric("batch-size-max", "size of the largest batch in bytes", largest_of("largest_batch")),
     Metric(
         "compression-rate-avg",
-        "mean size of a batch, as a part of that before compression",
+        "mean compressed size of a batch divided by its uncompressed size",
         mean_of("compression_ratios", "batches"),
     ),
     Metric("record-queue-time-avg", "mean time in ms until a batch was sent", mean_of("queue_ms", "batches")),
     Metric("record-queue-time-max", "longest time in ms until a batch was sent", largest_of("longest_queue_ms")),
-    Metric("record-send-rate", "records sent a second", rate_of("records")),
-    Metric("records-per-batch-avg", "mean records of a batch", mean_of("records", "batches")),
-    Metric("byte-rate", "bytes of batches sent a second", rate_of("nbytes")),
-    Metric("record-retry-rate", "records a second that are sent again", rate_of("retries")),
-    Metric("record-error-rate", "records a second that are given up", rate_of("errors")),
-    Metric("record-size-max", "bytes of the largest record before compression", largest_of("largest_record")),
+    Metric("record-send-rate", "records sent per second", rate_of("records")),
+    Metric("records-per-batch-avg", "mean number of records per batch", mean_of("records", "batches")),
+    Metric("byte-rate", "bytes of batches sent per second", rate_of("nbytes")),
+    Metric("record-retry-rate", "records sent again per second", rate_of("retries")),
+    Metric("record-error-rate", "failed records per second", rate_of("errors")),
+    Metric("record-size-max", "uncompressed size of the largest record in bytes", largest_of("largest_record")),
     Metric(
-        "record-size-avg", "mean of the bytes of the largest record in a batch", mean_of("largest_records", "batches")
+        "record-size-avg",
+        "mean size of the largest record of each batch in bytes",
+        mean_of("largest_records", "batches"),
     ),
 )
 """Metrics computed from the `Windows` of all topics."""
@@ -91,11 +93,13 @@ def time_of(call: str) -> Callable[[Any, float], float]:
 
 
 _TOTALS = (
-    Metric("produce-throttle-time-avg", "mean pause in ms that a broker asked for", mean_value_of("throttles")),
-    Metric("produce-throttle-time-max", "longest pause in ms that a broker asked for", largest_value_of("throttles")),
+    Metric("produce-throttle-time-avg", "mean throttle time in ms requested by brokers", mean_value_of("throttles")),
+    Metric(
+        "produce-throttle-time-max", "longest throttle time in ms requested by a broker", largest_value_of("throttles")
+    ),
     Metric(
         "records-per-request-avg",
-        "mean records of a request",
+        "mean number of records per request",
         mean_value_of("requests"),
     ),
     Metric(
@@ -110,7 +114,7 @@ _TOTALS = (
     ),
     Metric("record-send-total", "records acknowledged", lambda of, now: of.records_delivered),
     Metric("outgoing-byte-total", "bytes of batches acknowledged", lambda of, now: of.bytes_delivered),
-    Metric("record-error-total", "records given up", lambda of, now: of.records_failed),
+    Metric("record-error-total", "failed records", lambda of, now: of.records_failed),
     Metric("record-retry-total", "records sent again", lambda of, now: of.records_retried),
     Metric("request-total", "produce requests answered", lambda of, now: of.requests_answered),
 )
@@ -120,7 +124,7 @@ CALLS = ("flush", "metadata-wait", "txn-init", "txn-begin", "txn-send-offsets", 
 """The program's calls whose time is measured (KIP-761)."""
 
 _CALL_TIMES = tuple(
-    Metric(f"{call}-time-ns-total", f"nanoseconds spent in {call}, all calls together", time_of(call)) for call in CALLS
+    Metric(f"{call}-time-ns-total", f"nanoseconds spent in {call}, in total", time_of(call)) for call in CALLS
 )
 """Metrics of call times, computed from a `ProducerStatistics`."""
 
@@ -213,10 +217,10 @@ def add_gauges(
     """
     memory = buffer.memory
     gauges = (
-        Metric("requests-in-flight", "produce requests that wait for their answer", lambda _, now: in_flight()),
-        Metric("metadata-age", "seconds since the metadata were last renewed", lambda _, now: metadata_age_s(now)),
-        Metric("buffer-available-bytes", "memory for records that is free", lambda _, now: memory.free),
-        Metric("buffer-total-bytes", "memory for records", lambda _, now: memory.total),
-        Metric("incomplete-batches", "batches that are not done", lambda _, now: len(buffer.incomplete)),
+        Metric("requests-in-flight", "produce requests that wait for a response", lambda _, now: in_flight()),
+        Metric("metadata-age", "seconds since the metadata was last refreshed", lambda _, now: metadata_age_s(now)),
+        Metric("buffer-available-bytes", "free memory for records in bytes", lambda _, now: memory.free),
+        Metric("buffer-total-bytes", "memory for records in bytes", lambda _, now: memory.total),
+        Metric("incomplete-batches", "batches neither delivered nor failed", lambda _, now: len(buffer.incomplete)),
     )
     metrics.add(_GROUP, gauges, None)

@@ -33,12 +33,12 @@ log = logging.getLogger(__name__)
 class TelemetryState(enum.Enum):
     """The states of a client's telemetry; Java: ``ClientTelemetryState``."""
 
-    SUBSCRIPTION_NEEDED = "a broker is to be asked what it wants, when that is due"
-    SUBSCRIPTION_IN_PROGRESS = "it was asked"
-    PUSH_NEEDED = "metrics are to be pushed, when that is due"
-    PUSH_IN_PROGRESS = "they were sent"
-    TERMINATING_PUSH_IN_PROGRESS = "the client is being closed: the last ones were sent"
-    DISABLED = "a broker refuses for good what this client sends: nothing more is sent"
+    SUBSCRIPTION_NEEDED = "the next step is to request a subscription"
+    SUBSCRIPTION_IN_PROGRESS = "a subscription has been requested"
+    PUSH_NEEDED = "the next step is to push metrics"
+    PUSH_IN_PROGRESS = "metrics have been sent"
+    TERMINATING_PUSH_IN_PROGRESS = "the client is closing, and the last metrics have been sent"
+    DISABLED = "a broker has refused this client permanently: nothing more is sent"
     TERMINATED = "the client is closed"
 
 

@@ -49,10 +49,10 @@ class TransactionState(enum.Enum):
     """The state of a transactional producer."""
 
     UNINITIALIZED = "the producer has no id yet"
-    INITIALIZING = "an id is being asked for, and what an earlier producer left open is being aborted"
+    INITIALIZING = "an id is being requested, and an earlier producer's open transaction is being aborted"
     READY = "no transaction is open"
     OPEN = "a transaction is open"
-    PREPARED = "all of the transaction is written, and it takes no more: it waits to be committed or aborted"
+    PREPARED = "the transaction is complete, accepts no more records, and waits to be committed or aborted"
     COMMITTING = "the transaction is being committed"
     ABORTING = "the transaction is being aborted"
     FAILED = "the transaction has failed: it can only be aborted"
