@@ -149,12 +149,12 @@ class ArrowEncoder:
                 place, rows.data, rows.rows, reserved, rows.sizes, generation=rows.generation, named=rows.named
             )
         except PartitionGone:
-            for part in self._partition_anew(place, rows):
+            for part in self._repartition(place, rows):
                 self.enqueue(part, reserved)
         else:
             self.batches.append(batch)
 
-    def _partition_anew(self, place: TopicPartition, rows: EncodedRows) -> list[EncodedRows]:
+    def _repartition(self, place: TopicPartition, rows: EncodedRows) -> list[EncodedRows]:
         """Encode the same rows for the partitions of the recreated topic."""
         count, generation = self._core.buffer.count_and_generation(self._topic)
         columns = decode_batches(rows.data, check_crcs=False)

@@ -54,13 +54,13 @@ class AsyncProducerCalls(AsyncTransactionCalls):
             key: encodes the column `key`, of any type: the result of ``writer()`` of a schema registry's client, an
                 `Avro`, `Json` or `Protobuf` object, or "string", "bytes", "short", "int", "long", "float" or "double".
             value: the same for `value`; without that column, the columns not named above are the fields of the value.
-            progress: True shows a bar (needs Rich); a function is called with the number of rows taken so far and the
-                total. Rows taken are on their way, but not yet acknowledged. If the function raises, the remaining rows
-                are not sent.
+            progress: True shows a bar (needs Rich); a function is called with the number of rows accepted so far and
+                the total. Accepted rows are being sent, but may not be acknowledged yet. If the function raises, the
+                remaining rows are not sent.
 
         Returns a future of an `ArrowResult` for all rows together. Raises the same errors as `send`, `ImportError`
-        without pyarrow, and `TypeError` or `ValueError` for data that are not records and for typed data that do not
-        fit; nothing is sent then.
+        without pyarrow, and `TypeError` or `ValueError` for data that are not records or do not match their schema;
+        then nothing is sent.
         """
         from kafka.display.progress_bar import ProgressReport
         from kafka.producer.arrow_encoder import ArrowEncoder, typed_rows

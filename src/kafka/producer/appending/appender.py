@@ -129,8 +129,8 @@ class RecordAppender:
             partition: None lets the partitioner choose.
             timestamp_ms: milliseconds since 1970-01-01 UTC; None: now.
 
-        Raises `Blocked` if the record has to wait, `IllegalArgumentError` or `TypeError` if it is invalid, and what the
-        serializers and the partitioner raise.
+        Raises `Blocked` if the record has to wait, `IllegalArgumentError` or `TypeError` if it is invalid, and errors
+        of the serializers and the partitioner.
         """
         try:
             found: Any = self._topics.get(topic)

@@ -78,7 +78,7 @@ class SharedQueues:
         self.incomplete: set[ProducerBatch] = set()
         self.memory_is_short = False
         """Whether a caller waits, or is about to wait, for memory."""
-        self.on_dirty: Callable[[], None] = _nobody
+        self.on_dirty: Callable[[], None] = _no_sender
         """The sender's pump, called on the loop when queues have become dirty."""
         self.why_not_sent: Callable[[PartitionQueue], Exception | None] = _no_reason
         """Returns what prevents the batches of a queue from being sent; set by the sender."""
@@ -368,5 +368,5 @@ def _no_reason(queue: PartitionQueue) -> None:
     """Placeholder until `why_not_sent` is set."""
 
 
-def _nobody() -> None:
+def _no_sender() -> None:
     """Placeholder until the sender is started."""

@@ -63,7 +63,7 @@ class TransactionOfBatches(Protocol):
     def batch_written(self, batch: ProducerBatch) -> None:
         """Handle a written batch."""
 
-    def topic_made_again(self, topic: str, partitions: int, waiting: bool, doubtful: bool) -> None:
+    def topic_recreated(self, topic: str, partitions: int, waiting: bool, doubtful: bool) -> None:
         """Handle the recreation of a topic.
 
         Arguments:

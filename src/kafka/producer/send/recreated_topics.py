@@ -110,7 +110,7 @@ class RecreatedTopics:
         batches = [batch for queue in queues.queues for batch in queue.waiting() if batch.is_stale]
         doubtful = any(_may_be_in(batch, queues.topic_id) for batch in batches)
         if self._outcomes.transactions is not None:
-            self._outcomes.transactions.topic_made_again(queues.topic, queues.count, bool(batches), doubtful)
+            self._outcomes.transactions.topic_recreated(queues.topic, queues.count, bool(batches), doubtful)
         if queues.counts_before == {queues.count}:
             batches = []  # each partition still exists and would be chosen again
         size = sum(_size(batch) for batch in batches)

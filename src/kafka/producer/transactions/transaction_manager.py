@@ -230,7 +230,7 @@ class TransactionManager:
         """Record that a batch of the transaction was written."""
         self._topics_written.add(batch.topic_partition.topic)
 
-    def topic_made_again(self, topic: str, partitions: int, waiting: bool, doubtful: bool) -> None:
+    def topic_recreated(self, topic: str, partitions: int, waiting: bool, doubtful: bool) -> None:
         """Handle the recreation of a topic. A transaction that wrote to it fails, because those records are gone."""
         self._partitions.forget(topic, partitions)
         if doubtful or (topic in self._topics_written and (waiting or not self._is_settled)):
@@ -347,7 +347,7 @@ class TransactionManager:
             await asyncio.wait({self._offsets})
 
     async def _end(self, *, commit: bool) -> None:
-        """End the transaction at the coordinator, if it knows of the transaction."""
+        """End the transaction at the coordinator, if it may be open there."""
         try:
             if self._partitions.started or self._partitions.in_doubt:
                 self._idempotence.grant(*await self._requests.end(self.identity, commit))
