@@ -37,15 +37,15 @@ class HasPolledClient:
     _polled: Any = None
 
     def _options_given(self) -> Mapping[str, Any]:
-        """The options that this client was created with."""
+        """Return the options that this client was created with."""
         raise NotImplementedError
 
     def _is_closed(self) -> bool:
-        """Whether this client is closed."""
+        """Return whether this client is closed."""
         raise NotImplementedError
 
     def _polled_client(self) -> Any:
-        """The `KafkaClient`, which knows the brokers and all topics, and refreshes its metadata regularly."""
+        """Return the `KafkaClient`, which knows the brokers and all topics, and refreshes its metadata regularly."""
         polled = self._polled
         if polled is None:
             self._check_not_closed()

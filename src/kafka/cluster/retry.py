@@ -179,7 +179,7 @@ class Attempts:
 
     @property
     def left_ms(self) -> float | None:
-        """Return the remaining time in milliseconds, at least 1; None for no limit."""
+        """The remaining time in milliseconds, at least 1; None for no limit."""
         if self._deadline is None:
             return None
         return max(1.0, (self._deadline - asyncio.get_running_loop().time()) * 1000)

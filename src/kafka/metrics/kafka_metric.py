@@ -102,7 +102,7 @@ class Quota:
         return Quota(lower_bound, False)
 
     def is_upper_bound(self) -> bool:
-        """Whether larger values are forbidden."""
+        """Return whether larger values are forbidden."""
         return self._upper
 
     @property

@@ -93,12 +93,12 @@ class FutureArrowResult:
         return self._error()
 
     def succeeded(self) -> bool:
-        """Whether all rows are delivered."""
+        """Return whether all rows are delivered."""
         self._look()
         return self.is_done and self._error() is None
 
     def failed(self) -> bool:
-        """Whether every row is delivered or has failed, and at least one has failed."""
+        """Return whether every row is delivered or has failed, and at least one has failed."""
         return self.exception is not None
 
     def get(self, timeout: float | None = None) -> ArrowResult:

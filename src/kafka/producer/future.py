@@ -143,17 +143,17 @@ class FutureRecordMetadata:
         return self.place()[0]
 
     def succeeded(self) -> bool:
-        """Whether the record is delivered."""
+        """Return whether the record is delivered."""
         batch, _ = self.place()
         batch.look()
         return batch.done and batch.error is None
 
     def failed(self) -> bool:
-        """Whether the record has failed."""
+        """Return whether the record has failed."""
         return self.exception is not None
 
     def retriable(self) -> bool:
-        """Whether the record has failed with an error after which sending it again may succeed."""
+        """Return whether the record has failed with an error after which sending it again may succeed."""
         error = self.exception
         return error is not None and error.retriable
 

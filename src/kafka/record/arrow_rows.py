@@ -99,7 +99,7 @@ class ArrowRows:
 
     @property
     def nbytes(self) -> int:
-        """Return the approximate size of the keys and values in bytes."""
+        """The approximate size of the keys and values in bytes."""
         return int(self._key_array.nbytes + self._value_array.nbytes)
 
     def all_rows(self) -> memoryview:

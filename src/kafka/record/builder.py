@@ -110,17 +110,17 @@ class BatchBuilder:
 
     @property
     def count(self) -> int:
-        """Return the number of appended records."""
+        """The number of appended records."""
         return self._count
 
     @property
     def size_in_bytes(self) -> int:
-        """Return the uncompressed size of the batch in bytes."""
+        """The uncompressed size of the batch in bytes."""
         return self._size if self._magic == 2 else self._size - HEADER_SIZE
 
     @property
     def largest_record(self) -> int:
-        """Return the uncompressed size of the largest record in bytes, 0 without records."""
+        """The uncompressed size of the largest record in bytes, 0 without records."""
         return self._largest
 
     @property

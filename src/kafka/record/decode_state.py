@@ -146,7 +146,7 @@ class Collector:
 
     @property
     def room(self) -> int:
-        """Return the approximate number of bytes that still fit."""
+        """The approximate number of bytes that still fit."""
         return min(self._max_bytes - self._cost, self._max_column - self._size)
 
     def has_room(self, size: int, rows: int) -> bool:

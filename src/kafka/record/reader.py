@@ -165,7 +165,7 @@ class ColumnReader:
 
     @property
     def rows(self) -> int:
-        """Return the number of stored records."""
+        """The number of stored records."""
         return self._rows
 
     def source(self, data: Any) -> None:

@@ -115,7 +115,7 @@ class AsyncTransactionCalls:
 
     @property
     def transaction_identity(self) -> TransactionIdentity:
-        """Return the open transaction's identity: transactional id, producer id, epoch and transaction version.
+        """The open transaction's identity: transactional id, producer id, epoch and transaction version.
 
         Raises `IllegalStateError` if none is open.
         """
@@ -127,7 +127,7 @@ class AsyncTransactionCalls:
 
     @property
     def transaction_state(self) -> TransactionState:
-        """Return the producer's state. Raises `IllegalStateError` without `transactional_id`."""
+        """The producer's state. Raises `IllegalStateError` without `transactional_id`."""
         return self._started().transactions.state
 
     def _started(self) -> ProducerCore:
@@ -142,7 +142,7 @@ class HasAsyncTransactions(Protocol):
 
     @property
     def transaction_state(self) -> TransactionState:
-        """Return the producer's state."""
+        """The producer's state."""
 
     async def begin_transaction(self) -> None:
         """Begin a transaction."""

@@ -116,7 +116,7 @@ class TransactionCalls:
 
     @property
     def transaction_identity(self) -> TransactionIdentity:
-        """Return the open transaction's identity: transactional id, producer id, epoch and transaction version.
+        """The open transaction's identity: transactional id, producer id, epoch and transaction version.
 
         Raises `IllegalStateError` if none is open.
         """
@@ -128,7 +128,7 @@ class TransactionCalls:
 
     @property
     def transaction_state(self) -> TransactionState:
-        """Return the producer's state. Raises `IllegalStateError` without `transactional_id`."""
+        """The producer's state. Raises `IllegalStateError` without `transactional_id`."""
         return self._started().transactions.state
 
     def _started(self) -> ProducerCore:
@@ -143,7 +143,7 @@ class HasTransactions(Protocol):
 
     @property
     def transaction_state(self) -> TransactionState:
-        """Return the producer's state."""
+        """The producer's state."""
 
     def begin_transaction(self) -> None:
         """Begin a transaction."""

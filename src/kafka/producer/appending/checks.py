@@ -103,7 +103,7 @@ def checked_timestamp(topic: str, given: Any) -> int:
 
 
 def checked_timeout_ms(given: Any) -> float | None:
-    """As `checked_timeout_s`, for milliseconds."""
+    """Check a timeout in milliseconds like `checked_timeout_s`."""
     return checked_timeout_s(given, "milliseconds")
 
 

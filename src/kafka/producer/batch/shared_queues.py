@@ -192,7 +192,7 @@ class SharedQueues:
         return self.count_and_generation(topic)[0]
 
     def count_and_generation(self, topic: str) -> tuple[int, int]:
-        """As `partition_count`, with the topic's generation, see `TopicQueues`."""
+        """Return the number of partitions like `partition_count`, and the topic's generation, see `TopicQueues`."""
         with self.lock:
             found = self._known.get(topic)
             if self.refusal is not None or found is None:

@@ -91,7 +91,7 @@ class TransactionRequests:
         """The last error of any request."""
 
     def transaction_version(self) -> int:
-        """The cluster's current transaction version: 1 or 2."""
+        """Return the cluster's current transaction version: 1 or 2."""
         return 2 if self._cluster.feature_level(FEATURE) >= 2 else 1
 
     async def init(self, present: TransactionIdentity | None = None) -> tuple[int, int]:
