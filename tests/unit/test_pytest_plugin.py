@@ -119,38 +119,38 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_a_project_has_brokers_topics_and_clients(project: Path) -> None:
+def test_fixtures_provide_brokers_topics_and_clients(project: Path) -> None:
     assert "9 passed" in run(project, plugins=())
 
 
 @pytest.mark.slow
-def test_each_worker_of_xdist_has_a_broker_of_its_own(project: Path) -> None:
+def test_each_xdist_worker_has_its_own_broker(project: Path) -> None:
     assert "9 passed" in run(project, "-p", "xdist", "-n", "2")
 
 
 @pytest.mark.slow
-def test_without_pytest_asyncio_the_rest_works(project: Path) -> None:
+def test_other_fixtures_work_without_pytest_asyncio(project: Path) -> None:
     (project / "pytest.ini").write_text("[pytest]\nmarkers = asyncio\n")
     out = run(project, "-k", "not asyncio", plugins=ALONE)
     assert "8 passed" in out
 
 
 @pytest.mark.slow
-def test_without_pytest_asyncio_its_fixtures_say_what_to_install(tmp_path: Path) -> None:
+def test_asyncio_fixtures_fail_with_a_hint_without_pytest_asyncio(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("def test_it(kafka_async_producer, kafka_async_consumer): pass\n")
     out = run(tmp_path, expected=1, plugins=ALONE)
     assert "kafka_async_producer needs pytest-asyncio: pip install pytest-asyncio" in out
 
 
 @pytest.mark.slow
-def test_a_marker_with_arguments_without_names_is_explained(tmp_path: Path) -> None:
+def test_positional_marker_arguments_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text(CONFIGURATION)
     (tmp_path / "test_it.py").write_text("import pytest\n@pytest.mark.kafka_topic(3)\ndef test_it(kafka_topic): pass\n")
     assert "Expected kafka_topic with arguments by name" in run(tmp_path, expected=1)
 
 
 @pytest.mark.slow
-def test_the_bootstrap_servers_may_be_overridden(tmp_path: Path) -> None:
+def test_the_bootstrap_servers_can_be_overridden(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text(CONFIGURATION)
     (tmp_path / "conftest.py").write_text(
         "import pytest\n"
@@ -172,7 +172,7 @@ def test_the_bootstrap_servers_may_be_overridden(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("asked", ["the override", "the test"])
-def test_a_shared_broker_refuses_a_marker_that_it_cannot_follow(asked: str, tmp_path: Path) -> None:
+def test_a_shared_broker_rejects_a_marker_with_other_settings(asked: str, tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text(CONFIGURATION)
     override = "@pytest.fixture\ndef kafka_bootstrap_servers(kafka_shared_broker):\n"
     override += "    return kafka_shared_broker.bootstrap_servers\n"

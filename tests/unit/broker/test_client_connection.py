@@ -96,7 +96,7 @@ def join_request(member: str = "") -> JoinGroupRequest:
 
 
 @pytest.mark.parametrize("how", ["close", "reset"])
-async def test_a_commit_behind_a_waiting_fetch_is_carried_out(server: BrokerServer, how: str) -> None:
+async def test_a_commit_after_a_waiting_fetch_is_executed(server: BrokerServer, how: str) -> None:
     peer = Peer(server)
     peer.send(fetch_request("t", max_wait_ms=LONG_MS), 11)
     peer.send(commit_request(7), 2)
@@ -115,9 +115,7 @@ async def test_a_commit_behind_a_waiting_fetch_is_carried_out(server: BrokerServ
 
 
 @pytest.mark.parametrize("how", ["close", "reset"])
-async def test_a_member_that_leaves_behind_its_waiting_join_is_gone(
-    server: BrokerServer, clock: VirtualClock, how: str
-) -> None:
+async def test_a_leave_after_a_waiting_join_is_executed(server: BrokerServer, clock: VirtualClock, how: str) -> None:
     busy, short = Peer(server), Peer(server)
     busy.send(join_request(), 3)
     await rounds()
@@ -139,7 +137,7 @@ async def test_a_member_that_leaves_behind_its_waiting_join_is_gone(
         assert protocol(short) not in server._connections
 
 
-async def test_a_broker_that_stops_waits_for_nobody(server: BrokerServer) -> None:
+async def test_stopping_does_not_wait_for_clients(server: BrokerServer) -> None:
     busy, gone = Peer(server), Peer(server)
     busy.send(join_request(), 3)
     await rounds()
@@ -153,7 +151,7 @@ async def test_a_broker_that_stops_waits_for_nobody(server: BrokerServer) -> Non
     await rounds()
 
 
-async def test_a_connection_that_a_fault_has_silenced_ends_with_its_client(server: BrokerServer) -> None:
+async def test_a_silenced_connection_ends_with_its_client(server: BrokerServer) -> None:
     peer = Peer(server)
     server.faults.drop_answers(api="Metadata")
     peer.send(metadata_request(), 4)
@@ -165,9 +163,7 @@ async def test_a_connection_that_a_fault_has_silenced_ends_with_its_client(serve
     assert committed(server) is None
 
 
-async def test_a_request_that_a_fault_delays_is_carried_out_all_the_same(
-    server: BrokerServer, clock: VirtualClock
-) -> None:
+async def test_a_delayed_request_is_executed_after_its_client_left(server: BrokerServer, clock: VirtualClock) -> None:
     peer = Peer(server)
     server.faults.delay(5, api="OffsetCommit")
     peer.send(commit_request(7), 2)
@@ -179,7 +175,7 @@ async def test_a_request_that_a_fault_delays_is_carried_out_all_the_same(
     assert protocol(peer) not in server._connections
 
 
-async def test_a_client_that_does_not_read_is_served_when_it_is_gone(server: BrokerServer) -> None:
+async def test_requests_of_a_client_that_never_read_are_served_after_it_left(server: BrokerServer) -> None:
     peer = Peer(server)
     protocol(peer).pause_writing()
     peer.send(commit_request(7), 2)
@@ -190,7 +186,7 @@ async def test_a_client_that_does_not_read_is_served_when_it_is_gone(server: Bro
 
 
 @pytest.mark.parametrize("how", ["close", "reset"])
-async def test_a_share_member_that_is_gone_acknowledges_and_acquires_nothing(server: BrokerServer, how: str) -> None:
+async def test_a_closed_share_member_acknowledges_but_acquires_nothing(server: BrokerServer, how: str) -> None:
     assert server._broker is not None
     server._broker.group_configs.replace("s", {"share.auto.offset.reset": "earliest"})
     topic_id = server._broker.topics.get("t").topic_id
@@ -232,7 +228,7 @@ async def test_a_share_member_that_is_gone_acknowledges_and_acquires_nothing(ser
     assert not [run for run in partition.runs.rows if run.count], "nobody has got the second one"
 
 
-async def test_what_a_socket_still_holds_of_a_lost_connection_is_carried_out() -> None:
+async def test_unread_requests_of_a_lost_connection_are_executed() -> None:
     async with EmbeddedBroker() as broker, WireClient(broker) as other:
         await create(other, "t")
         await other.call(commit_request(0), 2)
@@ -255,7 +251,7 @@ async def test_what_a_socket_still_holds_of_a_lost_connection_is_carried_out() -
                 await other.call(MetadataRequest(), 4)
 
 
-async def test_who_has_ended_its_side_still_gets_its_answers() -> None:
+async def test_a_half_closed_client_still_gets_responses() -> None:
     async with EmbeddedBroker() as broker, WireClient(broker) as client:
         await create(client, "t")
         numbers = [await client.send(fetch_request("t", max_wait_ms=LONG_MS), 11)]
@@ -271,7 +267,7 @@ async def test_who_has_ended_its_side_still_gets_its_answers() -> None:
 
 
 @pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
-async def test_an_error_of_the_broker_is_an_answer(
+async def test_an_exception_in_a_handler_becomes_an_error_response(
     server: BrokerServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, api: Api
 ) -> None:
     def fail(*_: object) -> None:
@@ -292,7 +288,7 @@ async def test_an_error_of_the_broker_is_an_answer(
     assert not peer.transport.closed
 
 
-async def test_a_produce_without_acks_that_fails_ends_the_connection(
+async def test_a_failed_produce_without_acks_closes_the_connection(
     server: BrokerServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
@@ -308,7 +304,7 @@ async def test_a_produce_without_acks_that_fails_ends_the_connection(
 # -- fairness ---------------------------------------------------------------------------------------------------------
 
 
-async def test_a_connection_with_many_requests_lets_others_be_served(server: BrokerServer) -> None:
+async def test_a_busy_connection_does_not_starve_others(server: BrokerServer) -> None:
     heavy, light = Peer(server), Peer(server)
     data = b"".join(b"".join(encode_request(commit_request(number), 2, 1, "c")) for number in range(1, 31))
     protocol(heavy).get_buffer(len(data))[: len(data)] = data
@@ -321,7 +317,7 @@ async def test_a_connection_with_many_requests_lets_others_be_served(server: Bro
     assert seen == [8, 16, 24, 30, 30]
 
 
-async def test_many_connections_are_accepted_in_one_round() -> None:
+async def test_many_connections_are_accepted_per_iteration() -> None:
     async with EmbeddedBroker() as broker:
         assert broker._server is not None
         address = broker.host, broker.port
@@ -339,7 +335,7 @@ class Exhausted:
         raise OSError(24, "Too many open files")
 
 
-async def test_without_descriptors_it_waits_and_says_so_once(
+async def test_accepting_pauses_without_descriptors_and_logs_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with EmbeddedBroker() as broker:

@@ -15,13 +15,13 @@ OTHER_NAMES = {-1: "UNKNOWN", 10: "MESSAGE_SIZE_TOO_LARGE", 17: "INVALID_TOPIC",
 
 
 @pytest.mark.parametrize("code", [one for one in ErrorCode if one])
-def test_each_code_is_one_the_clients_know_by_the_same_name(code: ErrorCode) -> None:
+def test_every_code_matches_a_client_error(code: ErrorCode) -> None:
     known = for_code(code)
     assert known.errno == code
     assert known.message == OTHER_NAMES.get(code, code.name)
 
 
-def test_every_default_is_valid_by_its_own_check() -> None:
+def test_every_default_value_is_valid() -> None:
     for option in TOPIC_OPTIONS.values():
         assert check_config(option.name, option.default) == option.default
 
@@ -38,13 +38,13 @@ def test_every_default_is_valid_by_its_own_check() -> None:
         ("retention.ms", None),
     ],
 )
-def test_an_invalid_config_is_refused_by_name(name: str, value: str | None) -> None:
+def test_an_invalid_config_is_rejected_by_name(name: str, value: str | None) -> None:
     with pytest.raises(RequestFailed, match=name) as caught:
         check_config(name, value)
     assert caught.value.code is ErrorCode.INVALID_CONFIG
 
 
-def test_a_topics_own_config_goes_before_the_brokers_and_that_before_kafkas() -> None:
+def test_topic_configs_take_precedence_over_defaults() -> None:
     defaults = {"segment.bytes": "5000", "retention.ms": "7"}
     settings = parse_settings({"retention.ms": "9", "cleanup.policy": "compact"}, defaults, fsync=False)
     assert settings.log.segment_bytes == 5000
@@ -56,13 +56,13 @@ def test_a_topics_own_config_goes_before_the_brokers_and_that_before_kafkas() ->
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a b", "ä", "x" * 250, "a/b"])
-def test_illegal_topic_names_are_refused(name: str) -> None:
+def test_invalid_topic_names_are_rejected(name: str) -> None:
     with pytest.raises(RequestFailed) as caught:
         check_name(name)
     assert caught.value.code is ErrorCode.INVALID_TOPIC_EXCEPTION
 
 
-def test_an_unknown_setting_names_the_nearest_one() -> None:
+def test_an_unknown_setting_suggests_the_closest_name() -> None:
     with pytest.raises(KafkaConfigurationError, match="num_partitions"):
         BrokerSettings.from_names({"num_partition": 3})
 
@@ -70,6 +70,6 @@ def test_an_unknown_setting_names_the_nearest_one() -> None:
 @pytest.mark.parametrize(
     "names", [{"num_partitions": 0}, {"num_partitions": "3"}, {"fsync": 1}, {"max_fetch_bytes": -1}]
 )
-def test_settings_of_a_wrong_type_or_size_are_refused(names: dict[str, object]) -> None:
+def test_settings_of_a_wrong_type_or_size_are_rejected(names: dict[str, object]) -> None:
     with pytest.raises(KafkaConfigurationError):
         BrokerSettings.from_names(names)

@@ -13,25 +13,25 @@ from unit.broker.wireclient import WireClient
 
 
 @pytest.mark.parametrize(("limit", "most"), [(1024, 895), (100, 74), (1_000_000, 999_871)])
-def test_the_last_descriptors_are_not_for_connections(limit: int, most: int) -> None:
+def test_the_last_descriptors_are_reserved(limit: int, most: int) -> None:
     reserve = DescriptorReserve(limit)
     assert [reserve.may_keep(number, 0.0) for number in (3, most, most + 1)] == [True, True, False]
 
 
 @pytest.mark.parametrize(("limit", "most"), [(1024, 256), (256, 128), (1, 1), (None, 256)])
-def test_log_files_have_half_of_the_descriptors_at_most(
+def test_log_files_use_at_most_half_of_the_descriptors(
     monkeypatch: pytest.MonkeyPatch, limit: int | None, most: int
 ) -> None:
     monkeypatch.setattr(disk_files, "descriptor_limit", lambda: limit)
     assert disk_files.most_files(256) == most
 
 
-def test_a_system_without_a_limit_keeps_no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_without_a_limit_has_no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection_listener, "descriptor_limit", lambda: None)
     assert DescriptorReserve().may_keep(2**20, 0.0)
 
 
-def test_what_is_refused_is_logged_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+def test_refused_connections_are_logged_once_per_minute(caplog: pytest.LogCaptureFixture) -> None:
     reserve = DescriptorReserve(100)
     with caplog.at_level(logging.WARNING):
         for now in (0.0, 1.0, 59.0, 60.0, 61.0):
@@ -39,7 +39,7 @@ def test_what_is_refused_is_logged_once_a_minute(caplog: pytest.LogCaptureFixtur
     assert caplog.text.count("new connections are closed") == 2
 
 
-async def test_a_connection_too_many_is_closed_and_those_there_are_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_excess_connection_is_closed_and_others_stay_open(monkeypatch: pytest.MonkeyPatch) -> None:
     ends: list[int] = []
     monkeypatch.setattr(
         DescriptorReserve, "may_keep", lambda self, number, now: ends.append(number) is None and len(ends) < 2

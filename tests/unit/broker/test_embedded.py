@@ -32,7 +32,7 @@ def broker_threads() -> list[str]:
     return [one.name for one in threading.enumerate() if one.name == "kafka-embedded-broker"]
 
 
-def test_it_listens_inside_the_with_block_and_not_after() -> None:
+def test_it_listens_only_inside_the_with_block() -> None:
     with EmbeddedBroker() as broker:
         address = broker.bootstrap_servers
         assert re.fullmatch(r"127\.0\.0\.1:\d+", address)
@@ -50,7 +50,7 @@ async def test_it_runs_on_the_callers_loop_without_a_thread() -> None:
     assert not accepts(address)
 
 
-def test_it_can_be_started_again_and_stopped_twice(tmp_path: Path) -> None:
+def test_it_can_be_restarted_and_stopped_twice(tmp_path: Path) -> None:
     broker = EmbeddedBroker(tmp_path)
     for _ in range(2):
         assert broker.start() is broker
@@ -63,7 +63,7 @@ def test_it_can_be_started_again_and_stopped_twice(tmp_path: Path) -> None:
         _ = broker.port
 
 
-def test_without_a_folder_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_temporary_folder_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with EmbeddedBroker():
         assert len(list(tmp_path.iterdir())) == 1
@@ -78,7 +78,7 @@ def test_a_folder_belongs_to_one_broker_at_a_time(tmp_path: Path) -> None:
     assert not broker_threads()
 
 
-def test_a_port_that_is_taken_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_port_in_use_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
     with EmbeddedBroker() as broker:
         with pytest.raises(OSError, match="ddress already in use"):
             EmbeddedBroker(tmp_path, port=broker.port).start()
@@ -87,7 +87,7 @@ def test_a_port_that_is_taken_is_an_error_and_leaves_nothing(tmp_path: Path) -> 
         pass
 
 
-def test_a_wrong_setting_is_refused_before_anything_starts() -> None:
+def test_an_invalid_setting_is_rejected_before_anything_starts() -> None:
     with pytest.raises(KafkaConfigurationError, match="fsync"):
         EmbeddedBroker(fsinc=True)
     with pytest.raises(KafkaConfigurationError, match=r"retention\.ms"):
@@ -95,26 +95,26 @@ def test_a_wrong_setting_is_refused_before_anything_starts() -> None:
     assert not broker_threads()
 
 
-def test_the_address_for_clients_can_differ_from_the_one_listened_on() -> None:
+def test_the_advertised_address_can_differ() -> None:
     with EmbeddedBroker(advertised_host="localhost") as broker:
         assert broker.bootstrap_servers == f"localhost:{broker.port}"
 
 
-def test_a_port_may_be_advertised_too() -> None:
+def test_the_advertised_port_can_differ() -> None:
     with EmbeddedBroker(advertised_host="example.org", advertised_port=19092) as broker:
         assert broker.bootstrap_servers == "example.org:19092"
     with pytest.raises(KafkaConfigurationError, match="advertised_port"):
         EmbeddedBroker(advertised_port=0)
 
 
-def test_a_broker_that_listens_everywhere_advertises_what_can_be_reached(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_broker_on_all_addresses_advertises_a_reachable_one(caplog: pytest.LogCaptureFixture) -> None:
     with EmbeddedBroker(host="0.0.0.0") as broker:  # that is what is tested
         assert broker.host != "0.0.0.0"
         assert accepts(broker.bootstrap_servers)
     assert "advertised_host" in caplog.text
 
 
-def test_a_start_loads_nothing_that_only_requests_need() -> None:
+def test_a_start_imports_nothing_that_only_requests_need() -> None:
     program = "import sys\nfrom kafka.broker import EmbeddedBroker\nwith EmbeddedBroker(): print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
     loaded = set(done.stdout.split())
@@ -130,9 +130,7 @@ def test_a_start_loads_nothing_that_only_requests_need() -> None:
 
 
 @pytest.mark.parametrize("ended_by", [signal.SIGTERM, signal.SIGINT])
-def test_in_the_foreground_it_says_when_it_is_ready_and_ends_on_signals(
-    tmp_path: Path, ended_by: signal.Signals
-) -> None:
+def test_run_reports_readiness_and_ends_on_signals(tmp_path: Path, ended_by: signal.Signals) -> None:
     program = "import sys; from kafka.broker import run; run(sys.argv[1], port=0)"
     with subprocess.Popen(
         [sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -145,19 +143,19 @@ def test_in_the_foreground_it_says_when_it_is_ready_and_ends_on_signals(
     assert (process.returncode, out, err) == (0, "", f"records are in {tmp_path}\n")
 
 
-def test_a_client_that_stays_connected_does_not_keep_it_from_stopping() -> None:
+def test_a_connected_client_does_not_prevent_stopping() -> None:
     with EmbeddedBroker() as broker, socket.create_connection((broker.host, broker.port)) as idle:
         broker.stop()
         with contextlib.suppress(ConnectionResetError):
             assert idle.recv(1) == b""
 
 
-def test_the_pytest_fixture_gives_a_running_broker(kafka_broker: EmbeddedBroker) -> None:
+def test_the_pytest_fixture_provides_a_running_broker(kafka_broker: EmbeddedBroker) -> None:
     assert accepts(kafka_broker.bootstrap_servers)
 
 
 @pytest.mark.slow
-def test_the_pytest_plugin_loads_nothing_until_the_fixture_is_used() -> None:
+def test_the_pytest_plugin_imports_nothing_until_a_fixture_is_used() -> None:
     program = "import sys, kafka.pytest_plugin; print([one for one in sys.modules if one.startswith('kafka.')])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
     assert "kafka.broker" not in done.stdout

@@ -58,7 +58,7 @@ def facts(api: str = "Produce", topics: tuple[str, ...] = ("t",), client_id: str
     return RequestFacts(api, topics, client_id)
 
 
-def test_all_that_is_given_has_to_match() -> None:
+def test_all_conditions_must_match() -> None:
     faults = Faults()
     rule = faults.hang_up(api=0, topic="t", client_id="c")
     for other in (facts(api="Fetch"), facts(topics=("u",)), facts(topics=()), facts(client_id="d")):
@@ -67,7 +67,7 @@ def test_all_that_is_given_has_to_match() -> None:
     assert rule.hits == 1
 
 
-def test_the_first_rule_that_matches_and_is_not_used_up_is_taken() -> None:
+def test_the_first_matching_rule_with_hits_left_applies() -> None:
     faults = Faults()
     first = faults.fail(NotLeaderForPartitionError, api="Produce", after=1, times=2)
     second = faults.delay(1.0)
@@ -78,20 +78,20 @@ def test_the_first_rule_that_matches_and_is_not_used_up_is_taken() -> None:
     assert faults.for_request(facts()) is None
 
 
-def test_rules_for_connections_are_apart() -> None:
+def test_connection_rules_are_separate() -> None:
     faults = Faults()
     rule = faults.refuse_connections(times=1)
     assert faults.for_request(facts()) is None
     assert [faults.for_connection(), faults.for_connection()] == [rule, None]
 
 
-def test_an_api_that_is_not_served_is_refused() -> None:
+def test_an_unknown_api_is_rejected() -> None:
     with pytest.raises(KafkaConfigurationError, match="Produse"):
         Faults().drop_answers(api="Produse")
 
 
 @pytest.mark.parametrize("add", ["fail", "delay", "cut_answers"])
-def test_what_no_rule_can_match_is_refused(add: str) -> None:
+def test_invalid_arguments_are_rejected(add: str) -> None:
     faults = Faults()
     with pytest.raises(TypeError, match="topics"):
         getattr(faults, add)(6, api="Produce", topics="t")
@@ -132,7 +132,7 @@ def filled(request: Any, version: int) -> Any:
 
 
 @pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
-def test_an_error_can_be_told_by_every_version_of_every_api(api: Api) -> None:
+def test_every_version_of_every_api_can_return_an_error(api: Api) -> None:
     for version in range(api.min_version, api.max_version + 1):
         if api.name == "Metadata":
             continue
@@ -141,7 +141,7 @@ def test_an_error_can_be_told_by_every_version_of_every_api(api: Api) -> None:
         assert codes_in(type(answer).decode(answer.encode(version), version)) - {0} == {41}, version
 
 
-async def test_an_error_is_answered_and_nothing_done(broker: EmbeddedBroker, client: WireClient) -> None:
+async def test_a_failed_request_is_not_executed(broker: EmbeddedBroker, client: WireClient) -> None:
     await create(client, "t")
     rule = broker.faults.fail(NotLeaderForPartitionError, api="Produce", times=2)
     assert [await write(client) for _ in range(3)] == [NOT_LEADER, NOT_LEADER, 0]
@@ -149,7 +149,7 @@ async def test_an_error_is_answered_and_nothing_done(broker: EmbeddedBroker, cli
     assert await read(client) == [b"a"]
 
 
-async def test_only_the_topic_meant_is_refused(broker: EmbeddedBroker, client: WireClient) -> None:
+async def test_only_the_matching_topic_fails(broker: EmbeddedBroker, client: WireClient) -> None:
     topic_id = await create(client, "t")
     other_id = await create(client, "u")
     broker.faults.fail(NOT_LEADER, topic="t")
@@ -167,7 +167,7 @@ async def test_only_the_topic_meant_is_refused(broker: EmbeddedBroker, client: W
     assert named.brokers
 
 
-async def test_a_fetch_is_refused_within_its_session(broker: EmbeddedBroker, client: WireClient) -> None:
+async def test_a_fetch_fails_within_its_session(broker: EmbeddedBroker, client: WireClient) -> None:
     await create(client, "t")
     opened = await client.call(fetch_request("t", session_epoch=0), 12)
     rule = broker.faults.fail(NOT_LEADER, api="Fetch", topic="t", times=1)
@@ -183,7 +183,7 @@ async def test_a_fetch_is_refused_within_its_session(broker: EmbeddedBroker, cli
     assert (await client.call(more(3), 12)).error_code == 70
 
 
-async def test_groups_are_refused_by_name(broker: EmbeddedBroker, client: WireClient) -> None:
+async def test_groups_fail_by_name(broker: EmbeddedBroker, client: WireClient) -> None:
     broker.faults.fail(15, api="FindCoordinator")
     found = await client.call(FindCoordinatorRequest(coordinator_keys=["g", "h"]), 6)
     assert [(one.key, one.error_code) for one in found.coordinators] == [("g", 15), ("h", 15)]
@@ -197,7 +197,7 @@ async def test_groups_are_refused_by_name(broker: EmbeddedBroker, client: WireCl
 
 
 @pytest.mark.parametrize("handled", [False, True])
-async def test_an_answer_is_late(broker: EmbeddedBroker, client: WireClient, handled: bool) -> None:
+async def test_a_response_is_delayed(broker: EmbeddedBroker, client: WireClient, handled: bool) -> None:
     await create(client, "t")
     broker.faults.delay(0.05, api="Produce", handled=handled, times=1)
     request = produce_request("t", make_batch([b"a"]))
@@ -212,7 +212,7 @@ async def test_an_answer_is_late(broker: EmbeddedBroker, client: WireClient, han
         assert await read(other) == [b"a"]
 
 
-async def test_a_rule_that_is_added_within_a_request_is_for_the_next_one(
+async def test_a_rule_added_during_a_request_applies_to_the_next_one(
     broker: EmbeddedBroker, client: WireClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await create(client, "t")
@@ -231,14 +231,14 @@ async def test_a_rule_that_is_added_within_a_request_is_for_the_next_one(
     assert [rule.hits for rule in broker.faults.rules] == [1]
 
 
-async def test_a_request_without_an_answer_may_be_late_too(broker: EmbeddedBroker, client: WireClient) -> None:
+async def test_a_request_without_a_response_can_be_delayed(broker: EmbeddedBroker, client: WireClient) -> None:
     await create(client, "t")
     broker.faults.delay(0.01, api="Produce")
     await client.send(produce_request("t", make_batch([b"a"]), acks=0), 9)
     assert await read(client) == [b"a"]
 
 
-async def test_a_long_poll_may_be_late_and_its_client_gone(broker: EmbeddedBroker, client: WireClient) -> None:
+async def test_a_delayed_long_poll_survives_its_client(broker: EmbeddedBroker, client: WireClient) -> None:
     await create(client, "t")
     rule = broker.faults.delay(0.0, api="Fetch")
     async with WireClient(broker) as other:
@@ -249,7 +249,7 @@ async def test_a_long_poll_may_be_late_and_its_client_gone(broker: EmbeddedBroke
 
 
 @pytest.mark.parametrize("handled", [False, True])
-async def test_a_connection_falls_silent(broker: EmbeddedBroker, client: WireClient, handled: bool) -> None:
+async def test_a_connection_becomes_unresponsive(broker: EmbeddedBroker, client: WireClient, handled: bool) -> None:
     await create(client, "t")
     rule = broker.faults.drop_answers(api="Produce", handled=handled, times=1)
     async with WireClient(broker) as silent:
@@ -265,7 +265,7 @@ async def test_a_connection_falls_silent(broker: EmbeddedBroker, client: WireCli
 
 
 @pytest.mark.parametrize("handled", [False, True])
-async def test_a_connection_is_closed_in_place_of_an_answer(
+async def test_a_connection_is_closed_instead_of_responding(
     broker: EmbeddedBroker, client: WireClient, handled: bool
 ) -> None:
     await create(client, "t")
@@ -277,7 +277,7 @@ async def test_a_connection_is_closed_in_place_of_an_answer(
 
 
 @pytest.mark.parametrize("nbytes", [0, 3, 10])
-async def test_an_answer_is_cut(broker: EmbeddedBroker, client: WireClient, nbytes: int) -> None:
+async def test_a_response_is_cut(broker: EmbeddedBroker, client: WireClient, nbytes: int) -> None:
     await create(client, "t")
     broker.faults.cut_answers(nbytes, api="Produce", times=1)
     async with WireClient(broker) as other:
@@ -300,7 +300,7 @@ async def test_connections_are_refused_and_cut(broker: EmbeddedBroker) -> None:
     assert rule.hits == 1
 
 
-async def test_the_rules_outlive_a_restart(broker: EmbeddedBroker, client: WireClient) -> None:
+async def test_rules_survive_a_restart(broker: EmbeddedBroker, client: WireClient) -> None:
     await create(client, "t")
     broker.faults.fail(NOT_LEADER, api="Produce")
     await broker.restart_async()
@@ -308,14 +308,14 @@ async def test_the_rules_outlive_a_restart(broker: EmbeddedBroker, client: WireC
         assert await write(again) == NOT_LEADER
 
 
-def test_a_broker_on_a_thread_is_restarted_on_its_port() -> None:
+def test_a_broker_on_a_thread_restarts_on_its_port() -> None:
     with EmbeddedBroker() as broker:
         port = broker.port
         broker.restart()
         assert broker.port == port
 
 
-def test_a_fault_that_is_asked_wrongly_says_what_it_takes() -> None:
+def test_invalid_fault_arguments_are_explained() -> None:
     faults: Any = Faults()
     with pytest.raises(TypeError, match=r"such as NotLeaderForPartitionError, or such a code, got str: 'NOT_LEADER'"):
         faults.fail("NOT_LEADER")
@@ -330,7 +330,7 @@ def test_a_fault_that_is_asked_wrongly_says_what_it_takes() -> None:
     assert not faults.rules
 
 
-def test_a_rule_shows_what_it_is_for() -> None:
+def test_the_repr_of_a_rule_describes_it() -> None:
     faults = Faults()
     rule = faults.fail(NotLeaderForPartitionError, api="Produce", topic="orders", times=3)
     assert repr(rule) == "<FaultRule: answer with an error, api='Produce', topic='orders', times=3, error=6; 0 hits>"

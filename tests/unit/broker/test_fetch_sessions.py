@@ -22,7 +22,7 @@ def refused(sessions: FetchSessions, session_id: int, epoch: int) -> ErrorCode:
     return caught.value.code
 
 
-def test_each_request_brings_the_next_epoch() -> None:
+def test_each_request_increments_the_epoch() -> None:
     sessions = FetchSessions(10, random.Random(1))
     session = opened(sessions)
     assert sessions.resume(session.session_id, 1) is session
@@ -31,7 +31,7 @@ def test_each_request_brings_the_next_epoch() -> None:
     assert sessions.resume(session.session_id, 3) is session
 
 
-def test_epochs_begin_anew_at_one() -> None:
+def test_epochs_wrap_around_to_one() -> None:
     sessions = FetchSessions(10, random.Random(1))
     session = opened(sessions)
     session.epoch = 2**31 - 1
@@ -47,7 +47,7 @@ def test_a_closed_or_unknown_session_is_not_found() -> None:
     assert refused(sessions, 12345, 1) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
-def test_the_session_unused_for_longest_goes_when_there_are_too_many() -> None:
+def test_the_least_recently_used_session_is_evicted() -> None:
     sessions = FetchSessions(2, random.Random(1))
     first, second = opened(sessions), opened(sessions)
     sessions.resume(first.session_id, 1)
@@ -57,5 +57,5 @@ def test_the_session_unused_for_longest_goes_when_there_are_too_many() -> None:
     assert refused(sessions, second.session_id, 1) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
-def test_with_a_limit_of_none_no_session_is_opened() -> None:
+def test_a_limit_of_zero_disables_sessions() -> None:
     assert FetchSessions(0, random.Random(1)).open() is None

@@ -15,9 +15,7 @@ from kafka.broker import EmbeddedBroker, connection_listener
 pytestmark = pytest.mark.once
 
 
-def test_a_loop_that_watches_no_listening_socket_accepts_by_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_loop_without_add_reader_accepts_connections_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on Windows, where file descriptors of sockets cannot be duplicated either."""
     loops: list[asyncio.AbstractEventLoop] = []
     new_event_loop = asyncio.new_event_loop

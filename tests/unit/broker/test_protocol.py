@@ -35,7 +35,7 @@ async def client(broker: EmbeddedBroker) -> AsyncIterator[WireClient]:
 
 
 @pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
-def test_the_table_of_apis_agrees_with_the_messages_and_the_handlers(api: Api) -> None:
+def test_the_api_table_matches_messages_and_handlers(api: Api) -> None:
     request = message_class(f"{api.name}Request")
     assert api.key == request.API_KEY
     assert request.MIN_VERSION <= api.min_version <= api.max_version <= request.MAX_VERSION
@@ -43,7 +43,7 @@ def test_the_table_of_apis_agrees_with_the_messages_and_the_handlers(api: Api) -
 
 
 @pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
-async def test_every_version_served_answers_an_empty_request(client: WireClient, api: Api) -> None:
+async def test_every_version_responds_to_an_empty_request(client: WireClient, api: Api) -> None:
     for version in range(api.min_version, api.max_version + 1):
         request = request_class(api.key)()
         if isinstance(request, ProduceRequest):
@@ -52,7 +52,7 @@ async def test_every_version_served_answers_an_empty_request(client: WireClient,
         assert f"{api.name}Response" == type(response).NAME
 
 
-async def test_every_api_served_is_named(client: WireClient) -> None:
+async def test_every_served_api_is_returned(client: WireClient) -> None:
     response = await client.call(ApiVersionsRequest(client_software_name="x", client_software_version="1"), 4)
     assert response.error_code == 0
     named = {one.api_key: (one.min_version, one.max_version) for one in response.api_keys}
@@ -74,7 +74,7 @@ async def test_every_api_served_is_named(client: WireClient) -> None:
     assert response.finalized_features_epoch >= 0
 
 
-async def test_bytes_behind_a_request_are_passed_over(client: WireClient) -> None:
+async def test_trailing_bytes_of_a_request_are_ignored(client: WireClient) -> None:
     """As librdkafka from 2.3 on asks for all topics: a null array, and three bytes too many."""
     await create(client, "t")
     head = bytes.fromhex("0003000d00000007" + "0001" + "78" + "00")
@@ -84,7 +84,7 @@ async def test_bytes_behind_a_request_are_passed_over(client: WireClient) -> Non
     assert [topic.name for topic in response.topics] == ["t"]
 
 
-async def test_an_api_versions_of_the_future_is_answered_in_version_0(client: WireClient) -> None:
+async def test_a_future_api_versions_request_gets_a_version_0_response(client: WireClient) -> None:
     await client.write(bytes.fromhex("0000000a0012006300000007ffff"))
     frame = await client.read_frame()
     assert frame[:4] == b"\0\0\0\x07"
@@ -109,7 +109,7 @@ async def test_an_api_versions_of_the_future_is_answered_in_version_0(client: Wi
         ("\u00e9", "1", 42),
     ],
 )
-async def test_a_client_that_cannot_be_called_so_is_told_and_may_ask_again(
+async def test_an_invalid_client_name_is_rejected_and_may_be_corrected(
     client: WireClient, name: str, version: str, code: int
 ) -> None:
     asked = ApiVersionsRequest(client_software_name=name, client_software_version=version)
@@ -135,7 +135,7 @@ async def test_a_client_that_cannot_be_called_so_is_told_and_may_ask_again(
         pytest.param("160301020001000001fc0303", id="TLS"),
     ],
 )
-async def test_what_is_no_request_ends_only_its_own_connection(
+async def test_an_invalid_request_closes_only_its_own_connection(
     broker: EmbeddedBroker, client: WireClient, frame: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with WireClient(broker) as bad:
@@ -159,7 +159,7 @@ async def test_what_is_no_request_ends_only_its_own_connection(
     ],
     ids=["HTTP", "TLS", "a size"],
 )
-async def test_what_somebody_speaks_who_does_not_speak_kafkas_protocol_is_told(
+async def test_other_protocols_are_named_in_the_log(
     broker: EmbeddedBroker, sent: bytes, said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with WireClient(broker) as bad:
@@ -186,7 +186,7 @@ async def test_random_bytes_do_no_harm(
     assert (await client.call(ApiVersionsRequest(), 0)).error_code == 0
 
 
-async def test_a_request_may_come_byte_by_byte(client: WireClient) -> None:
+async def test_a_request_may_arrive_byte_by_byte(client: WireClient) -> None:
     request = MetadataRequest(topics=None)
     for byte in b"".join(encode_request(request, 12, 1, "slow")):
         await client.write(bytes([byte]))
@@ -194,14 +194,14 @@ async def test_a_request_may_come_byte_by_byte(client: WireClient) -> None:
     assert (await client.receive(MetadataRequest, 12, 1)).brokers
 
 
-async def test_a_large_request_between_small_ones_fits(client: WireClient) -> None:
+async def test_a_large_request_between_small_ones_is_served(client: WireClient) -> None:
     await create(client, "t", max_message_bytes="2000000")
     for size in (10, 300_000, 10, 900_000, 100_000, 10):
         response = await client.call(produce_request("t", make_batch([b"x" * size])), 9)
         assert produced(response).error_code == 0
 
 
-async def test_answers_come_in_the_order_of_the_requests(client: WireClient) -> None:
+async def test_responses_are_sent_in_the_order_of_the_requests(client: WireClient) -> None:
     await create(client, "t")
     poll = await client.send(fetch_request("t", max_wait_ms=100), 11)
     numbers = [await client.send(MetadataRequest(topics=None), 12) for _ in range(300)]
@@ -210,7 +210,7 @@ async def test_answers_come_in_the_order_of_the_requests(client: WireClient) -> 
         await client.receive(MetadataRequest, 12, number)
 
 
-async def test_a_client_that_does_not_read_is_waited_for(client: WireClient) -> None:
+async def test_serving_pauses_while_a_client_does_not_read(client: WireClient) -> None:
     await create(client, "t", max_message_bytes="2000000")
     for _ in range(3):
         await client.call(produce_request("t", make_batch([b"x" * 900_000])), 9)

@@ -7,7 +7,7 @@ from kafka.broker.receive_buffer import BufferPool
 MIB = 1 << 20
 
 
-def test_a_buffer_that_was_given_back_is_used_again() -> None:
+def test_a_returned_buffer_is_reused() -> None:
     pool = BufferPool()
     small, large = bytearray(MIB), bytearray(4 * MIB)
     pool.give(large)
@@ -17,7 +17,7 @@ def test_a_buffer_that_was_given_back_is_used_again() -> None:
     assert len(pool.take(2 * MIB, 1000)) == 1000
 
 
-def test_no_more_is_kept_than_the_limit() -> None:
+def test_the_pool_is_limited() -> None:
     pool = BufferPool(4 * MIB)
     kept = bytearray(3 * MIB)
     for buffer in (kept, bytearray(MIB), bytearray(5 * MIB), bytearray(MIB)):

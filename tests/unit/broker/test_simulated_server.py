@@ -133,7 +133,7 @@ async def test_it_serves_any_transport(server: BrokerServer, derives: bool) -> N
     assert peer.transport.closed
 
 
-async def test_its_only_time_is_the_clock_it_was_given(server: BrokerServer, clock: VirtualClock) -> None:
+async def test_the_given_clock_is_the_only_source_of_time(server: BrokerServer, clock: VirtualClock) -> None:
     peer, writer = Peer(server), Peer(server)
     peer.call(metadata_request(), 4)
     batch = make_batch([b"a"], timestamp=clock.wall_ms())
@@ -151,7 +151,7 @@ async def test_its_only_time_is_the_clock_it_was_given(server: BrokerServer, clo
     assert fetched(peer.call(fetch_request("t"), 11)).error_code == 1, "retention has taken the record"
 
 
-async def test_faults_wait_by_the_same_clock(server: BrokerServer, clock: VirtualClock) -> None:
+async def test_delays_of_faults_use_the_same_clock(server: BrokerServer, clock: VirtualClock) -> None:
     peer = Peer(server)
     peer.call(metadata_request(), 4)
     server.faults.delay(30.0, api="Produce")
@@ -164,7 +164,7 @@ async def test_faults_wait_by_the_same_clock(server: BrokerServer, clock: Virtua
     assert produced(peer.answer(ProduceRequest, 9)).error_code == 0
 
 
-async def test_two_runs_with_the_same_seed_are_alike(tmp_path: Path) -> None:
+async def test_two_runs_with_the_same_seed_are_identical(tmp_path: Path) -> None:
     stories = []
     for number, seed in enumerate((7, 7, 8)):
         server = opened(tmp_path / str(number), VirtualClock(), seed)
@@ -187,7 +187,7 @@ async def test_two_runs_with_the_same_seed_are_alike(tmp_path: Path) -> None:
     assert not {*stories[0]} & {*stories[2]}
 
 
-async def test_it_restarts_without_a_socket(server: BrokerServer) -> None:
+async def test_a_server_without_sockets_can_restart(server: BrokerServer) -> None:
     peer = Peer(server)
     peer.call(metadata_request(), 4)
     await server.restart()
@@ -204,7 +204,7 @@ def commit_request(offset: int, generation: int = -1) -> OffsetCommitRequest:
     )
 
 
-async def test_whoever_simulates_is_told_of_each_commit_that_is_accepted(tmp_path: Path, clock: VirtualClock) -> None:
+async def test_the_observer_is_called_for_each_accepted_commit(tmp_path: Path, clock: VirtualClock) -> None:
     told: list[tuple[str, str, dict[tuple[str, int], int]]] = []
 
     def accepted(group: str, client_id: str, offsets: Mapping[tuple[str, int], CommittedOffset]) -> None:

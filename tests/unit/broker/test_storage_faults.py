@@ -49,7 +49,7 @@ def failing(error: int) -> Callable[..., int]:
 # -- a partition's log ------------------------------------------------------------------------------------------------
 
 
-def test_records_without_a_timestamp_are_kept_by_the_time_they_were_written(open_log: OpenLog) -> None:
+def test_retention_uses_the_write_time_without_timestamps(open_log: OpenLog) -> None:
     for log in (open_log(retention_ms=1000), open_log(retention_ms=1000)):
         if not log.end_offset:
             append(log, [b"a"], timestamp=-1)
@@ -60,9 +60,7 @@ def test_records_without_a_timestamp_are_kept_by_the_time_they_were_written(open
     assert log.start_offset == 1
 
 
-def test_after_a_failed_sync_the_log_takes_and_gives_nothing(
-    open_log: OpenLog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_is_unusable_after_a_failed_sync(open_log: OpenLog, monkeypatch: pytest.MonkeyPatch) -> None:
     log = open_log(flush_messages=1)
     append(log, [b"kept"])
     woken: list[int] = []
@@ -83,9 +81,7 @@ def test_after_a_failed_sync_the_log_takes_and_gives_nothing(
     assert append(recovered, [b"next"]) == 1
 
 
-def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(
-    open_log: OpenLog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_loses_nothing_and_recovers(open_log: OpenLog, monkeypatch: pytest.MonkeyPatch) -> None:
     log = open_log()
     append(log, [b"a"], producer=(7, 0, 0))
     monkeypatch.setattr(os, "pwrite", failing(errno.ENOSPC))
@@ -97,7 +93,7 @@ def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(
     assert append(log, [b"b"], producer=(7, 0, 1)) == 1
 
 
-def test_a_process_without_free_descriptors_keeps_fewer_log_files_open(
+def test_fewer_log_files_stay_open_without_free_descriptors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     pool = FilePool(100)
@@ -118,9 +114,7 @@ def test_a_process_without_free_descriptors_keeps_fewer_log_files_open(
     pool.close()
 
 
-def test_where_no_file_can_be_opened_at_all_the_error_is_raised(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_is_raised_if_no_file_can_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def none_left(*args: object) -> int:
         raise OSError(errno.EMFILE, "Too many open files")
 
@@ -149,14 +143,14 @@ def test_with_fsync_the_folders_above_a_new_log_are_synced(tmp_path: Path, monke
         assert str(folder) in synced
 
 
-def test_a_batch_larger_than_a_segment_is_refused(open_log: OpenLog) -> None:
+def test_a_batch_larger_than_a_segment_is_rejected(open_log: OpenLog) -> None:
     log = open_log(segment_bytes=500)
     with pytest.raises(RequestFailed) as caught:
         append(log, [b"x" * 600])
     assert caught.value.code is ErrorCode.RECORD_LIST_TOO_LARGE
 
 
-def test_a_segment_is_followed_by_a_new_one_when_its_first_record_is_old(open_log: OpenLog, tmp_path: Path) -> None:
+def test_a_segment_rolls_when_its_first_record_is_old(open_log: OpenLog, tmp_path: Path) -> None:
     log = open_log(segment_ms=100)
     for timestamp in (1000, 1050, 1100, 1101, 1150):
         append(log, [b"x"], timestamp=timestamp)
@@ -166,7 +160,7 @@ def test_a_segment_is_followed_by_a_new_one_when_its_first_record_is_old(open_lo
 # -- a full disk under the broker -------------------------------------------------------------------------------------
 
 
-async def test_what_could_not_be_saved_has_not_happened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_change_that_cannot_be_saved_has_no_effect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with EmbeddedBroker(tmp_path) as broker, WireClient(broker) as client:
         await create(client, "kept")
         monkeypatch.setattr(os, "replace", failing(errno.ENOSPC))
@@ -225,7 +219,7 @@ def folders(tmp_path: Path) -> list[str]:
 
 @pytest.mark.parametrize("damaged", [False, True])
 @pytest.mark.parametrize("fsync", [False, True])
-def test_a_topic_does_not_come_back_when_its_deletion_is_broken_off(
+def test_a_deleted_topic_does_not_reappear_after_a_crash(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: bool, fsync: bool
 ) -> None:
     store = store_with(tmp_path, "kept", "gone", fsync=fsync)
@@ -240,7 +234,7 @@ def test_a_topic_does_not_come_back_when_its_deletion_is_broken_off(
     assert folders(tmp_path) == ["kept"]
 
 
-def test_a_topic_stays_when_the_crash_comes_before_its_deletion_is_written(
+def test_a_topic_survives_a_crash_before_its_deletion_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = store_with(tmp_path, "kept", "stays")
@@ -254,7 +248,7 @@ def test_a_topic_stays_when_the_crash_comes_before_its_deletion_is_written(
 
 
 @pytest.mark.parametrize("call", ["rename", "replace"])
-def test_a_deletion_that_cannot_be_written_leaves_the_topic_readable(
+def test_a_failed_deletion_leaves_the_topic_readable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     store = store_with(tmp_path, "t")
@@ -268,7 +262,7 @@ def test_a_deletion_that_cannot_be_written_leaves_the_topic_readable(
     assert contents(tmp_path) == {"t": [b"t", b"more"]}
 
 
-def test_a_deleted_topic_leaves_nothing(tmp_path: Path) -> None:
+def test_a_deleted_topic_leaves_no_files(tmp_path: Path) -> None:
     store = store_with(tmp_path, "kept", "gone")
     store.create("never-written", 1, {})
     delete(store, "gone")
@@ -283,7 +277,7 @@ def test_a_deleted_topic_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 50, b'{"topics": [{"name": "t"}]}', b'{"topics": 7}', b"[]"])
-async def test_a_damaged_list_of_topics_is_made_anew_of_the_logs(
+async def test_a_damaged_topic_list_is_rebuilt_from_the_logs(
     tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with EmbeddedBroker(tmp_path) as broker, WireClient(broker) as client:
@@ -300,7 +294,7 @@ async def test_a_damaged_list_of_topics_is_made_anew_of_the_logs(
     assert json.loads((tmp_path / "topics.json").read_bytes())["topics"][0]["name"] == "my-topic"
 
 
-async def test_with_a_damaged_identity_no_producer_id_comes_twice(
+async def test_a_damaged_identity_does_not_repeat_producer_ids(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with EmbeddedBroker(tmp_path) as broker, WireClient(broker) as client:
@@ -311,7 +305,7 @@ async def test_with_a_damaged_identity_no_producer_id_comes_twice(
     assert str(tmp_path / "meta.json") in caplog.text
 
 
-def test_a_damaged_entry_costs_no_other_commit(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_entry_does_not_lose_other_commits(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     group = GroupCoordinatorHarness(tmp_path)
     for partition in range(4):
         group.commit("", -1, 10 + partition, partition=partition)
@@ -329,9 +323,7 @@ def test_a_damaged_entry_costs_no_other_commit(tmp_path: Path, caplog: pytest.Lo
     assert found == {1: 11, 2: 12, 3: 99}
 
 
-def test_a_commit_that_could_not_be_synced_is_not_followed_by_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_sync_prevents_further_commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     group = GroupCoordinatorHarness(tmp_path, fsync=True)
     group.commit("", -1, 1)
     monkeypatch.setattr(os, "fsync", failing(errno.EIO))
@@ -353,7 +345,7 @@ async def written(client: WireClient, *texts: bytes) -> ProduceResponse:
 @pytest.mark.parametrize(
     ("fsync", "lose_unsynced", "kept"), [(True, True, True), (False, True, False), (False, False, True)]
 )
-async def test_what_a_restart_leaves(tmp_path: Path, fsync: bool, lose_unsynced: bool, kept: bool) -> None:
+async def test_restarts_lose_only_unsynced_data(tmp_path: Path, fsync: bool, lose_unsynced: bool, kept: bool) -> None:
     async with EmbeddedBroker(tmp_path, fsync=fsync) as broker:
         port = broker.port
         async with WireClient(broker) as client:
@@ -380,7 +372,7 @@ async def test_old_messages_without_timestamps_survive_retention(tmp_path: Path)
         assert values(fetched(await client.call(fetch_request("t"), 11))) == [b"v"]
 
 
-async def test_retention_reaches_logs_that_nobody_has_used_since_the_start(tmp_path: Path) -> None:
+async def test_retention_applies_to_unopened_logs(tmp_path: Path) -> None:
     async with EmbeddedBroker(tmp_path) as broker:
         async with WireClient(broker) as client:
             await create(client, "t", retention_ms="1000")
@@ -395,7 +387,7 @@ async def test_retention_reaches_logs_that_nobody_has_used_since_the_start(tmp_p
             assert produced(await written(client, b"new")).base_offset == 1
 
 
-async def test_offsets_that_could_not_be_stored_are_told_and_can_be_committed_again(
+async def test_offsets_that_cannot_be_stored_fail_and_can_be_retried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = OffsetCommitRequestPartition(partition_index=0, committed_offset=7)

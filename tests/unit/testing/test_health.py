@@ -114,7 +114,7 @@ def test_a_consumer_is_degraded_while_its_broker_is_dead_and_healthy_when_it_is_
     play(scenario, tmp_path)
 
 
-def test_a_leader_that_is_silent_shows_before_a_request_times_out(tmp_path: Path) -> None:
+def test_a_silent_leader_shows_before_a_request_times_out(tmp_path: Path) -> None:
     async def scenario(cluster: SimulatedCluster) -> None:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, SimulatedLoop)
@@ -143,7 +143,7 @@ def test_a_leader_that_is_silent_shows_before_a_request_times_out(tmp_path: Path
 
 
 @pytest.mark.parametrize(("protocol", "named"), [("classic", "UNJOINED"), ("consumer", "STALE")])
-def test_a_membership_that_was_lost_for_want_of_a_poll_shows(protocol: str, named: str, tmp_path: Path) -> None:
+def test_a_membership_lost_for_not_polling_shows(protocol: str, named: str, tmp_path: Path) -> None:
     async def scenario(cluster: SimulatedCluster) -> None:
         options = {"group_protocol": protocol, "max_poll_interval_ms": 60_000, "session_timeout_ms": 45_000}
         if protocol == "consumer":
@@ -177,7 +177,7 @@ def poll_until_woken(consumer: KafkaConsumer) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_any_thread_may_ask_while_another_polls_and_a_forked_child_is_told_that_the_client_is_not_its() -> None:
+def test_health_is_available_to_threads_but_not_to_forked_children() -> None:
     with EmbeddedBroker() as broker, KafkaConsumer(TOPIC, bootstrap_servers=broker.bootstrap_servers) as consumer:
         polling = threading.Thread(target=poll_until_woken, args=(consumer,))
         polling.start()
@@ -192,5 +192,5 @@ def test_any_thread_may_ask_while_another_polls_and_a_forked_child_is_told_that_
         polling.join()
 
 
-def test_only_a_healthy_client_is_true() -> None:
+def test_a_client_health_is_true_only_if_healthy() -> None:
     assert [bool(Health(state, "c")) for state in HealthState] == [False, True, False, False, False]

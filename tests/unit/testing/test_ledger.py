@@ -29,7 +29,7 @@ def member(*groups: str) -> Ledger:
     return ledger
 
 
-def test_what_is_as_promised_is_no_problem() -> None:
+def test_a_correct_run_has_no_problems() -> None:
     ledger = member()
     log = [acknowledged(ledger, "p", number, number) for number in range(4)]
     ledger.hand_out("g", "m", TP, [0, 1], None)
@@ -50,7 +50,7 @@ def test_what_is_as_promised_is_no_problem() -> None:
     assert problems(ledger, log, ("g",)) == []
 
 
-def test_an_acknowledged_record_that_is_not_in_the_log_is_a_problem() -> None:
+def test_a_lost_acknowledged_record_is_a_problem() -> None:
     ledger = Ledger()
     acknowledged(ledger, "p", 0, 0)
     assert "was acknowledged" in problems(ledger, [])[0]
@@ -62,7 +62,7 @@ def test_a_record_without_an_outcome_is_a_problem() -> None:
     assert "neither acknowledged nor failed" in problems(ledger, [])[0]
 
 
-def test_a_record_may_fail_in_trouble_alone() -> None:
+def test_a_record_may_fail_only_during_failures() -> None:
     calm, trouble = Ledger(is_calm=lambda: True), Ledger()
     for ledger in (calm, trouble):
         ledger.sending("p", 0).error = ValueError()
@@ -70,7 +70,7 @@ def test_a_record_may_fail_in_trouble_alone() -> None:
     assert problems(calm, []) == ["p:0 failed although nothing was wrong: ValueError()"]
 
 
-def test_a_record_that_is_there_twice_is_a_problem() -> None:
+def test_a_duplicate_record_is_a_problem() -> None:
     ledger = Ledger()
     name = acknowledged(ledger, "p", 0, 0)
     assert "twice" in problems(ledger, [name, name])[0]
@@ -82,11 +82,11 @@ def test_records_out_of_order_are_a_problem() -> None:
     assert "stands behind" in problems(ledger, log)[0]
 
 
-def test_a_record_that_was_never_sent_is_a_problem() -> None:
+def test_an_unknown_record_is_a_problem() -> None:
     assert "never sent" in problems(Ledger(), ["stranger"])[0]
 
 
-def test_records_that_a_group_skips_are_a_problem() -> None:
+def test_skipped_records_are_a_problem() -> None:
     ledger = member("g", "h")
     ledger.hand_out("g", "m", TP, [0, 1], None)
     ledger.hand_out("g", "m", TP, [3], 2)
@@ -95,14 +95,14 @@ def test_records_that_a_group_skips_are_a_problem() -> None:
     assert "gaps" in ledger.found[2]
 
 
-def test_records_that_are_handed_out_again_are_a_problem() -> None:
+def test_redelivered_records_are_a_problem() -> None:
     ledger = member()
     ledger.hand_out("g", "m", TP, [0, 1], None)
     ledger.hand_out("g", "m", TP, [1], 2)
     assert ledger.found == ["m was given t-0@1 after it had read up to 2"]
 
 
-def test_a_member_that_does_not_start_where_its_group_stands_is_a_problem() -> None:
+def test_a_member_that_does_not_start_at_the_groups_offset_is_a_problem() -> None:
     ledger = member()
     ledger.hand_out("g", "m", TP, [0, 1, 2], None)
     ledger.commits.accept("g", "m", {TP: 2})
@@ -112,7 +112,7 @@ def test_a_member_that_does_not_start_where_its_group_stands_is_a_problem() -> N
     assert ledger.found == ["n starts at t-0@1, where g went from 2 to 2"]
 
 
-def test_a_member_that_has_not_heard_of_its_loss_may_start_where_its_group_stood() -> None:
+def test_a_member_unaware_of_its_loss_may_start_at_an_old_offset() -> None:
     ledger = Ledger()
     for name in ("m", "n"):
         ledger.assign("g", name, [TP])
@@ -122,13 +122,13 @@ def test_a_member_that_has_not_heard_of_its_loss_may_start_where_its_group_stood
     assert not ledger.found
 
 
-def test_records_of_a_partition_that_a_member_does_not_have_are_a_problem() -> None:
+def test_records_of_an_unassigned_partition_are_a_problem() -> None:
     ledger = Ledger()
     ledger.hand_out("g", "m", TP, [0], None)
     assert "was not told to have" in ledger.found[0]
 
 
-def test_what_a_member_is_told_of_its_partitions_has_to_fit() -> None:
+def test_assignments_and_revocations_must_be_consistent() -> None:
     ledger = member()
     ledger.assign("g", "n", [TP])
     ledger.take_away("g", "o", [TP])
@@ -140,14 +140,14 @@ def test_what_a_member_is_told_of_its_partitions_has_to_fit() -> None:
     ]
 
 
-def test_in_trouble_a_member_may_hear_late_that_another_has_its_partition() -> None:
+def test_a_member_may_notice_a_loss_late_during_failures() -> None:
     ledger = Ledger(is_calm=lambda: False)
     ledger.assign("g", "m", [TP])
     ledger.assign("g", "n", [TP])
     assert not ledger.found
 
 
-def test_records_that_a_group_never_reads_are_a_problem() -> None:
+def test_unread_records_are_a_problem() -> None:
     ledger = Ledger()
     log = [acknowledged(ledger, "p", 0, 0)]
     assert "was never given 1 records" in problems(ledger, log, ("g",))[0]
@@ -161,23 +161,23 @@ def read_to_three() -> Ledger:
     return ledger
 
 
-def test_a_commit_beyond_what_was_handed_out_is_a_problem(read_to_three: Ledger) -> None:
+def test_a_commit_beyond_delivered_records_is_a_problem(read_to_three: Ledger) -> None:
     read_to_three.commits.accept("g", "m", {TP: 4})
     assert read_to_three.found == ["m commits t-0@4, but g was only given records up to 3"]
 
 
-def test_a_commit_of_what_another_member_was_given_is_a_problem(read_to_three: Ledger) -> None:
+def test_a_commit_of_another_members_records_is_a_problem(read_to_three: Ledger) -> None:
     read_to_three.commits.accept("g", "n", {TP: 3})
     assert read_to_three.found == ["n commits t-0@3, which others were given, while g stood at 0"]
 
 
-def test_a_commit_that_goes_back_is_a_problem(read_to_three: Ledger) -> None:
+def test_a_decreasing_commit_is_a_problem(read_to_three: Ledger) -> None:
     read_to_three.commits.accept("g", "m", {TP: 3})
     read_to_three.commits.accept("g", "m", {TP: 2})
     assert read_to_three.found == ["m commits t-0@2, which takes g back from 3"]
 
 
-def test_a_commit_may_go_back_where_its_member_did(read_to_three: Ledger) -> None:
+def test_a_commit_may_decrease_after_a_seek(read_to_three: Ledger) -> None:
     commits = read_to_three.commits
     commits.accept("g", "m", {TP: 3})
     commits.rewind("g", TP, 1)
@@ -196,7 +196,7 @@ def test_a_commit_may_go_back_where_its_member_did(read_to_three: Ledger) -> Non
     ]
 
 
-def test_a_commit_that_was_never_made_is_a_problem(read_to_three: Ledger) -> None:
+def test_an_unconfirmed_commit_is_a_problem(read_to_three: Ledger) -> None:
     read_to_three.commits.told("g", "m", {TP: 3})
     read_to_three.found.extend(read_to_three.commits.given_up("g", "m", {TP: 3}))
     assert read_to_three.found == [
@@ -206,14 +206,14 @@ def test_a_commit_that_was_never_made_is_a_problem(read_to_three: Ledger) -> Non
 
 
 @pytest.mark.parametrize("stored", [None, 2, 4])
-def test_a_commit_that_is_not_stored_as_it_was_made_is_a_problem(read_to_three: Ledger, stored: int | None) -> None:
+def test_a_commit_that_is_not_stored_is_a_problem(read_to_three: Ledger, stored: int | None) -> None:
     commits: CommitLedger = read_to_three.commits
     commits.accept("g", "m", {TP: 3})
     commits.stored("broker-1", {} if stored is None else {("g", TP): stored})
     assert read_to_three.found == [f"broker-1: g has committed t-0@3, but {stored} is stored"]
 
 
-def test_a_stored_offset_that_nobody_committed_is_a_problem(read_to_three: Ledger) -> None:
+def test_an_uncommitted_stored_offset_is_a_problem(read_to_three: Ledger) -> None:
     read_to_three.commits.stored("broker-1", {("g", TP): 3})
     assert read_to_three.found == ["broker-1: t-0@3 is stored, which g has never committed"]
 
@@ -226,7 +226,7 @@ class Shares(ShareLedger):
         super().__init__([], lambda: True, lambda: self.time, 10.0, 5)
 
 
-def test_share_groups_may_deliver_late_or_again_what_is_not_done_with() -> None:
+def test_share_groups_may_redeliver_unprocessed_records() -> None:
     ledger = Shares()
     ledger.delivered("g", "a", TP, 0, 1)
     ledger.let_go("g", TP, 0)
@@ -243,7 +243,7 @@ def test_share_groups_may_deliver_late_or_again_what_is_not_done_with() -> None:
     assert ledger.found == []
 
 
-def test_what_share_groups_may_not_do_is_found() -> None:
+def test_violations_of_share_groups_are_detected() -> None:
     ledger = Shares()
     ledger.delivered("g", "a", TP, 0, 1)
     ledger.delivered("g", "b", TP, 0, 2)

@@ -12,5 +12,5 @@ PROGRAMS = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_program_of_the_guide_runs(program: str) -> None:
+def test_the_program_in_the_guide_runs(program: str) -> None:
     exec(compile(program, str(DOCUMENT), "exec"), {"__name__": "guide"})

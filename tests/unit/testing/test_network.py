@@ -68,7 +68,7 @@ def simulated(scenario: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[],
 
 
 @simulated
-async def test_bytes_arrive_in_order_after_a_while() -> None:
+async def test_bytes_arrive_in_order_after_the_latency() -> None:
     client, server = await connected()
     started = asyncio.get_running_loop().time()
     for number in range(100):
@@ -81,7 +81,7 @@ async def test_bytes_arrive_in_order_after_a_while() -> None:
 
 
 @simulated
-async def test_what_was_written_before_closing_arrives_before_the_end() -> None:
+async def test_written_bytes_arrive_before_the_end() -> None:
     client, server = await connected()
     client.transport.write(b"last words")
     client.transport.close()
@@ -102,7 +102,7 @@ async def test_an_aborted_connection_is_reset_at_the_other_end() -> None:
 
 
 @simulated
-async def test_a_reader_that_pauses_makes_the_writer_pause() -> None:
+async def test_a_paused_reader_pauses_the_writer() -> None:
     client, server = await connected()
     server.transport.pause_reading()
     client.transport.write(b"x" * 100_000)
@@ -114,7 +114,7 @@ async def test_a_reader_that_pauses_makes_the_writer_pause() -> None:
 
 
 @simulated
-async def test_a_silent_host_delivers_what_waited_once_it_speaks_again() -> None:
+async def test_a_silent_host_delivers_delayed_bytes_afterwards() -> None:
     client, server = await connected()
     network().silence("server", 10)
     client.transport.write(b"late")
@@ -125,7 +125,7 @@ async def test_a_silent_host_delivers_what_waited_once_it_speaks_again() -> None
 
 
 @simulated
-async def test_what_waits_for_a_silent_host_arrives_when_the_network_is_healed() -> None:
+async def test_delayed_bytes_arrive_when_the_network_is_healed() -> None:
     client, server = await connected()
     network().silence("server", 100)
     client.transport.write(b"soon")
@@ -136,7 +136,7 @@ async def test_what_waits_for_a_silent_host_arrives_when_the_network_is_healed()
 
 
 @simulated
-async def test_a_silent_host_learns_of_a_reset_once_it_speaks_again() -> None:
+async def test_a_silent_host_notices_a_reset_afterwards() -> None:
     client, server = await connected()
     network().silence("server", 10)
     client.transport.write(b"never arrives, as nobody sends it again")
@@ -150,7 +150,7 @@ async def test_a_silent_host_learns_of_a_reset_once_it_speaks_again() -> None:
 
 
 @simulated
-async def test_a_silent_host_cannot_reset_its_connections_before_it_speaks_again() -> None:
+async def test_a_silent_host_cannot_reset_its_connections() -> None:
     client, server = await connected()
     network().silence("server", 10)
     server.transport.abort()
@@ -162,7 +162,7 @@ async def test_a_silent_host_cannot_reset_its_connections_before_it_speaks_again
 
 
 @simulated
-async def test_a_silent_host_does_not_see_that_its_connections_are_cut() -> None:
+async def test_a_silent_host_does_not_notice_cut_connections() -> None:
     client, server = await connected()
     network().silence("server", 10)
     network().cut_connections("server")
@@ -174,7 +174,7 @@ async def test_a_silent_host_does_not_see_that_its_connections_are_cut() -> None
 
 
 @simulated
-async def test_a_reset_follows_what_was_sent_before_it() -> None:
+async def test_a_reset_arrives_after_earlier_bytes() -> None:
     client, server = await connected()
     client.transport.write(b"last words")
     network().latency_s = (0.01, 0.01)
@@ -229,7 +229,7 @@ async def reports_of_a_failure(where: str) -> tuple[list[Any], Failing, Recorder
 
 
 @pytest.mark.parametrize("where", ["get_buffer", "buffer_updated"])
-def test_a_protocol_that_cannot_take_bytes_is_reported_and_loses_its_connection(where: str) -> None:
+def test_an_exception_while_receiving_closes_the_connection(where: str) -> None:
     (error,), failing, client = run_simulated(lambda: reports_of_a_failure(where))
     assert (type(error), str(error)) == (ZeroDivisionError, where)
     assert failing.lost == [error]
@@ -237,7 +237,7 @@ def test_a_protocol_that_cannot_take_bytes_is_reported_and_loses_its_connection(
 
 
 @pytest.mark.parametrize("where", ["connection_made", "eof_received", "connection_lost"])
-def test_an_exception_of_a_protocol_is_reported_and_nobody_elses(where: str) -> None:
+def test_exceptions_of_protocols_are_reported(where: str) -> None:
     (error,), failing, client = run_simulated(lambda: reports_of_a_failure(where))
     assert (type(error), str(error)) == (ZeroDivisionError, where)
     assert len(failing.lost) == 1
@@ -245,7 +245,7 @@ def test_an_exception_of_a_protocol_is_reported_and_nobody_elses(where: str) -> 
 
 
 @simulated
-async def test_nobody_connects_to_a_silent_host() -> None:
+async def test_connecting_to_a_silent_host_hangs() -> None:
     await connected()
     network().silence("server", 10)
     with pytest.raises(TimeoutError):
@@ -254,7 +254,7 @@ async def test_nobody_connects_to_a_silent_host() -> None:
 
 
 @simulated
-async def test_connections_are_refused_where_nobody_listens_or_as_asked() -> None:
+async def test_connections_are_refused_without_a_server_or_on_demand() -> None:
     await connected()
     loop = asyncio.get_running_loop()
     with pytest.raises(ConnectionRefusedError):
@@ -267,7 +267,7 @@ async def test_connections_are_refused_where_nobody_listens_or_as_asked() -> Non
 
 
 @simulated
-async def test_a_connection_is_cut_after_so_many_bytes() -> None:
+async def test_a_connection_is_cut_after_a_number_of_bytes() -> None:
     client, server = await connected()
     assert network().cut_connections("server", after_bytes=10) == 1
     client.transport.write(b"12345")
@@ -285,7 +285,7 @@ async def test_an_unknown_name_cannot_be_resolved() -> None:
         await asyncio.get_running_loop().getaddrinfo("nowhere", 9092)
 
 
-def test_a_simulation_in_which_nothing_can_happen_ends_with_an_error() -> None:
+def test_a_deadlocked_simulation_raises() -> None:
     async def wait_for_nothing() -> None:
         await asyncio.get_running_loop().create_future()
 

@@ -55,7 +55,7 @@ async def administer(servers: str) -> None:
 @pytest.mark.once
 @pytest.mark.parametrize("work", [consume, consume_by_848, produce, administer])
 @pytest.mark.parametrize("silent", [False, True], ids=["refused", "silent"])
-def test_ten_minutes_without_brokers_are_at_most_sixty_lines(
+def test_ten_minutes_without_brokers_log_at_most_sixty_lines(
     work: Work, silent: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario() -> None:

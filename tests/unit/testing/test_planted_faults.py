@@ -394,7 +394,9 @@ def acknowledgements_are_never_sent(patch: pytest.MonkeyPatch) -> None:
         every=6,
     ),
 )
-def test_a_planted_fault_is_noticed(plant: Plant, problem: str, first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_planted_fault_is_detected(
+    plant: Plant, problem: str, first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plant(monkeypatch)
     monkeypatch.setattr(simulation, "DRAIN_S", 20.0)
     monkeypatch.setattr(simulation, "COMMIT_S", 10.0)

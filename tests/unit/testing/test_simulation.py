@@ -21,7 +21,7 @@ from kafka.testing.__main__ import main
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in (3, 4, 5))])
-def test_a_seed_finds_no_problem(seed: int) -> None:
+def test_seeds_find_no_problems(seed: int) -> None:
     report = run_seed(seed)
     assert not report.problems, "\n".join(report.story)
     assert report.acknowledged > 0
@@ -30,7 +30,7 @@ def test_a_seed_finds_no_problem(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize("limit_s", [5.0, pytest.param(100.0, marks=pytest.mark.exhaustive)])
-def test_a_simulation_that_does_not_end_is_a_problem(limit_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_simulation_is_a_problem(limit_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
     class Blind(AsyncKafkaConsumer):
         async def poll(self, *arguments: Any, **options: Any) -> Any:
             await super().poll(*arguments, **options)
@@ -51,7 +51,7 @@ def program(*arguments: str) -> str:
 
 @pytest.mark.once
 @pytest.mark.exhaustive
-def test_a_seed_tells_the_same_story_again_also_beside_others() -> None:
+def test_a_seed_is_reproducible() -> None:
     story = program("--seed", "1")
     assert re.search(r"^ *\d+\.\d{6} broker-1 +\w", story, flags=re.MULTILINE), "what went wrong is part of it"
     others = program("--seed", "0-1", "--jobs", "1").splitlines()
@@ -61,7 +61,7 @@ def test_a_seed_tells_the_same_story_again_also_beside_others() -> None:
 
 @pytest.mark.slow
 @pytest.mark.once
-def test_an_interrupt_ends_all_processes_without_a_traceback() -> None:
+def test_an_interrupt_stops_all_processes_without_a_traceback() -> None:
     command = [sys.executable, "-m", "kafka.testing", "--seed", "1-100000", "--jobs", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -80,7 +80,7 @@ def test_a_seed_does_not_depend_on_what_ran_before() -> None:
 
 @pytest.mark.slow
 @pytest.mark.once
-def test_clients_on_other_threads_have_no_part_in_the_story() -> None:
+def test_clients_on_other_threads_are_not_logged() -> None:
     is_over = threading.Event()
     held = []
 
@@ -101,7 +101,7 @@ def test_clients_on_other_threads_have_no_part_in_the_story() -> None:
 
 @pytest.mark.once
 @pytest.mark.parametrize("seeds", ["x", "1-x", ""])
-def test_a_seed_that_is_no_number_is_refused_in_words(seeds: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_seed_is_rejected(seeds: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--seed", seeds])
     assert "both whole numbers" in capsys.readouterr().err

@@ -59,7 +59,7 @@ async def client(broker: EmbeddedBroker) -> AsyncIterator[WireClient]:
 # -- topics -----------------------------------------------------------------------------------------------------------
 
 
-async def test_metadata_name_the_broker_and_the_topics(broker: EmbeddedBroker, client: WireClient) -> None:
+async def test_metadata_contains_the_broker_and_the_topics(broker: EmbeddedBroker, client: WireClient) -> None:
     topic_id = await create(client, "t", 3)
     response = await client.call(MetadataRequest(topics=None), 13)
     (node,) = response.brokers
@@ -76,7 +76,7 @@ async def test_metadata_name_the_broker_and_the_topics(broker: EmbeddedBroker, c
     assert described.cluster_id == response.cluster_id
 
 
-async def test_asking_for_a_topic_makes_it_only_if_that_is_allowed(client: WireClient) -> None:
+async def test_requested_topics_are_created_only_if_allowed(client: WireClient) -> None:
     async def ask(version: int, allow: bool) -> tuple[int, int]:
         request = MetadataRequest(topics=[MetadataRequestTopic(name="new")], allow_auto_topic_creation=allow)
         (topic,) = (await client.call(request, version)).topics
@@ -97,9 +97,7 @@ async def test_asking_for_a_topic_makes_it_only_if_that_is_allowed(client: WireC
         ({"configs": [CreatableTopicConfig(name="retention.ms", value="x")]}, ErrorCode.INVALID_CONFIG),
     ],
 )
-async def test_a_topic_that_cannot_be_is_refused(
-    client: WireClient, changes: dict[str, object], code: ErrorCode
-) -> None:
+async def test_an_invalid_topic_is_rejected(client: WireClient, changes: dict[str, object], code: ErrorCode) -> None:
     await create(client, "there")
     await create(client, "a.b")
     asked = CreatableTopic(**{"name": "t", "num_partitions": 1, "replication_factor": 1, **changes})  # type: ignore[arg-type]
@@ -108,14 +106,14 @@ async def test_a_topic_that_cannot_be_is_refused(
     assert result.error_message
 
 
-async def test_validate_only_makes_nothing(client: WireClient) -> None:
+async def test_validate_only_creates_nothing(client: WireClient) -> None:
     asked = CreatableTopic(name="t", num_partitions=-1, replication_factor=-1)
     (result,) = (await client.call(CreateTopicsRequest(topics=[asked], validate_only=True), 7)).topics
     assert (result.error_code, result.num_partitions) == (0, 2)
     assert not (await client.call(MetadataRequest(topics=None), 12)).topics
 
 
-async def test_partitions_can_be_added_and_not_taken(client: WireClient) -> None:
+async def test_partitions_can_be_added_but_not_removed(client: WireClient) -> None:
     await create(client, "t")
     codes = []
     for count in (3, 3, 2):
@@ -125,7 +123,7 @@ async def test_partitions_can_be_added_and_not_taken(client: WireClient) -> None
     assert produced(await client.call(produce_request("t", make_batch([b"a"]), partition=2), 9)).error_code == 0
 
 
-async def test_a_topic_made_anew_has_nothing_of_the_old_one(client: WireClient, tmp_path: Path) -> None:
+async def test_a_recreated_topic_is_empty(client: WireClient, tmp_path: Path) -> None:
     old_id = await create(client, "t")
     await client.call(produce_request("t", make_batch([b"old"])), 9)
     (result,) = (await client.call(DeleteTopicsRequest(topics=[DeleteTopicState(topic_id=old_id)]), 6)).responses
@@ -152,7 +150,7 @@ async def test_topics_are_described_in_pages(client: WireClient) -> None:
     assert pages == [[("a", [0, 1])], [("a", [2]), ("b", [0])], [("b", [1, 2])]]
 
 
-async def test_records_are_deleted_up_to_an_offset(client: WireClient) -> None:
+async def test_records_are_deleted_before_an_offset(client: WireClient) -> None:
     await create(client, "t")
     await client.call(produce_request("t", make_batch([b"a", b"b", b"c"])), 9)
     for offset, expected in ((2, (0, 2)), (9, (ErrorCode.OFFSET_OUT_OF_RANGE, -1)), (-1, (0, 3))):
@@ -164,7 +162,7 @@ async def test_records_are_deleted_up_to_an_offset(client: WireClient) -> None:
 
 
 @pytest.mark.parametrize("version", [0, 1, 7, 11])
-async def test_offsets_are_listed_by_time(client: WireClient, version: int) -> None:
+async def test_offsets_are_found_by_timestamp(client: WireClient, version: int) -> None:
     await create(client, "t")
     await client.call(produce_request("t", make_batch([b"a", b"b", b"c"], timestamp=100)), 9)
     found = {}
@@ -225,7 +223,7 @@ async def test_configs_are_changed_one_by_one_or_all_at_once(client: WireClient)
 # -- producers, coordinators ------------------------------------------------------------------------------------------
 
 
-async def test_producer_ids_are_never_given_out_twice(client: WireClient) -> None:
+async def test_producer_ids_are_never_repeated(client: WireClient) -> None:
     answers = [await client.call(InitProducerIdRequest(transactional_id=None), 4) for _ in range(3)]
     assert len({one.producer_id for one in answers}) == 3
     again = InitProducerIdRequest(transactional_id=None, producer_id=answers[0].producer_id, producer_epoch=0)
@@ -234,7 +232,7 @@ async def test_producer_ids_are_never_given_out_twice(client: WireClient) -> Non
     assert new.producer_id not in {one.producer_id for one in answers}
 
 
-async def test_the_coordinator_of_groups_and_transactions_is_here(client: WireClient) -> None:
+async def test_the_broker_coordinates_groups_and_transactions(client: WireClient) -> None:
     old = await client.call(FindCoordinatorRequest(key="g"), 2)
     assert (old.error_code, old.node_id) == (0, 5)
     new = await client.call(FindCoordinatorRequest(coordinator_keys=["g", "h"]), 6)
@@ -311,7 +309,7 @@ async def test_everything_but_memberships_survives_a_restart(tmp_path: Path) -> 
         assert [values(one) for one in found] == [[], [b"a"]]
 
 
-async def test_many_topics_are_made_in_one_step(client: WireClient, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_many_topics_are_created_in_one_step(client: WireClient, monkeypatch: pytest.MonkeyPatch) -> None:
     saves: list[int] = []
     original = topic_file.replace_file
     monkeypatch.setattr(topic_file, "replace_file", lambda *a, **kw: (saves.append(1), original(*a, **kw)))

@@ -50,7 +50,7 @@ async def refusal(client: WireClient, records: object, version: int = 9, **how: 
 
 
 @pytest.mark.parametrize("codec", list(Compression))
-async def test_batches_pass_through_untouched(client: WireClient, codec: Compression) -> None:
+async def test_batches_are_stored_unchanged(client: WireClient, codec: Compression) -> None:
     await create(client, "t")
     await put(client, "t", b"before")
     batch = bytes(make_batch([b"a", b"b"] * 20, codec=codec))
@@ -61,7 +61,7 @@ async def test_batches_pass_through_untouched(client: WireClient, codec: Compres
     assert found[8:12] == batch[8:12]
 
 
-async def test_what_is_damaged_or_no_batch_is_refused(client: WireClient) -> None:
+async def test_damaged_or_invalid_batches_are_rejected(client: WireClient) -> None:
     await create(client, "t", max_message_bytes="3000")
     good = bytes(make_batch([b"a", b"b"]))
     bent = bytearray(good)
@@ -77,7 +77,7 @@ async def test_what_is_damaged_or_no_batch_is_refused(client: WireClient) -> Non
     assert (await client.call(fetch_request("t"), 11)).responses[0].partitions[0].high_watermark == 0
 
 
-async def test_a_count_that_does_not_fit_the_offsets_is_refused(client: WireClient) -> None:
+async def test_a_record_count_that_does_not_match_is_rejected(client: WireClient) -> None:
     await create(client, "t")
     builder = BatchBuilder(2, size_limit=1000)
     builder.append(1, None, b"v", ())
@@ -87,7 +87,7 @@ async def test_a_count_that_does_not_fit_the_offsets_is_refused(client: WireClie
     assert await refusal(client, batch) is ErrorCode.INVALID_RECORD
 
 
-async def test_records_that_cannot_be_read_are_refused(client: WireClient) -> None:
+async def test_unreadable_records_are_rejected(client: WireClient) -> None:
     await create(client, "t")
     garbage = bytearray(make_batch([b"a", b"b"]))
     garbage[61:] = b"\xff" * (len(garbage) - 61)
@@ -96,7 +96,7 @@ async def test_records_that_cannot_be_read_are_refused(client: WireClient) -> No
     assert (await client.call(fetch_request("t"), 11)).responses[0].partitions[0].high_watermark == 0
 
 
-async def test_a_largest_timestamp_that_no_record_has_is_corrected(client: WireClient) -> None:
+async def test_a_wrong_largest_timestamp_is_corrected(client: WireClient) -> None:
     await create(client, "t")
     lying = bytearray(make_batch([b"a", b"b"], timestamp=1000))
     lying[35:43] = (5000).to_bytes(8, "big")
@@ -108,19 +108,19 @@ async def test_a_largest_timestamp_that_no_record_has_is_corrected(client: WireC
     assert len(decode_batches(records, check_crcs=True)) == 2
 
 
-async def test_a_batch_of_a_transaction_needs_a_transactional_id(client: WireClient) -> None:
+async def test_a_transactional_batch_requires_a_transactional_id(client: WireClient) -> None:
     await create(client, "t")
     batch = make_batch([b"v"], producer=(1, 0, 0), transactional=True)
     assert await refusal(client, batch) is ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
-async def test_a_timestamp_far_in_the_future_is_refused(client: WireClient) -> None:
+async def test_a_timestamp_far_in_the_future_is_rejected(client: WireClient) -> None:
     await create(client, "t")
     nanoseconds = time.time_ns()
     assert await refusal(client, make_batch([b"a"], timestamp=nanoseconds)) is ErrorCode.INVALID_TIMESTAMP
 
 
-async def test_a_compacted_topic_takes_no_record_without_a_key(client: WireClient) -> None:
+async def test_a_compacted_topic_rejects_records_without_keys(client: WireClient) -> None:
     await create(client, "t", cleanup_policy="compact")
     builder = BatchBuilder(2, size_limit=1000)
     builder.append(1, b"k", b"v", ())
@@ -131,7 +131,7 @@ async def test_a_compacted_topic_takes_no_record_without_a_key(client: WireClien
     await put(client, "t", b"with a key")
 
 
-async def test_log_append_time_replaces_the_producers_and_is_told(client: WireClient) -> None:
+async def test_log_append_time_replaces_timestamps_and_is_returned(client: WireClient) -> None:
     await create(client, "t", message_timestamp_type="LogAppendTime")
     answer = produced(await client.call(produce_request("t", make_batch([b"a", b"b"], timestamp=5)), 9))
     assert abs(answer.log_append_time_ms - time.time() * 1000) < 60_000
@@ -140,7 +140,7 @@ async def test_log_append_time_replaces_the_producers_and_is_told(client: WireCl
     assert columns.timestamp_type(0) == TimestampType.LOG_APPEND_TIME
 
 
-async def test_with_acks_0_there_is_no_answer_and_an_error_ends_the_connection(
+async def test_acks_0_sends_no_response_and_an_error_closes_the_connection(
     broker: EmbeddedBroker, client: WireClient
 ) -> None:
     await create(client, "t")
@@ -151,14 +151,14 @@ async def test_with_acks_0_there_is_no_answer_and_an_error_ends_the_connection(
         assert await careless.is_closed()
 
 
-async def test_producing_to_a_topic_does_not_make_it(client: WireClient) -> None:
+async def test_producing_does_not_create_a_topic(client: WireClient) -> None:
     for topic in ("fresh", "no good"):
         answer = produced(await client.call(produce_request(topic, make_batch([b"a"])), 9))
         assert answer.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert not (await client.call(MetadataRequest(topics=None), 12)).topics
 
 
-async def test_a_repeated_batch_gets_the_same_answer(client: WireClient) -> None:
+async def test_a_repeated_batch_gets_the_same_response(client: WireClient) -> None:
     await create(client, "t")
     for _ in range(3):
         request = produce_request("t", make_batch([b"a", b"b"], producer=(4, 0, 0)))
@@ -169,7 +169,7 @@ async def test_a_repeated_batch_gets_the_same_answer(client: WireClient) -> None
 
 @pytest.mark.parametrize(("version", "magic"), [(0, 0), (1, 0), (2, 0), (2, 1)])
 @pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP, Compression.SNAPPY])
-async def test_old_messages_become_batches_and_are_read_back_by_old_and_new_clients(
+async def test_old_messages_are_converted_for_old_and_new_clients(
     client: WireClient, version: int, magic: int, codec: Compression
 ) -> None:
     await create(client, "t")
@@ -189,7 +189,7 @@ async def test_old_messages_become_batches_and_are_read_back_by_old_and_new_clie
             assert list(columns.timestamps) == [100, 101, 102, 103, 104] * 2
 
 
-async def test_new_produce_versions_take_no_old_messages(client: WireClient) -> None:
+async def test_new_produce_versions_reject_old_messages(client: WireClient) -> None:
     await create(client, "t")
     builder = BatchBuilder(1, size_limit=1000)
     builder.append(1, None, b"v", ())
@@ -200,7 +200,7 @@ async def test_new_produce_versions_take_no_old_messages(client: WireClient) -> 
     ("kept", "codec", "version"),
     [("producer", "zstd", 3), ("producer", "zstd", 0), ("zstd", "gzip", 3), ("zstd", "gzip", 9)],
 )
-async def test_old_fetch_versions_are_told_that_they_cannot_have_zstd(
+async def test_old_fetch_versions_get_an_error_for_zstd(
     client: WireClient, kept: str, codec: str, version: int
 ) -> None:
     await create(client, "t", compression_type=kept)
@@ -211,7 +211,7 @@ async def test_old_fetch_versions_are_told_that_they_cannot_have_zstd(
     assert values(fetched(await client.call(fetch_request("t"), 10))) == [b"v" * 100]
 
 
-async def test_old_fetch_versions_get_what_is_before_the_first_zstd_batch(client: WireClient) -> None:
+async def test_old_fetch_versions_get_records_before_the_first_zstd_batch(client: WireClient) -> None:
     await create(client, "t")
     for value, codec in ((b"a", Compression.LZ4), (b"b", Compression.ZSTD), (b"c", Compression.NONE)):
         batch = make_batch([value], codec=codec)
@@ -223,7 +223,7 @@ async def test_old_fetch_versions_get_what_is_before_the_first_zstd_batch(client
 
 
 @pytest.mark.parametrize("level", ["-1", "1", "9"])
-async def test_batches_are_kept_with_the_topics_codec_and_level(client: WireClient, level: str) -> None:
+async def test_batches_are_stored_with_the_topics_codec_and_level(client: WireClient, level: str) -> None:
     await create(client, "t", compression_type="gzip", compression_gzip_level=level)
     batch = make_batch([b"a", b"b"], producer=(7, 0, 0), codec=Compression.SNAPPY)
     assert produced(await client.call(produce_request("t", batch), 9)).error_code == 0
@@ -233,12 +233,12 @@ async def test_batches_are_kept_with_the_topics_codec_and_level(client: WireClie
     assert values(answer) == [b"a", b"b"]
 
 
-async def test_a_batch_that_is_too_large_with_the_topics_codec_is_refused(client: WireClient) -> None:
+async def test_a_batch_too_large_after_recompression_is_rejected(client: WireClient) -> None:
     await create(client, "t", compression_type="uncompressed", max_message_bytes="1000")
     assert await refusal(client, make_batch([b"v" * 2000], codec=Compression.GZIP)) is ErrorCode.MESSAGE_TOO_LARGE
 
 
-async def test_zstd_takes_version_7(client: WireClient) -> None:
+async def test_zstd_requires_version_7(client: WireClient) -> None:
     await create(client, "t")
     batch = make_batch([b"a"], codec=Compression.ZSTD)
     assert await refusal(client, batch, version=6) is ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
@@ -247,7 +247,7 @@ async def test_zstd_takes_version_7(client: WireClient) -> None:
 # -- fetch ------------------------------------------------------------------------------------------------------------
 
 
-async def test_an_offset_out_of_range_and_an_unknown_partition_are_told_at_once(client: WireClient) -> None:
+async def test_fetch_errors_are_returned_at_once(client: WireClient) -> None:
     await create(client, "t")
     answer = fetched(await client.call(fetch_request("t", 7, max_wait_ms=60_000), 11))
     assert answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
@@ -255,7 +255,7 @@ async def test_an_offset_out_of_range_and_an_unknown_partition_are_told_at_once(
     assert answer.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-async def test_a_long_poll_ends_when_there_is_enough(broker: EmbeddedBroker, client: WireClient) -> None:
+async def test_a_long_poll_ends_when_enough_bytes_are_available(broker: EmbeddedBroker, client: WireClient) -> None:
     await create(client, "t", partitions=2)
     await create(client, "other")
     size = len(make_batch([b"x" * 100]))
@@ -272,7 +272,7 @@ async def test_a_long_poll_ends_when_there_is_enough(broker: EmbeddedBroker, cli
         assert [len(one.records or b"") for one in response.responses[0].partitions] == [size, size]
 
 
-async def test_a_long_poll_ends_when_its_time_is_up(client: WireClient) -> None:
+async def test_a_long_poll_ends_on_timeout(client: WireClient) -> None:
     await create(client, "t")
     answer = fetched(await client.call(fetch_request("t", max_wait_ms=20), 11))
     assert (answer.error_code, answer.records) == (0, b"")
@@ -290,7 +290,7 @@ async def test_a_long_poll_ends_when_its_topic_is_deleted(broker: EmbeddedBroker
         assert answer.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-async def test_a_long_poll_whose_log_cannot_be_read_is_told_at_once(
+async def test_a_long_poll_ends_when_its_log_cannot_be_read(
     broker: EmbeddedBroker, client: WireClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     await create(client, "t")
@@ -309,7 +309,7 @@ async def test_a_long_poll_whose_log_cannot_be_read_is_told_at_once(
     assert "the disk is gone" in caplog.text
 
 
-async def test_from_version_13_on_topics_are_named_by_id(client: WireClient) -> None:
+async def test_version_13_identifies_topics_by_id(client: WireClient) -> None:
     topic_id = await create(client, "t")
     answer = produced(await client.call(produce_request(topic_id, make_batch([b"a"])), 13))
     assert answer.error_code == 0
@@ -321,7 +321,7 @@ async def test_from_version_13_on_topics_are_named_by_id(client: WireClient) -> 
     assert answer.error_code == ErrorCode.UNKNOWN_TOPIC_ID
 
 
-async def test_a_response_holds_at_most_max_bytes_but_at_least_one_batch(client: WireClient) -> None:
+async def test_a_response_has_at_most_max_bytes_but_at_least_one_batch(client: WireClient) -> None:
     await create(client, "t", partitions=3)
     for partition in range(3):
         await put(client, "t", b"x" * 1000, partition=partition)
@@ -336,7 +336,7 @@ async def test_a_response_holds_at_most_max_bytes_but_at_least_one_batch(client:
 # -- sessions ---------------------------------------------------------------------------------------------------------
 
 
-async def test_a_session_tells_only_what_is_new(client: WireClient) -> None:
+async def test_a_session_returns_only_changes(client: WireClient) -> None:
     await create(client, "t", partitions=3)
     await put(client, "t", b"a")
     full = await client.call(fetch_request("t", partitions=3, session_epoch=0), 12)
@@ -383,7 +383,7 @@ async def test_in_a_session_no_partition_starves(client: WireClient) -> None:
     assert served == [0, 1, 2]
 
 
-async def test_an_error_in_a_session_is_told_again_and_again(client: WireClient) -> None:
+async def test_an_error_in_a_session_is_repeated(client: WireClient) -> None:
     response = await client.call(fetch_request("missing", session_epoch=0), 12)
     assert fetched(response).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     more = FetchRequest(max_bytes=1, session_id=response.session_id, session_epoch=1, max_wait_ms=60_000)

@@ -18,14 +18,14 @@ def group(tmp_path: Path) -> GroupCoordinatorHarness:
     return GroupCoordinatorHarness(tmp_path)
 
 
-def test_the_table_has_every_state_and_leads_out_of_none_of_them_by_itself() -> None:
+def test_the_table_contains_every_state() -> None:
     assert set(FOLLOWERS) == set(GroupState)
     for state, followers in FOLLOWERS.items():
         assert state not in followers
         assert (GroupState.DEAD in followers) is (state is not GroupState.DEAD)
 
 
-def test_a_transition_that_is_not_in_the_table_is_a_bug() -> None:
+def test_an_unlisted_transition_raises() -> None:
     machine = StateMachine()
     with pytest.raises(RuntimeError, match="cannot become Stable"):
         machine.move(GroupState.STABLE)
@@ -34,7 +34,7 @@ def test_a_transition_that_is_not_in_the_table_is_a_bug() -> None:
 # -- rounds -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_single_member_leads_and_gets_its_assignment(group: GroupCoordinatorHarness) -> None:
+def test_a_single_member_becomes_leader_and_gets_its_assignment(group: GroupCoordinatorHarness) -> None:
     (joined,) = group.join()
     assert joined.error is ErrorCode.NONE
     assert joined.generation_id == 1
@@ -46,7 +46,7 @@ def test_a_single_member_leads_and_gets_its_assignment(group: GroupCoordinatorHa
     assert group.state is GroupState.STABLE
 
 
-def test_a_second_member_waits_until_the_first_joins_again(group: GroupCoordinatorHarness) -> None:
+def test_a_second_member_waits_until_the_first_rejoins(group: GroupCoordinatorHarness) -> None:
     (first,) = group.stable(1)
     second = group.join()
     assert not second
@@ -70,7 +70,7 @@ def test_followers_wait_for_the_leaders_assignment(group: GroupCoordinatorHarnes
     assert once_more.assignment == b"2"
 
 
-def test_who_does_not_join_again_in_time_is_out(group: GroupCoordinatorHarness) -> None:
+def test_a_member_that_does_not_rejoin_in_time_is_removed(group: GroupCoordinatorHarness) -> None:
     first, second = group.stable(2)
     again = group.join(first.member_id)
     assert not again
@@ -83,7 +83,7 @@ def test_who_does_not_join_again_in_time_is_out(group: GroupCoordinatorHarness) 
     assert group.heartbeat(second) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_new_leader_is_found_when_the_old_one_is_missing(group: GroupCoordinatorHarness) -> None:
+def test_a_missing_leader_is_replaced(group: GroupCoordinatorHarness) -> None:
     first, second = group.stable(2)
     again = group.join(second.member_id, protocols=(RANGE, STICKY))
     group.clock.advance(60)
@@ -91,7 +91,7 @@ def test_a_new_leader_is_found_when_the_old_one_is_missing(group: GroupCoordinat
     assert group.heartbeat(first) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_who_joins_and_never_syncs_is_out(group: GroupCoordinatorHarness) -> None:
+def test_a_member_that_never_syncs_is_removed(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join(session_ms=300_000)
     second = group.join(session_ms=300_000)
     (first,) = group.join(first.member_id, session_ms=300_000)
@@ -103,27 +103,27 @@ def test_who_joins_and_never_syncs_is_out(group: GroupCoordinatorHarness) -> Non
     assert group.heartbeat(first) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_member_that_repeats_its_request_is_answered_again(group: GroupCoordinatorHarness) -> None:
+def test_a_repeated_request_gets_the_same_response(group: GroupCoordinatorHarness) -> None:
     first, second = group.stable(2)
     (again,) = group.join(second.member_id)
     assert (again.generation_id, again.leader) == (second.generation_id, first.member_id)
     assert group.state is GroupState.STABLE
 
 
-def test_a_leader_that_joins_again_begins_a_round(group: GroupCoordinatorHarness) -> None:
+def test_a_rejoining_leader_starts_a_rebalance(group: GroupCoordinatorHarness) -> None:
     first, second = group.stable(2)
     assert not group.join(first.member_id)
     assert group.heartbeat(second) is ErrorCode.REBALANCE_IN_PROGRESS
 
 
-def test_a_changed_subscription_begins_a_round(group: GroupCoordinatorHarness) -> None:
+def test_a_changed_subscription_starts_a_rebalance(group: GroupCoordinatorHarness) -> None:
     first, second = group.stable(2)
     assert not group.join(second.member_id, protocols=(Protocol("range", b"more topics"),))
     (again,) = group.join(first.member_id)
     assert b"more topics" in [one.metadata for one in again.members]
 
 
-def test_a_round_of_assignments_is_broken_off_by_a_new_member(group: GroupCoordinatorHarness) -> None:
+def test_a_new_member_interrupts_a_pending_assignment(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join()
     second = group.join()
     assert group.state is GroupState.PREPARING_REBALANCE
@@ -132,7 +132,7 @@ def test_a_round_of_assignments_is_broken_off_by_a_new_member(group: GroupCoordi
     assert not second
 
 
-def test_the_first_round_waits_for_more_members_if_told_so(tmp_path: Path) -> None:
+def test_the_first_rebalance_can_wait_for_more_members(tmp_path: Path) -> None:
     group = GroupCoordinatorHarness(tmp_path, group_initial_rebalance_delay_ms=3000)
     first, second = group.join(), group.join()
     group.clock.advance(2.9)
@@ -145,7 +145,7 @@ def test_the_first_round_waits_for_more_members_if_told_so(tmp_path: Path) -> No
 # -- protocols --------------------------------------------------------------------------------------------------------
 
 
-def test_the_protocol_that_most_prefer_among_the_common_ones_is_chosen(group: GroupCoordinatorHarness) -> None:
+def test_the_most_preferred_common_protocol_is_selected(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join(protocols=(RANGE, STICKY))
     second = group.join(protocols=(STICKY, RANGE))
     third = group.join(protocols=(STICKY,))
@@ -154,14 +154,14 @@ def test_the_protocol_that_most_prefer_among_the_common_ones_is_chosen(group: Gr
     assert {one.metadata for one in first.members} == {STICKY.metadata}
 
 
-def test_members_without_a_common_protocol_are_refused(group: GroupCoordinatorHarness) -> None:
+def test_members_without_a_common_protocol_are_rejected(group: GroupCoordinatorHarness) -> None:
     group.stable(1)
     assert group.join(protocols=(STICKY,))[0].error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     assert group.join(protocol_type="connect")[0].error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     assert group.join(protocols=())[0].error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
 
 
-def test_a_sync_for_another_protocol_is_refused(group: GroupCoordinatorHarness) -> None:
+def test_a_sync_for_another_protocol_is_rejected(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join()
     (answer,) = group.sync(first._replace(protocol_name="sticky"))
     assert answer.error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
@@ -170,7 +170,7 @@ def test_a_sync_for_another_protocol_is_refused(group: GroupCoordinatorHarness) 
 # -- ids and generations ----------------------------------------------------------------------------------------------
 
 
-def test_from_version_4_on_a_member_is_given_its_id_first(group: GroupCoordinatorHarness) -> None:
+def test_version_4_assigns_a_member_id_first(group: GroupCoordinatorHarness) -> None:
     (refused,) = group.join(version=4, client="me")
     assert refused.error is ErrorCode.MEMBER_ID_REQUIRED
     assert refused.member_id.startswith("me-")
@@ -179,13 +179,13 @@ def test_from_version_4_on_a_member_is_given_its_id_first(group: GroupCoordinato
     assert (joined.error, joined.member_id) == (ErrorCode.NONE, refused.member_id)
 
 
-def test_an_id_that_is_not_used_in_time_is_void(group: GroupCoordinatorHarness) -> None:
+def test_an_unused_member_id_expires(group: GroupCoordinatorHarness) -> None:
     (refused,) = group.join(version=4)
     group.clock.advance(10.1)
     assert group.join(refused.member_id, version=4)[0].error is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_round_waits_for_members_that_were_given_an_id(group: GroupCoordinatorHarness) -> None:
+def test_a_rebalance_waits_for_members_with_assigned_ids(group: GroupCoordinatorHarness) -> None:
     (first,) = group.stable(1)
     (given,) = group.join(version=4)
     again = group.join(first.member_id)
@@ -195,7 +195,7 @@ def test_a_round_waits_for_members_that_were_given_an_id(group: GroupCoordinator
     assert second
 
 
-def test_unknown_members_and_groups_are_refused(group: GroupCoordinatorHarness) -> None:
+def test_unknown_members_and_groups_are_rejected(group: GroupCoordinatorHarness) -> None:
     assert group.join("nobody")[0].error is ErrorCode.UNKNOWN_MEMBER_ID
     (first,) = group.stable(1)
     assert group.join("nobody")[0].error is ErrorCode.UNKNOWN_MEMBER_ID
@@ -204,7 +204,7 @@ def test_unknown_members_and_groups_are_refused(group: GroupCoordinatorHarness) 
     assert group.leave("nobody") is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_an_old_generation_is_refused(group: GroupCoordinatorHarness) -> None:
+def test_an_old_generation_is_rejected(group: GroupCoordinatorHarness) -> None:
     (first,) = group.stable(1)
     old = first._replace(generation_id=0)
     assert group.heartbeat(old) is ErrorCode.ILLEGAL_GENERATION
@@ -212,14 +212,14 @@ def test_an_old_generation_is_refused(group: GroupCoordinatorHarness) -> None:
 
 
 @pytest.mark.parametrize("session_ms", [1, 99, 1_800_001])
-def test_a_session_timeout_out_of_bounds_is_refused(group: GroupCoordinatorHarness, session_ms: int) -> None:
+def test_a_session_timeout_out_of_bounds_is_rejected(group: GroupCoordinatorHarness, session_ms: int) -> None:
     assert group.join(session_ms=session_ms)[0].error is ErrorCode.INVALID_SESSION_TIMEOUT
 
 
 # -- sessions ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_silent_member_is_out_and_the_others_share_what_it_had(group: GroupCoordinatorHarness) -> None:
+def test_an_expired_members_partitions_go_to_the_others(group: GroupCoordinatorHarness) -> None:
     first, _ = group.stable(2)
     group.clock.advance(9)
     assert group.heartbeat(first) is ErrorCode.NONE
@@ -229,21 +229,21 @@ def test_a_silent_member_is_out_and_the_others_share_what_it_had(group: GroupCoo
     assert [one.member_id for one in again.members] == [first.member_id]
 
 
-def test_heartbeats_keep_a_member_for_a_day(group: GroupCoordinatorHarness) -> None:
+def test_heartbeats_keep_a_member_alive(group: GroupCoordinatorHarness) -> None:
     (first,) = group.stable(1)
     for _ in range(24 * 3600 // 8):
         group.clock.advance(8)
         assert group.heartbeat(first) is ErrorCode.NONE
 
 
-def test_the_last_member_to_go_leaves_an_empty_group(group: GroupCoordinatorHarness) -> None:
+def test_a_group_is_empty_after_the_last_member_leaves(group: GroupCoordinatorHarness) -> None:
     group.stable(1)
     group.clock.advance(10.1)
     assert group.state is GroupState.EMPTY
     assert group.join()[0].generation_id == 3
 
 
-def test_a_member_that_waits_for_the_round_is_not_taken_for_silent(group: GroupCoordinatorHarness) -> None:
+def test_a_member_that_waits_for_a_rebalance_does_not_expire(group: GroupCoordinatorHarness) -> None:
     first, second = group.stable(2)
     again = group.join(first.member_id)
     for _ in range(5):
@@ -253,7 +253,7 @@ def test_a_member_that_waits_for_the_round_is_not_taken_for_silent(group: GroupC
     assert again[0].error is ErrorCode.NONE
 
 
-def test_leaving_begins_a_round(group: GroupCoordinatorHarness) -> None:
+def test_leaving_starts_a_rebalance(group: GroupCoordinatorHarness) -> None:
     first, second = group.stable(2)
     assert group.leave(second.member_id) is ErrorCode.NONE
     assert group.heartbeat(second) is ErrorCode.UNKNOWN_MEMBER_ID
@@ -262,7 +262,7 @@ def test_leaving_begins_a_round(group: GroupCoordinatorHarness) -> None:
     assert group.state is GroupState.EMPTY
 
 
-def test_a_member_may_leave_before_it_used_its_id(group: GroupCoordinatorHarness) -> None:
+def test_a_member_may_leave_before_it_has_joined(group: GroupCoordinatorHarness) -> None:
     (given,) = group.join(version=4)
     assert group.leave(given.member_id) is ErrorCode.NONE
     assert group.join(given.member_id, version=4)[0].error is ErrorCode.UNKNOWN_MEMBER_ID
@@ -271,7 +271,7 @@ def test_a_member_may_leave_before_it_used_its_id(group: GroupCoordinatorHarness
 # -- static members ---------------------------------------------------------------------------------------------------
 
 
-def test_a_static_member_comes_back_without_a_round(group: GroupCoordinatorHarness) -> None:
+def test_a_static_member_returns_without_a_rebalance(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join(instance="i1", version=9)
     group.sync(first, {first.member_id: b"mine"}, instance="i1")
     (again,) = group.join(instance="i1", version=9)
@@ -282,7 +282,7 @@ def test_a_static_member_comes_back_without_a_round(group: GroupCoordinatorHarne
     assert group.sync(again, instance="i1")[0].assignment == b"mine"
 
 
-def test_before_version_9_a_static_leader_is_told_that_another_leads(group: GroupCoordinatorHarness) -> None:
+def test_before_version_9_a_returning_static_leader_is_a_follower(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join(instance="i1", version=5)
     group.sync(first, {first.member_id: b"mine"}, instance="i1")
     (again,) = group.join(instance="i1", version=5)
@@ -291,7 +291,7 @@ def test_before_version_9_a_static_leader_is_told_that_another_leads(group: Grou
     assert not again.skip_assignment
 
 
-def test_the_earlier_bearer_of_an_instance_id_is_fenced(group: GroupCoordinatorHarness) -> None:
+def test_the_previous_member_with_an_instance_id_is_fenced(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join(instance="i1")
     group.sync(first, {first.member_id: b"mine"}, instance="i1")
     group.join(instance="i1")
@@ -300,14 +300,14 @@ def test_the_earlier_bearer_of_an_instance_id_is_fenced(group: GroupCoordinatorH
     assert group.leave(first.member_id, instance="i1") is ErrorCode.FENCED_INSTANCE_ID
 
 
-def test_a_static_member_with_a_new_subscription_begins_a_round(group: GroupCoordinatorHarness) -> None:
+def test_a_static_member_with_a_new_subscription_starts_a_rebalance(group: GroupCoordinatorHarness) -> None:
     (first,) = group.join(instance="i1")
     group.sync(first, {first.member_id: b"mine"}, instance="i1")
     (again,) = group.join(instance="i1", protocols=(Protocol("range", b"other"),))
     assert again.generation_id == first.generation_id + 1
 
 
-def test_a_static_member_keeps_its_place_through_a_round_it_misses(group: GroupCoordinatorHarness) -> None:
+def test_a_static_member_keeps_its_place_after_a_missed_rebalance(group: GroupCoordinatorHarness) -> None:
     (static,) = group.join(instance="i1", session_ms=300_000)
     group.sync(static, {static.member_id: b"mine"}, instance="i1")
     second = group.join()
@@ -343,7 +343,7 @@ def test_members_of_the_current_generation_may_commit(group: GroupCoordinatorHar
     assert committed(group) == {("t", 0): 5}
 
 
-def test_while_the_others_join_a_member_may_still_commit(group: GroupCoordinatorHarness) -> None:
+def test_a_member_may_commit_while_others_join(group: GroupCoordinatorHarness) -> None:
     (first,) = group.stable(1)
     group.join()
     assert group.commit(first.member_id, 1, 7) is ErrorCode.NONE
@@ -355,5 +355,5 @@ def test_anyone_may_commit_for_an_empty_group(group: GroupCoordinatorHarness) ->
     assert group.commit("someone", 4, 3) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_generation_of_a_group_that_is_not_there_is_refused(group: GroupCoordinatorHarness) -> None:
+def test_a_commit_to_an_unknown_group_is_rejected(group: GroupCoordinatorHarness) -> None:
     assert group.commit("someone", 4, 3) is ErrorCode.ILLEGAL_GENERATION

@@ -96,7 +96,7 @@ def test_the_first_member_gets_everything_at_once(consumers: ConsumerGroupHarnes
     assert consumers.beat("a", 1) == (member, False)
 
 
-def test_a_partition_is_another_members_only_once_it_was_given_up(consumers: ConsumerGroupHarness) -> None:
+def test_a_partition_moves_only_after_it_was_revoked(consumers: ConsumerGroupHarness) -> None:
     first, second = consumers.join("a"), consumers.join("b")
     assert (second.assigned, second.epoch) == (set(), 2)
     assert consumers.state is ConsumerGroupState.RECONCILING
@@ -114,7 +114,7 @@ def test_a_partition_is_another_members_only_once_it_was_given_up(consumers: Con
     assert consumers.state is ConsumerGroupState.STABLE
 
 
-def test_who_does_not_give_up_in_time_is_put_out(consumers: ConsumerGroupHarness) -> None:
+def test_a_member_that_does_not_revoke_in_time_is_removed(consumers: ConsumerGroupHarness) -> None:
     consumers.join("a")
     second = consumers.join("b")
     for _ in range(6):
@@ -128,7 +128,7 @@ def test_who_does_not_give_up_in_time_is_put_out(consumers: ConsumerGroupHarness
     assert second.assigned == of(0, 1, 2, 3)
 
 
-def test_a_session_that_is_over_makes_room(consumers: ConsumerGroupHarness) -> None:
+def test_an_expired_session_frees_its_partitions(consumers: ConsumerGroupHarness) -> None:
     consumers.join("a")
     consumers.harness.clock.advance(44)
     consumers.beat("a", 1)
@@ -141,7 +141,7 @@ def test_a_session_that_is_over_makes_room(consumers: ConsumerGroupHarness) -> N
 
 
 @pytest.mark.parametrize("epoch", [2, 7])
-def test_an_epoch_that_is_not_the_members_is_fenced(consumers: ConsumerGroupHarness, epoch: int) -> None:
+def test_a_wrong_epoch_is_fenced(consumers: ConsumerGroupHarness, epoch: int) -> None:
     consumers.join("a")
     assert consumers.refused("a", epoch) is E.FENCED_MEMBER_EPOCH
     assert consumers.refused("b", 1) is E.UNKNOWN_MEMBER_ID
@@ -152,7 +152,7 @@ def test_an_epoch_that_is_not_the_members_is_fenced(consumers: ConsumerGroupHarn
     assert caught.value.code is E.GROUP_ID_NOT_FOUND
 
 
-def test_the_epoch_before_is_taken_from_who_did_not_get_the_answer(consumers: ConsumerGroupHarness) -> None:
+def test_the_previous_epoch_is_accepted_after_a_lost_response(consumers: ConsumerGroupHarness) -> None:
     member = consumers.join("a")
     consumers.beat("a", 1, topics={"t", "u"})
     assert (member.epoch, member.previous_epoch) == (2, 1)
@@ -160,7 +160,7 @@ def test_the_epoch_before_is_taken_from_who_did_not_get_the_answer(consumers: Co
     assert consumers.beat("a", 1, of(0, 1, 2, 3))[0].epoch == 2
 
 
-def test_new_partitions_and_topics_make_a_new_target(consumers: ConsumerGroupHarness) -> None:
+def test_new_partitions_and_topics_create_a_new_target(consumers: ConsumerGroupHarness) -> None:
     member = consumers.join("a", topics={"t", "u"})
     consumers.topics = {"t": (T, 5), "u": (U, 1)}
     _, told = consumers.beat("a", 1)
@@ -173,7 +173,7 @@ def test_new_partitions_and_topics_make_a_new_target(consumers: ConsumerGroupHar
     assert (member.epoch, member.assigned) == (3, of(0, topic=U))
 
 
-def test_a_static_member_that_comes_back_finds_what_it_had_and_nobody_notices(consumers: ConsumerGroupHarness) -> None:
+def test_a_returning_static_member_keeps_its_partitions(consumers: ConsumerGroupHarness) -> None:
     first = consumers.join("a", instance="i")
     second = consumers.join("b")
     consumers.beat("a", 1, of(0, 1, 2, 3), instance="i")
@@ -192,7 +192,7 @@ def test_a_static_member_that_comes_back_finds_what_it_had_and_nobody_notices(co
     assert group.state is ConsumerGroupState.STABLE
 
 
-def test_a_member_that_leaves_makes_room_at_once(consumers: ConsumerGroupHarness) -> None:
+def test_a_leaving_member_frees_its_partitions_at_once(consumers: ConsumerGroupHarness) -> None:
     consumers.join("a")
     second = consumers.join("b")
     consumers.beat("a", -1)
@@ -203,7 +203,7 @@ def test_a_member_that_leaves_makes_room_at_once(consumers: ConsumerGroupHarness
     assert consumers.refused("b", -1) is E.UNKNOWN_MEMBER_ID
 
 
-def test_an_administrator_may_put_a_member_out(consumers: ConsumerGroupHarness) -> None:
+def test_an_administrator_can_remove_a_member(consumers: ConsumerGroupHarness) -> None:
     consumers.join("a", instance="i")
     consumers.join("b")
     assert consumers.harness.leave("", "i") is E.NONE
@@ -212,7 +212,7 @@ def test_an_administrator_may_put_a_member_out(consumers: ConsumerGroupHarness) 
     assert consumers.state is ConsumerGroupState.EMPTY
 
 
-def test_a_regular_expression_is_matched_with_whole_names(consumers: ConsumerGroupHarness) -> None:
+def test_a_regular_expression_must_match_the_whole_name(consumers: ConsumerGroupHarness) -> None:
     consumers.topics = {"t": (T, 1), "tt": (U, 1)}
     member = consumers.join("a", topics=set(), regex="t")
     assert member.assigned == of(0)
@@ -221,7 +221,7 @@ def test_a_regular_expression_is_matched_with_whole_names(consumers: ConsumerGro
     assert consumers.refused("a", 2, regex="(") is E.INVALID_REGULAR_EXPRESSION
 
 
-def test_the_assignor_that_most_members_ask_for_is_used(consumers: ConsumerGroupHarness) -> None:
+def test_the_assignor_that_most_members_request_is_used(consumers: ConsumerGroupHarness) -> None:
     consumers.join("a", assignor="range")
     group = consumers.harness.coordinator.groups[GROUP].consumer
     assert group is not None
@@ -232,7 +232,7 @@ def test_the_assignor_that_most_members_ask_for_is_used(consumers: ConsumerGroup
     assert consumers.refused("d", 0, set(), topics={"t"}, assignor="mine") is E.UNSUPPORTED_ASSIGNOR
 
 
-def test_commits_are_of_the_present_epoch_and_transactions_are_told_by_the_older_code(
+def test_commits_require_the_current_epoch(
     consumers: ConsumerGroupHarness,
 ) -> None:
     consumers.join("a")
@@ -265,7 +265,7 @@ def test_commits_are_of_the_present_epoch_and_transactions_are_told_by_the_older
     assert commits("", -1) is E.NONE
 
 
-def test_an_empty_group_becomes_one_of_the_other_type_and_one_with_members_does_not(
+def test_only_an_empty_group_changes_its_type(
     consumers: ConsumerGroupHarness,
 ) -> None:
     harness = consumers.harness
@@ -284,7 +284,7 @@ def test_an_empty_group_becomes_one_of_the_other_type_and_one_with_members_does_
     assert joined.generation_id > 2, "generations go on from the epochs"
 
 
-def test_members_outlive_a_coordinator_and_go_on_where_they_were(consumers: ConsumerGroupHarness) -> None:
+def test_members_survive_a_restart(consumers: ConsumerGroupHarness) -> None:
     consumers.join("a")
     consumers.join("b", regex="t.*", topics=set())
     _, told = consumers.beat("a", 1)
@@ -321,7 +321,7 @@ def test_an_old_epoch_may_not_commit_after_a_restart(consumers: ConsumerGroupHar
         assert caught.value.code is refused
 
 
-def test_who_does_not_come_back_after_a_restart_is_put_out(consumers: ConsumerGroupHarness) -> None:
+def test_a_member_that_does_not_return_after_a_restart_is_removed(consumers: ConsumerGroupHarness) -> None:
     consumers.join("a")
     consumers.join("s", instance="i")
     consumers.beat("s", -2, instance="i")
@@ -335,7 +335,7 @@ def test_who_does_not_come_back_after_a_restart_is_put_out(consumers: ConsumerGr
     assert (consumers.names, consumers.state) == (set(), ConsumerGroupState.EMPTY)
 
 
-def test_a_group_that_is_deleted_or_of_another_type_is_not_kept(consumers: ConsumerGroupHarness) -> None:
+def test_deleted_and_converted_groups_are_not_stored(consumers: ConsumerGroupHarness) -> None:
     harness = consumers.harness
     consumers.join("a")
     consumers.beat("a", -1)
@@ -349,7 +349,9 @@ def test_a_group_that_is_deleted_or_of_another_type_is_not_kept(consumers: Consu
     assert GROUP not in harness.coordinator.groups
 
 
-def test_what_cannot_be_kept_is_not_told(consumers: ConsumerGroupHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_cannot_be_stored_is_not_sent(
+    consumers: ConsumerGroupHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*arguments: object) -> None:
         raise OSError("no space")
 
@@ -363,7 +365,9 @@ def test_what_cannot_be_kept_is_not_told(consumers: ConsumerGroupHarness, monkey
     assert consumers.names == {"a", "b"}
 
 
-def test_the_file_stays_short(consumers: ConsumerGroupHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_is_compacted(
+    consumers: ConsumerGroupHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(consumer_journal, "_SMALLEST_REWRITE", 1_000)
     consumers.join("a")
     for _ in range(100):
@@ -376,7 +380,7 @@ def test_the_file_stays_short(consumers: ConsumerGroupHarness, tmp_path: Path, m
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_uniform_is_even_and_moves_little(seed: int) -> None:
+def test_uniform_is_even_and_sticky(seed: int) -> None:
     rng = random.Random(seed)
     counts = {T: rng.randrange(1, 12), U: rng.randrange(1, 8)}
     everything = {(topic, number) for topic, count in counts.items() for number in range(count)}
@@ -391,7 +395,7 @@ def test_uniform_is_even_and_moves_little(seed: int) -> None:
         before = held
 
 
-def test_range_gives_consecutive_partitions_topic_by_topic() -> None:
+def test_range_assigns_consecutive_partitions_per_topic() -> None:
     wanted = {"a": frozenset({T, U}), "b": frozenset({T})}
     held = assign_range(wanted, {T: 3, U: 2}, {})
     assert held == {"a": of(0, 1) | of(0, 1, topic=U), "b": of(2)}

@@ -21,14 +21,14 @@ def offsets(group: GroupCoordinatorHarness) -> dict[tuple[str, int], int]:
     return {key: one.offset for key, one in group.reopened().groups[GROUP].offsets.items()}
 
 
-def test_commits_are_there_after_a_crash(group: GroupCoordinatorHarness) -> None:
+def test_commits_survive_a_crash(group: GroupCoordinatorHarness) -> None:
     group.commit("", -1, 3)
     group.commit("", -1, 8, partition=1)
     group.commit("", -1, 5)
     assert offsets(group) == {("t", 0): 5, ("t", 1): 8}
 
 
-def test_leader_epoch_and_metadata_are_kept(tmp_path: Path) -> None:
+def test_leader_epoch_and_metadata_are_stored(tmp_path: Path) -> None:
     journal = OffsetJournal(tmp_path / "offsets.log", sync=True)
     assert journal.load() == {}
     told = {("t", 0): CommittedOffset(1, 7, "wörter")}
@@ -65,7 +65,7 @@ def test_a_group_with_members_cannot_be_deleted(group: GroupCoordinatorHarness) 
 
 
 @pytest.mark.parametrize("cut", [1, 8, 20])
-def test_a_torn_entry_at_the_end_is_cut(group: GroupCoordinatorHarness, tmp_path: Path, cut: int) -> None:
+def test_a_torn_entry_at_the_end_is_cut_off(group: GroupCoordinatorHarness, tmp_path: Path, cut: int) -> None:
     group.commit("", -1, 3)
     group.commit("", -1, 4)
     path = tmp_path / "offsets.log"
@@ -75,7 +75,7 @@ def test_a_torn_entry_at_the_end_is_cut(group: GroupCoordinatorHarness, tmp_path
     assert offsets(group) == {("t", 0): 6}
 
 
-def test_garbage_at_the_end_is_cut(group: GroupCoordinatorHarness, tmp_path: Path) -> None:
+def test_garbage_at_the_end_is_cut_off(group: GroupCoordinatorHarness, tmp_path: Path) -> None:
     group.commit("", -1, 3)
     path = tmp_path / "offsets.log"
     path.write_bytes(path.read_bytes() + b"\0" * 100)
@@ -84,7 +84,7 @@ def test_garbage_at_the_end_is_cut(group: GroupCoordinatorHarness, tmp_path: Pat
     assert offsets(group) == {("t", 0): 4}
 
 
-def test_a_wasteful_journal_is_rewritten_with_what_counts(
+def test_a_wasteful_journal_is_compacted(
     group: GroupCoordinatorHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_module, "_SMALLEST_REWRITE", 1000)

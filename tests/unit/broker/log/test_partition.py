@@ -20,7 +20,7 @@ def values_of(data: bytes, start_offset: int = 0) -> list[bytes | None]:
     return [columns.value(row) for row in range(len(columns))]
 
 
-def test_offsets_are_assigned_in_the_order_of_appending(open_log: OpenLog) -> None:
+def test_offsets_are_assigned_in_append_order(open_log: OpenLog) -> None:
     log = open_log()
     assert append(log, [b"a", b"b"]) == 0
     assert append(log, [b"c"]) == 2
@@ -30,7 +30,7 @@ def test_offsets_are_assigned_in_the_order_of_appending(open_log: OpenLog) -> No
     assert columns.leader_epoch == 0
 
 
-def test_a_read_begins_with_the_batch_that_holds_the_offset(open_log: OpenLog) -> None:
+def test_a_read_starts_with_the_batch_that_contains_the_offset(open_log: OpenLog) -> None:
     log = open_log()
     for number in range(50):
         append(log, [b"%d" % (2 * number), b"%d" % (2 * number + 1)])
@@ -39,7 +39,7 @@ def test_a_read_begins_with_the_batch_that_holds_the_offset(open_log: OpenLog) -
     assert headers[-1].last_offset == 99
 
 
-def test_a_read_at_the_end_is_empty_and_beyond_it_is_refused(open_log: OpenLog) -> None:
+def test_a_read_at_the_end_is_empty_and_beyond_it_fails(open_log: OpenLog) -> None:
     log = open_log()
     append(log, [b"a"])
     assert log.read(1, 100) == b""
@@ -49,7 +49,7 @@ def test_a_read_at_the_end_is_empty_and_beyond_it_is_refused(open_log: OpenLog) 
         assert caught.value.code is ErrorCode.OFFSET_OUT_OF_RANGE
 
 
-def test_reads_hold_whole_batches_and_go_on_without_gaps(open_log: OpenLog) -> None:
+def test_reads_return_whole_batches_without_gaps(open_log: OpenLog) -> None:
     log = open_log(segment_bytes=20_000)
     for number in range(500):
         append(log, [b"%d" % number + b"x" * (number % 300)])
@@ -64,7 +64,7 @@ def test_reads_hold_whole_batches_and_go_on_without_gaps(open_log: OpenLog) -> N
     assert seen == 500
 
 
-def test_a_first_batch_larger_than_the_limit_is_read_only_where_one_has_to_be(open_log: OpenLog) -> None:
+def test_an_oversized_first_batch_is_read_only_with_at_least_one(open_log: OpenLog) -> None:
     log = open_log()
     append(log, [b"x" * 5000])
     append(log, [b"y"])
@@ -93,7 +93,7 @@ def test_more_segments_than_open_files_can_be_read(open_log: OpenLog) -> None:
     assert [values_of(log.read(offset, 100))[0] for offset in range(20)] == [b"%d" % n for n in range(20)]
 
 
-def test_a_time_is_found_at_its_first_record(open_log: OpenLog) -> None:
+def test_a_timestamp_is_found_at_its_first_record(open_log: OpenLog) -> None:
     log = open_log(segment_bytes=2000)
     for number in range(60):
         append(log, [b"x" * 50, b"y" * 50], timestamp=1000 + 10 * number)
@@ -105,13 +105,13 @@ def test_a_time_is_found_at_its_first_record(open_log: OpenLog) -> None:
 
 
 @pytest.mark.parametrize("codec", list(Compression))
-def test_a_time_is_found_inside_a_compressed_batch(open_log: OpenLog, codec: Compression) -> None:
+def test_a_timestamp_is_found_inside_a_compressed_batch(open_log: OpenLog, codec: Compression) -> None:
     log = open_log()
     append(log, [b"a"] * 10, timestamp=500, codec=codec)
     assert log.offset_of_time(504) == (504, 4)
 
 
-def test_the_largest_timestamp_is_found_wherever_it_is(open_log: OpenLog) -> None:
+def test_the_largest_timestamp_is_found_in_any_batch(open_log: OpenLog) -> None:
     log = open_log(segment_bytes=300)
     assert log.offset_of_max_timestamp() is None
     for timestamp in (100, 900, 300, 900, 200):
@@ -129,7 +129,7 @@ def test_log_append_time_is_set_in_the_batch(open_log: OpenLog) -> None:
     assert log.offset_of_time(77_000) == (77_000, 0)
 
 
-def test_deleting_records_moves_the_start_and_removes_whole_segments(open_log: OpenLog, tmp_path: Path) -> None:
+def test_deleting_records_moves_the_start_and_removes_segments(open_log: OpenLog, tmp_path: Path) -> None:
     log = open_log(segment_bytes=300)
     for _ in range(10):
         append(log, [b"x" * 100])
@@ -147,7 +147,7 @@ def test_deleting_records_moves_the_start_and_removes_whole_segments(open_log: O
     assert caught.value.code is ErrorCode.OFFSET_OUT_OF_RANGE
 
 
-def test_retention_by_time_takes_old_segments_and_keeps_the_offsets(open_log: OpenLog) -> None:
+def test_retention_by_time_removes_old_segments_and_keeps_offsets(open_log: OpenLog) -> None:
     log = open_log(segment_bytes=300, retention_ms=1000)
     for number in range(10):
         append(log, [b"x" * 100], timestamp=1000 * number)
@@ -158,7 +158,7 @@ def test_retention_by_time_takes_old_segments_and_keeps_the_offsets(open_log: Op
     assert append(log, [b"new"]) == 10
 
 
-def test_retention_by_size_keeps_at_least_that_much(open_log: OpenLog) -> None:
+def test_retention_by_size_keeps_at_least_the_configured_size(open_log: OpenLog) -> None:
     log = open_log(segment_bytes=300, retention_bytes=700)
     for _ in range(10):
         append(log, [b"x" * 100])
@@ -175,7 +175,7 @@ def test_without_the_policy_delete_nothing_is_deleted(open_log: OpenLog) -> None
     assert log.start_offset == 0
 
 
-def test_waiters_learn_of_each_append(open_log: OpenLog) -> None:
+def test_waiters_are_notified_of_each_append(open_log: OpenLog) -> None:
     log = open_log()
     heard: list[int] = []
     log.waiters[heard.append] = None
@@ -185,7 +185,7 @@ def test_waiters_learn_of_each_append(open_log: OpenLog) -> None:
     assert len(heard) == 2
 
 
-def test_waiters_are_told_in_the_order_in_which_they_came(open_log: OpenLog) -> None:
+def test_waiters_are_notified_in_order_of_arrival(open_log: OpenLog) -> None:
     log = open_log()
     told: list[int] = []
 
@@ -198,7 +198,7 @@ def test_waiters_are_told_in_the_order_in_which_they_came(open_log: OpenLog) -> 
     assert told == list(range(50))
 
 
-def test_retention_goes_on_after_everything_was_deleted(open_log: OpenLog) -> None:
+def test_retention_continues_after_all_records_were_deleted(open_log: OpenLog) -> None:
     log = open_log(retention_ms=1000)
     append(log, [b"a"], timestamp=1000)
     log.delete_before(log.end_offset)

@@ -22,7 +22,7 @@ def refused(log: PartitionLog, producer: tuple[int, int, int]) -> ErrorCode:
     return caught.value.code
 
 
-def test_a_repeated_batch_is_answered_with_its_offset_and_not_written(open_log: OpenLog) -> None:
+def test_a_repeated_batch_returns_its_offset_and_is_not_written(open_log: OpenLog) -> None:
     log = open_log()
     for number in range(5):
         append(log, [b"a", b"b"], producer=(1, 0, 2 * number))
@@ -39,14 +39,14 @@ def test_only_the_last_five_batches_are_remembered(open_log: OpenLog) -> None:
     assert refused(log, (1, 0, 0)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
-def test_a_gap_is_refused(open_log: OpenLog) -> None:
+def test_a_gap_in_sequence_numbers_is_rejected(open_log: OpenLog) -> None:
     log = open_log()
     append(log, [b"a", b"b"], producer=(1, 0, 0))
     assert refused(log, (1, 0, 3)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
     assert append(log, [b"c"], producer=(1, 0, 2)) == 2
 
 
-def test_a_new_epoch_begins_at_zero_and_fences_the_old_one(open_log: OpenLog) -> None:
+def test_a_new_epoch_starts_at_zero_and_fences_the_old_one(open_log: OpenLog) -> None:
     log = open_log()
     append(log, [b"a"], producer=(1, 0, 0))
     assert refused(log, (1, 1, 5)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
@@ -54,7 +54,7 @@ def test_a_new_epoch_begins_at_zero_and_fences_the_old_one(open_log: OpenLog) ->
     assert refused(log, (1, 0, 1)) is ErrorCode.INVALID_PRODUCER_EPOCH
 
 
-def test_an_unknown_producer_may_begin_anywhere(open_log: OpenLog) -> None:
+def test_an_unknown_producer_may_start_at_any_sequence_number(open_log: OpenLog) -> None:
     log = open_log()
     assert append(log, [b"a"], producer=(1, 3, 500)) == 0
     assert append(log, [b"a"], producer=(1, 3, 501)) == 1
@@ -70,14 +70,14 @@ def test_sequence_numbers_wrap_around(open_log: OpenLog) -> None:
     assert log.end_offset == 6
 
 
-def test_a_batch_may_span_the_wrap(open_log: OpenLog) -> None:
+def test_a_batch_may_span_the_wraparound(open_log: OpenLog) -> None:
     log = open_log()
     append(log, [b"a", b"b", b"c"], producer=(1, 0, LAST - 1))
     assert append(log, [b"a", b"b", b"c"], producer=(1, 0, LAST - 1)) == 0
     assert append(log, [b"d"], producer=(1, 0, 1)) == 3
 
 
-def test_producers_do_not_disturb_each_other(open_log: OpenLog) -> None:
+def test_producers_are_independent(open_log: OpenLog) -> None:
     log = open_log()
     append(log, [b"a"], producer=(1, 0, 0))
     append(log, [b"a"], producer=(2, 0, 0))
@@ -85,7 +85,7 @@ def test_producers_do_not_disturb_each_other(open_log: OpenLog) -> None:
     assert append(log, [b"b"], producer=(1, 0, 1)) == 3
 
 
-def test_producers_that_have_been_silent_are_forgotten(open_log: OpenLog) -> None:
+def test_inactive_producers_expire(open_log: OpenLog) -> None:
     log = open_log()
     append(log, [b"a"], producer=(1, 0, 0), timestamp=1000)
     append(log, [b"a"], producer=(2, 0, 0), timestamp=5000)

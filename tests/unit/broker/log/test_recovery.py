@@ -37,7 +37,7 @@ def offsets(log: PartitionLog) -> list[int]:
 
 @pytest.mark.parametrize("in_order", [True, False])
 @pytest.mark.parametrize("segment_bytes", [1 << 20, 400])
-def test_everything_is_there_again(open_log: OpenLog, in_order: bool, segment_bytes: int) -> None:
+def test_a_reopened_log_has_the_same_records(open_log: OpenLog, in_order: bool, segment_bytes: int) -> None:
     first = open_log(segment_bytes=segment_bytes)
     fill(first)
     if in_order:
@@ -50,7 +50,7 @@ def test_everything_is_there_again(open_log: OpenLog, in_order: bool, segment_by
 
 
 @pytest.mark.parametrize("in_order", [True, False])
-def test_producers_are_known_again(open_log: OpenLog, in_order: bool) -> None:
+def test_producer_states_survive_a_restart(open_log: OpenLog, in_order: bool) -> None:
     first = open_log(segment_bytes=400)
     fill(first)
     if in_order:
@@ -64,7 +64,7 @@ def test_producers_are_known_again(open_log: OpenLog, in_order: bool) -> None:
 
 
 @pytest.mark.parametrize("garbage", [b"\0" * 7, b"\xff" * 300, bytes(range(61)), b"\0" * 5000])
-def test_garbage_at_the_end_is_cut(open_log: OpenLog, tmp_path: Path, garbage: bytes) -> None:
+def test_garbage_at_the_end_is_cut_off(open_log: OpenLog, tmp_path: Path, garbage: bytes) -> None:
     fill(open_log())
     size = last_file(tmp_path).stat().st_size
     with last_file(tmp_path).open("ab") as file:
@@ -76,7 +76,7 @@ def test_garbage_at_the_end_is_cut(open_log: OpenLog, tmp_path: Path, garbage: b
     assert offsets(log) == list(range(21))
 
 
-def test_a_torn_batch_is_cut_at_the_last_whole_one(open_log: OpenLog, tmp_path: Path) -> None:
+def test_a_torn_batch_is_cut_off(open_log: OpenLog, tmp_path: Path) -> None:
     fill(open_log())
     whole = last_file(tmp_path).read_bytes()
     for cut in (1, 30, 61, 70):
@@ -86,7 +86,7 @@ def test_a_torn_batch_is_cut_at_the_last_whole_one(open_log: OpenLog, tmp_path: 
         assert offsets(log) == list(range(18))
 
 
-def test_a_batch_with_a_wrong_checksum_is_cut(open_log: OpenLog, tmp_path: Path) -> None:
+def test_a_batch_with_a_wrong_checksum_is_cut_off(open_log: OpenLog, tmp_path: Path) -> None:
     fill(open_log())
     data = bytearray(last_file(tmp_path).read_bytes())
     data[-3] ^= 1
@@ -94,14 +94,14 @@ def test_a_batch_with_a_wrong_checksum_is_cut(open_log: OpenLog, tmp_path: Path)
     assert offsets(open_log()) == list(range(18))
 
 
-def test_a_batch_with_offsets_that_go_back_is_cut(open_log: OpenLog, tmp_path: Path) -> None:
+def test_a_batch_with_decreasing_offsets_is_cut_off(open_log: OpenLog, tmp_path: Path) -> None:
     fill(open_log(), 2)
     with last_file(tmp_path).open("ab") as file:
         file.write(make_batch([b"again"]))
     assert open_log().end_offset == 4
 
 
-def test_a_loss_in_the_middle_keeps_what_follows(open_log: OpenLog, tmp_path: Path) -> None:
+def test_damage_in_an_earlier_segment_keeps_later_ones(open_log: OpenLog, tmp_path: Path) -> None:
     fill(open_log(segment_bytes=400), 12)
     second_file = sorted((tmp_path / "log").glob("*.log"))[1]
     second_file.write_bytes(second_file.read_bytes()[:-5])
@@ -114,7 +114,7 @@ def test_a_loss_in_the_middle_keeps_what_follows(open_log: OpenLog, tmp_path: Pa
     assert decode_batches(log.read(gap, 1 << 20)).offsets[0] == gap + 2
 
 
-def test_a_checkpoint_is_believed_only_for_the_file_and_the_boot_it_was_made_for(
+def test_a_checkpoint_is_used_only_for_its_file_and_boot(
     open_log: OpenLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = open_log()
@@ -132,7 +132,7 @@ def test_a_checkpoint_is_believed_only_for_the_file_and_the_boot_it_was_made_for
     assert offsets(open_log()) == list(range(20))
 
 
-def test_what_comes_after_a_checkpoint_is_read_from_the_log(open_log: OpenLog) -> None:
+def test_batches_after_a_checkpoint_are_read_from_the_log(open_log: OpenLog) -> None:
     first = open_log()
     fill(first)
     first.close()
@@ -143,7 +143,7 @@ def test_what_comes_after_a_checkpoint_is_read_from_the_log(open_log: OpenLog) -
     assert append(third, [b"late", b"x"], producer=(7, 0, 20)) == 20
 
 
-def test_the_start_offset_survives(open_log: OpenLog) -> None:
+def test_the_start_offset_survives_a_restart(open_log: OpenLog) -> None:
     first = open_log(segment_bytes=400)
     fill(first)
     first.delete_before(13)

@@ -33,7 +33,7 @@ def committed(log: PartitionLog, offset: int = 0, max_bytes: int = 1 << 20) -> l
     return [columns.value(row) for row in range(len(columns))]
 
 
-def test_the_log_is_stable_up_to_the_first_open_transaction(open_log: OpenLog) -> None:
+def test_the_last_stable_offset_is_the_first_open_transaction(open_log: OpenLog) -> None:
     log = open_log()
     append(log, [b"a"])
     assert (log.last_stable_offset, log.end_offset) == (1, 1)
@@ -47,7 +47,7 @@ def test_the_log_is_stable_up_to_the_first_open_transaction(open_log: OpenLog) -
     assert log.last_stable_offset == log.end_offset == 6
 
 
-def test_committed_reads_end_where_the_log_is_stable(open_log: OpenLog) -> None:
+def test_committed_reads_end_at_the_last_stable_offset(open_log: OpenLog) -> None:
     log = open_log()
     append(log, [b"a"])
     write(log, [b"b"], (1, 0, 0))
@@ -71,7 +71,7 @@ def test_a_marker_is_a_control_batch_with_the_producers_id(open_log: OpenLog) ->
     assert (marker.base_offset, marker.count, marker.max_timestamp) == (1, 1, NOW_MS)
 
 
-def test_aborted_transactions_are_listed_where_their_records_are(open_log: OpenLog) -> None:
+def test_aborted_transactions_are_listed_with_their_records(open_log: OpenLog) -> None:
     log = open_log()
     write(log, [b"x"], (1, 0, 0))
     write(log, [b"a"], (2, 0, 0))
@@ -92,7 +92,7 @@ def test_aborted_transactions_are_listed_where_their_records_are(open_log: OpenL
     assert [one.producer_id for one in log.read_committed(0, 1)[1]] == [1]
 
 
-def test_an_empty_transaction_that_is_aborted_is_not_listed(open_log: OpenLog) -> None:
+def test_an_empty_aborted_transaction_is_not_listed(open_log: OpenLog) -> None:
     log = open_log()
     end(log, 1, marker=ABORT)
     append(log, [b"a"])
@@ -100,7 +100,7 @@ def test_an_empty_transaction_that_is_aborted_is_not_listed(open_log: OpenLog) -
     assert log.end_offset == 2
 
 
-def test_a_transaction_over_many_segments_is_listed_in_each(open_log: OpenLog) -> None:
+def test_a_transaction_across_segments_is_listed_in_each(open_log: OpenLog) -> None:
     log = open_log(segment_bytes=200)
     for number in range(10):
         write(log, [b"x" * 50], (1, 0, number))
@@ -115,7 +115,7 @@ def test_a_transaction_over_many_segments_is_listed_in_each(open_log: OpenLog) -
     assert found == [b"a" * 50, b"b" * 50]
 
 
-def test_a_batch_without_a_transaction_is_refused_while_its_producer_has_one(open_log: OpenLog) -> None:
+def test_a_non_transactional_batch_is_rejected_during_a_transaction(open_log: OpenLog) -> None:
     log = open_log()
     write(log, [b"a"], (1, 0, 0))
     with pytest.raises(RequestFailed) as caught:
@@ -125,7 +125,7 @@ def test_a_batch_without_a_transaction_is_refused_while_its_producer_has_one(ope
     assert append(log, [b"b"], producer=(1, 0, 1)) == 2
 
 
-def test_a_marker_of_a_new_epoch_fences_the_old_one_and_begins_at_zero(open_log: OpenLog) -> None:
+def test_a_marker_with_a_new_epoch_fences_the_old_one(open_log: OpenLog) -> None:
     log = open_log()
     write(log, [b"a"], (1, 0, 0))
     end(log, 1, epoch=1, marker=ABORT)
@@ -139,7 +139,7 @@ def test_a_marker_of_a_new_epoch_fences_the_old_one_and_begins_at_zero(open_log:
     assert log.last_stable_offset == 2
 
 
-def test_a_marker_of_an_old_producer_or_coordinator_is_refused(open_log: OpenLog) -> None:
+def test_a_marker_of_an_old_producer_or_coordinator_is_rejected(open_log: OpenLog) -> None:
     log = open_log()
     write(log, [b"a"], (1, 4, 0))
     with pytest.raises(RequestFailed) as caught:
@@ -152,7 +152,7 @@ def test_a_marker_of_an_old_producer_or_coordinator_is_refused(open_log: OpenLog
     assert log.end_offset == 2
 
 
-def test_sequence_numbers_go_on_over_markers_of_the_same_epoch(open_log: OpenLog) -> None:
+def test_sequence_numbers_continue_after_markers_of_the_same_epoch(open_log: OpenLog) -> None:
     log = open_log()
     write(log, [b"a"], (1, 0, LAST))
     end(log, 1)
@@ -162,7 +162,7 @@ def test_sequence_numbers_go_on_over_markers_of_the_same_epoch(open_log: OpenLog
 
 @pytest.mark.parametrize("in_order", [False, True])
 @pytest.mark.parametrize("segment_bytes", [1 << 20, 150])
-def test_transactions_are_as_they_were_after_a_start(open_log: OpenLog, in_order: bool, segment_bytes: int) -> None:
+def test_transactions_survive_a_restart(open_log: OpenLog, in_order: bool, segment_bytes: int) -> None:
     log = open_log(segment_bytes=segment_bytes)
     write(log, [b"x"], (1, 0, 0))
     write(log, [b"a"], (2, 0, 0))
@@ -195,7 +195,7 @@ def test_an_open_transactions_producer_is_not_forgotten(open_log: OpenLog) -> No
     assert len(log.producers) == 0
 
 
-def test_records_deleted_within_an_open_transaction_leave_the_rest_unstable(open_log: OpenLog) -> None:
+def test_deleting_records_of_an_open_transaction_keeps_the_rest_unstable(open_log: OpenLog) -> None:
     log = open_log()
     write(log, [b"a", b"b"], (1, 0, 0))
     write(log, [b"c"], (1, 0, 2))
@@ -205,7 +205,7 @@ def test_records_deleted_within_an_open_transaction_leave_the_rest_unstable(open
     assert committed(log, 1) == []
 
 
-def test_a_time_may_be_a_markers(open_log: OpenLog) -> None:
+def test_a_timestamp_may_belong_to_a_marker(open_log: OpenLog) -> None:
     log = open_log()
     write(log, [b"a"], (1, 0, 0))
     end(log, 1)

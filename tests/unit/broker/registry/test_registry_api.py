@@ -57,7 +57,7 @@ LEVELS = ["NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSIT
 # -- schemas and versions ---------------------------------------------------------------------------------------------
 
 
-def test_registering_and_reading(api: RegistryApi) -> None:
+def test_schemas_are_registered_and_read(api: RegistryApi) -> None:
     made = api.register("s", A)
     assert (made["id"], made["version"], made["schemaType"]) == (1, 1, "AVRO")
     assert api("GET", "/schemas/ids/1") == {"schema": made["schema"], "guid": made["guid"]}
@@ -73,7 +73,7 @@ def test_registering_and_reading(api: RegistryApi) -> None:
     assert api("GET", "/") == {}
 
 
-def test_the_same_schema_is_one_version_and_one_id(api: RegistryApi) -> None:
+def test_equal_schemas_share_a_version_and_an_id(api: RegistryApi) -> None:
     assert api.register("s", A)["id"] == api.register("s", A)["id"] == api.register("t", A)["id"] == 1
     assert api.register("t", record(field("a"), field("b", default=1)))["id"] == 2
     assert api("GET", "/schemas/ids/1/subjects") == ["s", "t"]
@@ -85,7 +85,7 @@ def test_the_guid_is_the_same_in_every_registry(api: RegistryApi) -> None:
     assert api.register("s", A)["guid"] == RegistryApi().register("t", A)["guid"]
 
 
-def test_white_space_and_order_make_no_other_schema(api: RegistryApi) -> None:
+def test_white_space_and_order_do_not_matter(api: RegistryApi) -> None:
     text = (
         '{ "fields": [ {"type": {"type": "int"}, "name": "a", "order": "ascending"} ], "name": "R", "type": "record" }'
     )
@@ -119,12 +119,12 @@ def test_white_space_and_order_make_no_other_schema(api: RegistryApi) -> None:
         ('{"type":"string","doc":"ü"}', '{"type":"string","doc":"ü"}'),
     ],
 )
-def test_the_text_that_is_kept(api: RegistryApi, given: str, kept: str) -> None:
+def test_stored_texts(api: RegistryApi, given: str, kept: str) -> None:
     assert api("POST", "/subjects/s/versions", {"schema": given})["schema"] == kept
     assert api("POST", "/subjects/s", {"schema": kept})["version"] == 1
 
 
-def test_normal_forms(api: RegistryApi) -> None:
+def test_normalized_texts(api: RegistryApi) -> None:
     one = {"type": "string", "b": 1, "a": 2}
     other = {"type": "string", "a": 2, "b": 1}
     assert api.register("s", one)["id"] != api.register("s", other)["id"]
@@ -151,12 +151,12 @@ def test_normal_forms(api: RegistryApi) -> None:
         {"schema": '"int"', "metadata": []},
     ],
 )
-def test_what_is_no_schema(api: RegistryApi, body: Any) -> None:
+def test_invalid_schemas(api: RegistryApi, body: Any) -> None:
     assert api.refused("POST", "/subjects/s/versions", body) == 42201
     assert api("GET", "/subjects") == []
 
 
-def test_metadata_and_rules_are_kept(api: RegistryApi) -> None:
+def test_metadata_and_rules_are_stored(api: RegistryApi) -> None:
     metadata = {"properties": {"owner": "ada"}, "tags": {"a": ["PII"]}, "sensitive": []}
     rules = {"domainRules": [{"name": "r", "kind": "CONDITION", "mode": "WRITE", "type": "CEL", "expr": "true"}]}
     plain = api.register("s", A)
@@ -172,7 +172,7 @@ def test_metadata_and_rules_are_kept(api: RegistryApi) -> None:
 # -- what does not exist, and what is no version ----------------------------------------------------------------------
 
 
-def test_what_does_not_exist(api: RegistryApi) -> None:
+def test_missing_resources(api: RegistryApi) -> None:
     assert api.refused("GET", "/subjects/s/versions") == 40401
     assert api.refused("GET", "/subjects/s/versions/1") == 40401
     assert api.refused("POST", "/subjects/s", {"schema": '"int"'}) == 40401
@@ -189,21 +189,21 @@ def test_what_does_not_exist(api: RegistryApi) -> None:
 
 
 @pytest.mark.parametrize("version", ["0", "-2", "x", "2147483648", "99999999999999999999", "1.0", "Latest"])
-def test_what_is_no_version(api: RegistryApi, version: str) -> None:
+def test_invalid_versions(api: RegistryApi, version: str) -> None:
     api.register("s", A)
     assert api.refused("GET", f"/subjects/s/versions/{version}") == 42202
     assert api.refused("DELETE", f"/subjects/s/versions/{version}") == 42202
 
 
 @pytest.mark.parametrize("name", ["__GLOBAL", "__EMPTY", ":.:", "a\nb"])
-def test_what_is_no_subject(api: RegistryApi, name: str) -> None:
+def test_invalid_subjects(api: RegistryApi, name: str) -> None:
     with pytest.raises(Refused) as caught:
         api.register(name, A)
     assert caught.value.code == 42208
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff"])
-def test_what_is_no_json_object(api: RegistryApi, body: bytes) -> None:
+def test_invalid_bodies(api: RegistryApi, body: bytes) -> None:
     with pytest.raises(Refused) as caught:
         api.routes.answer(HttpRequest("POST", "/subjects/s/versions", {}, body))
     assert caught.value.code == 400
@@ -224,7 +224,7 @@ CHANGES = [
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change[0])
-def test_levels(api: RegistryApi, level: str, change: tuple[str, Any, Any, str]) -> None:
+def test_compatibility_levels(api: RegistryApi, level: str, change: tuple[str, Any, Any, str]) -> None:
     _, before, after, allowed = change
     api("PUT", "/config", {"compatibility": level.lower()})
     api.register("s", before)
@@ -242,7 +242,7 @@ def test_levels(api: RegistryApi, level: str, change: tuple[str, Any, Any, str])
 
 
 @pytest.mark.parametrize(("level", "is_allowed"), [("BACKWARD", True), ("BACKWARD_TRANSITIVE", False)])
-def test_all_versions_or_the_newest(api: RegistryApi, level: str, is_allowed: bool) -> None:
+def test_transitive_levels_check_all_versions(api: RegistryApi, level: str, is_allowed: bool) -> None:
     api("PUT", "/config/s", {"compatibility": "NONE"})
     api.register("s", A)
     api.register("s", B)
@@ -251,7 +251,7 @@ def test_all_versions_or_the_newest(api: RegistryApi, level: str, is_allowed: bo
     assert api("POST", "/compatibility/subjects/s/versions", body)["is_compatible"] is is_allowed
 
 
-def test_the_refusal_names_field_version_and_level(api: RegistryApi) -> None:
+def test_an_incompatibility_names_field_version_and_level(api: RegistryApi) -> None:
     api.register("s", A)
     with pytest.raises(Refused) as caught:
         api.register("s", record(field("a"), field("b")))
@@ -271,7 +271,7 @@ def test_deleted_versions_are_not_compared(api: RegistryApi) -> None:
     assert api.register("s", B)["version"] == 2
 
 
-def test_versions_of_a_group_are_compared(api: RegistryApi) -> None:
+def test_only_versions_of_a_compatibility_group_are_compared(api: RegistryApi) -> None:
     api("PUT", "/config/s", {"compatibilityGroup": "major"})
     api.register("s", A, metadata={"properties": {"major": "1"}})
     assert api.register("s", B, metadata={"properties": {"major": "2"}})["version"] == 2
@@ -306,7 +306,7 @@ def message(api: RegistryApi, method: str, path: str, body: Any = None) -> str:
     return caught.value.message
 
 
-def test_a_normal_form_as_a_setting(api: RegistryApi) -> None:
+def test_normalization_can_be_a_setting(api: RegistryApi) -> None:
     one, other = {"type": "string", "b": 1, "a": 2}, {"type": "string", "a": 2, "b": 1}
     assert api("PUT", "/config", {"normalize": True}) == {"normalize": True}
     made = api.register("s", one)
@@ -320,7 +320,7 @@ def test_a_normal_form_as_a_setting(api: RegistryApi) -> None:
     assert message(api, "PUT", "/config", {"normalize": "yes"}) == "Expected 'normalize' of type bool, got str"
 
 
-def test_an_alias_answers_for_its_subject(api: RegistryApi) -> None:
+def test_an_alias_resolves_to_its_subject(api: RegistryApi) -> None:
     made = api.register("s", A)
     assert api("PUT", "/config/other", {"alias": "s"}) == {"alias": "s"}
     assert api("GET", "/config/other") == {"compatibilityLevel": "BACKWARD", "alias": "s"}
@@ -345,7 +345,7 @@ def test_an_alias_answers_for_its_subject(api: RegistryApi) -> None:
     assert api("GET", "/subjects") == []
 
 
-def test_an_alias_ends_and_is_followed_once(api: RegistryApi) -> None:
+def test_an_alias_can_be_removed_and_is_followed_once(api: RegistryApi) -> None:
     api.register("s", A)
     api("PUT", "/config/one", {"alias": "s"})
     api("PUT", "/config/two", {"alias": "one"})
@@ -368,7 +368,7 @@ def test_an_alias_is_in_the_context_of_its_subject(api: RegistryApi) -> None:
     assert api("GET", "/schemas/ids/1?subject=far")["subject"] == ":.dev:s"
 
 
-def test_an_alias_that_cannot_be(api: RegistryApi) -> None:
+def test_invalid_aliases(api: RegistryApi) -> None:
     only = "Only a subject can have an alias: set it at /config/SUBJECT"
     assert message(api, "PUT", "/config", {"alias": "s"}) == only
     assert message(api, "PUT", "/config/:.dev:", {"alias": "s"}) == only
@@ -391,7 +391,7 @@ def test_an_alias_that_cannot_be(api: RegistryApi) -> None:
         ("overrideRuleSet", {}),
     ],
 )
-def test_a_setting_without_effect_is_refused(api: RegistryApi, name: str, value: Any) -> None:
+def test_a_setting_without_effect_is_rejected(api: RegistryApi, name: str, value: Any) -> None:
     said = message(api, "PUT", "/config/s", {"compatibility": "NONE", name: value})
     assert said.startswith(f"The embedded schema registry does not support the setting {name!r}")
     assert api.refused("GET", "/config/s") == 40408, "nor was the level set"
@@ -400,7 +400,7 @@ def test_a_setting_without_effect_is_refused(api: RegistryApi, name: str, value:
     assert api("PUT", "/config/s", as_it_is) == as_it_is
 
 
-def test_what_it_does_not_have_is_refused(api: RegistryApi) -> None:
+def test_unsupported_features_are_rejected(api: RegistryApi) -> None:
     api.register("s", A)
     for path in ("/schemas/ids/1?findTags=PII", "/subjects/s/versions/1?findTags=*"):
         assert "does not support 'findTags'" in message(api, "GET", path)
@@ -426,7 +426,7 @@ def test_modes(api: RegistryApi) -> None:
     assert api.refused("POST", "/subjects/s/versions", {"schema": '"int"'}) == 42205
 
 
-def test_importing_ids_and_versions(api: RegistryApi) -> None:
+def test_ids_and_versions_can_be_imported(api: RegistryApi) -> None:
     assert api.refused("POST", "/subjects/s/versions", {"schema": '"int"', "id": 50}) == 42205
     api("PUT", "/mode/s", {"mode": "IMPORT"})
     made = api.register("s", "int", id=50, version=7)
@@ -438,7 +438,7 @@ def test_importing_ids_and_versions(api: RegistryApi) -> None:
 # -- deleting ---------------------------------------------------------------------------------------------------------
 
 
-def test_versions_are_deleted_and_then_for_good(api: RegistryApi) -> None:
+def test_versions_are_soft_deleted_then_permanently(api: RegistryApi) -> None:
     api.register("s", A)
     api.register("s", record(field("a"), field("b", default=1)))
     assert api.refused("DELETE", "/subjects/s/versions/1?permanent=true") == 40407
@@ -457,7 +457,7 @@ def test_versions_are_deleted_and_then_for_good(api: RegistryApi) -> None:
     assert api("DELETE", "/subjects/s/versions/latest") == 2
 
 
-def test_a_subject_is_deleted_and_then_for_good(api: RegistryApi) -> None:
+def test_a_subject_is_soft_deleted_then_permanently(api: RegistryApi) -> None:
     api.register("s", A)
     assert api.refused("DELETE", "/subjects/s?permanent=true") == 40405
     assert api("DELETE", "/subjects/s") == [1]
@@ -472,7 +472,7 @@ def test_a_subject_is_deleted_and_then_for_good(api: RegistryApi) -> None:
     assert (made["version"], made["id"]) == (1, 2), "ids are not used again"
 
 
-def test_what_others_refer_to_is_not_deleted(api: RegistryApi) -> None:
+def test_referenced_versions_cannot_be_deleted(api: RegistryApi) -> None:
     api.register("inner", record(field("x"), name="n.I"))
     reference = {"name": "n.I", "subject": "inner", "version": 1}
     outer = {"type": "record", "name": "n.O", "fields": [{"name": "i", "type": "I"}]}
@@ -485,7 +485,7 @@ def test_what_others_refer_to_is_not_deleted(api: RegistryApi) -> None:
     assert api("DELETE", "/subjects/inner") == [1]
 
 
-def test_references_of_references(api: RegistryApi) -> None:
+def test_indirect_references_are_resolved(api: RegistryApi) -> None:
     api.register("a", record(field("x"), name="A"))
     of_a = [{"name": "A", "subject": "a", "version": 1}]
     api.register("b", record(field("a", "A"), name="B"), references=of_a)
@@ -496,7 +496,7 @@ def test_references_of_references(api: RegistryApi) -> None:
 # -- contexts and pages -----------------------------------------------------------------------------------------------
 
 
-def test_contexts_have_ids_of_their_own(api: RegistryApi) -> None:
+def test_contexts_have_separate_ids(api: RegistryApi) -> None:
     api.register("s", A)
     assert api.register(":.dev:s", B)["id"] == 1
     assert api("GET", "/contexts") == [".", ".dev"]
@@ -511,7 +511,7 @@ def test_contexts_have_ids_of_their_own(api: RegistryApi) -> None:
     assert api.refused("POST", "/subjects/s/versions", {"schema": json.dumps(B)}) == 409
 
 
-def test_lists_come_in_parts(api: RegistryApi) -> None:
+def test_lists_are_paged(api: RegistryApi) -> None:
     for name in ("c", "a", "b"):
         api.register(name, A)
     assert api("GET", "/subjects?offset=1&limit=1") == ["b"]
@@ -521,7 +521,7 @@ def test_lists_come_in_parts(api: RegistryApi) -> None:
     assert api.refused("GET", "/subjects?offset=x") == 400
 
 
-def test_schemas_that_are_referred_to_in_many_ways_are_read_once_each(api: RegistryApi) -> None:
+def test_each_referenced_schema_is_parsed_once(api: RegistryApi) -> None:
     """Two references a level are a thousand million ways after thirty levels."""
     api.register("s0", record(name="R0"))
     for number in range(1, 31):
@@ -530,7 +530,7 @@ def test_schemas_that_are_referred_to_in_many_ways_are_read_once_each(api: Regis
         assert api.register(f"s{number}", schema, references=references)["id"] == number + 1
 
 
-def test_a_reference_whose_target_is_gone_is_refused(api: RegistryApi) -> None:
+def test_a_reference_to_a_deleted_version_is_rejected(api: RegistryApi) -> None:
     api.register("a", A)
     api.register("b", record(field("r", "R"), name="B"), references=[{"name": "R", "subject": "a", "version": 1}])
     for path in ("/subjects/b", "/subjects/a", "/subjects/a?permanent=true"):
@@ -540,7 +540,7 @@ def test_a_reference_whose_target_is_gone_is_refused(api: RegistryApi) -> None:
     assert api.refused("POST", "/subjects/c/versions", body) == 42201
 
 
-def test_ids_and_versions_that_records_have_no_room_for(api: RegistryApi) -> None:
+def test_ids_and_versions_are_limited(api: RegistryApi) -> None:
     most = 2**31 - 1
     api("PUT", "/mode/s", {"mode": "IMPORT"})
     assert api.refused("POST", "/subjects/s/versions", {"schema": '"int"', "id": most + 1}) == 422
@@ -550,6 +550,6 @@ def test_ids_and_versions_that_records_have_no_room_for(api: RegistryApi) -> Non
     assert api.refused("GET", f"/subjects/s/versions/{'0' * 12}{'9' * 5000}") == 42202
 
 
-def test_a_context_whose_name_would_be_read_as_another_one(api: RegistryApi) -> None:
+def test_ambiguous_context_names_are_rejected(api: RegistryApi) -> None:
     assert api.refused("POST", "/contexts/.a%3Ab/subjects/s/versions", {"schema": '"int"'}) == 42208
     assert api.refused("POST", "/contexts/.a%0Ab/subjects/s/versions", {"schema": '"int"'}) == 42208

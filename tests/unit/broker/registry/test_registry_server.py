@@ -50,7 +50,7 @@ def exchange(url: str, data: bytes) -> bytes:
         return received
 
 
-def test_it_runs_beside_the_broker_and_ends_with_it() -> None:
+def test_the_registry_starts_and_stops_with_the_broker() -> None:
     with EmbeddedBroker(registry=True) as broker:
         url = broker.registry_url
         assert ask(url, "POST", "/subjects/s/versions", INT)[1]["id"] == 1
@@ -58,7 +58,7 @@ def test_it_runs_beside_the_broker_and_ends_with_it() -> None:
         socket.create_connection(("127.0.0.1", urlsplit(url).port or 0), timeout=30)
 
 
-async def test_it_runs_on_the_callers_loop() -> None:
+async def test_the_registry_runs_on_the_callers_loop() -> None:
     from kafka.schema_registry import AsyncSchemaRegistryClient
 
     async with (
@@ -68,7 +68,7 @@ async def test_it_runs_on_the_callers_loop() -> None:
         assert await client.get_subjects() == []
 
 
-def test_a_broker_without_says_how_to_have_one() -> None:
+def test_a_broker_without_a_registry_says_how_to_enable_it() -> None:
     with EmbeddedBroker() as broker, pytest.raises(IllegalStateError, match="create it with registry=True"):
         _ = broker.registry_url
     with pytest.raises(IllegalStateError, match="not running"):
@@ -86,7 +86,7 @@ def test_a_restart_keeps_data_and_port(tmp_path: Path) -> None:
         assert ask(broker.registry_url, "GET", "/subjects") == (200, ["s"])
 
 
-def test_everything_is_read_again(tmp_path: Path) -> None:
+def test_all_data_survives_a_restart(tmp_path: Path) -> None:
     path = tmp_path / "registry.json"
     store = Store(path)
     content = Content('"int"', "AVRO", (("n", "t", 1),), {"properties": {"a": "b"}}, {"domainRules": []})
@@ -107,7 +107,7 @@ def test_everything_is_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"schemas": [{}]}'])
-def test_a_damaged_file_is_kept_aside(tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_file_is_kept(tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "registry.json"
     path.write_bytes(damage)
     assert Store(path).subjects == {}
@@ -124,7 +124,7 @@ def test_a_connection_serves_many_requests() -> None:
         connection.close()
 
 
-def test_a_request_in_chunks() -> None:
+def test_a_chunked_request_is_read() -> None:
     body = json.dumps(INT).encode()
     chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:5], body[5:])) + b"0\r\n\r\n"
     head = b"POST /subjects/s/versions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -154,7 +154,7 @@ def test_what_is_no_request(data: bytes, expected: bytes) -> None:
         assert ask(broker.registry_url, "GET", "/subjects") == (200, []), "it continues serving"
 
 
-def test_pages_of_other_sites_are_refused() -> None:
+def test_requests_from_web_pages_are_rejected() -> None:
     with EmbeddedBroker(registry=True) as broker:
         url = broker.registry_url
         assert ask(url, "GET", "/subjects", Host="registry.example.com")[0] == 403
@@ -163,7 +163,7 @@ def test_pages_of_other_sites_are_refused() -> None:
         assert ask(url, "GET", "/subjects", Host="localhost:1")[0] == 200
 
 
-def test_a_fault_of_the_registry_is_an_answer(
+def test_an_exception_becomes_an_error_response(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(self: Store) -> None:
@@ -177,14 +177,14 @@ def test_a_fault_of_the_registry_is_an_answer(
         assert "could not answer POST /subjects/s/versions" in caplog.text
 
 
-def test_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_starts_a_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     settings: dict[str, Any] = {}
     monkeypatch.setattr(broker_module, "run", lambda **given: settings.update(given))
     assert CliRunner().invoke(commands, ["broker", "--registry"]).exit_code == 0
     assert (settings["registry"], settings["registry_port"]) == (True, 8081)
 
 
-def test_a_port_that_is_taken_is_told_by_its_option() -> None:
+def test_a_port_in_use_is_reported_by_its_option() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -197,12 +197,12 @@ def test_a_port_that_is_taken_is_told_by_its_option() -> None:
     )
 
 
-def test_the_fixtures_of_pytest(kafka_registry: Any, kafka_registry_url: str, kafka_broker: EmbeddedBroker) -> None:
+def test_the_pytest_fixtures(kafka_registry: Any, kafka_registry_url: str, kafka_broker: EmbeddedBroker) -> None:
     assert kafka_broker.registry_url == kafka_registry_url
     assert kafka_registry.get_subjects() == []
 
 
-def test_a_port_that_is_none() -> None:
+def test_an_invalid_port_is_rejected() -> None:
     with pytest.raises(KafkaConfigurationError, match="registry_port must be at most 65535"):
         EmbeddedBroker(registry=True, registry_port=70_000)
 
@@ -216,12 +216,12 @@ def test_a_port_that_is_none() -> None:
     ],
     ids=["no URL", "an endless chunk size"],
 )
-def test_what_cannot_be_read_is_answered(request_text: bytes) -> None:
+def test_unreadable_requests_get_a_response(request_text: bytes) -> None:
     with EmbeddedBroker(registry=True) as broker:
         assert exchange(broker.registry_url, request_text).startswith(b"HTTP/1.1 400 Bad Request\r\n")
 
 
-def test_what_could_not_be_written_is_not_known_either(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_cannot_be_written_has_no_effect(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a second try would be acknowledged without being kept."""
 
     def fail(*_: object, **__: object) -> None:
@@ -241,7 +241,7 @@ def test_what_could_not_be_written_is_not_known_either(monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     "name", [":.::.y:z", ":.y:z", ":y", "::", ":.y", "a:b", ":.::", "/", ".", "..", "%2e", "\N{SNOWMAN}", "__GLOBAL:"]
 )
-def test_subjects_of_any_name_are_there_after_a_restart(tmp_path: Path, name: str) -> None:
+def test_subjects_with_any_name_survive_a_restart(tmp_path: Path, name: str) -> None:
     path = f"/subjects/{quote(name, safe='').replace('.', '%2E')}/versions"
     with EmbeddedBroker(tmp_path, registry=True) as broker:
         assert ask(broker.registry_url, "POST", "/subjects/other/versions", INT)[0] == 200
@@ -255,7 +255,7 @@ def test_subjects_of_any_name_are_there_after_a_restart(tmp_path: Path, name: st
         assert ask(broker.registry_url, "GET", f"/config/{quote(name, safe='')}")[1] == {"compatibilityLevel": "FULL"}
 
 
-def test_a_subject_is_deleted_for_good_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_permanent_deletion_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings that a kill leaves behind would apply to the next subject of that name."""
     path = tmp_path / "schema-registry.json"
     with EmbeddedBroker(tmp_path, registry=True) as broker:
@@ -290,7 +290,7 @@ def deepest_json() -> int:
     return least
 
 
-def test_metadata_that_are_nested_too_deep(tmp_path: Path) -> None:
+def test_too_deeply_nested_metadata_is_rejected(tmp_path: Path) -> None:
     """JSON can be read at depths at which it cannot be written."""
     with EmbeddedBroker(tmp_path, registry=True) as broker:
         url, statuses = broker.registry_url, []
@@ -306,7 +306,7 @@ def test_metadata_that_are_nested_too_deep(tmp_path: Path) -> None:
         assert statuses == [b"200", b"500", b"400"]
 
 
-def test_what_is_nested_too_deep_to_be_written_is_forgotten(tmp_path: Path) -> None:
+def test_too_deeply_nested_settings_have_no_effect(tmp_path: Path) -> None:
     """Kept, it would keep the rest from being written."""
     path = tmp_path / "registry.json"
     store = Store(path)
@@ -325,7 +325,7 @@ def test_what_is_nested_too_deep_to_be_written_is_forgotten(tmp_path: Path) -> N
     assert Store(path).modes == {None: "IMPORT"}
 
 
-def test_it_ends_while_a_client_does_not_take_its_answers() -> None:
+def test_it_stops_while_a_client_does_not_read_responses() -> None:
     text = json.dumps({"type": "record", "name": "R", "doc": "x" * 8_000_000, "fields": []})
     broker = EmbeddedBroker(registry=True)
     broker.start()

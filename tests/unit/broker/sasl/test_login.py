@@ -49,14 +49,14 @@ async def is_served(client: WireClient) -> bool:
 
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-async def test_every_user_logs_in_by_every_mechanism(client: WireClient, mechanism: str, user: str) -> None:
+async def test_every_user_can_log_in_with_every_mechanism(client: WireClient, mechanism: str, user: str) -> None:
     answer = await log_in(client, mechanism, user, USERS[user])
     assert (answer.error_code, answer.session_lifetime_ms) == (0, 0), answer
     assert await is_served(client)
 
 
 @pytest.mark.parametrize("version", [0, 1, 2])
-async def test_every_version_of_the_exchange_logs_in(client: WireClient, version: int) -> None:
+async def test_every_version_of_the_exchange_works(client: WireClient, version: int) -> None:
     await client.call(ApiVersionsRequest(client_software_name="x", client_software_version="1"), 4)
     assert (await handshake(client, "PLAIN")).mechanisms == MECHANISMS
     assert (await say(client, b"\0alice\0secret", version)).error_code == 0
@@ -65,7 +65,7 @@ async def test_every_version_of_the_exchange_logs_in(client: WireClient, version
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize(("user", "password"), [("alice", "Secret"), ("carol", "secret"), ("alice", "secret2")])
-async def test_a_wrong_password_and_an_unknown_user_are_told_the_same(
+async def test_wrong_passwords_and_unknown_users_get_the_same_error(
     client: WireClient, mechanism: str, user: str, password: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "kafka.broker"):
@@ -78,7 +78,7 @@ async def test_a_wrong_password_and_an_unknown_user_are_told_the_same(
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS[1:])
-async def test_who_asks_twice_cannot_tell_that_there_is_no_such_user(broker: EmbeddedBroker, mechanism: str) -> None:
+async def test_two_attempts_do_not_reveal_an_unknown_user(broker: EmbeddedBroker, mechanism: str) -> None:
     salts: dict[str, set[tuple[str, int]]] = {"alice": set(), "carol": set(), "dave": set()}
     for user, seen in salts.items():
         for _ in range(2):
@@ -93,15 +93,13 @@ async def test_who_asks_twice_cannot_tell_that_there_is_no_such_user(broker: Emb
     assert len(set.union(*salts.values())) == 3
 
 
-async def test_an_unknown_mechanism_is_refused_with_those_there_are(client: WireClient) -> None:
+async def test_an_unknown_mechanism_fails_with_the_supported_ones(client: WireClient) -> None:
     answer = await handshake(client, "GSSAPI")
     assert (answer.error_code, answer.mechanisms) == (UNSUPPORTED_MECHANISM, MECHANISMS)
     assert await client.is_closed()
 
 
-async def test_without_a_login_only_the_api_versions_are_told(
-    client: WireClient, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_only_api_versions_is_served_before_a_login(client: WireClient, caplog: pytest.LogCaptureFixture) -> None:
     served = await client.call(ApiVersionsRequest(client_software_name="x", client_software_version="1"), 4)
     assert {17, 36} <= {api.api_key for api in served.api_keys}
     with caplog.at_level(logging.WARNING, "kafka.broker"):
@@ -110,13 +108,13 @@ async def test_without_a_login_only_the_api_versions_are_told(
     assert "Metadata before a login: this listener requires SASL" in caplog.text
 
 
-async def test_the_exchange_without_a_handshake_ends_the_connection(client: WireClient) -> None:
+async def test_an_exchange_without_a_handshake_closes_the_connection(client: WireClient) -> None:
     await client.send(SaslAuthenticateRequest(auth_bytes=b"\0alice\0secret"), 2)
     assert await client.is_closed()
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-async def test_within_the_exchange_no_other_request_is_served(broker: EmbeddedBroker, mechanism: str) -> None:
+async def test_no_other_request_is_served_during_an_exchange(broker: EmbeddedBroker, mechanism: str) -> None:
     for request, version in ((SaslHandshakeRequest(mechanism="PLAIN"), 1), (ApiVersionsRequest(), 0)):
         async with WireClient(broker) as client:
             await handshake(client, mechanism)
@@ -128,14 +126,14 @@ async def test_within_the_exchange_no_other_request_is_served(broker: EmbeddedBr
         assert await client.is_closed()
 
 
-async def test_a_login_that_is_done_is_not_repeated(client: WireClient) -> None:
+async def test_a_completed_login_cannot_be_repeated(client: WireClient) -> None:
     await log_in(client, "PLAIN")
     assert (await handshake(client, "PLAIN")).error_code == ILLEGAL_STATE
     assert (await say(client, b"\0bob\0secret")).error_code == ILLEGAL_STATE
     assert await is_served(client)
 
 
-async def test_a_listener_without_users_says_that_there_is_no_login() -> None:
+async def test_a_listener_without_users_rejects_logins() -> None:
     async with EmbeddedBroker() as broker, WireClient(broker) as client:
         answer = await handshake(client, "PLAIN")
         assert (answer.error_code, answer.mechanisms) == (ILLEGAL_STATE, [])
@@ -151,7 +149,7 @@ async def say_bare(client: WireClient, message: bytes) -> bytes:
     return await client.read_frame()
 
 
-async def test_after_a_handshake_of_version_0_messages_are_bare(broker: EmbeddedBroker) -> None:
+async def test_messages_are_bare_after_a_version_0_handshake(broker: EmbeddedBroker) -> None:
     async with WireClient(broker) as client:
         await handshake(client, "PLAIN", 0)
         assert await say_bare(client, b"\0bob\0secret") == b""
@@ -165,7 +163,7 @@ async def test_after_a_handshake_of_version_0_messages_are_bare(broker: Embedded
 
 
 @pytest.mark.parametrize("message", [b"", b"\0alice\0wrong", b"\0" * 100])
-async def test_a_bare_message_that_is_wrong_closes_the_connection(client: WireClient, message: bytes) -> None:
+async def test_an_invalid_bare_message_closes_the_connection(client: WireClient, message: bytes) -> None:
     await handshake(client, "PLAIN", 0)
     await client.write(len(message).to_bytes(4, "big") + message)
     assert await client.is_closed()
@@ -193,7 +191,7 @@ async def test_a_bare_message_that_is_wrong_closes_the_connection(client: WireCl
     ],
     ids=lambda message: repr(message[:20]),
 )
-async def test_a_message_of_plain_that_is_none_is_refused(client: WireClient, message: bytes) -> None:
+async def test_an_invalid_plain_message_is_rejected(client: WireClient, message: bytes) -> None:
     await handshake(client, "PLAIN")
     assert (await say(client, message)).error_code == REFUSED
     assert await client.is_closed()
@@ -229,7 +227,7 @@ async def test_a_message_of_plain_that_is_none_is_refused(client: WireClient, me
     ],
     ids=lambda message: repr(message[:34]),
 )
-async def test_a_first_message_of_scram_that_is_none_is_refused(client: WireClient, message: bytes) -> None:
+async def test_an_invalid_first_scram_message_is_rejected(client: WireClient, message: bytes) -> None:
     await handshake(client, "SCRAM-SHA-512")
     answer = await say(client, message)
     assert (answer.error_code, answer.auth_bytes) == (REFUSED, b"")
@@ -257,9 +255,7 @@ def without_proof(final: bytes) -> bytes:
         pytest.param(lambda final: final * 200, id="too long"),
     ],
 )
-async def test_a_last_message_of_scram_that_proves_nothing_is_refused(
-    client: WireClient, changed: Callable[[bytes], bytes]
-) -> None:
+async def test_an_invalid_last_scram_message_is_rejected(client: WireClient, changed: Callable[[bytes], bytes]) -> None:
     await handshake(client, "SCRAM-SHA-256")
     scram = ScramClient("SCRAM-SHA-256", "alice", "secret")
     scram.take((await say(client, scram.first())).auth_bytes)
@@ -269,7 +265,7 @@ async def test_a_last_message_of_scram_that_proves_nothing_is_refused(
 
 
 @pytest.mark.parametrize(("name", "value"), [("header", "y,,"), ("header", "n,a=alice,"), ("bare", ",ext=1")])
-async def test_what_scram_allows_beside_the_usual_is_taken(client: WireClient, name: str, value: str) -> None:
+async def test_optional_parts_of_scram_messages_are_accepted(client: WireClient, name: str, value: str) -> None:
     await handshake(client, "SCRAM-SHA-256")
     scram = ScramClient("SCRAM-SHA-256", "alice", "secret")
     setattr(scram, name, value if name == "header" else scram.bare + value)
@@ -278,7 +274,7 @@ async def test_what_scram_allows_beside_the_usual_is_taken(client: WireClient, n
     assert (answer.error_code, answer.auth_bytes) == (0, scram.expected()), answer
 
 
-async def test_another_proof_of_the_nonces_is_worth_nothing(broker: EmbeddedBroker) -> None:
+async def test_a_replayed_scram_proof_is_rejected(broker: EmbeddedBroker) -> None:
     """What was heard of one login does not log in again."""
     async with WireClient(broker) as client:
         await handshake(client, "SCRAM-SHA-256")
@@ -292,7 +288,7 @@ async def test_another_proof_of_the_nonces_is_worth_nothing(broker: EmbeddedBrok
         assert (await say(client, heard)).error_code == REFUSED
 
 
-async def test_the_first_login_hashes_every_password_so_that_its_time_names_no_user(
+async def test_the_first_login_hashes_every_password(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     hashed: list[bytes] = []
@@ -311,7 +307,7 @@ async def test_the_first_login_hashes_every_password_so_that_its_time_names_no_u
                 assert sorted(hashed) == sorted(password.encode() for password in USERS.values())
 
 
-async def test_who_does_not_log_in_takes_little_memory_and_loses_the_connection(
+async def test_unauthenticated_connections_use_little_memory_and_time_out(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock = VirtualClock()
@@ -336,19 +332,19 @@ async def test_who_does_not_log_in_takes_little_memory_and_loses_the_connection(
 
 
 @pytest.mark.parametrize("size", [524_289, 2**31 - 1, -1])
-async def test_no_large_frame_is_taken_before_the_login(client: WireClient, size: int) -> None:
+async def test_large_frames_are_rejected_before_the_login(client: WireClient, size: int) -> None:
     await client.write(size.to_bytes(4, "big", signed=True))
     assert await client.is_closed()
 
 
-async def test_large_frames_are_taken_after_it(client: WireClient) -> None:
+async def test_large_frames_are_accepted_after_the_login(client: WireClient) -> None:
     await log_in(client, "PLAIN")
     request = SaslAuthenticateRequest(auth_bytes=b"x" * 600_000)
     assert (await client.call(request, 2)).error_code == ILLEGAL_STATE
 
 
 @pytest.mark.parametrize("chunk", [1_000, 4_097, 70_000])
-async def test_requests_of_all_sizes_are_taken_in_a_row(client: WireClient, chunk: int) -> None:
+async def test_requests_of_all_sizes_are_accepted_in_sequence(client: WireClient, chunk: int) -> None:
     """Through a buffer that is small before the login, and larger from the first larger request on."""
     requests: list[tuple[Request[Any], int]] = [(SaslHandshakeRequest(mechanism="PLAIN"), 1)]
     requests += [(SaslAuthenticateRequest(auth_bytes=b"\0alice\0secret"), 2)]
@@ -365,7 +361,7 @@ async def test_requests_of_all_sizes_are_taken_in_a_row(client: WireClient, chun
 
 
 @pytest.mark.parametrize("state", ["new", "exchange", "bare"])
-async def test_bytes_at_random_log_nobody_in_and_hurt_nobody_else(broker: EmbeddedBroker, state: str) -> None:
+async def test_random_bytes_do_not_log_in_and_do_not_affect_others(broker: EmbeddedBroker, state: str) -> None:
     chance = random.Random(5)
     async with WireClient(broker) as other:
         await log_in(other, "SCRAM-SHA-256")
@@ -385,7 +381,7 @@ async def test_bytes_at_random_log_nobody_in_and_hurt_nobody_else(broker: Embedd
 # -- sessions that end (KIP-368) --------------------------------------------------------------------------------------
 
 
-async def test_a_session_that_ends_is_renewed_or_the_connection_closed() -> None:
+async def test_an_expired_session_is_renewed_or_the_connection_closed() -> None:
     async with EmbeddedBroker(users=USERS, connections_max_reauth_ms=3_600_000) as broker:
         async with WireClient(broker) as client:
             assert (await log_in(client, "SCRAM-SHA-256")).session_lifetime_ms == 3_600_000
@@ -401,7 +397,7 @@ async def test_a_session_that_ends_is_renewed_or_the_connection_closed() -> None
             assert await client.is_closed()
 
 
-async def test_a_session_is_renewed_in_bare_frames_after_a_handshake_of_version_0() -> None:
+async def test_a_session_is_renewed_with_bare_frames() -> None:
     async with EmbeddedBroker(users=USERS, connections_max_reauth_ms=3_600_000) as broker, WireClient(broker) as client:
         await log_in(client, "PLAIN")
         assert (await handshake(client, "PLAIN", 0)).error_code == 0
@@ -412,7 +408,7 @@ async def test_a_session_is_renewed_in_bare_frames_after_a_handshake_of_version_
         assert await client.is_closed()
 
 
-async def test_after_the_end_of_a_session_only_another_login_is_taken(tmp_path: Path) -> None:
+async def test_an_expired_session_accepts_only_another_login(tmp_path: Path) -> None:
     clock = VirtualClock()
     server = BrokerServer(
         tmp_path,
@@ -464,7 +460,7 @@ def upsertion(
         ([upsertion(), upsertion(mechanism=2, salt=b"")], 93),
     ],
 )
-async def test_a_credential_that_cannot_be_changes_nothing_of_its_user(
+async def test_an_invalid_credential_does_not_change_its_user(
     upsertions: list[ScramCredentialUpsertion], code: int
 ) -> None:
     async with EmbeddedBroker() as broker, WireClient(broker) as client:
@@ -475,7 +471,7 @@ async def test_a_credential_that_cannot_be_changes_nothing_of_its_user(
         assert [each.user for each in described.results] == ["erin"]
 
 
-async def test_a_user_is_described_once_a_request(client: WireClient) -> None:
+async def test_a_user_can_be_described_once_per_request(client: WireClient) -> None:
     await log_in(client, "PLAIN")
     request = DescribeUserScramCredentialsRequest(users=[UserName(name=each) for each in ("bob", "bob", "alice", "x")])
     answer = await client.call(request, 0)
@@ -483,7 +479,7 @@ async def test_a_user_is_described_once_a_request(client: WireClient) -> None:
     assert told == {"bob": (92, []), "alice": (0, [1, 2]), "x": (91, [])}
 
 
-async def test_what_passwords_can_be_guessed_by_is_for_the_owner_alone(tmp_path: Path) -> None:
+async def test_only_the_owner_can_read_the_credentials(tmp_path: Path) -> None:
     file = tmp_path / "scram-credentials.json"
     file.write_text('{"SCRAM-SHA-256": {}, "SCRAM-SHA-512": {}}')
     file.chmod(0o644)
@@ -492,14 +488,14 @@ async def test_what_passwords_can_be_guessed_by_is_for_the_owner_alone(tmp_path:
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-async def test_a_file_of_credentials_that_cannot_be_read_is_told_at_the_start(tmp_path: Path) -> None:
+async def test_unreadable_credentials_are_an_error_at_start(tmp_path: Path) -> None:
     (tmp_path / "scram-credentials.json").mkdir()
     with pytest.raises(OSError, match=r"scram-credentials\.json"):
         async with EmbeddedBroker(tmp_path, users=USERS):
             pass
 
 
-async def test_a_damaged_file_of_credentials_is_kept_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_damaged_credentials_file_is_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "scram-credentials.json").write_text('{"SCRAM-SHA-256": {"alice": [4096]}}')
     async with EmbeddedBroker(tmp_path, users=USERS) as broker, WireClient(broker) as client:
         assert (await log_in(client, "SCRAM-SHA-256")).error_code == 0
@@ -526,7 +522,7 @@ async def test_a_damaged_file_of_credentials_is_kept_aside(tmp_path: Path, caplo
         {"\udce9": "geheim"},
     ],
 )
-def test_users_that_cannot_be_are_refused_without_their_passwords(users: object) -> None:
+def test_invalid_users_are_rejected_without_showing_passwords(users: object) -> None:
     with pytest.raises(KafkaConfigurationError, match=r"users (contains|must)") as caught:
         EmbeddedBroker(users=users)
     assert "geheim" not in str(caught.value)

@@ -85,7 +85,7 @@ def values(count: int) -> list[bytes]:
 # -- records ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_lock_runs_out_at_its_time_and_counts(shares: ShareCoordinatorHarness) -> None:
+def test_an_expired_lock_releases_its_record(shares: ShareCoordinatorHarness) -> None:
     append(shares.log(), values(3))
     assert shares.acquire() == [(0, 2, 1)]
     shares.clock.advance(20)
@@ -98,7 +98,7 @@ def test_a_lock_runs_out_at_its_time_and_counts(shares: ShareCoordinatorHarness)
     assert shares.acquire() == [(0, 0, 2)], "the renewed one, later"
 
 
-def test_waiting_fetches_hear_of_locks_that_run_out(shares: ShareCoordinatorHarness) -> None:
+def test_waiting_fetches_are_notified_of_expired_locks(shares: ShareCoordinatorHarness) -> None:
     append(shares.log(), values(1))
     heard: list[float] = []
     shares.coordinator.waiters[lambda: heard.append(shares.clock.time())] = None
@@ -107,7 +107,7 @@ def test_waiting_fetches_hear_of_locks_that_run_out(shares: ShareCoordinatorHarn
     assert heard == [30.0]
 
 
-def test_after_the_last_delivery_a_record_is_given_up(shares: ShareCoordinatorHarness) -> None:
+def test_a_record_is_archived_after_the_last_delivery(shares: ShareCoordinatorHarness) -> None:
     append(shares.log(), values(1))
     for count in range(1, 6):
         assert shares.acquire() == [(0, 0, count)]
@@ -116,7 +116,7 @@ def test_after_the_last_delivery_a_record_is_given_up(shares: ShareCoordinatorHa
     assert shares.partition().runs.start == 1
 
 
-def test_a_group_has_its_own_limit_of_deliveries_and_locks(shares: ShareCoordinatorHarness) -> None:
+def test_a_group_can_set_its_own_delivery_and_lock_limits(shares: ShareCoordinatorHarness) -> None:
     own = {"share.delivery.count.limit": "2", "share.record.lock.duration.ms": "15000"}
     shares.configs.replace(GROUP, {**shares.configs.of(GROUP), **own})
     append(shares.log(), values(1))
@@ -126,7 +126,7 @@ def test_a_group_has_its_own_limit_of_deliveries_and_locks(shares: ShareCoordina
     assert shares.acquire() == []
 
 
-def test_acknowledging_is_all_or_nothing(shares: ShareCoordinatorHarness) -> None:
+def test_acknowledgements_are_all_or_nothing(shares: ShareCoordinatorHarness) -> None:
     append(shares.log(), values(4))
     shares.acquire()
     before = shares.states()
@@ -140,7 +140,7 @@ def test_acknowledging_is_all_or_nothing(shares: ShareCoordinatorHarness) -> Non
     assert shares.states() == before
 
 
-def test_no_more_than_so_many_records_are_in_flight(shares: ShareCoordinatorHarness) -> None:
+def test_the_number_of_records_in_flight_is_limited(shares: ShareCoordinatorHarness) -> None:
     shares.configs.replace(GROUP, {**shares.configs.of(GROUP), "share.partition.max.record.locks": "100"})
     for _ in range(30):
         append(shares.log(), values(10))
@@ -150,14 +150,14 @@ def test_no_more_than_so_many_records_are_in_flight(shares: ShareCoordinatorHarn
     assert shares.acquire(most=1000) == [(100, 109, 1)]
 
 
-def test_portions_are_of_whole_batches(shares: ShareCoordinatorHarness) -> None:
+def test_deliveries_consist_of_whole_batches(shares: ShareCoordinatorHarness) -> None:
     for _ in range(6):
         append(shares.log(), values(4))
     assert shares.acquire(most=13, size=8) == [(0, 7, 1), (8, 15, 1)]
     assert shares.acquire(most=3, strict=True) == [(16, 18, 1)]
 
 
-def test_what_lies_in_the_middle_of_a_batch_is_given_with_the_whole_batch(shares: ShareCoordinatorHarness) -> None:
+def test_records_in_the_middle_of_a_batch_come_with_the_whole_batch(shares: ShareCoordinatorHarness) -> None:
     append(shares.log(), values(10))
     shares.acquire()
     shares.acknowledge((0, 3, ACCEPT), (4, 4, RELEASE), (5, 9, ACCEPT))
@@ -166,7 +166,7 @@ def test_what_lies_in_the_middle_of_a_batch_is_given_with_the_whole_batch(shares
     assert acquired.records == shares.log().read(0, 1 << 20)
 
 
-def test_deleted_records_are_not_waited_for(shares: ShareCoordinatorHarness) -> None:
+def test_deleted_records_are_skipped(shares: ShareCoordinatorHarness) -> None:
     append(shares.log(), values(4))
     append(shares.log(), values(4))
     shares.acquire(most=1)
@@ -175,7 +175,7 @@ def test_deleted_records_are_not_waited_for(shares: ShareCoordinatorHarness) -> 
     assert shares.partition().runs.start == 6
 
 
-def test_read_committed_waits_for_transactions_and_leaves_out_aborted_ones(shares: ShareCoordinatorHarness) -> None:
+def test_read_committed_waits_for_transactions_and_skips_aborted_ones(shares: ShareCoordinatorHarness) -> None:
     shares.configs.replace(GROUP, {**shares.configs.of(GROUP), "share.isolation.level": "read_committed"})
     log = shares.log()
     append(log, values(2))
@@ -191,7 +191,7 @@ def test_read_committed_waits_for_transactions_and_leaves_out_aborted_ones(share
 # -- the disk ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_acknowledged_is_still_so_after_a_crash(shares: ShareCoordinatorHarness) -> None:
+def test_acknowledgements_survive_a_crash(shares: ShareCoordinatorHarness) -> None:
     append(shares.log(), values(10))
     shares.acquire()
     shares.acknowledge((0, 1, ACCEPT), (3, 3, ACCEPT), (4, 4, RELEASE), (5, 5, REJECT))
@@ -201,7 +201,7 @@ def test_what_was_acknowledged_is_still_so_after_a_crash(shares: ShareCoordinato
     assert shares.acquire() == [(2, 2, 1), (4, 4, 2), (6, 9, 1)], "a lock is gone, and was not known to be delivered"
 
 
-def test_a_group_goes_on_where_it_was_though_its_config_says_latest(shares: ShareCoordinatorHarness) -> None:
+def test_a_restart_continues_even_with_reset_to_latest(shares: ShareCoordinatorHarness) -> None:
     append(shares.log(), values(2))
     shares.acquire()
     shares.configs.replace(GROUP, {})
@@ -226,9 +226,7 @@ def test_the_file_is_rewritten_when_most_of_it_is_out_of_date(shares: ShareCoord
     assert shares.states() == kept
 
 
-def test_nothing_changes_where_the_disk_is_full(
-    shares: ShareCoordinatorHarness, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_changes_nothing(shares: ShareCoordinatorHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     append(shares.log(), values(2))
     shares.acquire()
     before = shares.states()
@@ -245,7 +243,7 @@ def test_nothing_changes_where_the_disk_is_full(
     assert shares.partition().runs.start == 2
 
 
-def test_runs_are_painted_as_they_were_kept() -> None:
+def test_stored_runs_are_restored() -> None:
     runs = Runs(5)
     runs.paint(8, 9, RecordState.ACKNOWLEDGED, 1)
     runs.paint(3, 6, RecordState.AVAILABLE, 2)
@@ -262,7 +260,7 @@ def test_runs_are_painted_as_they_were_kept() -> None:
     ("reset", "found"),
     [("latest", 3), ("earliest", 0), ("by_duration:PT2S", 1), ("by_duration:PT1S", 2), ("by_duration:P1D", 0)],
 )
-def test_a_new_group_begins_where_its_config_says(shares: ShareCoordinatorHarness, reset: str, found: int) -> None:
+def test_a_new_group_starts_according_to_its_config(shares: ShareCoordinatorHarness, reset: str, found: int) -> None:
     shares.configs.replace(GROUP, {"share.auto.offset.reset": reset})
     now = shares.clock.wall_ms()
     for age in (60_000, 2_000, 500):
@@ -299,13 +297,13 @@ def test_durations(text: str, ms: int | None) -> None:
         ("share.unknown", "1"),
     ],
 )
-def test_wrong_configs_are_refused(shares: ShareCoordinatorHarness, name: str, value: str) -> None:
+def test_invalid_configs_are_rejected(shares: ShareCoordinatorHarness, name: str, value: str) -> None:
     with pytest.raises(RequestFailed) as failed:
         shares.configs.check(name, value)
     assert failed.value.code is ErrorCode.INVALID_CONFIG
 
 
-def test_configs_are_kept(shares: ShareCoordinatorHarness) -> None:
+def test_configs_survive_a_restart(shares: ShareCoordinatorHarness) -> None:
     shares.restart()
     assert shares.configs.of(GROUP) == {"share.auto.offset.reset": "earliest"}
 
@@ -325,7 +323,7 @@ def join(shares: ShareCoordinatorHarness, name: str, *topics: str) -> ShareMembe
     return found
 
 
-def test_a_member_that_is_silent_goes_and_others_get_its_partitions(shares: ShareCoordinatorHarness) -> None:
+def test_an_expired_members_partitions_are_reassigned(shares: ShareCoordinatorHarness) -> None:
     one, two = join(shares, "a"), join(shares, "b")
     shares.coordinator.settle(GROUP, one)
     assert [sum(map(len, each.assignment.values())) for each in (one, two)] == [1, 1]
@@ -339,13 +337,13 @@ def test_a_member_that_is_silent_goes_and_others_get_its_partitions(shares: Shar
     assert failed.value.code is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_group_of_another_type_is_no_share_group(shares: ShareCoordinatorHarness) -> None:
+def test_a_group_of_another_type_is_not_a_share_group(shares: ShareCoordinatorHarness) -> None:
     with pytest.raises(RequestFailed) as failed:
         shares.coordinator.join("classic", member("a", "t"))
     assert failed.value.code is ErrorCode.GROUP_ID_NOT_FOUND
 
 
-def test_a_group_takes_so_many_members(tmp_path: Path) -> None:
+def test_the_number_of_members_is_limited(tmp_path: Path) -> None:
     shares = ShareCoordinatorHarness(tmp_path, share_max_size=1)
     join(shares, "a")
     with pytest.raises(RequestFailed) as failed:
@@ -355,7 +353,7 @@ def test_a_group_takes_so_many_members(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("members", "partitions"), [(1, 4), (2, 5), (3, 3), (5, 2)])
-def test_every_partition_has_a_member_and_every_member_a_partition(members: int, partitions: int) -> None:
+def test_every_partition_and_every_member_is_assigned(members: int, partitions: int) -> None:
     group, topic_id = ShareGroup("g"), uuid.UUID(int=5)
     for number in range(members):
         group.members[str(number)] = member(str(number), "t")
@@ -368,7 +366,7 @@ def test_every_partition_has_a_member_and_every_member_a_partition(members: int,
     assert group.epoch == epoch, "nothing has changed"
 
 
-def test_only_an_empty_group_is_deleted_and_all_of_it(shares: ShareCoordinatorHarness) -> None:
+def test_only_an_empty_group_can_be_deleted(shares: ShareCoordinatorHarness) -> None:
     append(shares.log(), values(1))
     one = join(shares, "a")
     shares.acquire()
@@ -382,7 +380,7 @@ def test_only_an_empty_group_is_deleted_and_all_of_it(shares: ShareCoordinatorHa
     assert list(shares.coordinator.keys(GROUP)) == []
 
 
-def test_a_topic_that_is_deleted_is_forgotten(shares: ShareCoordinatorHarness) -> None:
+def test_a_deleted_topic_is_removed_from_groups(shares: ShareCoordinatorHarness) -> None:
     shares.partition()
     topic: Topic = shares.topic
     shares.coordinator.forget_topic(topic.topic_id)

@@ -115,7 +115,7 @@ def points(version: int, writes: int) -> list[tuple[int, float]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", [1, 2])
-def test_what_is_decided_ends_and_what_is_not_is_aborted_in_time(tmp_path: Path, version: int) -> None:
+def test_decided_transactions_end_and_open_ones_time_out(tmp_path: Path, version: int) -> None:
     writes = writes_of_a_run(tmp_path / "whole", version)
     decided_by_a_start = timed_out = 0
     for point, (number, part) in enumerate(points(version, writes)):
@@ -140,9 +140,7 @@ def test_what_is_decided_ends_and_what_is_not_is_aborted_in_time(tmp_path: Path,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", [1, 2])
-def test_a_producer_that_asks_again_after_the_start_goes_on_as_if_nothing_had_been(
-    tmp_path: Path, version: int
-) -> None:
+def test_a_producer_that_retries_after_a_restart_continues(tmp_path: Path, version: int) -> None:
     writes = writes_of_a_run(tmp_path / "whole", version)
     for point, (number, part) in enumerate(points(version, writes)):
         program = killed(tmp_path / str(point), version, number, part)
@@ -154,7 +152,7 @@ def test_a_producer_that_asks_again_after_the_start_goes_on_as_if_nothing_had_be
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_a_new_producer_ends_what_a_killed_broker_left_open(tmp_path: Path, version: int) -> None:
+def test_a_new_producer_ends_a_transaction_left_open_by_a_killed_broker(tmp_path: Path, version: int) -> None:
     writes = writes_of_a_run(tmp_path / "whole", version)
     for point, (number, part) in enumerate(points(version, writes)[::3]):
         program = killed(tmp_path / str(point), version, number, part)

@@ -16,7 +16,7 @@ DAY_S = 86_400.0
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_a_transaction_is_aborted_once_its_time_is_up(tmp_path: Path, version: int) -> None:
+def test_a_transaction_is_aborted_on_timeout(tmp_path: Path, version: int) -> None:
     txn = TransactionalBroker(tmp_path, version, timeout_ms=10_000)
     assert [txn.init(), txn.write(0, [b"late"]), txn.commit_offset(7)] == [0, 0, 0]
     began_as = txn.producer
@@ -37,7 +37,7 @@ def test_a_transaction_is_aborted_once_its_time_is_up(tmp_path: Path, version: i
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_the_time_of_a_transaction_goes_on_over_a_restart(tmp_path: Path, version: int) -> None:
+def test_the_timeout_continues_across_a_restart(tmp_path: Path, version: int) -> None:
     txn = TransactionalBroker(tmp_path, version, timeout_ms=10_000)
     assert [txn.init(), txn.write(0, [b"v"])] == [0, 0]
     txn.clock.advance(8)
@@ -48,7 +48,7 @@ def test_the_time_of_a_transaction_goes_on_over_a_restart(tmp_path: Path, versio
     assert txn.known.state is TransactionState.COMPLETE_ABORT
 
 
-def test_a_transaction_whose_time_was_up_while_there_was_no_broker_is_aborted_at_the_start(tmp_path: Path) -> None:
+def test_a_transaction_that_timed_out_while_stopped_is_aborted_at_start(tmp_path: Path) -> None:
     txn = TransactionalBroker(tmp_path, timeout_ms=10_000)
     assert [txn.init(), txn.write(0, [b"v"])] == [0, 0]
     txn.broker.crash(lose_unsynced=False)
@@ -59,7 +59,7 @@ def test_a_transaction_whose_time_was_up_while_there_was_no_broker_is_aborted_at
     assert txn.is_stable()
 
 
-def test_a_transaction_that_has_ended_has_no_time_any_more(tmp_path: Path) -> None:
+def test_an_ended_transaction_has_no_timeout(tmp_path: Path) -> None:
     txn = TransactionalBroker(tmp_path, timeout_ms=10_000)
     assert [txn.init(), txn.write(0, [b"1"]), txn.end(True)] == [0, 0, 0]
     txn.clock.advance(9)
@@ -79,7 +79,7 @@ def clean(txn: TransactionalBroker) -> None:
 
 
 @pytest.mark.parametrize("used", [False, True])
-def test_an_unused_transactional_id_is_forgotten_after_a_week(tmp_path: Path, used: bool) -> None:
+def test_an_unused_transactional_id_expires_after_a_week(tmp_path: Path, used: bool) -> None:
     txn = TransactionalBroker(tmp_path)
     assert txn.init() == 0
     before = txn.producer
@@ -99,7 +99,7 @@ def test_an_unused_transactional_id_is_forgotten_after_a_week(tmp_path: Path, us
     assert txn.producer[0] != before[0]
 
 
-def test_a_transactional_id_that_is_used_is_kept(tmp_path: Path) -> None:
+def test_a_used_transactional_id_does_not_expire(tmp_path: Path) -> None:
     txn = TransactionalBroker(tmp_path, transactional_id_expiration_ms=20_000, timeout_ms=900_000)
     assert txn.init() == 0
     for _ in range(4):
@@ -115,7 +115,7 @@ def test_a_transactional_id_that_is_used_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("committed", [False, True])
 @pytest.mark.parametrize("version", [1, 2])
-def test_a_transaction_ends_whose_topic_was_made_again_with_fewer_partitions(
+def test_a_transaction_ends_after_its_topic_was_recreated_smaller(
     tmp_path: Path, version: int, committed: bool
 ) -> None:
     txn = TransactionalBroker(tmp_path, version)

@@ -74,7 +74,7 @@ async def stable(client: WireClient) -> tuple[int, int, list[tuple[int, int]]]:
     return found.last_stable_offset, found.high_watermark, aborted
 
 
-async def test_version_1_takes_batches_of_partitions_that_were_added(client: WireClient) -> None:
+async def test_version_1_accepts_batches_only_of_added_partitions(client: WireClient) -> None:
     _, producer = await init(client)
     assert await write(client, producer, 9) == E.INVALID_TXN_STATE
     assert await write(client, producer, 11) == E.TRANSACTION_ABORTABLE
@@ -87,7 +87,7 @@ async def test_version_1_takes_batches_of_partitions_that_were_added(client: Wir
     assert (await end(client, producer, True, 4))[0] == E.INVALID_TXN_STATE
 
 
-async def test_version_2_adds_by_writing_and_counts_the_epoch_up(client: WireClient) -> None:
+async def test_version_2_adds_partitions_on_write_and_increments_the_epoch(client: WireClient) -> None:
     _, producer = await init(client)
     assert await write(client, producer, 12) == 0
     following = (producer[0], producer[1] + 1)
@@ -112,7 +112,7 @@ async def test_a_new_producer_fences_the_old_one_and_aborts(client: WireClient) 
     assert (await init(client, producer_id=old[0] + 1, producer_epoch=0))[0] == E.PRODUCER_FENCED
 
 
-async def test_a_producer_that_recovers_says_what_it_has(client: WireClient) -> None:
+async def test_a_recovering_producer_sends_its_id_and_epoch(client: WireClient) -> None:
     _, producer = await init(client)
     has = {"producer_id": producer[0], "producer_epoch": producer[1]}
     assert await init(client, **has) == (0, (producer[0], 1))
@@ -120,12 +120,12 @@ async def test_a_producer_that_recovers_says_what_it_has(client: WireClient) -> 
     assert (await init(client, producer_id=producer[0], producer_epoch=-1))[0] == E.INVALID_REQUEST
 
 
-async def test_timeouts_have_a_limit(client: WireClient) -> None:
+async def test_transaction_timeouts_are_limited(client: WireClient) -> None:
     assert (await init(client, timeout_ms=900_001))[0] == E.INVALID_TRANSACTION_TIMEOUT
     assert (await init(client, timeout_ms=0))[0] == E.INVALID_TRANSACTION_TIMEOUT
 
 
-async def test_an_open_transaction_is_open_after_a_crash(tmp_path: Path) -> None:
+async def test_an_open_transaction_survives_a_crash(tmp_path: Path) -> None:
     async with EmbeddedBroker(tmp_path) as broker:
         async with WireClient(broker) as client:
             await create(client, "t", 2)
@@ -162,7 +162,7 @@ async def commit_offset(client: WireClient, producer: Producer, value: int, vers
 
 
 @pytest.mark.parametrize("committed", [True, False])
-async def test_offsets_are_pending_until_the_end_also_over_a_crash(tmp_path: Path, committed: bool) -> None:
+async def test_offsets_stay_pending_across_a_crash(tmp_path: Path, committed: bool) -> None:
     async with EmbeddedBroker(tmp_path) as broker:
         async with WireClient(broker) as client:
             await create(client, "t", 2)
@@ -181,7 +181,7 @@ async def test_offsets_are_pending_until_the_end_also_over_a_crash(tmp_path: Pat
             assert await offset(client, True) == (0, 7 if committed else -1)
 
 
-def test_what_was_written_last_counts_whichever_was_decided_last() -> None:
+def test_the_last_written_offset_counts_regardless_of_decision_order() -> None:
     from kafka.broker.groups.group_offsets import CommittedOffset, GroupOffsets
 
     offsets, first = GroupOffsets(), ("t", 0)
