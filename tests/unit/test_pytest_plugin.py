@@ -1,4 +1,4 @@
-"""The pytest plugin, as a project of its own uses it."""
+"""The pytest plugin in a separate project."""
 
 from __future__ import annotations
 
@@ -90,17 +90,17 @@ async def test_asyncio(kafka_broker, kafka_topic, kafka_async_producer, kafka_as
 
 
 ALONE = ("--disable-plugin-autoload", "-p", "kafka_columnar")
-"""The plugin by its entry point, without the others that are installed here, whose imports take most of the time."""
+"""Loads only this plugin, by its entry point; importing all other installed plugins would take most of the time."""
 
 
 def run(folder: Path, *arguments: str, expected: int = 0, plugins: Sequence[str] = (*ALONE, "-p", "asyncio")) -> str:
-    """What pytest prints.
+    """Run pytest, and return its output.
 
     Arguments:
         folder: the project.
-        arguments: on the command line.
-        expected: the exit status.
-        plugins: arguments that choose pytest's plugins; none: it finds all that are installed.
+        arguments: further arguments on the command line.
+        expected: the expected exit status.
+        plugins: arguments that choose pytest's plugins; empty: pytest loads all installed ones.
     """
     command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "--strict-markers", *plugins, *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}

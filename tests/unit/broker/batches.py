@@ -1,4 +1,4 @@
-"""Batches for the broker's unit tests, made by the package's own encoder."""
+"""Batches for the broker's unit tests, built with the package's own encoder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ def make_batch(
     codec: Compression = Compression.NONE,
     transactional: bool = False,
 ) -> memoryview:
-    """A batch of magic 2 in writable memory; `producer` is id, epoch and base sequence, timestamps count up by 1 ms."""
+    """Build a batch of magic 2 in writable memory.
+
+    `producer` is id, epoch and base sequence; the timestamps increase by 1 ms.
+    """
     builder = BatchBuilder(2, codec, size_limit=1 << 24)
     for number, value in enumerate(values):
         builder.append(timestamp + number, b"key", value, ())

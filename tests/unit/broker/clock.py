@@ -1,4 +1,4 @@
-"""Virtual time: timers that ring when a test says so."""
+"""Virtual time: timers fire when a test advances the clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class VirtualTimer:
 
 
 class VirtualClock:
-    """What `kafka.broker.clock.Clock` asks for, with a time that only `advance` moves; seconds."""
+    """A `kafka.broker.clock.Clock` whose time, in seconds, moves only with `advance`."""
 
     def __init__(self) -> None:
         self._now = 0.0
@@ -37,7 +37,7 @@ class VirtualClock:
         return timer
 
     def advance(self, seconds: float) -> None:
-        """Let time pass, and ring what is due on the way, in order."""
+        """Advance the time, firing all timers that expire meanwhile, in order."""
         end = self._now + seconds
         while self._timers and self._timers[0][0] <= end:
             self._now, _, timer = heapq.heappop(self._timers)

@@ -1,4 +1,4 @@
-"""What the broker's unit tests share."""
+"""Fixtures for the broker's unit tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka.broker.log.partition import PartitionLog
 
 @pytest.fixture
 def open_log(tmp_path: Path) -> Iterator[Callable[..., PartitionLog]]:
-    """Opens the log in the test's folder with the given options; each call is like a start after a crash."""
+    """Opens the log in the test's folder with the given options. Each call is like a start after a crash."""
     pools: list[FilePool] = []
 
     def open_it(**options: int) -> PartitionLog:

@@ -1,4 +1,4 @@
-"""A group coordinator on virtual time, spoken to as members do."""
+"""A group coordinator on virtual time, and the requests of its members."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STICKY = Protocol("sticky", b"sticky subscription")
 
 
 class GroupCoordinatorHarness:
-    """Coordinator and clock; sessions last 10 s and rounds 60 s unless a test says otherwise."""
+    """A coordinator and its clock. By default sessions last 10 s and rebalances 60 s."""
 
     def __init__(self, folder: Path, **settings: int) -> None:
         self.clock = VirtualClock()
@@ -29,7 +29,7 @@ class GroupCoordinatorHarness:
         self.coordinator = self.reopened()
 
     def reopened(self) -> GroupCoordinator:
-        """A coordinator that finds what earlier ones left on disk."""
+        """Open a coordinator on the files that earlier ones have left."""
         self.coordinator = GroupCoordinator(
             self.clock,
             self.settings,
@@ -54,7 +54,7 @@ class GroupCoordinatorHarness:
         protocol_type: str = "consumer",
         client: str = "client",
     ) -> list[JoinResult]:
-        """Join, as a version of JoinGroup does; the list gets the answer when there is one."""
+        """Join with a version of JoinGroup. The response is added to the returned list when it is available."""
         answers: list[JoinResult] = []
         request = JoinRequest(
             GROUP,
@@ -75,7 +75,7 @@ class GroupCoordinatorHarness:
     def sync(
         self, member: JoinResult, assignments: dict[str, bytes] | None = None, instance: str | None = None
     ) -> list[SyncResult]:
-        """Sync; the list gets the answer when there is one."""
+        """Send SyncGroup. The response is added to the returned list when it is available."""
         answers: list[SyncResult] = []
         self.coordinator.sync(
             GROUP,
@@ -89,7 +89,7 @@ class GroupCoordinatorHarness:
         return answers
 
     def stable(self, size: int) -> list[JoinResult]:
-        """Bring a new group of `size` members to STABLE; the first one leads."""
+        """Create a STABLE group of `size` members, the first of which is the leader."""
         answers = [self.join()]
         for _ in range(size - 1):
             newcomer = self.join()
@@ -99,7 +99,7 @@ class GroupCoordinatorHarness:
         return members
 
     def settle(self, members: list[JoinResult]) -> list[SyncResult]:
-        """Have all members sync, the leader last, each assigned its own id."""
+        """Send SyncGroup for all members, the leader last; each member is assigned its own id."""
         answers = [self.sync(one) for one in members if one.leader != one.member_id]
         leader = next(one for one in members if one.leader == one.member_id)
         answers.append(self.sync(leader, {one.member_id: one.member_id.encode() for one in members}))

@@ -1,4 +1,4 @@
-"""Requests as the broker's tests send them, and what they look for in the responses."""
+"""Requests for the broker's tests, and functions that read the responses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from unit.broker.wireclient import WireClient
 
 
 async def create(client: WireClient, topic: str, partitions: int = 1, **configs: str) -> UUID:
-    """Create a topic (config names with underscores) and return its id."""
+    """Create a topic (config names with underscores), and return its id."""
     rows = [CreatableTopicConfig(name=name.replace("_", "."), value=value) for name, value in configs.items()]
     asked = CreatableTopic(name=topic, num_partitions=partitions, replication_factor=1, configs=rows)
     response = await client.call(CreateTopicsRequest(topics=[asked]), 7)
@@ -30,7 +30,7 @@ async def create(client: WireClient, topic: str, partitions: int = 1, **configs:
 def produce_request(
     topic: str | UUID, records: RecordBytes | None, *, partition: int = 0, acks: int = -1
 ) -> ProduceRequest:
-    """One partition's records; the topic by name or, for version 13, by id."""
+    """Build a Produce request for one partition; the topic is given by name or, for version 13, by id."""
     data = TopicProduceData(partition_data=[PartitionProduceData(index=partition, records=records)])
     if isinstance(topic, UUID):
         data.topic_id = topic
@@ -40,7 +40,7 @@ def produce_request(
 
 
 def produced(response: ProduceResponse) -> PartitionProduceResponse:
-    """The answer for the only partition."""
+    """Return the response for the only partition."""
     (topic,) = response.responses
     (partition,) = topic.partition_responses
     return partition
@@ -49,7 +49,7 @@ def produced(response: ProduceResponse) -> PartitionProduceResponse:
 def fetch_request(
     topic: str | UUID, offset: int = 0, *, partitions: int = 1, min_bytes: int = 1, max_wait_ms: int = 0, **more: int
 ) -> FetchRequest:
-    """Fetch from the first partitions of a topic, all from the same offset."""
+    """Build a Fetch request for the first partitions of a topic, all from the same offset."""
     asked = FetchTopic(
         partitions=[
             FetchPartition(partition=number, fetch_offset=offset, partition_max_bytes=1 << 20)
@@ -64,13 +64,13 @@ def fetch_request(
 
 
 def fetched(response: FetchResponse) -> PartitionData:
-    """The answer for the only partition."""
+    """Return the response for the only partition."""
     (topic,) = response.responses
     (partition,) = topic.partitions
     return partition
 
 
 def values(partition: PartitionData) -> list[bytes | None]:
-    """The values of the records fetched."""
+    """Return the values of the fetched records."""
     columns = decode_batches(partition.records or b"")
     return [columns.value(row) for row in range(len(columns))]

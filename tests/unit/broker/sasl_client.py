@@ -1,4 +1,4 @@
-"""The client's side of logins, written out for the broker's tests."""
+"""The client's side of SASL logins, for the broker's tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def say(client: WireClient, message: bytes, version: int = 2) -> SaslAuthe
 
 
 class ScramClient:
-    """One exchange of SCRAM with a nonce of its own; its parts may be changed between the steps."""
+    """One SCRAM exchange. Tests may change its parts between the steps."""
 
     def __init__(self, mechanism: str, user: str, password: str) -> None:
         self.hash = HASHES[mechanism]
@@ -59,7 +59,7 @@ class ScramClient:
 async def log_in(
     client: WireClient, mechanism: str, user: str = "alice", password: str = "secret"
 ) -> SaslAuthenticateResponse:
-    """Log in as a client does, and return the last answer; the broker's proof is checked where there is one."""
+    """Log in, check the broker's proof if there is one, and return the last response."""
     agreed = await handshake(client, mechanism)
     assert agreed.error_code == 0, agreed
     if mechanism == "PLAIN":

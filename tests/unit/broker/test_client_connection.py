@@ -1,4 +1,4 @@
-"""What a client sent before it closed is carried out; what nobody waits for any more ends early, and nothing hangs."""
+"""Requests that a client sent before it closed are executed; pending responses end early, and nothing hangs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def protocol(peer: Peer) -> ClientConnection:
 
 
 def lose(peer: Peer, how: str) -> None:
-    """Have the client go: `close` ends the stream, `reset` the connection."""
+    """Disconnect the client: `close` ends the stream, `reset` the connection."""
     if how == "close":
         assert protocol(peer).eof_received()
     else:
@@ -70,7 +70,7 @@ def lose(peer: Peer, how: str) -> None:
 
 
 async def rounds(count: int = 5) -> None:
-    """Let the loop go round."""
+    """Run a number of iterations of the loop."""
     for _ in range(count):
         await asyncio.sleep(0)
 
@@ -235,7 +235,7 @@ async def test_unread_requests_of_a_lost_connection_are_executed() -> None:
         client = socket.create_connection((broker.host, broker.port))
         client.setblocking(False)
         loop = asyncio.get_running_loop()
-        # More than the broker reads while an answer is still to come, and the answer cannot be sent then.
+        # More than the broker reads while a response is pending, which then cannot be sent.
         requests = [fetch_request("t", max_wait_ms=50), *(commit_request(number) for number in range(1, 2001))]
         versions = [11] + [2] * 2000
         frames = b"".join(
@@ -321,7 +321,7 @@ async def test_many_connections_are_accepted_per_iteration() -> None:
     async with EmbeddedBroker() as broker:
         assert broker._server is not None
         address = broker.host, broker.port
-        clients = [socket.create_connection(address) for _ in range(50)]  # the loop stands still meanwhile
+        clients = [socket.create_connection(address) for _ in range(50)]  # the loop does not run meanwhile
         await rounds(6)
         assert len(broker._server._connections) == 50
         for client in clients:
@@ -329,7 +329,7 @@ async def test_many_connections_are_accepted_per_iteration() -> None:
 
 
 class Exhausted:
-    """A listening socket while the process has no descriptor left."""
+    """A listening socket of a process without free descriptors."""
 
     def accept(self) -> None:
         raise OSError(24, "Too many open files")

@@ -1,4 +1,4 @@
-"""Error codes against the clients' tree; topic configs; the broker's settings."""
+"""Error codes compared with the clients' errors, topic configs, and the broker's settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka.broker.topic_store import check_name
 from kafka.errors import KafkaConfigurationError, for_code
 
 OTHER_NAMES = {-1: "UNKNOWN", 10: "MESSAGE_SIZE_TOO_LARGE", 17: "INVALID_TOPIC", 39: "INVALID_REPLICATION_ASSIGNMENT"}
-"""What kafka-python calls differently from Kafka."""
+"""Codes for which kafka-python and Kafka have different names."""
 
 
 @pytest.mark.parametrize("code", [one for one in ErrorCode if one])

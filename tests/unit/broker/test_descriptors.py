@@ -1,4 +1,4 @@
-"""Connections leave file descriptors for logs, and do not make the broker busy where there are too many of them."""
+"""Connections leave file descriptors for logs; too many of them do not keep the broker busy."""
 
 from __future__ import annotations
 

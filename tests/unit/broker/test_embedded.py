@@ -1,4 +1,4 @@
-"""`EmbeddedBroker` and `run`: starting, stopping, and how quick that is."""
+"""`EmbeddedBroker` and `run`: start, stop, and start-up time."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_the_advertised_port_can_differ() -> None:
 
 
 def test_a_broker_on_all_addresses_advertises_a_reachable_one(caplog: pytest.LogCaptureFixture) -> None:
-    with EmbeddedBroker(host="0.0.0.0") as broker:  # that is what is tested
+    with EmbeddedBroker(host="0.0.0.0") as broker:  # listening on all addresses is the point
         assert broker.host != "0.0.0.0"
         assert accepts(broker.bootstrap_servers)
     assert "advertised_host" in caplog.text

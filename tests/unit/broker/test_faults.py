@@ -1,4 +1,4 @@
-"""Faults on request: which requests a rule is for, what becomes of them, and how long."""
+"""Fault injection: the requests that rules match, and the effects of rules."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def read(client: WireClient, topic: str = "t") -> list[bytes | None]:
     return values(fetched(await client.call(fetch_request(topic), 11)))
 
 
-# -- which requests ---------------------------------------------------------------------------------------------------
+# -- matching requests ------------------------------------------------------------------------------------------------
 
 
 def facts(api: str = "Produce", topics: tuple[str, ...] = ("t",), client_id: str = "c") -> RequestFacts:
@@ -121,7 +121,7 @@ def codes_in(value: Any) -> set[int]:
 
 
 def filled(request: Any, version: int) -> Any:
-    """The request with one entry in each of its lists."""
+    """Return the request with one entry in each of its lists."""
     for field in request.FIELDS:
         if field.in_version(version) and field.kind.name == "ARRAY":
             element = (
@@ -193,7 +193,7 @@ async def test_groups_fail_by_name(broker: EmbeddedBroker, client: WireClient) -
     assert (group.group_id, group.error_code) == ("g", 16)
 
 
-# -- late, never, broken off ------------------------------------------------------------------------------------------
+# -- delayed, missing and cut responses -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("handled", [False, True])

@@ -1,4 +1,4 @@
-"""Fetch sessions: epochs, limits, forgetting."""
+"""Fetch sessions: epochs, limits, and eviction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The broker listens on every system's event loop."""
+"""The broker listens on any event loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.once
 
 
 def test_a_loop_without_add_reader_accepts_connections_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on Windows, where file descriptors of sockets cannot be duplicated either."""
+    """Simulates Windows, where descriptors of sockets cannot be duplicated, either."""
     loops: list[asyncio.AbstractEventLoop] = []
     new_event_loop = asyncio.new_event_loop
 

@@ -1,4 +1,4 @@
-"""The protocol's edges: versions, frames that are none, the order of answers."""
+"""Edge cases of the protocol: versions, invalid frames, and the order of responses."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_every_served_api_is_returned(client: WireClient) -> None:
     response = await client.call(ApiVersionsRequest(client_software_name="x", client_software_version="1"), 4)
     assert response.error_code == 0
     named = {one.api_key: (one.min_version, one.max_version) for one in response.api_keys}
-    asked_for = (71, 72)  # those of clients' metrics, which a setting turns on
+    asked_for = (71, 72)  # client metrics, which a setting enables
     assert named == {api.key: (api.min_version, api.max_version) for api in APIS.values() if api.key not in asked_for}
     assert 88 not in named, "there are no streams groups"
     assert [one.name for one in response.supported_features] == [
@@ -75,7 +75,7 @@ async def test_every_served_api_is_returned(client: WireClient) -> None:
 
 
 async def test_trailing_bytes_of_a_request_are_ignored(client: WireClient) -> None:
-    """As librdkafka from 2.3 on asks for all topics: a null array, and three bytes too many."""
+    """librdkafka 2.3 and later requests all topics with a null array and three extra bytes."""
     await create(client, "t")
     head = bytes.fromhex("0003000d00000007" + "0001" + "78" + "00")
     body = bytes.fromhex("00000000" + "010000")
@@ -180,7 +180,7 @@ async def test_random_bytes_do_no_harm(
             head = key.to_bytes(2, "big") + dice.randrange(APIS[key].max_version + 1).to_bytes(2, "big")
             async with WireClient(broker) as bad:
                 await bad.write((len(body) + 4).to_bytes(4, "big") + head + body)
-                # A size beyond the limit ends the connection whatever came of the first frame.
+                # A size beyond the limit closes the connection, whatever the result of the first frame.
                 await bad.write(b"\x7f\xff\xff\xff")
                 await bad.read_to_the_end()
     assert (await client.call(ApiVersionsRequest(), 0)).error_code == 0

@@ -1,4 +1,4 @@
-"""The shared receive buffers: large ones only for requests under way."""
+"""The shared receive buffers: large ones are used only while requests are received."""
 
 from __future__ import annotations
 

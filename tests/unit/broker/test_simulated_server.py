@@ -1,4 +1,4 @@
-"""A broker under somebody else's network, clock and chance: no socket, no time of its own, two runs alike."""
+"""A broker with a simulated network, clock and random numbers: no sockets, no real time, reproducible runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DAY_S = 86_400
 
 
 class MemoryTransport(asyncio.Transport):
-    """A transport without a network: what the broker sends is kept."""
+    """A transport without a network that records the bytes that the broker sends."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class MemoryTransport(asyncio.Transport):
 
 
 class OtherTransport:
-    """The same, which does not derive from asyncio's, as those of uvloop do not."""
+    """A transport that does not derive from asyncio's, like uvloop's."""
 
     def __init__(self, transport: MemoryTransport) -> None:
         self._transport = transport

@@ -1,4 +1,4 @@
-"""What the disk does wrong: errors while writing, a full disk, damaged files, a failure of the machine."""
+"""Disk failures: errors while writing, a full disk, damaged files, and power failures."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_segment_rolls_when_its_first_record_is_old(open_log: OpenLog, tmp_pat
     assert sorted(one.stem for one in (tmp_path / "log").glob("*.log")) == [f"{0:020d}", f"{3:020d}"]
 
 
-# -- a full disk under the broker -------------------------------------------------------------------------------------
+# -- a full disk ------------------------------------------------------------------------------------------------------
 
 
 async def test_a_change_that_cannot_be_saved_has_no_effect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +183,7 @@ async def test_a_change_that_cannot_be_saved_has_no_effect(tmp_path: Path, monke
 
 
 class Crash(BaseException):
-    """The process ends here."""
+    """The process is killed here."""
 
 
 def crash(*_: object) -> None:
@@ -191,7 +191,7 @@ def crash(*_: object) -> None:
 
 
 def store_with(tmp_path: Path, *names: str, fsync: bool = False) -> TopicStore:
-    """A store of topics, each with a record."""
+    """Create a store with topics, each of which contains a record."""
     store = TopicStore(tmp_path, BrokerSettings(fsync=fsync), random.Random(1))
     for name in names:
         append(store.create(name, 2, {}).log(0), [name.encode()])
@@ -205,7 +205,7 @@ def delete(store: TopicStore, name: str) -> None:
 
 
 def contents(tmp_path: Path) -> dict[str, list[bytes | None]]:
-    """What a start finds: each topic, with the values of its first partition."""
+    """Return the topics after a restart, with the values in their first partitions."""
     store = TopicStore(tmp_path, BrokerSettings(), random.Random(1))
     found = {one.name: list(decode_batches(one.log(0).read(0, 1 << 20)).to_records()) for one in store}
     store.close()
@@ -213,7 +213,7 @@ def contents(tmp_path: Path) -> dict[str, list[bytes | None]]:
 
 
 def folders(tmp_path: Path) -> list[str]:
-    """The folders of logs, without the ids in their names."""
+    """Return the names of the log folders, without the topic ids."""
     return sorted(re.sub("-[0-9a-f]{32}", "", one.name) for one in (tmp_path / "logs").iterdir())
 
 
@@ -335,7 +335,7 @@ def test_a_failed_sync_prevents_further_commits(tmp_path: Path, monkeypatch: pyt
     assert {one.offset for one in group.reopened().groups[GROUP].offsets.values()} == {1}
 
 
-# -- a failure of the machine -----------------------------------------------------------------------------------------
+# -- power failures ---------------------------------------------------------------------------------------------------
 
 
 async def written(client: WireClient, *texts: bytes) -> ProduceResponse:

@@ -1,4 +1,4 @@
-"""A broker on virtual time without a network, spoken to as a transactional producer and a committed read do."""
+"""A broker on virtual time without a network, with a transactional producer and committed reads."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ NAME, GROUP, TOPIC, PARTITIONS = "x", "g", "t", 2
 
 
 class TransactionalBroker:
-    """A broker with a topic of two partitions, and one transactional producer of it.
+    """A broker with a topic of two partitions, and a transactional producer for it.
 
-    The requests are those of the transactions' version. Each method gives the error code.
+    The requests are those of the transaction version. Each method returns the error code.
     """
 
     def __init__(self, folder: Path, version: int = 2, timeout_ms: int = 60_000, **settings: int) -> None:
@@ -53,7 +53,7 @@ class TransactionalBroker:
         return Broker(self._folder, self._settings, self.clock, Endpoint("broker", 9092), random.Random(1))
 
     def restart(self) -> None:
-        """As after `kill -9`."""
+        """Restart the broker as after `kill -9`."""
         self.broker.crash(lose_unsynced=False)
         self.broker = self._started()
 
@@ -70,7 +70,7 @@ class TransactionalBroker:
         return code
 
     def write(self, partition: int, values: Sequence[bytes]) -> int:
-        """Write one batch, adding its partition first in version 1; a failed write may be repeated."""
+        """Write one batch, in version 1 after adding its partition. A failed write may be repeated."""
         producer_id, epoch = self.producer
         if self.version == 1:
             request = AddPartitionsToTxnRequest(
@@ -126,16 +126,16 @@ class TransactionalBroker:
 
     @property
     def known(self) -> TransactionMetadata:
-        """What the coordinator knows of the transactional id."""
+        """The coordinator's state of the transactional id."""
         return self.broker.transactions.known[NAME]
 
     def is_stable(self) -> bool:
-        """Whether committed reads come to the end of every partition."""
+        """Return whether committed reads reach the end of every partition."""
         logs = [self.broker.topics.get(TOPIC).log(number) for number in range(PARTITIONS)]
         return all(log.last_stable_offset == log.end_offset for log in logs)
 
     def committed_values(self, partition: int) -> list[bytes]:
-        """What committed reads of a partition give, as a consumer has it: without what was aborted."""
+        """Return the values of committed reads of a partition, without aborted records, as a consumer gets them."""
         found: list[bytes] = []
         at = 0
         while data := self._read_committed(partition, at):
@@ -161,7 +161,7 @@ class TransactionalBroker:
         return data if data.records else None
 
     def committed_offset(self) -> int:
-        """The group's offset; -1 if there is none."""
+        """Return the group's offset; -1 if there is none."""
         found = self.broker.groups.groups.get(GROUP)
         offset = None if found is None else found.offsets.get((TOPIC, 0))
         return -1 if offset is None else offset.offset

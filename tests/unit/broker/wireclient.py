@@ -1,4 +1,4 @@
-"""A client for the broker's tests: requests as messages, one connection, nothing of the package's own clients."""
+"""A client for the broker's tests: one connection and plain messages, independent of the package's clients."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ class WireClient:
         await self._writer.wait_closed()
 
     async def send(self, request: Request[R], version: int) -> int:
-        """Send a request and return its correlation id."""
+        """Send a request, and return its correlation id."""
         self._number += 1
         self._writer.writelines(encode_request(request, version, self._number, "wire-client"))
         await self._writer.drain()
         return self._number
 
     async def receive(self, request: type[Request[R]], version: int, number: int) -> R:
-        """The answer to the request of this correlation id, which has to be the next one."""
+        """Return the response to the request with this correlation id, which must be the next one."""
         frame = await self.read_frame()
         assert correlation_id(frame) == number
         return decode_response(request, version, frame)
 
     async def call(self, request: Request[R], version: int) -> R:
-        """Send and receive."""
+        """Send a request, and return its response."""
         return await self.receive(type(request), version, await self.send(request, version))
 
     async def write(self, data: bytes) -> None:
-        """Send bytes as they are."""
+        """Send raw bytes."""
         self._writer.write(data)
         await self._writer.drain()
 
     async def read_frame(self) -> bytes:
-        """The next frame, without its size."""
+        """Return the next frame, without its size."""
         return await self._reader.readexactly(int.from_bytes(await self._reader.readexactly(4), "big"))
 
     async def read_to_the_end(self) -> bytes:
-        """Read what comes until the broker closes the connection."""
+        """Read all bytes until the broker closes the connection."""
         with contextlib.suppress(ConnectionResetError):
             return await self._reader.read()
         return b""
 
     async def is_closed(self) -> bool:
-        """Wait for the broker to close the connection; what it still sends must be nothing."""
+        """Wait for the broker to close the connection, and return whether it sent nothing before."""
         try:
             return await self._reader.read(1) == b""
         except ConnectionResetError:

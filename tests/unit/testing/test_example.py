@@ -1,4 +1,4 @@
-"""The example of docs/RELIABILITY.md runs as it stands there."""
+"""The example in docs/RELIABILITY.md runs unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `health()` says of clients while brokers die and come back, in virtual time."""
+"""The result of `health()` while brokers fail and recover, in virtual time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STARTING, HEALTHY, DEGRADED, FAILED, CLOSED = HealthState
 
 
 async def begin(folder: Path) -> SimulatedCluster:
-    """A cluster of one broker."""
+    """Start a cluster of one broker."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, SimulatedLoop)
     cluster = make_cluster(loop, folder)
@@ -104,7 +104,7 @@ def test_a_consumer_is_degraded_while_its_broker_is_dead_and_healthy_when_it_is_
             await waiting
             assert (await until(producer.health, HEALTHY)).waits_for == ()
             back = await until(consumer.health, HEALTHY)
-            assert back.last_error is not None  # what has passed is still told
+            assert back.last_error is not None  # past errors are still reported
             polling.cancel()
             await consumer.close()
             assert consumer.health().state is CLOSED
@@ -133,7 +133,7 @@ def test_a_silent_leader_shows_before_a_request_times_out(tmp_path: Path) -> Non
             await asyncio.sleep(15)
             stuck = consumer.health()
             assert stuck.state is DEGRADED
-            assert stuck.failing == ()  # nothing has failed: it is the time
+            assert stuck.failing == ()  # only the time shows it, as nothing has failed
             assert stuck.seconds_since_progress is not None
             assert stuck.seconds_since_progress > 10
             assert stuck.waits_for == ("records",)

@@ -1,4 +1,4 @@
-"""The ledgers of a simulation find what is not as promised, and nothing else."""
+"""The ledgers of a simulation detect violated guarantees, and nothing else."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def problems(ledger: Ledger, log: list[str], groups: tuple[str, ...] = ()) -> li
 
 
 def member(*groups: str) -> Ledger:
-    """A ledger of a calm run, in which the member "m" of each group has the partition."""
+    """Return a ledger without failures, in which the member "m" of each group is assigned the partition."""
     ledger = Ledger(is_calm=lambda: True)
     for group in groups or ("g",):
         ledger.assign(group, "m", [TP])
@@ -155,7 +155,7 @@ def test_unread_records_are_a_problem() -> None:
 
 @pytest.fixture
 def read_to_three() -> Ledger:
-    """A ledger of a member that was given three records."""
+    """A ledger of a member that has received three records."""
     ledger = member()
     ledger.hand_out("g", "m", TP, [0, 1, 2], None)
     return ledger
@@ -219,7 +219,7 @@ def test_an_uncommitted_stored_offset_is_a_problem(read_to_three: Ledger) -> Non
 
 
 class Shares(ShareLedger):
-    """Records of a share group in a calm run, at a time of the test's; locks last ten seconds."""
+    """The ledger of a share group without failures, with settable time; locks last ten seconds."""
 
     def __init__(self) -> None:
         self.time = 0.0

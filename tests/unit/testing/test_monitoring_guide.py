@@ -1,4 +1,4 @@
-"""The programs of docs/MONITORING.md run as they stand there."""
+"""The programs in docs/MONITORING.md run unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The in-memory network behaves as TCP does: order, end, resets, back-pressure, and the faults that it is asked for."""
+"""The in-memory network behaves like TCP (order, end of stream, resets, back-pressure), and simulates faults."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka.testing import SimulatedLoop, SimulationStuckError, run_simulated
 
 
 class Recorder(asyncio.Protocol):
-    """Takes down what happens to it."""
+    """A protocol that records its callbacks."""
 
     def __init__(self) -> None:
         self.received = b""
@@ -44,7 +44,7 @@ def network() -> Any:
 
 
 async def connected(host: str = "server") -> tuple[Recorder, Recorder]:
-    """The client's and the server's end of a new connection."""
+    """Return the client's and the server's end of a new connection."""
     loop = asyncio.get_running_loop()
     accepted: list[Recorder] = []
 
@@ -58,7 +58,7 @@ async def connected(host: str = "server") -> tuple[Recorder, Recorder]:
 
 
 def simulated(scenario: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
-    """Run a test on a simulated loop."""
+    """Decorate a test that runs on a simulated loop."""
 
     def test() -> None:
         run_simulated(scenario)
@@ -185,7 +185,7 @@ async def test_a_reset_arrives_after_earlier_bytes() -> None:
 
 
 class Failing(asyncio.BufferedProtocol):
-    """Fails where it is told to."""
+    """A protocol that raises in a given callback."""
 
     def __init__(self, where: str) -> None:
         self.where = where
@@ -214,7 +214,7 @@ class Failing(asyncio.BufferedProtocol):
 
 
 async def reports_of_a_failure(where: str) -> tuple[list[Any], Failing, Recorder]:
-    """What the loop's exception handler is told of a protocol that fails, that protocol, and its peer."""
+    """Return the reports to the loop's exception handler, the protocol that failed, and its peer."""
     loop = asyncio.get_running_loop()
     reports: list[Any] = []
     loop.set_exception_handler(lambda _, context: reports.append(context["exception"]))

@@ -1,4 +1,4 @@
-"""An outage of ten minutes does not flood the log: each client says what fails at once, and then now and then."""
+"""An outage of ten minutes does not flood the log: each client logs the failure at once, and then at intervals."""
 
 from __future__ import annotations
 

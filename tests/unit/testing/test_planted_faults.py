@@ -1,4 +1,4 @@
-"""Faults that are planted in clients and brokers are noticed by some seed, each by what it breaks."""
+"""Some seed detects each fault that is planted in clients and brokers, by the guarantee that it violates."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ pytestmark = pytest.mark.once
 Plant = Callable[[pytest.MonkeyPatch], None]
 
 SEEDS = range(1, 41)
-"""Tried when the seed that has noticed a fault before no longer does; a seed takes 0.1 to 0.4 s."""
+"""Tried if the seed that used to detect a fault no longer does. A seed takes 0.1 to 0.4 s."""
 
 
 async def nothing(*arguments: Any, **options: Any) -> None:
-    """Do nothing, and say that it has been done."""
+    """Do nothing, and report success."""
 
 
 def commit_does_nothing(patch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ def the_listener_is_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 
 class _PollsAmiss(AsyncKafkaConsumer):
-    """Gives something else than what was fetched in every fifth poll that gives anything."""
+    """Returns wrong records in every fifth poll that returns any."""
 
     _polls = 0
 
@@ -166,7 +166,7 @@ def brokers_take_retries_for_new(patch: pytest.MonkeyPatch) -> None:
 
 
 class _ProducerWith(group_actors.AsyncKafkaProducer):
-    """Leaves something of every tenth record."""
+    """Leaks something with every tenth record."""
 
     _sends = 0
 
@@ -198,7 +198,7 @@ def a_record_has_no_outcome(patch: pytest.MonkeyPatch) -> None:
 
 
 class _StartsSomething(AsyncKafkaConsumer):
-    """Starts something that nobody ends."""
+    """Starts something and never stops it."""
 
     async def start(self) -> None:
         await super().start()
@@ -330,7 +330,7 @@ def locks_never_run_out(patch: pytest.MonkeyPatch) -> None:
 
 
 class _SharesAmiss(AsyncKafkaShareConsumer):
-    """Loses the last record of every fifth poll that gives any."""
+    """Loses the last record of every fifth poll that returns any."""
 
     _polls = 0
 

@@ -1,4 +1,4 @@
-"""Seeds of the simulation find nothing, a seed repeats itself, and clients that break their promises are caught."""
+"""Seeds of the simulation find no problems and are reproducible, and clients that violate guarantees are detected."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_an_endless_simulation_is_a_problem(limit_s: float, monkeypatch: pytest.
 
 
 def program(*arguments: str) -> str:
-    """What the program says."""
+    """Run the program, and return its output."""
     command = [sys.executable, "-m", "kafka.testing", *arguments]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONHASHSEED"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env=environment)
@@ -56,7 +56,7 @@ def test_a_seed_is_reproducible() -> None:
     assert re.search(r"^ *\d+\.\d{6} broker-1 +\w", story, flags=re.MULTILINE), "what went wrong is part of it"
     others = program("--seed", "0-1", "--jobs", "1").splitlines()
     assert [line.split(":")[0] for line in others] == ["seed 0", "seed 1"]
-    assert others[-1] == story.splitlines()[-1]  # with a digest of the story
+    assert others[-1] == story.splitlines()[-1]  # contains a digest of the story
 
 
 @pytest.mark.slow
@@ -67,7 +67,7 @@ def test_an_interrupt_stops_all_processes_without_a_traceback() -> None:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("seed 1:")
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)  # ends when no process holds the pipes any more
+        _, errors = process.communicate(timeout=60)  # returns when no process holds the pipes anymore
     assert (process.returncode, errors) == (130, "interrupted\n")
 
 

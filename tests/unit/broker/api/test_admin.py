@@ -1,4 +1,4 @@
-"""Topics, configs, offsets and groups over the wire; what survives a restart."""
+"""Topics, configs, offsets and groups over the wire, and their state after a restart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Produce and Fetch over the wire: what is refused, long polls, sessions, old versions, ids."""
+"""Produce and Fetch over the wire: errors, long polls, sessions, old versions, and topic ids."""
 
 from __future__ import annotations
 
@@ -264,7 +264,7 @@ async def test_a_long_poll_ends_when_enough_bytes_are_available(broker: Embedded
         number = await consumer.send(request, 11)
         poll = asyncio.ensure_future(consumer.receive(FetchRequest, 11, number))
         await put(client, "t", b"x" * 100)
-        # By the time of this answer the poll would have been answered, had it been content.
+        # If the poll had enough bytes, it would have been answered before this response.
         await put(client, "other", b"x" * 500)
         assert not poll.done()
         await put(client, "t", b"x" * 100, partition=1)
@@ -283,7 +283,7 @@ async def test_a_long_poll_ends_when_its_topic_is_deleted(broker: EmbeddedBroker
     await create(client, "other")
     async with WireClient(broker) as consumer:
         number = await consumer.send(fetch_request("t", max_wait_ms=60_000), 11)
-        # The answer to another request on another connection comes after the poll has begun to wait.
+        # A response on another connection arrives after the poll has begun to wait.
         await put(client, "other", b"x")
         await client.call(DeleteTopicsRequest(topics=[DeleteTopicState(name="t")]), 6)
         answer = fetched(await consumer.receive(FetchRequest, 11, number))
@@ -297,7 +297,7 @@ async def test_a_long_poll_ends_when_its_log_cannot_be_read(
     await create(client, "other")
     async with WireClient(broker) as consumer:
         number = await consumer.send(fetch_request("t", max_wait_ms=60_000), 11)
-        await put(client, "other", b"x")  # by the time of this answer the poll waits
+        await put(client, "other", b"x")  # the poll waits when this response arrives
 
         def fail(*_: object) -> bytes:
             raise OSError("the disk is gone")

@@ -1,4 +1,4 @@
-"""Classic groups on virtual time: rounds, sessions, static members, what is refused."""
+"""Classic groups on virtual time: rebalances, sessions, static members, and rejected requests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_an_unlisted_transition_raises() -> None:
         machine.move(GroupState.STABLE)
 
 
-# -- rounds -----------------------------------------------------------------------------------------------------------
+# -- rebalances -------------------------------------------------------------------------------------------------------
 
 
 def test_a_single_member_becomes_leader_and_gets_its_assignment(group: GroupCoordinatorHarness) -> None:

@@ -1,4 +1,4 @@
-"""Groups of the type "consumer" (KIP-848) on virtual time: epochs, targets, giving up and getting, sessions."""
+"""Groups of the type "consumer" (KIP-848) on virtual time: epochs, targets, reconciliation, and sessions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def of(*numbers: int, topic: UUID = T) -> set[tuple[UUID, int]]:
 
 
 class ConsumerGroupHarness:
-    """The coordinator, spoken to as members do; `t` has four partitions."""
+    """The coordinator of consumer groups, and requests of members. The topic `t` has four partitions."""
 
     def __init__(self, folder: Path) -> None:
         self.harness = GroupCoordinatorHarness(folder)
@@ -52,7 +52,7 @@ class ConsumerGroupHarness:
         assignor: str | None = None,
         rebalance_ms: int = -1,
     ) -> tuple[ConsumerMember, bool]:
-        """A heartbeat: the member, and whether it is told its assignment."""
+        """Send a heartbeat; return the member, and whether the response contains its assignment."""
         wanted = None if topics is None else frozenset(topics)
         said = Heartbeat(
             GROUP, member_id, epoch, instance, None, "client", "/host", rebalance_ms, wanted, regex, assignor, owned
@@ -63,19 +63,19 @@ class ConsumerGroupHarness:
         return self.members.heartbeat(said)
 
     def restart(self) -> None:
-        """End the coordinator, and have another one find what it left on disk."""
+        """Stop the coordinator, and open another one on its files."""
         self.harness.coordinator.close()
         self.members = self.harness.reopened().consumers
         self.members._topics = lambda: self.topics
 
     @property
     def names(self) -> set[str]:
-        """The members."""
+        """The ids of the members."""
         group = self.harness.coordinator.groups[GROUP].consumer
         return set() if group is None else set(group.members)
 
     def join(self, member_id: str, **more: object) -> ConsumerMember:
-        """Join, with `t`."""
+        """Join the group with a subscription to `t`."""
         return self.beat(member_id, 0, set(), **{"topics": {"t"}, "rebalance_ms": 60_000, **more})[0]  # type: ignore[arg-type]
 
     def refused(self, *arguments: object, **more: object) -> ErrorCode:

@@ -1,4 +1,4 @@
-"""The journal of committed offsets: what is there after a restart, a torn end, a rewrite."""
+"""The journal of committed offsets: restarts, torn entries, and compaction."""
 
 from __future__ import annotations
 

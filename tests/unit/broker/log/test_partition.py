@@ -1,4 +1,4 @@
-"""The log of a partition: offsets, reading, finding by time, segments, deleting."""
+"""The log of a partition: offsets, reads, search by timestamp, segments, and deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Idempotent producers: repetitions, gaps, epochs."""
+"""Idempotent producers: repeated batches, gaps, and epochs."""
 
 from __future__ import annotations
 

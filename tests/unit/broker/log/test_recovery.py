@@ -1,4 +1,4 @@
-"""Opening a log again: after an orderly end, after a crash, with damage at the end."""
+"""Reopening a log after a clean shutdown, after a crash, and with damage at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transactions in a partition's log: markers, the last stable offset, what was aborted, recovery."""
+"""Transactions in a partition's log: markers, the last stable offset, aborted transactions, and recovery."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def end(log: PartitionLog, producer_id: int, epoch: int = 0, marker: Marker = CO
 
 
 def committed(log: PartitionLog, offset: int = 0, max_bytes: int = 1 << 20) -> list[bytes | None]:
-    """What a consumer makes of a committed read."""
+    """Return the values that a consumer gets from a committed read."""
     records, aborted = log.read_committed(offset, max_bytes)
     listed = [(one.producer_id, one.first_offset) for one in aborted]
     columns = decode_batches(records, read_committed=True, aborted_transactions=listed, start_offset=offset)
@@ -84,7 +84,7 @@ def test_aborted_transactions_are_listed_with_their_records(open_log: OpenLog) -
     _, aborted = log.read_committed(0, 1 << 20)
     assert [tuple(one) for one in aborted] == [(1, 0, 3, 1), (2, 5, 6, 7)]
     assert committed(log) == [b"a", b"b"]
-    # From the middle of a transaction on, and behind it.
+    # Reads that start in the middle of a transaction, and after it.
     assert [one.producer_id for one in log.read_committed(2, 1 << 20)[1]] == [1, 2]
     assert [one.producer_id for one in log.read_committed(4, 1 << 20)[1]] == [2]
     assert log.read_committed(7, 1 << 20)[1] == []

@@ -1,4 +1,4 @@
-"""The embedded schema registry: what each request is answered with. Codes and fields are those of Confluent's API."""
+"""The responses of the embedded schema registry. Codes and fields are those of Confluent's API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.once
 
 
 class RegistryApi:
-    """A registry that is asked without a socket."""
+    """A registry without a socket."""
 
     def __init__(self) -> None:
         self.routes = Routes(Store(None))
@@ -169,7 +169,7 @@ def test_metadata_and_rules_are_stored(api: RegistryApi) -> None:
     assert api.refused("GET", "/subjects/t/metadata") == 40401
 
 
-# -- what does not exist, and what is no version ----------------------------------------------------------------------
+# -- missing and invalid resources ------------------------------------------------------------------------------------
 
 
 def test_missing_resources(api: RegistryApi) -> None:
@@ -299,7 +299,7 @@ def test_settings(api: RegistryApi) -> None:
 
 
 def message(api: RegistryApi, method: str, path: str, body: Any = None) -> str:
-    """What is said to a request that is refused for good."""
+    """Return the error message for a request that is rejected."""
     with pytest.raises(Refused) as caught:
         api(method, path, body)
     assert caught.value.code in (404, 422)
@@ -435,7 +435,7 @@ def test_ids_and_versions_can_be_imported(api: RegistryApi) -> None:
     assert api.register("t", "long")["id"] == 51
 
 
-# -- deleting ---------------------------------------------------------------------------------------------------------
+# -- deletion ---------------------------------------------------------------------------------------------------------
 
 
 def test_versions_are_soft_deleted_then_permanently(api: RegistryApi) -> None:
@@ -522,7 +522,7 @@ def test_lists_are_paged(api: RegistryApi) -> None:
 
 
 def test_each_referenced_schema_is_parsed_once(api: RegistryApi) -> None:
-    """Two references a level are a thousand million ways after thirty levels."""
+    """Two references per level make a billion paths after thirty levels."""
     api.register("s0", record(name="R0"))
     for number in range(1, 31):
         references = [{"name": f"R{number - 1}{way}", "subject": f"s{number - 1}", "version": 1} for way in "ab"]

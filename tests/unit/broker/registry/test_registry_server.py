@@ -1,4 +1,4 @@
-"""The embedded schema registry on its socket and on disk, beside its broker."""
+"""The socket and the file of the embedded schema registry."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def ask(url: str, method: str, path: str, body: Any = None, **headers: str) -> t
 
 
 def exchange(url: str, data: bytes) -> bytes:
-    """What comes for bytes, until the registry closes the connection."""
+    """Send bytes, and return all bytes received until the registry closes the connection."""
     parts = urlsplit(url)
     assert parts.port is not None
     with socket.create_connection(("127.0.0.1", parts.port), timeout=30) as connection:
@@ -212,7 +212,7 @@ def test_an_invalid_port_is_rejected() -> None:
     [
         b"GET http://[ HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"POST /subjects/s/versions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
-        + b"1" * (64 * 1024 + 2),  # as few as are refused: closing with more unread would reset the connection
+        + b"1" * (64 * 1024 + 2),  # just above the limit: closing with more unread bytes would reset the connection
     ],
     ids=["no URL", "an endless chunk size"],
 )
@@ -222,7 +222,7 @@ def test_unreadable_requests_get_a_response(request_text: bytes) -> None:
 
 
 def test_a_change_that_cannot_be_written_has_no_effect(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a second try would be acknowledged without being kept."""
+    """Otherwise a retry would be acknowledged without being stored."""
 
     def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
@@ -256,7 +256,7 @@ def test_subjects_with_any_name_survive_a_restart(tmp_path: Path, name: str) -> 
 
 
 def test_a_permanent_deletion_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings that a kill leaves behind would apply to the next subject of that name."""
+    """Otherwise settings left by a killed process would apply to the next subject with that name."""
     path = tmp_path / "schema-registry.json"
     with EmbeddedBroker(tmp_path, registry=True) as broker:
         url = broker.registry_url
@@ -278,7 +278,7 @@ def test_a_permanent_deletion_is_atomic(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def deepest_json() -> int:
-    """How deep objects can be that are read as JSON here."""
+    """Return the maximum depth of objects that can be parsed as JSON on this system."""
     least, most = 1, 1_000_000
     while most - least > 1:
         depth = (least + most) // 2
@@ -291,10 +291,10 @@ def deepest_json() -> int:
 
 
 def test_too_deeply_nested_metadata_is_rejected(tmp_path: Path) -> None:
-    """JSON can be read at depths at which it cannot be written."""
+    """JSON can be parsed at depths at which it cannot be serialized."""
     with EmbeddedBroker(tmp_path, registry=True) as broker:
         url, statuses = broker.registry_url, []
-        read = deepest_json()  # since Python 3.12 C has a limit of its own
+        read = deepest_json()  # C code has a separate limit since Python 3.12
         for depth in (1, read - 60, read + 100):
             body = b'{"schema":"long","metadata":' + b'{"a":' * depth + b"1" + b"}" * depth + b"}"
             head = (
@@ -307,7 +307,7 @@ def test_too_deeply_nested_metadata_is_rejected(tmp_path: Path) -> None:
 
 
 def test_too_deeply_nested_settings_have_no_effect(tmp_path: Path) -> None:
-    """Kept, it would keep the rest from being written."""
+    """Otherwise nothing could be written anymore."""
     path = tmp_path / "registry.json"
     store = Store(path)
     store.configs[None] = {"compatibilityLevel": "NONE"}

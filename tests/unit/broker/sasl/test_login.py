@@ -1,4 +1,4 @@
-"""Logging in to a broker with users: right and wrong, in and out of order, and by bytes that mean harm."""
+"""Logins to a broker with users: successful and failed ones, requests out of order, and malicious bytes."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ async def test_an_invalid_bare_message_closes_the_connection(client: WireClient,
     assert await client.is_closed()
 
 
-# -- bytes that mean harm ---------------------------------------------------------------------------------------------
+# -- malicious bytes --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ async def test_optional_parts_of_scram_messages_are_accepted(client: WireClient,
 
 
 async def test_a_replayed_scram_proof_is_rejected(broker: EmbeddedBroker) -> None:
-    """What was heard of one login does not log in again."""
+    """An eavesdropper cannot log in with the messages of another login."""
     async with WireClient(broker) as client:
         await handshake(client, "SCRAM-SHA-256")
         scram = ScramClient("SCRAM-SHA-256", "alice", "secret")
@@ -345,7 +345,7 @@ async def test_large_frames_are_accepted_after_the_login(client: WireClient) -> 
 
 @pytest.mark.parametrize("chunk", [1_000, 4_097, 70_000])
 async def test_requests_of_all_sizes_are_accepted_in_sequence(client: WireClient, chunk: int) -> None:
-    """Through a buffer that is small before the login, and larger from the first larger request on."""
+    """The buffer is small before the login, and larger from the first larger request on."""
     requests: list[tuple[Request[Any], int]] = [(SaslHandshakeRequest(mechanism="PLAIN"), 1)]
     requests += [(SaslAuthenticateRequest(auth_bytes=b"\0alice\0secret"), 2)]
     sizes = [10, 4_000, 5_000, 20, 3_000, 66_000, 30, 60_000, 5_000, 200_000, 8]
@@ -378,7 +378,7 @@ async def test_random_bytes_do_not_log_in_and_do_not_affect_others(broker: Embed
         assert await is_served(other)
 
 
-# -- sessions that end (KIP-368) --------------------------------------------------------------------------------------
+# -- expiring sessions (KIP-368) --------------------------------------------------------------------------------------
 
 
 async def test_an_expired_session_is_renewed_or_the_connection_closed() -> None:
@@ -433,7 +433,7 @@ async def test_an_expired_session_accepts_only_another_login(tmp_path: Path) -> 
         await server.stop()
 
 
-# -- what administrators change (KIP-554) ------------------------------------------------------------------------------
+# -- altered credentials (KIP-554) ------------------------------------------------------------------------------------
 
 
 def upsertion(

@@ -1,4 +1,4 @@
-"""Share groups inside the broker, in virtual time: locks, limits, what is kept on disk, members, configs."""
+"""Share groups of the broker on virtual time: locks, limits, stored state, members, and configs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GROUP = "g"
 
 
 class ShareCoordinatorHarness:
-    """A coordinator on a folder; `restart` is like a crash and a start."""
+    """A coordinator on a folder; `restart` simulates a crash and a restart."""
 
     def __init__(self, folder: Path, **settings: object) -> None:
         self.clock = VirtualClock()
@@ -253,7 +253,7 @@ def test_stored_runs_are_restored() -> None:
     assert runs.kept() == [(5, 6, 0, 2), (8, 9, 2, 1)]
 
 
-# -- where a group begins ---------------------------------------------------------------------------------------------
+# -- start offsets ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A broker that is killed within transactions, at each of its writes: what is decided ends, nothing is seen by half."""
+"""A broker that is killed during transactions, at each write: decided ones end, and none is partially visible."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ SEEDS = 20
 
 
 class Killed(BaseException):
-    """The broker's process has ended."""
+    """The broker's process was killed."""
 
 
 @contextmanager
 def killed_at_write(number: int, part: float) -> Iterator[list[int]]:
-    """Have the process end within its n-th write from now on, of which that part arrives; gives how many began."""
+    """Kill the process within its n-th write from now on, after a part of the data was written.
+
+    Yields a list with the number of writes that have begun.
+    """
     begun = [0]
     write = os.pwrite
 
@@ -44,7 +47,10 @@ def killed_at_write(number: int, part: float) -> Iterator[list[int]]:
 
 
 class TransactionalProgram:
-    """Runs transactions, each with two partitions and an offset, every third one aborted; goes on where it stood."""
+    """Runs transactions with two partitions and an offset each, every third one aborted.
+
+    Continues after interruptions.
+    """
 
     def __init__(self, txn: TransactionalBroker) -> None:
         self.txn = txn
@@ -60,7 +66,7 @@ class TransactionalProgram:
             self.go_on()
 
     def go_on(self) -> None:
-        """Make the next step, or again that which was interrupted."""
+        """Run the next step, or repeat the interrupted one."""
         txn, number = self.txn, self.number
         if self.step < 2:
             assert txn.write(self.step, [b"%d" % number]) == 0
@@ -80,7 +86,7 @@ class TransactionalProgram:
 
 
 def seen(txn: TransactionalBroker) -> list[int]:
-    """The transactions that a committed read sees, which sees each in all of its partitions, and its offset, or not."""
+    """Return the transactions that are visible to committed reads: each in all partitions and with its offset."""
     views = [[int(value) for value in txn.committed_values(number)] for number in range(PARTITIONS)]
     assert views[0] == views[1], f"seen by half: {views}"
     assert txn.committed_offset() == (views[0][-1] if views[0] else -1), views
@@ -97,7 +103,7 @@ def writes_of_a_run(folder: Path, version: int) -> int:
 
 
 def killed(folder: Path, version: int, number: int, part: float) -> TransactionalProgram:
-    """A program whose broker was killed within its n-th write, and has started again."""
+    """Return a program whose broker was killed within its n-th write and restarted."""
     program = TransactionalProgram(TransactionalBroker(folder, version, timeout_ms=10_000))
     assert program.txn.init() == 0
     with killed_at_write(number, part), pytest.raises(Killed):
@@ -107,7 +113,7 @@ def killed(folder: Path, version: int, number: int, part: float) -> Transactiona
 
 
 def points(version: int, writes: int) -> list[tuple[int, float]]:
-    """Before each write, after the last, and some places within one."""
+    """Return points before each write, after the last one, and at some places within writes."""
     rng = random.Random(version)
     within = [(rng.randrange(1, writes + 1), rng.random()) for _ in range(SEEDS)]
     return [(number, 0.0) for number in range(1, writes + 1)] + [(writes, 1.0)] + within
@@ -121,7 +127,7 @@ def test_decided_transactions_end_and_open_ones_time_out(tmp_path: Path, version
     for point, (number, part) in enumerate(points(version, writes)):
         program = killed(tmp_path / str(point), version, number, part)
         txn = program.txn
-        found = seen(txn)  # right after the start: what was acknowledged, and at the most what was being committed
+        found = seen(txn)  # Right after the restart: acknowledged transactions, and at most the one being committed.
         left = txn.known.state is TransactionState.ONGOING
         extra = [program.number] if not left and program.ending == program.number and program.step == 3 else []
         wanted = [each for each in [*program.committed, *extra] if program.commits(each)]
@@ -135,7 +141,7 @@ def test_decided_transactions_end_and_open_ones_time_out(tmp_path: Path, version
         assert txn.is_stable(), (number, part)
         assert seen(txn) == wanted, (number, part)
         txn.broker.close()
-    assert min(decided_by_a_start, timed_out) > 2  # the points were of both kinds
+    assert min(decided_by_a_start, timed_out) > 2  # both kinds occurred
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Time and transactions, on a virtual clock: what is open too long is aborted, what is unused too long is forgotten."""
+"""Transactions on a virtual clock: timeouts of open transactions, and expiry of unused ids."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_transaction_is_aborted_on_timeout(tmp_path: Path, version: int) -> No
     assert [txn.init(), txn.write(0, [b"late"]), txn.commit_offset(7)] == [0, 0, 0]
     began_as = txn.producer
     txn.clock.advance(6)
-    assert txn.write(1, [b"more"]) == 0  # which gives it no more time
+    assert txn.write(1, [b"more"]) == 0  # does not extend the timeout
     txn.clock.advance(3.9)
     assert txn.known.state is TransactionState.ONGOING
     assert not txn.is_stable()
@@ -63,7 +63,7 @@ def test_an_ended_transaction_has_no_timeout(tmp_path: Path) -> None:
     txn = TransactionalBroker(tmp_path, timeout_ms=10_000)
     assert [txn.init(), txn.write(0, [b"1"]), txn.end(True)] == [0, 0, 0]
     txn.clock.advance(9)
-    assert txn.write(0, [b"2"]) == 0  # its own ten seconds begin here
+    assert txn.write(0, [b"2"]) == 0  # starts another timeout of ten seconds
     txn.clock.advance(9)
     assert txn.known.state is TransactionState.ONGOING
     assert txn.end(True) == 0
@@ -73,7 +73,7 @@ def test_an_ended_transaction_has_no_timeout(tmp_path: Path) -> None:
 
 
 def clean(txn: TransactionalBroker) -> None:
-    """What the broker does from time to time."""
+    """Run the broker's periodic cleanup."""
     for _ in txn.broker.clean():
         pass
 
@@ -107,7 +107,7 @@ def test_a_used_transactional_id_does_not_expire(tmp_path: Path) -> None:
         assert [txn.write(0, [b"v"]), txn.end(True)] == [0, 0]
         clean(txn)
     assert txn.write(0, [b"v"]) == 0
-    txn.clock.advance(60)  # open, and so in use
+    txn.clock.advance(60)  # open, and therefore in use
     clean(txn)
     assert txn.end(True) == 0
     assert txn.committed_values(0) == [b"v"] * 5

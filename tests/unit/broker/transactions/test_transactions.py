@@ -1,4 +1,4 @@
-"""Transactions in raw messages, in both versions: fencing, writing, reading, offsets, timeouts, starts."""
+"""Transactions over the wire, in both versions: fencing, writes, reads, offsets, timeouts, and restarts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def end(client: WireClient, producer: Producer, committed: bool, version: 
 
 
 async def stable(client: WireClient) -> tuple[int, int, list[tuple[int, int]]]:
-    """Last stable offset, high watermark, and the aborted transactions that a committed read lists."""
+    """Return the last stable offset, the high watermark, and the aborted transactions in a committed read."""
     found = fetched(await client.call(fetch_request("t", isolation_level=1), 11))
     aborted = [(one.producer_id, one.first_offset) for one in found.aborted_transactions or ()]
     return found.last_stable_offset, found.high_watermark, aborted
