@@ -1,7 +1,7 @@
-"""confluent-kafka's serializers: callables of a value and of what is known about it. Layer 0: imports `errors` alone.
+"""confluent-kafka's serializers: callables of a value and its context. Layer 0: imports only `errors` from the package.
 
-They go where a client takes a function: ``KafkaProducer(value_serializer=StringSerializer())``. Those that need the
-topic have `for_message_field` besides, which the clients call to learn whether it is for keys or for values.
+Pass them where a client accepts a function: ``KafkaProducer(value_serializer=StringSerializer())``. Serializers that
+need the topic also define `for_message_field`; clients call it to say whether the serializer is for keys or values.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class MessageField(StrEnum):
 
 
 class SerializationContext:
-    """What is known about a key or value besides itself.
+    """The context in which a key or value is serialized or deserialized.
 
     Attributes:
-        topic: where the record goes, or comes from.
+        topic: the record's topic.
         field: the part of the record, a `MessageField`.
-        headers: the record's: a list of pairs, or a dict; None for none. A serializer may add some.
+        headers: the record's headers: a list of pairs, a dict, or None. A serializer may add headers.
     """
 
     def __init__(self, topic: str, field: MessageField | str, headers: Any = None) -> None:
@@ -54,9 +54,9 @@ class SerializationError(KafkaError, ValueError):
     """A value cannot be serialized, or bytes cannot be deserialized.
 
     Arguments:
-        args: the text that says why.
-        schema_id: of the value's schema; None where it has none, or is not known.
-        field: the path of the field that is to blame, such as ``items[3].price``; None: the value as a whole.
+        args: the message.
+        schema_id: id of the value's schema; None if it has no schema or the schema is unknown.
+        field: path of the invalid field, such as ``items[3].price``; None if the value as a whole is invalid.
     """
 
     remedy = "Check the schema id and the path of the field in the message."
@@ -68,31 +68,31 @@ class SerializationError(KafkaError, ValueError):
 
 
 class Serializer:
-    """The base class of serializers."""
+    """Base class of serializers."""
 
     __slots__: tuple[str, ...] = ()
 
     def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
-        """Return the bytes of a value; None stays None.
+        """Serialize a value; None stays None.
 
         Arguments:
             obj: the value.
-            ctx: what is known about it.
+            ctx: its context.
         """
         raise NotImplementedError
 
 
 class Deserializer:
-    """The base class of deserializers."""
+    """Base class of deserializers."""
 
     __slots__: tuple[str, ...] = ()
 
     def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> Any:
-        """Return the value of bytes; None stays None.
+        """Deserialize bytes; None stays None.
 
         Arguments:
             value: the bytes.
-            ctx: what is known about them.
+            ctx: their context.
         """
         raise NotImplementedError
 
@@ -120,38 +120,38 @@ class _Unpacked(Deserializer):
 
 
 class DoubleSerializer(_Packed):
-    """Floats as eight bytes, the highest first."""
+    """Serializes floats as eight big-endian bytes."""
 
     __slots__ = ()
     _form = struct.Struct(">d")
 
 
 class DoubleDeserializer(_Unpacked):
-    """Eight bytes, the highest first, as a float."""
+    """Deserializes eight big-endian bytes as a float."""
 
     __slots__ = ()
     _form = struct.Struct(">d")
 
 
 class IntegerSerializer(_Packed):
-    """Integers as four bytes, the highest first."""
+    """Serializes integers as four big-endian bytes."""
 
     __slots__ = ()
     _form = struct.Struct(">i")
 
 
 class IntegerDeserializer(_Unpacked):
-    """Four bytes, the highest first, as an integer."""
+    """Deserializes four big-endian bytes as an integer."""
 
     __slots__ = ()
     _form = struct.Struct(">i")
 
 
 class StringSerializer(Serializer):
-    """Text as bytes.
+    """Serializes text.
 
     Arguments:
-        codec: name of the encoding.
+        codec: the text encoding.
     """
 
     __slots__ = ("codec",)
@@ -160,11 +160,11 @@ class StringSerializer(Serializer):
         self.codec = codec
 
     def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
-        """Return the bytes of a text; None stays None. Raises `SerializationError`.
+        """Encode text; None stays None. Raises `SerializationError`.
 
         Arguments:
             obj: the text.
-            ctx: no effect.
+            ctx: ignored.
         """
         if obj is None:
             return None
@@ -177,10 +177,10 @@ class StringSerializer(Serializer):
 
 
 class StringDeserializer(Deserializer):
-    """Bytes as text.
+    """Deserializes text.
 
     Arguments:
-        codec: name of the encoding.
+        codec: the text encoding.
     """
 
     __slots__ = ("codec",)
@@ -189,11 +189,11 @@ class StringDeserializer(Deserializer):
         self.codec = codec
 
     def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> str | None:
-        """Return the text of bytes; None stays None. Raises `SerializationError`.
+        """Decode bytes to text; None stays None. Raises `SerializationError`.
 
         Arguments:
             value: the bytes.
-            ctx: no effect.
+            ctx: ignored.
         """
         try:
             return None if value is None else bytes(value).decode(self.codec)

@@ -1,4 +1,4 @@
-"""The plain values of the public API, as named tuples."""
+"""Value types of the public API, as named tuples."""
 
 import dataclasses
 from collections.abc import Container, Mapping, Sequence
@@ -38,20 +38,21 @@ _HOMES = dict.fromkeys(
 
 
 def __getattr__(name: str) -> Any:
-    """Load a tuple that clients of kafka-python 1.x had here."""
+    """Load a tuple that kafka-python 1.x clients had in this module."""
     return _old_names.of_a_package(__name__, name, _HOMES)
 
 
 def values_by_name(
     what: str, order: Sequence[str], in_order: Sequence[Any], named: Mapping[str, Any], known: Container[str]
 ) -> dict[str, Any]:
-    """Give values that a constructor was called with their names. Raises `TypeError` as Python does for a function.
+    """Match a constructor's arguments to names. Raises the same `TypeError` as a Python function call.
 
     Arguments:
-        what: the class, for errors.
-        order: the names of values by place.
-        in_order, named: the values by place, and those by name.
-        known: all names.
+        what: the class, for error messages.
+        order: the names of positional arguments.
+        in_order: the positional arguments.
+        named: the keyword arguments.
+        known: all valid names.
     """
     if len(in_order) > len(order):
         raise TypeError(f"{what}() takes {len(order)} values after topic and partition, not {len(in_order)}")
@@ -78,12 +79,12 @@ class TopicPartition(NamedTuple):
 
 
 class TopicPartitionReplica(NamedTuple):
-    """The replica of a partition on a broker.
+    """The replica of a partition on one broker.
 
     Arguments:
         topic: name of the topic.
         partition: number of the partition.
-        broker_id: the broker.
+        broker_id: id of the broker.
     """
 
     topic: str
@@ -92,7 +93,7 @@ class TopicPartitionReplica(NamedTuple):
 
 
 class MemberState:
-    """How far a consumer is with its group."""
+    """The state of a consumer's group membership."""
 
     UNJOINED = "<unjoined>"
     REBALANCING = "<rebalancing>"
@@ -101,10 +102,10 @@ class MemberState:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SubscriptionPattern:
-    """A regular expression for topics that the coordinator matches, for ``group_protocol='consumer'`` (KIP-848).
+    """A regular expression for topic names, matched by the coordinator; for ``group_protocol='consumer'`` (KIP-848).
 
     Arguments:
-        pattern: in the syntax of RE2/J; it has to match the whole name of a topic. Java: ``SubscriptionPattern``.
+        pattern: the expression in RE2/J syntax; it must match the whole topic name. Java: ``SubscriptionPattern``.
     """
 
     pattern: str
@@ -116,13 +117,13 @@ class SubscriptionPattern:
 
 
 class ConsumerGroupMetadata(NamedTuple):
-    """A consumer's membership in its group, by which a broker tells it from those that have left (KIP-447).
+    """A consumer's membership in its group. Brokers use it to reject members that have left (KIP-447).
 
     Arguments:
-        group_id: the group; None without one.
-        generation_id: of the group; -1 while the consumer is no member.
-        member_id: the consumer's.
-        group_instance_id: of a static member.
+        group_id: the group's id; None without a group.
+        generation_id: the group's generation; -1 while the consumer is not a member.
+        member_id: the consumer's member id.
+        group_instance_id: the id of a static member; otherwise None.
         state: one of `MemberState`.
     """
 
@@ -134,12 +135,12 @@ class ConsumerGroupMetadata(NamedTuple):
 
 
 class OffsetAndMetadata(NamedTuple):
-    """What is committed for a partition.
+    """A committed offset.
 
     Arguments:
         offset: the offset of the next record to read.
-        metadata: any short text kept with it (brokers allow 4,096 bytes unless set otherwise).
-        leader_epoch: epoch of the leader that the last record came from (KIP-320); None or -1: not known.
+        metadata: a short text stored with the offset (by default, brokers allow 4,096 bytes).
+        leader_epoch: the leader epoch of the last record consumed (KIP-320); None or -1 if unknown.
     """
 
     offset: int
@@ -148,12 +149,12 @@ class OffsetAndMetadata(NamedTuple):
 
 
 class OffsetAndTimestamp(NamedTuple):
-    """An offset found by its time.
+    """The result of an offset lookup by time.
 
     Arguments:
-        offset: the first offset at or after the time asked for.
+        offset: the first offset whose timestamp is at or after the requested time.
         timestamp: that record's timestamp in milliseconds since 1970-01-01 UTC.
-        leader_epoch: epoch of the leader when the record was written; None or -1: not known.
+        leader_epoch: the leader epoch when the record was written; None or -1 if unknown.
     """
 
     offset: int
@@ -162,13 +163,13 @@ class OffsetAndTimestamp(NamedTuple):
 
 
 class BrokerMetadata(NamedTuple):
-    """A broker as the cluster announces it.
+    """A broker in the cluster metadata.
 
     Arguments:
         nodeId: the broker's ``node.id``.
-        host: where it listens.
-        port: where it listens.
-        rack: its ``broker.rack``; None where it has none.
+        host: the host it listens on.
+        port: the port it listens on.
+        rack: its ``broker.rack``; None if it has no rack.
     """
 
     nodeId: int  # noqa: N815  # kafka-python's name
@@ -178,19 +179,19 @@ class BrokerMetadata(NamedTuple):
 
 
 class PartitionMetadata(NamedTuple):
-    """A partition as the cluster announces it; ``leader`` is -1 where there is none, brokers are given by id.
+    """A partition in the cluster metadata. Brokers are given by id.
 
     Arguments:
-        topic: the topic.
-        partition: its number.
-        leader: the broker that takes and gives its records.
-        leader_epoch: counts its leaders (KIP-320); -1 where the broker does not tell.
-        replicas: all that keep it, the preferred leader first.
-        isr: those of them that are in sync.
-        offline_replicas: those of them that are not running.
-        error: why it cannot be used at present, if so.
+        topic: name of the topic.
+        partition: number of the partition.
+        leader: the leader; -1 if there is none.
+        leader_epoch: the leader epoch (KIP-320); -1 if the broker does not report it.
+        replicas: all replicas, the preferred leader first.
+        isr: the in-sync replicas.
+        offline_replicas: the replicas that are not running.
+        error: why the partition is currently unavailable, if it is.
 
-    Partitions share their lists: do not change them.
+    Partitions share their lists: do not modify them.
     """
 
     topic: str
@@ -204,14 +205,14 @@ class PartitionMetadata(NamedTuple):
 
 
 class MemberInformation(NamedTuple):
-    """A member of a group, as the coordinator describes it.
+    """A group member as described by the coordinator.
 
     Arguments:
-        member_id: as the coordinator calls it.
-        client_id: as the client calls itself.
-        client_host: from where it connects.
-        member_metadata: what it subscribes to; bytes where the group is not one of consumers.
-        member_assignment: what it was given; bytes where the group is not one of consumers.
+        member_id: the id that the coordinator assigned.
+        client_id: the client's own id.
+        client_host: the host that the client connects from.
+        member_metadata: the member's subscription; bytes if the group is not a consumer group.
+        member_assignment: the member's assignment; bytes if the group is not a consumer group.
     """
 
     member_id: str
@@ -222,26 +223,26 @@ class MemberInformation(NamedTuple):
 
     @property
     def host(self) -> str:
-        """The same as ``client_host``."""
+        """Alias of ``client_host``."""
         return self.client_host
 
     @property
     def assignment(self) -> object:
-        """The same as ``member_assignment``."""
+        """Alias of ``member_assignment``."""
         return self.member_assignment
 
 
 class GroupInformation(NamedTuple):
-    """A group, as its coordinator describes it.
+    """A group as described by its coordinator.
 
     Arguments:
-        error_code: why it could not be described; 0: it was.
-        group: its id.
-        state: as brokers write it, such as "Stable".
-        protocol_type: "consumer" for consumers.
-        protocol: what its members agreed on, such as the name of an assignor.
-        members: those that are in it.
-        authorized_operations: what this client may do with it; None where that was not asked for.
+        error_code: why the group could not be described; 0 for success.
+        group: the group's id.
+        state: the state's name as brokers write it, such as "Stable".
+        protocol_type: "consumer" for consumer groups.
+        protocol: the protocol that the members agreed on, such as the name of an assignor.
+        members: the group's members.
+        authorized_operations: the operations that this client may perform on the group; None if not requested.
     """
 
     error_code: int
@@ -254,23 +255,23 @@ class GroupInformation(NamedTuple):
 
     @property
     def partition_assignor(self) -> str:
-        """The same as ``protocol``."""
+        """Alias of ``protocol``."""
         return self.protocol
 
     def _repr_html_(self) -> str:
-        """Return HTML for a notebook: the group, and its members."""
+        """Return the group and its members as HTML for a notebook."""
         from kafka.display.html_tables import groups
 
         return groups([self])
 
 
 class RetryOptions(NamedTuple):
-    """How often and how long apart something is tried again.
+    """How often, and at what interval, a failed operation is retried.
 
     Arguments:
-        limit: number of attempts after the first; 0 or None for no limit.
-        backoff_ms: pause between two attempts, in milliseconds.
-        retry_on_timeouts: whether a timeout is tried again as well.
+        limit: number of retries after the first attempt; 0 or None for no limit.
+        backoff_ms: time between two attempts, in milliseconds.
+        retry_on_timeouts: whether timeouts are retried as well.
     """
 
     limit: int | None = 3
@@ -283,9 +284,9 @@ class Node(NamedTuple):
 
     Arguments:
         id: its ``node.id``.
-        host: where it listens.
-        port: where it listens.
-        rack: its ``broker.rack``; None where it has none.
+        host: the host it listens on.
+        port: the port it listens on.
+        rack: its ``broker.rack``; None if it has no rack.
     """
 
     id: int
@@ -298,10 +299,12 @@ _TopicId = TypeVar("_TopicId", "UUID", str)
 
 
 def is_another_topic(before: _TopicId | None, now: _TopicId | None) -> bool:
-    """Return whether a topic was deleted and recreated, which its id shows (KIP-516).
+    """Return whether a topic was deleted and recreated, according to its id (KIP-516).
 
     Arguments:
-        before: its earlier id. None: it is unknown, or the brokers have no ids (before 2.8); the result is False then.
-        now: its current id, likewise.
+        before: its earlier id. None if it is unknown, or if the brokers have no topic ids (before 2.8).
+        now: its current id, or None for the same reasons.
+
+    If either id is None, the result is False.
     """
     return before is not None and now is not None and before != now

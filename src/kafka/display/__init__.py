@@ -1,16 +1,16 @@
-"""What people see: HTML tables and figures in notebooks, progress bars, and sizes as text.
+"""Output for people: HTML tables and figures in notebooks, progress bars, and sizes as text.
 
-Imports nothing else of the package. `html_tables.py` escapes HTML and makes tables, `progress_bar.py` draws progress
-bars, `figures.py` draws lag with matplotlib. A class shows itself in a notebook by its own `_repr_html_`, which imports
-these modules when it is called.
+This package imports nothing else of `kafka`. `html_tables.py` escapes HTML and makes tables, `progress_bar.py` draws
+progress bars, and `figures.py` plots lag with matplotlib. Classes define `_repr_html_` for notebooks and import these
+modules only when it is called.
 """
 
 
 def check_matplotlib(caller: str) -> None:
-    """Raise `ImportError`, saying what to install, if matplotlib is missing.
+    """Raise `ImportError` with installation instructions if matplotlib is missing.
 
     Arguments:
-        caller: what draws, as its user calls it.
+        caller: the public name of the function or method that draws.
     """
     try:
         import matplotlib.figure  # noqa: F401
@@ -19,10 +19,10 @@ def check_matplotlib(caller: str) -> None:
 
 
 def size_text(nbytes: float) -> str:
-    """A number of bytes with its unit, such as "1.5 MiB"."""
+    """Format a number of bytes with a unit, such as "1.5 MiB"."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         digits = 0 if unit == "B" else 1
-        if abs(round(nbytes, digits)) < 1024:  # compare what is shown: 1,048,575 bytes are 1.0 MiB
+        if abs(round(nbytes, digits)) < 1024:  # compare the rounded number: 1,048,575 bytes are shown as 1.0 MiB
             return f"{nbytes:.{digits}f} {unit}"
         nbytes /= 1024
     return f"{nbytes:.1f} TiB"

@@ -1,4 +1,4 @@
-"""Figures of matplotlib (the extra "plot"): `Figure`, which notebooks show, and the lag of partitions."""
+"""Matplotlib figures (the extra "plot"): `Figure`, which notebooks display, and a chart of partition lag."""
 
 import io
 from collections.abc import Mapping
@@ -7,17 +7,17 @@ from matplotlib.figure import Figure as _Figure
 
 
 class Figure(_Figure):
-    """A figure that notebooks show without pyplot; it needs no closing."""
+    """A figure that notebooks display without pyplot; it does not need to be closed."""
 
     def _repr_png_(self) -> bytes:
-        """Return the PNG image that a notebook shows."""
+        """Return the PNG image for a notebook."""
         picture = io.BytesIO()
         self.savefig(picture, format="png")
         return picture.getvalue()
 
 
 LARGEST_DRAWN = 20
-"""Maximum number of bars; the partitions with the largest lag are shown."""
+"""Maximum number of bars; partitions with the largest lag come first."""
 _BAR_INCHES, _FRAME_INCHES, _WIDTH_INCHES = 0.3, 1.2, 9
 
 
@@ -37,7 +37,7 @@ def lag_figure(of: str, lags: Mapping[str, int | None]) -> Figure:
     axes.bar_label(bars, texts, padding=3)
     axes.set_yticks(range(len(drawn)), drawn, parse_math=False)
     axes.invert_yaxis()
-    axes.margins(x=0.15)  # room for the number of the longest bar
+    axes.margins(x=0.15)  # room for the label of the longest bar
     axes.set_xlim(left=0)
     axes.set_xlabel("lag (offsets)")
     axes.set_title(_title(of, lags, len(drawn)), parse_math=False)

@@ -1,4 +1,4 @@
-"""The HTML tables that notebooks show: small, escaped, and cheap even for large values.
+"""HTML tables for notebooks: small, escaped, and cheap even for large values.
 
 `html` fills a template and escapes its values.
 """
@@ -13,27 +13,27 @@ _UNSEEN: dict[int, int | str] = {
     **{code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0x0A)},  # pictures of control characters
     0x7F: 0x2421,
     **{
-        code: f"\\u{code:04x}"  # would change how the surrounding text reads
+        code: f"\\u{code:04x}"  # changes how the surrounding text is displayed
         for code in (
             *(0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0x200B, 0x2010)),
             *(*range(0x2028, 0x202F), *range(0x2060, 0x2070), 0x3164, *range(0xFE00, 0xFE10), 0xFEFF, 0xFFA0),
             *range(0xFFF0, 0xFFFC),
         )
     },
-    **{code: f"\\U{code:08x}" for code in range(0xE0000, 0xE1000)},  # tags and selectors, which are invisible
+    **{code: f"\\U{code:08x}" for code in range(0xE0000, 0xE1000)},  # invisible tags and variation selectors
     **{code: f"\\x{code:02x}" for code in range(0x80, 0xA0)},
     **{code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)},  # surrogates, which UTF-8 cannot encode
 }
 
 
 class Html(str):
-    """Text that is already HTML."""
+    """A string that is already HTML and is not escaped again."""
 
     __slots__ = ()
 
 
 def html(template: str, *values: Any) -> Html:
-    """Fill a template as `str.format` does; values are escaped unless they are `Html`."""
+    """Fill a template like `str.format`; values are escaped unless they are `Html`."""
     return Html(template.format(*map(escaped, values)))
 
 
@@ -47,28 +47,28 @@ def escaped(value: Any) -> Html:
 
 
 def visible(text: str) -> str:
-    """Make control characters, and those that change the direction of text, visible."""
+    """Replace control characters, and characters that change the text direction, by visible ones."""
     return text.translate(_UNSEEN)
 
 
 def joined(parts: Iterable[Html], between: str = "") -> Html:
-    """Join parts; the separator ``between`` is HTML."""
+    """Join HTML parts; the separator ``between`` is HTML, too."""
     return Html(between.join(parts))
 
 
 MOST_ROWS = 10
-"""Maximum number of rows shown; the number of remaining rows is stated below."""
+"""Maximum number of rows shown; a line below the table states how many are left out."""
 _MOST_TEXT = 200
 _MOST_VALUE = 80
 _LEFT = Html(' style="text-align: left"')
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _WITH_VALUES = ("key", "value", "headers")
 _OF_A_RECORD = ("topic", "partition", "offset", "timestamp", *_WITH_VALUES, "delivery_count")
-"""The fields of a record that are shown, if it has them."""
+"""Names of the record fields to show, if the record has them."""
 
 
 class _Values(reprlib.Repr):
-    """The `repr` of a value, computed from a limited part of it."""
+    """A `repr` that reads only a limited part of a value."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class _Values(reprlib.Repr):
         self.maxlevel = 4
 
     def repr_bytes(self, value: bytes, level: int) -> str:
-        """As for text."""
+        """Shorten bytes the same way as text."""
         return repr(value) if len(value) <= _MOST_VALUE else f"{value[:_MOST_VALUE]!r}... ({len(value):,} bytes)"
 
 
@@ -84,12 +84,12 @@ _VALUES = _Values()
 
 
 def titled(title: str, *parts: Html) -> Html:
-    """Return parts below a title."""
+    """Return the parts below a title."""
     return html("<div><p><b>{}</b></p>{}</div>", text(title), joined(parts))
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> Html:
-    """Return a table of names and values; None and empty values are omitted."""
+    """Return a table of names and values, without None and empty values."""
     rows = [
         html("<tr><th{}>{}</th><td{}>{}</td></tr>", _LEFT, text(name), _LEFT, text(value))
         for name, value in pairs
@@ -116,7 +116,7 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]], total: int) -
 
 
 def text(shown: object) -> str:
-    """Return the shortened text of a cell; the caller escapes it."""
+    """Return the shortened text of a cell, not escaped."""
     if isinstance(shown, Html):
         return shown
     told = str(shown) if shown is not None else ""
@@ -124,15 +124,15 @@ def text(shown: object) -> str:
 
 
 def value(shown: object) -> str:
-    """Return the shortened `repr` of a key, a value or headers; never raises, whatever a user's class does."""
+    """Return the shortened `repr` of a key, value or headers. Never raises, even if a user's class does."""
     try:
         return _VALUES.repr(shown)
-    except Exception:  # from a user's class, which must not prevent showing the other records
+    except Exception:  # raised by a user's class; the other records are still shown
         return f"<{type(shown).__name__}>"
 
 
 def time(timestamp_ms: object) -> str:
-    """Format a timestamp in milliseconds since 1970-01-01 UTC; invalid ones unchanged, and "" for -1."""
+    """Format a timestamp in milliseconds since 1970-01-01 UTC. Return "" for -1, and invalid timestamps unchanged."""
     if not isinstance(timestamp_ms, int):
         return text(timestamp_ms)
     if timestamp_ms < 0:
@@ -145,7 +145,7 @@ def time(timestamp_ms: object) -> str:
 
 
 def one_record(record: Any) -> Html:
-    """Return a table of the fields of a record, a named tuple."""
+    """Return a table of a record's fields. The record is a named tuple."""
     return titled(type(record).__name__, facts(zip(_shown(record), _cells(record), strict=True)))
 
 
@@ -182,7 +182,7 @@ _MEMBER = ("member", "client", "host", "assigned")
 
 
 def topics(described: Sequence[Mapping[str, Any]]) -> Html:
-    """Return a table of topics; for a single topic also its partitions.
+    """Return a table of topics; for a single topic, also a table of its partitions.
 
     Arguments:
         described: the result of `describe_topics`.
@@ -195,10 +195,10 @@ def topics(described: Sequence[Mapping[str, Any]]) -> Html:
 
 
 def groups(described: Collection[Any]) -> Html:
-    """Return a table of groups; for a single group also its members.
+    """Return a table of groups; for a single group, also a table of its members.
 
     Arguments:
-        described: dicts as returned by `describe_groups` and `list_groups`, or named tuples.
+        described: dicts from `describe_groups` or `list_groups`, or named tuples.
     """
     parts = [table(_GROUP, map(_group, described), len(described))]
     if len(described) == 1:
@@ -244,14 +244,14 @@ def _member(given: Any) -> list[object]:
 
 
 def _assigned(member: Mapping[str, Any]) -> str:
-    """Return topics with their partitions, from any form of a member's assignment."""
+    """Format a member's assignment, in any of its forms, as topics with their partitions."""
     given = _first(member, "member_assignment", "assignment")
     if given is None:
         return ""
     try:
         form = _named(given)
         pairs = [_pair(each) for each in _first(form, "assigned_partitions", "topic_partitions", "assignment") or ()]
-    except (AttributeError, KeyError, TypeError, ValueError):  # an application's own protocol
+    except (AttributeError, KeyError, TypeError, ValueError):  # the group uses an application-specific protocol
         return value(given)
     return "; ".join(f"{topic}: {', '.join(map(str, partitions))}" for topic, partitions in pairs)
 
@@ -264,7 +264,7 @@ def _pair(given: Any) -> tuple[object, list[object]]:
 
 
 def _named(given: Any) -> Mapping[str, Any]:
-    """Return a dict unchanged, a named tuple as a dict."""
+    """Convert a named tuple to a dict; return a mapping unchanged."""
     if isinstance(given, Mapping):
         return given
     named: dict[str, Any] = given._asdict()
@@ -272,5 +272,5 @@ def _named(given: Any) -> Mapping[str, Any]:
 
 
 def _first(found: Mapping[str, Any], *names: str) -> Any:
-    """Return the value of the first name that exists."""
+    """Return the first of the named values that is present and not empty."""
     return next((found[name] for name in names if found.get(name)), None)

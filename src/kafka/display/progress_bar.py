@@ -1,4 +1,4 @@
-"""Progress reports: none, a bar on the terminal or in a notebook, or a callback."""
+"""Progress reports: a bar on the terminal or in a notebook, a callback, or nothing."""
 
 from collections.abc import Callable
 from types import TracebackType
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 Tell = Callable[[int, int], object]
-"""Called with the number done and the total."""
+"""Called with the number completed and the total."""
 
 
 class ProgressReport:
@@ -16,10 +16,10 @@ class ProgressReport:
 
     Arguments:
         given: True shows a progress bar with Rich; a function is called after each step; False reports nothing.
-        total: the total, such as offsets to read or rows to send.
+        total: the total, such as the number of offsets to read or rows to send.
         what: the label of the bar, such as "reading".
 
-    Raises `ImportError` for a bar without Rich, `TypeError` for any other `given`.
+    Raises `ImportError` if a bar is requested and Rich is not installed, `TypeError` for any other `given`.
     """
 
     def __init__(self, given: bool | Tell, total: int, what: str) -> None:
@@ -45,7 +45,7 @@ class ProgressReport:
             self._bar.stop()
 
     def reached(self, done: int) -> None:
-        """Report the number done."""
+        """Report the number completed so far."""
         if self._tell is not None:
             self._tell(done, self._total)
 

@@ -1,18 +1,18 @@
-"""Formats of values: bytes to typed Arrow columns or objects. Layer 2: imports `record/` and the layers below it.
+"""Converts bytes to typed Arrow columns or objects, and back. Layer 2: imports `record/` and the layers below it.
 
-`column_builders` has the columns that a decoder fills value by value. If a value cannot be decoded, it is removed again
-and becomes null, and its cause is reported next to the column (`bad_values`). `column_io` has the readers and writers
-of columns that clients accept, in any format. `plain_columns` has the values of Kafka's own serializers, and
-`value_framing` the prefixes and headers that name schemas.
+`column_builders` has the columns that a decoder fills value by value. If a value cannot be decoded, its row becomes
+null, and the error is reported separately (`bad_values`). `column_io` has the readers and writers of columns that
+clients accept, for all formats. `plain_columns` converts the values of Kafka's own serializers, and `value_framing` the
+prefixes and headers that identify schemas.
 
-`avro`, `json` and `protobuf` have a format each: `codec` has the class for programs. In `avro`, `schema` parses
-schemas and `resolution` decides which type of the writer is read as which of the reader. `column_decoder` decodes into
-columns, with readers from `scalar_readers` and `nested_readers`; `column_encoder` encodes columns, with `arrow_writers`
-and `arrow_nested`; `arrow_types` maps types to Arrow's and back. `object_decoder` decodes and encodes objects:
+`avro`, `json` and `protobuf` implement one format each, with the public class in `codec`. In `avro`, `schema` parses
+schemas, and `resolution` matches the writer's types with the reader's. `column_decoder` decodes into columns, with
+readers from `scalar_readers` and `nested_readers`; `column_encoder` encodes columns, with `arrow_writers` and
+`arrow_nested`; `arrow_types` maps types to Arrow's and back. `object_decoder` decodes and encodes objects:
 `object_plan` makes the readers (`object_readers`, `nested_objects`) and the writers (`object_writers`,
 `logical_writers`, `nested_writers`).
 
-This module has the names for programs: `Avro` and `Json`, their errors and their results.
+This module exports the public names: `Avro`, `Json` and `Protobuf`, and their errors and results.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -70,7 +70,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name on first use: Spark's processes are new each time, and need few of them."""
+    """Load a public name on first use. Spark often starts new processes, which need only a few of these modules."""
     return of_a_package(__name__, name, _HOMES)
 
 

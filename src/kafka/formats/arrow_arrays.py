@@ -1,4 +1,4 @@
-"""Arrow arrays from the memory of columns, and checks of Arrow types and arrays that come from outside."""
+"""Makes Arrow arrays from the memory of columns, and checks Arrow types and arrays from users."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kafka.formats.column_builders import Column, Taken
 
 
 def array_of(column: Column, type_: pa.DataType) -> Any:
-    """Return a column as an array of its type, without copying, and leave the column empty."""
+    """Move a column's memory to an array of the given type, without copying; the column is empty afterwards."""
     return array_of_taken(column.take(), type_)
 
 
 def array_of_taken(taken: Taken, type_: pa.DataType) -> Any:
-    """Return the memory that a column gave as an array of its type."""
+    """Make an array of the given type from memory taken from a column."""
     if pa.types.is_null(type_):
         return pa.nulls(taken.rows)
     buffers = [None if each is None else pa.py_buffer(each) for each in taken.buffers]
@@ -25,14 +25,14 @@ def array_of_taken(taken: Taken, type_: pa.DataType) -> Any:
 
 
 def _children(type_: pa.DataType) -> list[pa.DataType]:
-    """Return the types of the columns inside a type."""
+    """Return the types of the child columns of a type."""
     if pa.types.is_map(type_):
         return [pa.struct([type_.key_field, type_.item_field])]
     return [type_.field(at).type for at in range(type_.num_fields)]
 
 
 def binary_buffers(values: Any) -> tuple[memoryview, memoryview, memoryview, bool]:
-    """Return data, int32 end positions and bitmap of an array of binary or string, and whether it has nulls."""
+    """Return the data, int32 end positions and bitmap of a binary or string array, and whether it has nulls."""
     if values.offset or len(values.buffers()[1] or b"") < 4:
         values = pa.concat_arrays([values, values.slice(0, 0)]) if len(values) else values
     valid, ends, data = values.buffers()
@@ -59,30 +59,30 @@ _PLAIN = (
     (pa.types.is_timestamp,),
     (pa.types.is_duration,),
 )
-"""Types of one kind: values of one are values of the other if they are in range."""
+"""Groups of types: values of one type can be written as another type of the group if they are in its range."""
 
 
 def check_valid(array: Any) -> None:
-    """Check that an array from outside is valid: its offsets are within its data, its texts are UTF-8.
+    """Check a user's array: offsets must be within the data, and strings must be UTF-8.
 
     Raises:
-        pyarrow.ArrowInvalid: it is not.
+        pyarrow.ArrowInvalid: the array is invalid.
     """
     array.validate()
-    for each in array.flatten() if pa.types.is_struct(array.type) else [array]:  # a slice's children are not sliced
+    for each in array.flatten() if pa.types.is_struct(array.type) else [array]:  # children of a slice are unsliced
         each.validate(full=True)
 
 
 def check_kind(given: Any, wanted: Any, path: str = "", *, allows_more: bool = False) -> None:
-    """Check that columns of a type can be written as another type without changing their values.
+    """Check that columns of one type can be written as another type without changing their values.
 
     Args:
         given: the `pyarrow.DataType` to write.
-        wanted: the schema's.
-        path: the column's path, for the error.
-        allows_more: whether fields that the schema lacks are allowed.
+        wanted: the schema's type.
+        path: the column's path, for the error message.
+        allows_more: allow fields that the schema lacks.
 
-    Raises `ValueError`, which names the field, for a type of another kind and for a field that the schema lacks.
+    Raises `ValueError` with the field's name for an incompatible type or a field that the schema lacks.
     """
     types = pa.types
     if types.is_dictionary(given):
@@ -124,7 +124,7 @@ def _is_kept(given: Any, wanted: Any) -> bool:
 
 
 def first_misfit(array: Any, wanted: pa.DataType) -> str:
-    """Describe where a safe cast fails: the row, the field and its value."""
+    """Describe the first value that makes a safe cast fail: its row, field and value."""
     start, size = 0, len(array)
     while size > 1:
         half = size // 2

@@ -1,4 +1,4 @@
-"""Values that could not be decoded."""
+"""Describes values that could not be decoded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 PREFIX_SIZE = 5
-"""Bytes of Confluent's prefix: a zero byte and the schema id, big-endian."""
+"""Size of Confluent's prefix in bytes: a zero byte and the big-endian schema id."""
 
 
 _HIGHEST_LIKELY_ID = 1 << 24
@@ -19,22 +19,22 @@ class BadValue(NamedTuple):
     schema_id: int | None
     """None if the value has no schema id."""
     cause: str
-    """What was expected and found, after the path of the field."""
+    """The path of the field, and what was expected and found."""
     field: str | None = None
-    """The path of the field, such as ``items[3].price``; None if the value as a whole is bad."""
+    """The path of the field, such as ``items[3].price``; None if the value as a whole is invalid."""
 
     @property
     def text(self) -> str:
-        """The cause, after the schema id if there is one."""
+        """The cause, preceded by the schema id if there is one."""
         return self.cause if self.schema_id is None else f"schema id {self.schema_id}: {self.cause}"
 
 
 def error_column(values: Any, bad: Mapping[int, BadValue]) -> Any:
-    """Make the column that says why rows are null: structs of ``cause`` and ``bytes``.
+    """Make a column of structs of ``cause`` and ``bytes`` that shows why rows could not be decoded.
 
     Args:
-        values: the bytes, an array of binary.
-        bad: those that could not be decoded, by row; other rows are null.
+        values: the encoded values, a binary array.
+        bad: the values that could not be decoded, by row; all other rows are null.
     """
     import pyarrow as pa
 
@@ -53,7 +53,7 @@ def id_at(data: memoryview, at: int) -> int:
 
 
 def prefix_hint(value: bytes | memoryview) -> str:
-    """Return a hint for the error message of a value decoded without a registry, if it seems to have a prefix."""
+    """Return a hint for the error message if a value decoded without a registry seems to begin with a prefix."""
     if len(value) < PREFIX_SIZE or value[0] != 0:
         return ""
     schema_id = int.from_bytes(value[1:PREFIX_SIZE], "big")
@@ -63,7 +63,7 @@ def prefix_hint(value: bytes | memoryview) -> str:
 
 
 def bad_value(data: memoryview, ends: memoryview, row: int, cause: str | None, field: str, framed: bool) -> BadValue:
-    """Describe a row that could not be decoded; without a cause, its prefix is missing."""
+    """Describe a row that could not be decoded. If `cause` is None, the prefix is missing."""
     if cause is not None and framed:
         return BadValue(row, id_at(data, ends[row]), cause, field or None)
     if cause is not None:

@@ -1,6 +1,7 @@
-"""Little-endian floating-point numbers, and checks that bytes are UTF-8.
+"""Reads and writes little-endian floating-point numbers, and checks that bytes are UTF-8.
 
-The plain variant uses this module. Compiled modules inline the same functions from `byte_operations.pxd`.
+The plain variant uses this module. Compiled modules inline the same functions from `byte_operations.pxd`. Callers check
+the bounds.
 """
 
 from __future__ import annotations
@@ -11,21 +12,21 @@ import struct
 from kafka.record.batch_types import Buffer
 
 _DIGITS = 24
-"""Binary digits of a float's significand."""
+"""Number of binary digits in a float's significand."""
 
 
 def float_at(data: Buffer, at: int) -> float:
-    """Return the float at a position; its bytes are known to be there."""
+    """Return the float at a position."""
     return float(struct.unpack_from("<f", data, at)[0])
 
 
 def double_at(data: Buffer, at: int) -> float:
-    """Return the double at a position; its bytes are known to be there."""
+    """Return the double at a position."""
     return float(struct.unpack_from("<d", data, at)[0])
 
 
 def whole_as_float(value: int) -> float:
-    """Return the float of 32 bits that is nearest to a whole number: it is rounded once, as Java does."""
+    """Return the 32-bit float nearest to an integer, rounded once like in Java."""
     size = abs(value)
     spare = size.bit_length() - _DIGITS
     if spare <= 0:
@@ -38,7 +39,7 @@ def whole_as_float(value: int) -> float:
 
 
 def put_float(out: memoryview, at: int, value: float) -> None:
-    """Write a number as a float where room for it is known to be; numbers beyond its range become infinite."""
+    """Write a number as a float; numbers beyond its range become infinite."""
     try:
         struct.pack_into("<f", out, at, value)
     except OverflowError:
@@ -46,12 +47,12 @@ def put_float(out: memoryview, at: int, value: float) -> None:
 
 
 def put_double(out: memoryview, at: int, value: float) -> None:
-    """Write a double where room for it is known to be."""
+    """Write a double."""
     struct.pack_into("<d", out, at, value)
 
 
 def is_utf8(data: Buffer, start: int, size: int) -> bool:
-    """Return whether bytes, which are known to be there, are UTF-8 without surrogates."""
+    """Return whether bytes are UTF-8 without surrogates."""
     try:
         str(data[start : start + size], "utf-8")
     except UnicodeDecodeError:

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Columns in Arrow's layout that decoders fill value by value. Compiled by Cython; the plain variant behaves the same.
 
-A decoder appends to the columns of a row's leaves, then ends the row in the columns above them. `truncate` removes a
-row that turns out to be bad, and restores all columns. `take` hands out the memory as an Arrow array's buffers and
-leaves the column empty, ready for the next batch.
+A decoder appends a row's values to the leaf columns, then ends the row in their parent columns. `truncate` removes a
+row that turns out to be invalid from all columns. `take` returns the memory as an Arrow array's buffers and leaves the
+column empty for the next batch.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if cython.compiled:
 
 _FIRST_ROOM = cython.declare(cython.Py_ssize_t, 256)
 _MAX_DATA = cython.declare(cython.longlong, 0x7FFFFFFF)
-"""End positions in a column have 32 bits."""
+"""Maximum end position in a column: Arrow uses 32 bits."""
 
 
 def _larger(view: Any, used: int, size: int) -> memoryview:
-    """Return `size` bytes of memory that begin with the `used` first bytes of a view."""
+    """Return `size` bytes of memory that begin with the first `used` bytes of a view."""
     grown = allocate(size)
     if used:
         grown[:used] = memoryview(view).cast("B")[:used]
@@ -34,13 +34,13 @@ def _larger(view: Any, used: int, size: int) -> memoryview:
 
 
 def _nothing(code: Any = "B") -> Any:
-    """Return an empty buffer of a format of `memoryview`."""
+    """Return an empty buffer with a `memoryview` format."""
     return memoryview(bytearray(0)).cast(code)
 
 
 @cython.cclass
 class Column:
-    """A column that is being filled: a number of rows, of which some are null."""
+    """Base class: a column being filled, with its number of rows and of nulls."""
 
     def __init__(self) -> None:
         self.rows = self.nulls = self._room = 0
@@ -49,7 +49,7 @@ class Column:
     @cython.cfunc
     @cython.exceptval(-1)
     def _grow(self) -> cython.int:
-        """Make room for twice as many rows."""
+        """Double the room for rows."""
         self._room = max(_FIRST_ROOM, 2 * self._room)
         if self.nulls > 0:
             self._valid = _larger(self._valid, (self.rows + 7) >> 3, (self._room + 7) >> 3)
@@ -58,7 +58,7 @@ class Column:
     @cython.cfunc
     @cython.exceptval(-1)
     def _begin_row(self) -> cython.int:
-        """Count a row that is not null and whose value is already stored."""
+        """Count a row that is not null; its value is already stored."""
         row: cython.Py_ssize_t = self.rows
         if self.nulls > 0:
             self._valid[row >> 3] |= 1 << (row & 7)
@@ -68,7 +68,7 @@ class Column:
     @cython.cfunc
     @cython.exceptval(-1)
     def _start_nulls(self) -> cython.int:
-        """Start the bitmap of a column without nulls: all rows so far are valid."""
+        """Create the validity bitmap of a column without nulls, with all rows valid."""
         view = allocate((self._room + 7) >> 3)
         used: cython.Py_ssize_t = (self.rows + 7) >> 3
         view[:used] = b"\xff" * used
@@ -78,7 +78,7 @@ class Column:
     @cython.cfunc
     @cython.exceptval(-1)
     def _set_null(self) -> cython.int:
-        """Count a row that is null; there is room for it."""
+        """Count a null row; the caller has made room for it."""
         row: cython.Py_ssize_t = self.rows
         if self.nulls == 0:
             self._start_nulls()
@@ -96,7 +96,7 @@ class Column:
     @cython.cfunc
     @cython.exceptval(-1)
     def truncate(self, rows: cython.Py_ssize_t) -> cython.int:
-        """Drop all rows after the first `rows`."""
+        """Remove all rows after the first `rows`."""
         row: cython.Py_ssize_t
         if self.nulls > 0:
             for row in range(rows, self.rows):
@@ -106,19 +106,19 @@ class Column:
         return 0
 
     def _take_valid(self) -> Any:
-        """Return the bitmap of valid rows, None if all are, and forget the rows."""
+        """Return the validity bitmap, or None if all rows are valid, and reset the rows."""
         valid = cut(memoryview(self._valid), (self.rows + 7) >> 3) if self.nulls > 0 else None
         self._valid = memoryview(bytearray(1))
         self.rows = self.nulls = self._room = 0
         return valid
 
     def take(self) -> Taken:
-        """Return the memory for an Arrow array, and start over without rows."""
+        """Return the memory for an Arrow array, and reset the column."""
         raise NotImplementedError
 
 
 class Taken:
-    """The memory of a column: arguments of `pyarrow.Array.from_buffers`, and those of the columns inside it."""
+    """The memory of a column: arguments of `pyarrow.Array.from_buffers`, including the child columns."""
 
     __slots__ = ("buffers", "children", "nulls", "rows")
 
@@ -129,7 +129,7 @@ class Taken:
 @cython.final
 @cython.cclass
 class NullColumn(Column):
-    """Nothing but nulls."""
+    """A column that contains only nulls."""
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -142,7 +142,7 @@ class NullColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def truncate(self, rows: cython.Py_ssize_t) -> cython.int:
-        """Drop all rows after the first `rows`."""
+        """Remove all rows after the first `rows`."""
         self.rows = self.nulls = rows
         return 0
 
@@ -156,7 +156,7 @@ class NullColumn(Column):
 @cython.final
 @cython.cclass
 class BooleanColumn(Column):
-    """Truth values, one bit each."""
+    """Booleans, one bit each."""
 
     def __init__(self) -> None:
         Column.__init__(self)
@@ -385,7 +385,7 @@ class DoubleColumn(Column):
 @cython.final
 @cython.cclass
 class BytesColumn(Column):
-    """Byte strings, or texts in UTF-8."""
+    """Bytes, or UTF-8 strings."""
 
     def __init__(self) -> None:
         Column.__init__(self)
@@ -421,7 +421,7 @@ class BytesColumn(Column):
         start: cython.Py_ssize_t,
         size: cython.Py_ssize_t,
     ) -> cython.int:
-        """Append `size` bytes of a source, which are known to be there."""
+        """Append `size` bytes of a source; the caller has checked the bounds."""
         if self.rows == self._room:
             self._grow()
         if size > self._data_room - self.data_size:
@@ -449,7 +449,7 @@ class BytesColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def truncate(self, rows: cython.Py_ssize_t) -> cython.int:
-        """Drop all rows after the first `rows`."""
+        """Remove all rows after the first `rows`."""
         Column.truncate(self, rows)
         self.data_size = self._ends[rows] if self._room else 0
         return 0
@@ -467,7 +467,7 @@ class BytesColumn(Column):
 @cython.final
 @cython.cclass
 class FixedColumn(Column):
-    """Values of `width` bytes each: byte strings, or little-endian two's complement numbers."""
+    """Values of `width` bytes each: bytes, or little-endian two's complement numbers."""
 
     def __init__(self, width: cython.Py_ssize_t) -> None:
         Column.__init__(self)
@@ -485,7 +485,7 @@ class FixedColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def append(self, source: cython.const[cython.uchar][::1], start: cython.Py_ssize_t) -> cython.int:  # type: ignore[valid-type]
-        """Append `width` bytes of a source, which are known to be there."""
+        """Append `width` bytes of a source; the caller has checked the bounds."""
         at: cython.Py_ssize_t = self.rows * self.width
         if self.rows == self._room:
             self._grow()
@@ -544,7 +544,7 @@ class FixedColumn(Column):
 @cython.final
 @cython.cclass
 class ListColumn(Column):
-    """Lists; their items are the rows of another column. A map is a list of structs of a key and a value."""
+    """Lists; another column contains their items. A map is a list of structs of a key and a value."""
 
     def __init__(self, items: Column) -> None:
         Column.__init__(self)
@@ -563,7 +563,7 @@ class ListColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def end_list(self) -> cython.int:
-        """Append the list of all items that were appended since the last list."""
+        """Append a list of all items appended since the last list."""
         if self.rows == self._room:
             self._grow()
         if self.items.rows > _MAX_DATA:
@@ -585,7 +585,7 @@ class ListColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def truncate(self, rows: cython.Py_ssize_t) -> cython.int:
-        """Drop all rows after the first `rows`, and the items of an unfinished list."""
+        """Remove all rows after the first `rows`, and the items of an unfinished list."""
         Column.truncate(self, rows)
         self.items.truncate(self._ends[rows] if self._room else 0)
         return 0
@@ -601,7 +601,7 @@ class ListColumn(Column):
 @cython.final
 @cython.cclass
 class StructColumn(Column):
-    """Structs; each field is a column of its own."""
+    """Structs; each field is a separate column."""
 
     def __init__(self, fields: list[Column]) -> None:
         Column.__init__(self)
@@ -610,7 +610,7 @@ class StructColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def end_row(self) -> cython.int:
-        """Append the struct of the values that were appended to each field."""
+        """Append a struct of the values appended to the fields."""
         if self.rows == self._room:
             self._grow()
         self._begin_row()
@@ -619,7 +619,7 @@ class StructColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def append_null(self) -> cython.int:
-        """Append a null, which all fields have as well."""
+        """Append a null, to each field as well."""
         field: Column
         if self.rows == self._room:
             self._grow()
@@ -631,7 +631,7 @@ class StructColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def truncate(self, rows: cython.Py_ssize_t) -> cython.int:
-        """Drop all rows after the first `rows`, and the fields of an unfinished row."""
+        """Remove all rows after the first `rows`, and the fields of an unfinished row."""
         field: Column
         Column.truncate(self, rows)
         for field in self.fields:

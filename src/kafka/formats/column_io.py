@@ -1,6 +1,6 @@
-"""Readers and writers of columns, which clients accept for keys and values in any format.
+"""Readers and writers of columns in any format, which clients accept for keys and values.
 
-Those that use a schema registry come from `SchemaRegistryClient.reader` and `writer`; this module has the others.
+`SchemaRegistryClient.reader` and `writer` return those that use a schema registry; this module has the others.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ class ColumnReader(Protocol):
         """Decode the keys or values of records.
 
         Args:
-            values: an array of binary.
-            headers: the headers of the same records, an array; None if there are none. Only readers of a schema
-                registry use them, as a header may name the schema of a key or value.
+            values: a binary array.
+            headers: an array of the records' headers, or None. Only readers of a schema registry use them, because a
+                header may identify the schema of a key or value.
             field: "key" or "value".
 
         Returns:
-            The column, with a row for each value, and which values could not be decoded and why; these rows are null.
+            The column, with a row for each value, and the values that could not be decoded; their rows are null.
 
         Raises:
-            SchemaNeeded: a schema has to be looked up first.
+            SchemaNeeded: a schema must be looked up first.
         """
 
 
@@ -47,24 +47,24 @@ class ColumnWriter(Protocol):
 
     @property
     def field_names(self) -> Collection[str]:
-        """The fields of the schema; empty if it is not a record."""
+        """The names of the schema's fields; empty if it is not a record."""
 
     def encode(self, column: Any) -> pa.BinaryArray:
-        """Encode an array, each row as one value; raises ValueError for a row that does not fit."""
+        """Encode each row of an array as one value; raises ValueError for a row that does not fit."""
 
 
 ReadAs: TypeAlias = "ColumnReader | Avro | Json | Protobuf | str"
-"""What keys or values may be read as: a reader, an `Avro`, `Json` or `Protobuf`, or the name of a plain type."""
+"""Accepted by clients to decode keys or values: a reader, a codec, or the name of a plain type."""
 WriteAs: TypeAlias = "ColumnWriter | Avro | Json | Protobuf | str"
-"""What keys or values may be written as."""
+"""Accepted by clients to encode keys or values: a writer, a codec, or the name of a plain type."""
 
 
 class SchemaNeeded(Exception):
-    """Schemas have to be looked up first: call `look_up`, and decode again.
+    """Schemas must be looked up: call `look_up`, then decode again.
 
     Args:
-        reader: has a method `look_up` that takes the names; its result may have to be awaited.
-        names: the ids of the schemas, or their GUIDs if headers name those.
+        reader: has a method `look_up`, which is called with the names; its result may have to be awaited.
+        names: the ids of the schemas, or their GUIDs if headers contain those.
     """
 
     def __init__(self, reader: Any, names: Collection[int | str]) -> None:
@@ -78,33 +78,33 @@ class SchemaNeeded(Exception):
 
 
 class FormatRows:
-    """Reads and writes rows of an `Avro`, `Json` or `Protobuf` object."""
+    """Adapts an `Avro`, `Json` or `Protobuf` object to a column reader and writer."""
 
     def __init__(self, given: Any) -> None:
-        """Take the object.
+        """Set the object.
 
         Raises:
-            AvroSchemaError: no column can hold the schema.
+            AvroSchemaError: the schema cannot be a column.
         """
         self._given = given
         self.type: Any = given.type if hasattr(given, "type") else given.arrow_type
         self.field_names = names_of_type(self.type)
 
     def decode_known(self, values: Any, headers: Any = None, field: str = "value") -> tuple[Any, list[BadValue]]:
-        """See `ColumnReader`; the headers are ignored."""
+        """Decode values; see `ColumnReader`. Headers are ignored."""
         found: tuple[Any, list[BadValue]] = self._given.decode_rows(values)
         return found
 
     def encode(self, column: Any) -> pa.BinaryArray:
-        """See `ColumnWriter`."""
+        """Encode a column; see `ColumnWriter`."""
         return encoded_rows(self._given, column)
 
 
 class PlainRows:
-    """Reads and writes values of Kafka's own serializers: texts, bytes and numbers."""
+    """Reads and writes values of Kafka's own serializers: strings, bytes and numbers."""
 
     def __init__(self, kind: str) -> None:
-        """Take the kind, one of `plain.KINDS`; raises ValueError for another one."""
+        """Set the kind, one of `plain_columns.KINDS`; raises ValueError for any other."""
         from kafka.formats.plain_columns import PlainColumns
 
         self._columns = PlainColumns(kind)
@@ -112,31 +112,31 @@ class PlainRows:
         self.field_names: Collection[str] = ()
 
     def decode_known(self, values: Any, headers: Any = None, field: str = "value") -> tuple[Any, list[BadValue]]:
-        """See `ColumnReader`; the headers are ignored."""
+        """Decode values; see `ColumnReader`. Headers are ignored."""
         return self._columns.decode(values)
 
     def encode(self, column: Any) -> pa.BinaryArray:
-        """See `ColumnWriter`."""
+        """Encode a column; see `ColumnWriter`."""
         encoded: pa.BinaryArray = self._columns.encode(column.cast(self.type))
         return encoded
 
 
 def reader_of(given: Any, name: str) -> ColumnReader:
-    """The reader that a user's argument stands for.
+    """Return the reader for a user's argument.
 
     Args:
-        given: a kind of `plain.KINDS`, an `Avro`, `Json` or `Protobuf` object, or a reader.
-        name: of the argument.
+        given: a kind of `plain_columns.KINDS`, an `Avro`, `Json` or `Protobuf` object, or a reader.
+        name: the argument's name, for errors.
 
     Raises:
-        TypeError: it has another type.
-        ValueError: there is no such kind.
+        TypeError: the argument has another type.
+        ValueError: the kind is unknown.
     """
     return _of(given, name, "reader", "decode_known")  # type: ignore[no-any-return]
 
 
 def writer_of(given: Any, name: str) -> ColumnWriter:
-    """The writer that a user's argument stands for; see `reader_of`."""
+    """Return the writer for a user's argument; see `reader_of`."""
     return _of(given, name, "writer", "encode")  # type: ignore[no-any-return]
 
 
@@ -161,14 +161,14 @@ def _of(given: Any, name: str, role: str, method: str) -> Any:
 
 
 def names_of_type(type_: Any) -> Collection[str]:
-    """The names of a struct's fields; empty for any other type."""
+    """Return the names of a struct's fields; empty for any other type."""
     import pyarrow as pa
 
     return {field.name for field in type_} if pa.types.is_struct(type_) else ()
 
 
 def names_of_avro(schema: ParsedSchema) -> Collection[str]:
-    """The names of a record's fields; a union has those of its records."""
+    """Return the names of a record's fields; for a union, those of all its records."""
     from kafka.formats.avro.schema import Record, Union
 
     branches = schema.branches if isinstance(schema, Union) else (schema,)
@@ -176,14 +176,14 @@ def names_of_avro(schema: ParsedSchema) -> Collection[str]:
 
 
 def encoded_rows(codec: Avro | Json | Protobuf, column: Any) -> pa.BinaryArray:
-    """Encode an array with a codec, each row as one value; raises ValueError for a row that does not fit."""
+    """Encode each row of an array with a codec; raises ValueError for a row that does not fit."""
     from kafka.formats.json.codec import Json
 
     return codec.encode_rows(_as_type(column, codec.type) if isinstance(codec, Json) else column)
 
 
 def _as_type(column: Any, type_: Any) -> Any:
-    """Cast a column to a type of JSON, and check its required fields.
+    """Cast a column to the type of a JSON codec, and check its required fields.
 
     Raises:
         ValueError: a value does not fit, or a required one is null.

@@ -1,6 +1,6 @@
-"""Converts plain values of Kafka's Java serializers to columns and back: texts, bytes and numbers.
+"""Converts values of Kafka's own Java serializers to columns and back: strings, bytes and numbers.
 
-Numbers are big-endian, of two, four or eight bytes; texts are UTF-8.
+Numbers are big-endian, of two, four or eight bytes; strings are UTF-8.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _NUMBERS: dict[str, tuple[pa.DataType, int]] = {
     "double": (pa.float64(), 8),
 }
 KINDS = ("string", "bytes", *_NUMBERS)
-"""The kinds of values."""
+"""The supported kinds of values."""
 
 
 class PlainColumns:
     """Decodes values of one kind into columns, and encodes them. Thread-safe."""
 
     def __init__(self, kind: str) -> None:
-        """Take the kind, one of `KINDS`; raises ValueError for another one."""
+        """Set the kind, one of `KINDS`; raises ValueError for any other."""
         if kind not in KINDS:
             raise ValueError(f"Expected one of {', '.join(KINDS)}, got {kind!r}")
         self._kind = kind
@@ -39,10 +39,10 @@ class PlainColumns:
         """The type of the column that `decode` returns."""
 
     def decode(self, values: Any) -> tuple[Any, list[BadValue]]:
-        """Decode an array of binary; null is null.
+        """Decode a binary array; null stays null.
 
         Returns:
-            The column, with as many rows as there are values, and which values could not be decoded; these are null.
+            The column, with a row for each value, and the values that could not be decoded; their rows are null.
         """
         if self._kind == "bytes":
             return values, []
@@ -51,7 +51,7 @@ class PlainColumns:
         return _numbers(values, *_NUMBERS[self._kind], self._kind)
 
     def encode(self, column: Any) -> Any:
-        """Encode a column of the type `type` as an array of binary; null is null."""
+        """Encode a column of type `type` as a binary array; null stays null."""
         if self._kind in ("string", "bytes"):
             return column.cast(pa.binary())
         _, size = _NUMBERS[self._kind]
@@ -64,7 +64,7 @@ class PlainColumns:
 
 
 _TOGETHER = 64
-"""Maximum number of texts that are checked one by one in the search for one that is not UTF-8."""
+"""Maximum number of strings that are checked one by one to find one that is not UTF-8."""
 
 
 def _texts(values: Any) -> tuple[Any, list[BadValue]]:
@@ -123,7 +123,7 @@ def _numbers(values: Any, type_: pa.DataType, size: int, kind: str) -> tuple[Any
 
 
 def _swapped(data: memoryview, size: int) -> memoryview:
-    """Return big-endian numbers in the machine's order, or the other way round."""
+    """Convert numbers from big-endian to native byte order, or back."""
     made = bytearray(len(data))
     order = range(size) if sys.byteorder == "big" else range(size - 1, -1, -1)
     for target, source in enumerate(order):

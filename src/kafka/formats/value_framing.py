@@ -1,9 +1,9 @@
-"""How records name the schemas of their keys and values, in the formats of Confluent's serializers.
+"""Reads and writes the ids of schemas in keys, values and headers, in the formats of Confluent's serializers.
 
 A prefix before the value contains a zero byte, the schema's id and, for Protobuf, the position of the message in its
 file. A header contains the same, or the byte 1 and the 16 bytes of a GUID, followed by the position of the message.
 Decoders identify schemas by the numbers in prefixes. If headers name the schemas, `framed_values` adds prefixes to the
-values, with a number that stands for each GUID.
+values, with a number in place of each GUID.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _HEAD = struct.Struct(">BI")
 
 
 def prefix_of(schema_id: int | None, indexes: Sequence[int] | None = None) -> bytes:
-    """The prefix of values: a zero byte, the id of their schema, and for Protobuf the position of the message.
+    """Return the prefix of values: a zero byte, the id of their schema, and for Protobuf the position of the message.
 
     Args:
-        schema_id: the id; None if there is no registry, or if a header names the schema: then the prefix is empty.
+        schema_id: the id; None if there is no registry or a header names the schema. The prefix is empty then.
         indexes: for Protobuf, the position of the message in its file.
     """
     if schema_id is None:
@@ -32,7 +32,7 @@ def prefix_of(schema_id: int | None, indexes: Sequence[int] | None = None) -> by
 
 
 def prefixed(values: Any, prefix: bytes) -> Any:
-    """An array of binary with a prefix before each value; null stays null."""
+    """Add a prefix to each value of a binary array; null stays null."""
     import pyarrow as pa
     import pyarrow.compute
 
@@ -50,14 +50,14 @@ class PrefixError(ValueError):
 
 
 def index_bytes(indexes: Sequence[int]) -> bytes:
-    """Encode the position of a message in its file; the first message is one zero byte."""
+    """Encode the position of a message in its file; the first message is a single zero byte."""
     if list(indexes) == [0]:
         return b"\0"
     return b"".join(_varint(each << 1) for each in (len(indexes), *indexes))
 
 
 def read_indexes(data: bytes | memoryview, at: int) -> tuple[list[int], int]:
-    """Read the position of a message; returns it and where it ends. Raises `PrefixError`."""
+    """Read the position of a message; returns it and its end. Raises `PrefixError`."""
     size, at = _read(data, at)
     if size == 0:
         return [0], at
@@ -71,7 +71,7 @@ def read_indexes(data: bytes | memoryview, at: int) -> tuple[list[int], int]:
 
 
 def read_prefix(data: bytes) -> tuple[int, list[int], int]:
-    """Read the schema's id and the position of the message; returns them and where the value begins."""
+    """Read the schema's id and the position of the message; returns them and the start of the value."""
     if len(data) < 6 or data[0]:
         found = data[:5].hex(" ") or "no bytes"
         raise PrefixError(f"expected a zero byte, a schema id of 4 bytes and the position of a message, got {found}")
@@ -89,7 +89,7 @@ def _varint(value: int) -> bytes:
 
 
 def _read(data: bytes | memoryview, at: int) -> tuple[int, int]:
-    """A number in zigzag form."""
+    """Read a zigzag-encoded number; returns it and its end."""
     value = shift = 0
     while True:
         if at >= len(data) or shift > 28:
@@ -103,7 +103,7 @@ def _read(data: bytes | memoryview, at: int) -> tuple[int, int]:
 
 
 HEADERS = {"key": "__key_schema_id", "value": "__value_schema_id"}
-"""The headers of Confluent's `header_schema_id_serializer`."""
+"""The headers that Confluent's `header_schema_id_serializer` writes."""
 SchemaName: TypeAlias = "int | str"
 """A schema's id, or its GUID as text."""
 _GUID_END = 17
@@ -111,11 +111,11 @@ _HIGHEST = 0xFFFFFFFF
 
 
 class FramedValues:
-    """Values with a prefix each, and the schemas that the prefixes stand for.
+    """Values that all have a prefix, and the schemas that the prefixes refer to.
 
     Arguments:
-        values: an array of binary.
-        guids: GUIDs of schemas, by the numbers that stand for them in the prefixes.
+        values: a binary array.
+        guids: GUIDs of schemas, by the numbers that replace them in the prefixes.
         causes: by row, why a row is null because its header names no schema.
     """
 
@@ -125,15 +125,15 @@ class FramedValues:
         self._causes = causes or {}
 
     def name(self, number: int) -> SchemaName:
-        """The schema that a number in a prefix stands for."""
+        """Return the schema for a number in a prefix."""
         return self.guids.get(number, number)
 
     def finding(self, find: Callable[[Any], Any]) -> Callable[[int], Any]:
-        """Return a function that does for a number in a prefix what `find` does for a schema's name."""
+        """Adapt `find`, which is called with schema names, to numbers in prefixes."""
         return lambda number: find(self.name(number))
 
     def bad(self, found: Sequence[BadValue]) -> list[BadValue]:
-        """All bad values: those found in decoding, and those whose header is bad."""
+        """Return all bad values: those that could not be decoded, and those with a bad header."""
         if not self.guids and not self._causes:
             return list(found)
         named = [self._named(each) for each in found]
@@ -145,10 +145,10 @@ class FramedValues:
 
 
 def framed_values(values: Any, headers: Any, field: str, kind: str) -> FramedValues:
-    """Give a prefix to the values whose schema is named in a header.
+    """Add a prefix to the values whose schema is named in a header.
 
     Args:
-        values: the keys or values of records, an array of binary.
+        values: the keys or values of records, a binary array.
         headers: the records' headers, an array of lists of structs with ``key`` and ``value``; None: there are none.
         field: "key" or "value".
         kind: the type of the schemas: AVRO, JSON or PROTOBUF.
@@ -185,7 +185,7 @@ def framed_values(values: Any, headers: Any, field: str, kind: str) -> FramedVal
 
 
 def _ids_in(headers: Any, field: str) -> Any:
-    """The header that names the schema, for each record, or null; None if no record has one."""
+    """Return for each record the header that names the schema, or null; None if no record has one."""
     import pyarrow as pa
     import pyarrow.compute
 
@@ -199,12 +199,12 @@ def _ids_in(headers: Any, field: str) -> Any:
         return None
     rows = pc.filter(pc.list_parent_indices(headers), is_id)
     every_row = pc.subtract(pc.cumulative_sum(pa.repeat(pa.scalar(1, rows.type), len(headers))), 1).cast(rows.type)
-    first = pc.index_in(every_row, rows)  # the first one of a record counts
+    first = pc.index_in(every_row, rows)  # a record's first header counts
     return pc.filter(pairs.field("value"), is_id).take(first)
 
 
 def _prefix(header: bytes, kind: str, by_guid: dict[bytes, int], numbers: Iterator[int]) -> bytes:
-    """The prefix for the values of a header; raises ValueError for a header that names no schema."""
+    """Return the prefix for values with a header; raises ValueError if the header names no schema."""
     if header[:1] == b"\0" and len(header) >= PREFIX_SIZE:
         made, end = header[:PREFIX_SIZE], PREFIX_SIZE
     elif header[:1] == b"\1" and len(header) >= _GUID_END:
@@ -225,7 +225,7 @@ def _prefix(header: bytes, kind: str, by_guid: dict[bytes, int], numbers: Iterat
 
 
 def _heads(values: Any) -> list[bytes | None]:
-    """The distinct first bytes of values."""
+    """Return the distinct first bytes of values."""
     import pyarrow as pa
     import pyarrow.compute
 
@@ -235,7 +235,7 @@ def _heads(values: Any) -> list[bytes | None]:
 
 
 def ids_before(values: Any) -> list[int]:
-    """The distinct numbers in the prefixes of values, in order of appearance."""
+    """Return the distinct numbers in the prefixes of values, in order of appearance."""
     return _ids_of(_heads(values))
 
 
@@ -246,7 +246,7 @@ def _ids_of(heads: Sequence[bytes | None]) -> list[int]:
 
 
 def _free_numbers(heads: Sequence[bytes | None]) -> Iterator[int]:
-    """Numbers that are not ids in these prefixes."""
+    """Yield numbers that no prefix contains as an id."""
     taken = set(_ids_of(heads))
     return (each for each in range(_HIGHEST, -1, -1) if each not in taken)
 

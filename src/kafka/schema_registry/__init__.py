@@ -1,6 +1,6 @@
-"""The schema registry under confluent-kafka's names, so that a program moves over by changing its imports.
+"""Schema registry client and serializers under confluent-kafka's names: to migrate a program, change its imports.
 
-Layer 6: imports the layers below the command line. Importing it loads no HTTP library; the first request does.
+Layer 7: imports the layers below it. Importing it does not load an HTTP library; the first request does.
 """
 
 from kafka.formats.registry.associations import (

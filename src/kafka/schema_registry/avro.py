@@ -1,4 +1,4 @@
-"""Avro values with the id of their schema, under confluent-kafka's names."""
+"""Avro serializers that prefix each value with its schema's id, under confluent-kafka's names."""
 
 from kafka.schema_registry._async.avro import AsyncAvroDeserializer, AsyncAvroSerializer
 from kafka.schema_registry._sync.avro import AvroDeserializer, AvroSerializer

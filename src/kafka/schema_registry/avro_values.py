@@ -25,7 +25,7 @@ _MOST_PLANS = 1000
 
 
 class AvroValueEncoder:
-    """Writes values of one schema; values of the type bytes are written unchanged, as by Confluent's serializers."""
+    """Encodes values of one schema; values of type bytes are written unchanged, as by Confluent's serializers."""
 
     __slots__ = ("_encoder", "name")
 
@@ -36,7 +36,7 @@ class AvroValueEncoder:
             self._encoder = AvroObjectEncoder(schema, strict=strict, strict_allow_default=strict_allow_default)
 
     def encode(self, value: Any, prefix: bytes) -> bytes:
-        """Encode a value after a prefix."""
+        """Encode a value, and prepend a prefix."""
         if self._encoder is not None:
             return self._encoder.encode(value, prefix)
         if not isinstance(value, (bytes, bytearray, memoryview, str)):
@@ -45,7 +45,7 @@ class AvroValueEncoder:
 
 
 class AvroValueDecoder:
-    """Reads values of one schema; values of the type bytes are returned unchanged."""
+    """Decodes values of one schema; values of type bytes are returned unchanged."""
 
     __slots__ = ("_decoder",)
 
@@ -55,14 +55,14 @@ class AvroValueDecoder:
             self._decoder = AvroObjectDecoder(written, reader, return_record_name=return_record_name)
 
     def decode(self, data: bytes, start: int) -> Any:
-        """Read the value that begins at a byte."""
+        """Decode the value that begins at byte `start`."""
         return bytes(data[start:]) if self._decoder is None else self._decoder.decode(data, start)
 
 
 def schema_of(given: str | Schema) -> Schema:
-    """The schema to register: names of primitive types become objects, as in confluent-kafka.
+    """Return the schema to register: names of primitive types become objects, as in confluent-kafka.
 
-    Raises `KafkaConfigurationError` for anything but text or a `Schema`.
+    Raises `KafkaConfigurationError` unless `given` is text or a `Schema`.
     """
     if isinstance(given, Schema):
         return given
@@ -75,7 +75,7 @@ def schema_of(given: str | Schema) -> Schema:
 
 
 def name_of(schema: ParsedSchema) -> str | None:
-    """The type's name for subject name strategies: the full name, or the kind of an unnamed type; None for unions."""
+    """Return the name for subject name strategies: the full name, the kind of an unnamed type, or None for a union."""
     if isinstance(schema, Union):
         return None
     return schema.name if isinstance(schema, Named) else schema.kind
@@ -86,7 +86,7 @@ def _is_bytes(schema: ParsedSchema) -> bool:
 
 
 class AvroJsonReader:
-    """Decodes values of all schemas of a registry. Thread-safe.
+    """Decodes values of any schema in a registry to JSON. Thread-safe.
 
     Arguments:
         registry: the `SchemaRegistryClient`.
@@ -97,15 +97,15 @@ class AvroJsonReader:
         self._plans: dict[Any, tuple[AvroValueDecoder, Callable[[Any], str]]] = {}
 
     def text(self, data: bytes, ctx: SerializationContext, reader: ParsedSchema | None = None) -> str:
-        """The JSON of a value, as `kafka.formats.avro.json_values.json_writer` writes it.
+        """Return a value as JSON, in the format of `kafka.formats.avro.json_values.json_writer`.
 
         Arguments:
-            data: the id of the schema, and the value.
+            data: the schema's id, and the value.
             ctx: the topic, whether it is a key or a value, and headers.
-            reader: the schema to resolve it to; None: its own.
+            reader: the schema to resolve the value to; None: the writer's.
 
-        Raises `SerializationError` for data that cannot be decoded, `SchemaRegistryError` if the registry refuses or
-        does not answer.
+        Raises `SerializationError` for data that cannot be decoded, and `SchemaRegistryError` if the registry does not
+        respond or rejects the request.
         """
         schema_id = SchemaId(_TYPE)
         payload: bytes = dual_schema_id_deserializer(data, ctx, schema_id).read()
@@ -117,7 +117,7 @@ class AvroJsonReader:
             raise value_error(schema_id, moved) from error
 
     def _plan(self, schema_id: SchemaId, reader: ParsedSchema | None) -> tuple[AvroValueDecoder, Callable[[Any], str]]:
-        """The decoder of values and the writer of their JSON; raises `SerializationError`."""
+        """Return the decoder of values and the writer of their JSON; raises `SerializationError`."""
         key = (schema_id.id, schema_id.guid, reader)
         plan = self._plans.get(key)
         if plan is None:

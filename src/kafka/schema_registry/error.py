@@ -1,4 +1,4 @@
-"""The errors of a schema registry, where confluent-kafka has them."""
+"""The errors of a schema registry, in the module where confluent-kafka defines them."""
 
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
 

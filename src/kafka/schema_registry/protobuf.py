@@ -1,4 +1,4 @@
-"""Protobuf messages with the id of their schema, under confluent-kafka's names."""
+"""Protobuf serializers that prefix each message with its schema's id, under confluent-kafka's names."""
 
 from kafka.schema_registry._async.protobuf import AsyncProtobufDeserializer, AsyncProtobufSerializer
 from kafka.schema_registry._sync.protobuf import ProtobufDeserializer, ProtobufSerializer

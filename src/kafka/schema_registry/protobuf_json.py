@@ -1,4 +1,4 @@
-"""Converts Protobuf values of any message to JSON, for tools without message classes."""
+"""Converts Protobuf values of any message type to JSON, for tools without message classes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_CODECS = 1000
 
 
 class ProtobufJsonReader:
-    """Decodes values of all schemas of a registry. Thread-safe.
+    """Decodes values of any schema in a registry to JSON. Thread-safe.
 
     Arguments:
         registry: the `SchemaRegistryClient`.
@@ -33,26 +33,26 @@ class ProtobufJsonReader:
         self._codecs: dict[tuple[Any, ...], Protobuf] = {}
 
     def text(self, data: bytes, ctx: SerializationContext) -> str:
-        """The JSON of a value.
+        """Return a value as JSON.
 
         Arguments:
-            data: the id of the schema, the position of the message, and the value.
+            data: the schema's id, the position of the message type in its file, and the value.
             ctx: the topic, whether it is a key or a value, and headers.
 
-        Raises `SerializationError` for data that cannot be decoded, `SchemaRegistryError` if the registry refuses or
-        does not answer.
+        Raises `SerializationError` for data that cannot be decoded, and `SchemaRegistryError` if the registry does not
+        respond or rejects the request.
         """
         schema_id = SchemaId(TYPE)
         payload: io.BytesIO = dual_schema_id_deserializer(data, ctx, schema_id)
         try:
             return json_of(self._codec(schema_id), payload.read())
-        except SerializationError:  # its text names the schema, or says that no schema is named
+        except SerializationError:  # its message already names the schema, or says that the prefix is missing
             raise
         except ValueError as error:
             raise value_error(schema_id, error) from error
 
     def _codec(self, schema_id: SchemaId) -> Protobuf:
-        """Raises `ProtobufSchemaError`, and the registry's errors."""
+        """Return the codec for a schema id; raises `ProtobufSchemaError` and the registry's errors."""
         indexes = [0] if schema_id.message_indexes is None else schema_id.message_indexes
         name = (schema_id.id, schema_id.guid, *indexes)
         codec = self._codecs.get(name)
@@ -66,14 +66,14 @@ class ProtobufJsonReader:
 
 
 def codec_of(registry: Registry, schema: Schema, message: str | Sequence[int] | None) -> Protobuf:
-    """The codec of a message of a registered schema.
+    """Make the codec of a message type in a registered schema.
 
     Arguments:
-        registry: the client of the registry with its imports.
+        registry: the client for looking up imports.
         schema: the file's schema.
-        message: its name, or its position in the file; None: the first one.
+        message: the name of the message type, or its position in the file; None: the first one.
 
-    Raises `ProtobufSchemaError` for an invalid schema or one without such a message, and the registry's errors.
+    Raises `ProtobufSchemaError` if the schema is invalid or lacks the message type, and the registry's errors.
     """
     imported = referenced_schemas(schema, registry, TYPE)
     texts = {name: each.schema_str or "" for name, each in imported.items()}
@@ -81,15 +81,15 @@ def codec_of(registry: Registry, schema: Schema, message: str | Sequence[int] | 
 
 
 def json_of(codec: Protobuf, data: bytes) -> str:
-    """A message as JSON on one line without spaces, with the names of the .proto file.
+    """Convert a message to JSON on one line without spaces, with the field names of the .proto file.
 
-    Fields with their default value are included.
+    Includes fields with their default value.
 
     Arguments:
         codec: the message's codec.
-        data: the message.
+        data: the encoded message.
 
-    Raises `ProtobufDecodeError`, which says where the message is damaged.
+    Raises `ProtobufDecodeError` with the position of invalid data.
     """
     json_format = library("google.protobuf.json_format")
     try:
@@ -110,7 +110,7 @@ def json_of(codec: Protobuf, data: bytes) -> str:
 
 
 def message_from(codec: Protobuf, text: bytes) -> Any:
-    """Parse a message's JSON; raises ValueError, which says what does not fit.
+    """Parse a message's JSON; raises ValueError with the reason if it does not fit the message type.
 
     Arguments:
         codec: the message's codec.

@@ -1,6 +1,6 @@
-"""How a record names its schema, and how the subject is named under which the schema is registered.
+"""Reads and writes the schema ids of records, and names the subjects under which schemas are registered.
 
-A record contains an id or a GUID before its value, or a GUID in a header.
+A record has an id or a GUID before its value, or a GUID in a header.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _HEADERS = {MessageField.KEY: "__key_schema_id", MessageField.VALUE: "__value_sc
 
 
 class SchemaId:
-    """The id or GUID of a record's schema, and its form in bytes.
+    """The id or GUID of a record's schema, and its binary form.
 
     Arguments:
         schema_type: "AVRO", "JSON" or "PROTOBUF".
         schema_id: the schema's id in the registry; the attribute is `id`.
-        guid: its UUID, as text; a `uuid.UUID` as an attribute.
+        guid: the schema's UUID as text; the attribute is a `uuid.UUID`.
         message_indexes: for Protobuf, the position of the message in its file, after those of the enclosing messages.
     """
 
@@ -50,12 +50,12 @@ class SchemaId:
         return self.id if self.id is not None else str(self.guid)
 
     def from_bytes(self, payload: io.BytesIO) -> io.BytesIO:
-        """Read the id or GUID at the beginning of bytes; returns the rest.
+        """Read the id or GUID at the beginning of the payload; returns the remaining bytes.
 
         Arguments:
             payload: the bytes.
 
-        Raises `SerializationError` for bytes that begin with neither.
+        Raises `SerializationError` if the payload begins with neither.
         """
         head = payload.read(1)
         if head == bytes([_BY_ID]) and len(number := payload.read(4)) == 4:
@@ -73,13 +73,13 @@ class SchemaId:
         return payload
 
     def id_to_bytes(self) -> bytes:
-        """The prefix with the id."""
+        """Return the prefix with the id."""
         if self.id is None:
             raise SerializationError("the registry gave no id for the schema")
         return prefix_of(self.id, self.message_indexes)
 
     def guid_to_bytes(self) -> bytes:
-        """The prefix with the GUID."""
+        """Return the prefix with the GUID."""
         if self.guid is None:
             raise SerializationError(
                 "the registry gave no GUID for the schema; registries before Confluent's 8.0 do not"
@@ -89,7 +89,7 @@ class SchemaId:
 
 
 def not_framed(data: bytes) -> SerializationError:
-    """The error for bytes that name no schema."""
+    """Make the error for bytes without a schema id or GUID."""
     return SerializationError(
         f"expected a value that begins with 0 and the four bytes of a schema id, as schema registry serializers write "
         f"it, got {len(data)} bytes that begin with {data[:5]!r}"
@@ -101,18 +101,18 @@ def prefix_schema_id_serializer(payload: bytes, ctx: SerializationContext | None
 
     Arguments:
         payload: the value.
-        ctx: no effect.
+        ctx: ignored.
         schema_id: the schema's id.
     """
     return schema_id.id_to_bytes() + payload
 
 
 def header_schema_id_serializer(payload: bytes, ctx: SerializationContext | None, schema_id: SchemaId) -> bytes:
-    """Write the schema's GUID into a header; the value stays as it is.
+    """Add a header with the schema's GUID; the value is unchanged.
 
     Arguments:
         payload: the value.
-        ctx: has the headers, a list or a dict.
+        ctx: contains the headers, a list or a dict.
         schema_id: the schema's id.
 
     Raises `SerializationError` if no header can be added.
@@ -135,19 +135,19 @@ def prefix_schema_id_deserializer(payload: bytes, ctx: SerializationContext | No
 
     Arguments:
         payload: the prefix and the value.
-        ctx: no effect.
-        schema_id: takes the id.
+        ctx: ignored.
+        schema_id: receives the id.
     """
     return schema_id.from_bytes(io.BytesIO(payload))
 
 
 def dual_schema_id_deserializer(payload: bytes, ctx: SerializationContext | None, schema_id: SchemaId) -> io.BytesIO:
-    """Read the id or GUID in a header, or else the prefix; returns the value.
+    """Read the id or GUID from a header, or from the prefix if there is no such header; returns the value.
 
     Arguments:
         payload: the value, with or without a prefix.
-        ctx: has the headers.
-        schema_id: takes the id.
+        ctx: contains the headers.
+        schema_id: receives the id.
     """
     found = header_value(ctx)
     if found is None:
@@ -157,7 +157,7 @@ def dual_schema_id_deserializer(payload: bytes, ctx: SerializationContext | None
 
 
 def header_value(ctx: SerializationContext | None) -> bytes | None:
-    """The value of the header that names the schema, or None."""
+    """Return the value of the header with the schema's GUID, or None."""
     headers: Any = None if ctx is None else ctx.headers
     if not headers:
         return None
@@ -178,11 +178,11 @@ SubjectNameStrategy = Callable[[SerializationContext | None, str | None], str | 
 
 
 def topic_subject_name_strategy(ctx: SerializationContext | None, record_name: str | None) -> str | None:
-    """The topic's name, then "-key" or "-value".
+    """Return the topic's name followed by "-key" or "-value".
 
     Arguments:
-        ctx: has the topic and the field.
-        record_name: no effect.
+        ctx: contains the topic and the field.
+        record_name: ignored.
 
     Raises `ValueError` without a context.
     """
@@ -191,11 +191,11 @@ def topic_subject_name_strategy(ctx: SerializationContext | None, record_name: s
 
 
 def topic_record_subject_name_strategy(ctx: SerializationContext | None, record_name: str | None) -> str | None:
-    """The topic's name, "-" and the full name of the record's type.
+    """Return the topic's name, "-" and the full name of the record type.
 
     Arguments:
-        ctx: has the topic.
-        record_name: the type's name; None: there is no subject.
+        ctx: contains the topic.
+        record_name: the full name of the type; None: returns None.
 
     Raises `ValueError` without a context.
     """
@@ -204,21 +204,21 @@ def topic_record_subject_name_strategy(ctx: SerializationContext | None, record_
 
 
 def record_subject_name_strategy(ctx: SerializationContext | None, record_name: str | None) -> str | None:
-    """The full name of the record's type.
+    """Return the full name of the record type.
 
     Arguments:
-        ctx: no effect.
-        record_name: the type's name; None: there is no subject.
+        ctx: ignored.
+        record_name: the full name of the type; None: returns None.
     """
     return record_name
 
 
 def reference_subject_name_strategy(ctx: SerializationContext | None, schema_ref: SchemaReference | None) -> str | None:
-    """The name of a reference.
+    """Return the name of a reference.
 
     Arguments:
-        ctx: no effect.
-        schema_ref: the reference; None: there is none.
+        ctx: ignored.
+        schema_ref: the reference; None: returns None.
     """
     return schema_ref.name if schema_ref is not None else None
 
@@ -231,7 +231,7 @@ _BY_NAME: dict[str, SubjectNameStrategy] = {
 
 
 def chosen_strategy(given: object, name: object) -> SubjectNameStrategy:
-    """The strategy that options select: a function, or one of the three by name; by default, that by topic."""
+    """Return the configured strategy: a user's function, or one of the three by name. The default is by topic."""
     if given is not None:
         if not callable(given):
             raise KafkaConfigurationError(f"'subject.name.strategy' must be a function, not {given!r:.60}")

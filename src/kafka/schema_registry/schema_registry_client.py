@@ -1,4 +1,4 @@
-"""The client of a schema registry and the types of its answers, where confluent-kafka has them."""
+"""The client of a schema registry and its result types, in the module where confluent-kafka defines them."""
 
 from kafka.schema_registry import (
     Association,

@@ -1,4 +1,4 @@
-"""Base classes of serializers and deserializers for all types of schema, and their options."""
+"""Base classes of the serializers and deserializers of all schema types, and their options."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kafka.serialization import Deserializer, MessageField, SerializationContext
 
 
 class SyncSerializer(Serializer):
-    """A serializer that clients call."""
+    """Base class of synchronous serializers, which clients can call."""
 
     __slots__ = ()
 
@@ -27,10 +27,10 @@ class SyncSerializer(Serializer):
         self._prepare()
 
     def _prepare(self) -> None:
-        """Parse the arguments; may ask the registry."""
+        """Parse the arguments; may send requests to the registry."""
 
     def for_message_field(self, field: str) -> FieldSerializer:
-        """The serializer as a producer calls it for keys or for values.
+        """Return an adapter that a producer calls for keys or for values.
 
         Arguments:
             field: "key" or "value".
@@ -39,7 +39,7 @@ class SyncSerializer(Serializer):
 
 
 class SyncDeserializer(Deserializer):
-    """A deserializer that clients call."""
+    """Base class of synchronous deserializers, which clients can call."""
 
     __slots__ = ()
 
@@ -47,10 +47,10 @@ class SyncDeserializer(Deserializer):
         self._prepare()
 
     def _prepare(self) -> None:
-        """Parse the arguments; may ask the registry."""
+        """Parse the arguments; may send requests to the registry."""
 
     def for_message_field(self, field: str) -> FieldDeserializer:
-        """The deserializer as a consumer calls it for keys or for values.
+        """Return an adapter that a consumer calls for keys or for values.
 
         Arguments:
             field: "key" or "value".
@@ -59,15 +59,15 @@ class SyncDeserializer(Deserializer):
 
 
 class _Awaited:
-    """Parses its arguments when it is awaited, or else in the first call."""
+    """Base class of asyncio serializers; parses the arguments when it is awaited, or in the first call."""
 
     __slots__ = ()
 
     def _begin(self) -> None:
-        """Do nothing yet: asking the registry has to be awaited."""
+        """Do nothing: a constructor cannot await requests to the registry."""
 
     async def _prepare(self) -> None:
-        """Parse the arguments; may ask the registry."""
+        """Parse the arguments; may send requests to the registry."""
 
     async def _prepared(self) -> Self:
         await self._prepare()
@@ -77,10 +77,10 @@ class _Awaited:
         return self._prepared().__await__()
 
     def for_message_field(self, field: str) -> NoReturn:
-        """Clients do not await serializers.
+        """Raise an error, because clients do not await serializers.
 
         Arguments:
-            field: no effect.
+            field: ignored.
 
         Raises `KafkaConfigurationError`.
         """
@@ -93,19 +93,19 @@ class _Awaited:
 
 
 class AsyncSerializer(_Awaited):
-    """A serializer that is awaited."""
+    """Base class of asyncio serializers."""
 
     __slots__ = ()
 
 
 class AsyncDeserializer(_Awaited):
-    """A deserializer that is awaited."""
+    """Base class of asyncio deserializers."""
 
     __slots__ = ()
 
 
 class FieldSerializer:
-    """A serializer for keys, or for values, as kafka-python's producers call it.
+    """Adapts a serializer to the signature that kafka-python's producers call, for keys or for values.
 
     Arguments:
         serializer: called with a value and a `SerializationContext`.
@@ -121,14 +121,14 @@ class FieldSerializer:
 
         Arguments:
             topic: the topic.
-            headers: the record's headers; a header may be added to a list.
+            headers: the record's headers; a serializer may append to a list.
             data: the key or value.
         """
         return self._serializer(data, SerializationContext(topic, self._field, headers))
 
 
 class FieldDeserializer:
-    """A deserializer for keys, or for values, as kafka-python's consumers call it.
+    """Adapts a deserializer to the signature that kafka-python's consumers call, for keys or for values.
 
     Arguments:
         deserializer: called with bytes and a `SerializationContext`.
@@ -154,7 +154,7 @@ T = TypeVar("T")
 
 
 def checked_registry(registry: T) -> T:
-    """The client, if it is synchronous; raises `KafkaConfigurationError` for an asyncio client."""
+    """Return the client if it is synchronous; raises `KafkaConfigurationError` for an asyncio client."""
     if inspect.iscoroutinefunction(getattr(registry, "get_schema", None)):
         raise KafkaConfigurationError(
             f"expected a SchemaRegistryClient, got {type(registry).__name__}: serializers for the clients use the "
@@ -164,19 +164,19 @@ def checked_registry(registry: T) -> T:
 
 
 def checked_async_registry(registry: T) -> T:
-    """The client, if it is an asyncio client; raises `KafkaConfigurationError` for any other."""
+    """Return the client if it is an asyncio client; raises `KafkaConfigurationError` for any other."""
     if not inspect.iscoroutinefunction(getattr(registry, "get_schema", None)):
         raise KafkaConfigurationError(f"expected an AsyncSchemaRegistryClient, got {type(registry).__name__}")
     return registry
 
 
 def checked_function(name: str, given: Any, of: str = "a value and a context") -> Callable[..., Any] | None:
-    """Return a user function, or None; raises `KafkaConfigurationError` for one that does not take its arguments.
+    """Return a user function, or None; raises `KafkaConfigurationError` if its signature does not match.
 
     Arguments:
         name: the argument's name, for errors.
         given: the function.
-        of: what it is called with, joined by "and".
+        of: the arguments of its calls, joined by "and".
     """
     if given is None:
         return None
@@ -187,7 +187,7 @@ def checked_function(name: str, given: Any, of: str = "a value and a context") -
             f"{name} must be a function of {of}, not {given!r:.80}; such as {name}=lambda value"
             f"{', context' if ' and ' in of else ''}: function(value)"
         ) from None
-    except ValueError:  # a builtin without a signature
+    except ValueError:  # a builtin without a readable signature
         pass
     return given  # type: ignore[no-any-return]
 
@@ -213,29 +213,29 @@ class Options:
         self._values = {**defaults, **(given or {})}
 
     def flag(self, name: str) -> bool:
-        """A truth value."""
+        """Return a boolean option."""
         return bool(self._of(name, bool, "True or False"))
 
     def number(self, name: str) -> int | None:
-        """A whole number, or None."""
+        """Return an integer option, or None."""
         value = self._values[name]
         if isinstance(value, bool):
             raise KafkaConfigurationError(f"{name!r} of {self._kind} must be a whole number, not {value!r}")
         return None if value is None else int(self._of(name, int, "a whole number"))
 
     def mapping(self, name: str) -> dict[str, str] | None:
-        """A dict, or None."""
+        """Return a dict option, or None."""
         return None if self._values[name] is None else dict(self._of(name, dict, "a dict"))
 
     def function(self, name: str) -> Callable[..., Any]:
-        """A function."""
+        """Return a function option."""
         value = self._values[name]
         if not callable(value):
             raise KafkaConfigurationError(f"{name!r} of {self._kind} must be a function, not {value!r:.60}")
         return value  # type: ignore[no-any-return]
 
     def strategy(self) -> SubjectNameStrategy:
-        """The function that names subjects."""
+        """Return the subject name strategy."""
         return chosen_strategy(self._values["subject.name.strategy"], self._values["subject.name.strategy.type"])
 
     def _of(self, name: str, kind: type, expected: str) -> Any:
@@ -255,7 +255,7 @@ WRITING: Mapping[str, Any] = {
     "subject.name.strategy.type": None,
     "schema.id.serializer": prefix_schema_id_serializer,
 }
-"""The options of all serializers, with their defaults."""
+"""The options of all serializers with their defaults."""
 READING: Mapping[str, Any] = {
     "use.latest.version": False,
     "use.latest.with.metadata": None,
@@ -263,16 +263,16 @@ READING: Mapping[str, Any] = {
     "subject.name.strategy.type": None,
     "schema.id.deserializer": dual_schema_id_deserializer,
 }
-"""The options of all deserializers, with their defaults."""
+"""The options of all deserializers with their defaults."""
 
 
 def value_error(schema_id: SchemaId, why: object, subject: str | None = None) -> SerializationError:
-    """The error for a value that does not fit its schema.
+    """Make the error for a value that does not fit its schema.
 
     Arguments:
         schema_id: the schema's id.
-        why: the cause, an exception or a text. If it has a ``path``, that is the field.
-        subject: the schema's subject, if the value is being written.
+        why: the cause, an exception or a text. Its ``path``, if present, becomes the error's field.
+        subject: the schema's subject, when serializing.
     """
     where = described(schema_id) if subject is None else f"subject {subject!r}, {described(schema_id)}"
     field = getattr(why, "path", None) or None
@@ -280,5 +280,5 @@ def value_error(schema_id: SchemaId, why: object, subject: str | None = None) ->
 
 
 def described(schema_id: SchemaId) -> str:
-    """The id, or the GUID, for errors."""
+    """Return the id or GUID as text for errors."""
     return f"schema id {schema_id.id}" if schema_id.id is not None else f"schema GUID {schema_id.guid}"

@@ -1,8 +1,8 @@
 """Converts keys and values to bytes and back. Layer 0: imports only `errors` from the package.
 
-A serializer is a callable of one argument, or an object with `serialize`, of either of kafka-python's generations:
-``serialize(topic, value)`` or ``serialize(topic, headers, data)``. `adapt_serializer` and `adapt_deserializer` give all
-of them one shape.
+A serializer is a callable with one argument, or an object with one of kafka-python's two `serialize` methods:
+``serialize(topic, value)`` or ``serialize(topic, headers, data)``. `adapt_serializer` and `adapt_deserializer` convert
+all of them to one signature.
 """
 
 from kafka.serializer.abstract import Deserializer, Serializer

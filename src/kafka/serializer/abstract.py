@@ -1,4 +1,4 @@
-"""The base classes for serializers and deserializers that are objects."""
+"""Base classes of serializer and deserializer objects."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ class Serializer(abc.ABC):
     """Converts keys or values to bytes. A subclass may also define ``serialize(topic, headers, data)``."""
 
     def __init__(self, **config: Any) -> None:
-        """Accept any settings; a subclass keeps what it wants.
+        """Accept any configuration; subclasses read what they need.
 
         Arguments:
-            config: by name.
+            config: configuration values by name.
         """
         del config
 
     @abc.abstractmethod
     def serialize(self, topic: str, value: Any) -> bytes | None:
-        """Return the bytes of a value that goes to `topic`; None stands for a null key or a tombstone."""
+        """Serialize a value for `topic`. None means a null key or a tombstone."""
 
     def close(self) -> None:
-        """Release what the serializer holds; the producer calls it when it is closed."""
+        """Release the serializer's resources. The producer calls this when it closes."""
         return None
 
 
@@ -30,22 +30,22 @@ class Deserializer(abc.ABC):
     """Converts bytes to keys or values. A subclass may also define ``deserialize(topic, headers, data)``."""
 
     def __init__(self, **config: Any) -> None:
-        """Accept any settings; a subclass keeps what it wants.
+        """Accept any configuration; subclasses read what they need.
 
         Arguments:
-            config: by name.
+            config: configuration values by name.
         """
         del config
 
     @abc.abstractmethod
     def deserialize(self, topic: str, bytes_: bytes | None) -> Any:
-        """Return the value of bytes that came from `topic`; None is a null key or a tombstone.
+        """Deserialize bytes from `topic`. None means a null key or a tombstone.
 
         Arguments:
-            topic: where the record is.
-            bytes_: the key, or the value.
+            topic: the record's topic.
+            bytes_: the bytes of the key or value.
         """
 
     def close(self) -> None:
-        """Release what the deserializer holds; the consumer calls it when it is closed."""
+        """Release the deserializer's resources. The consumer calls this when it closes."""
         return None

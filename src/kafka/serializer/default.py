@@ -1,4 +1,4 @@
-"""Ready-made serializers for text and JSON, and wrappers for functions of one argument, as in kafka-python 3."""
+"""Serializers for text and JSON, and wrappers for functions of one argument, as in kafka-python 3."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Headers = Sequence[tuple[str, bytes | None]]
 
 
 class DefaultSerializer(Serializer, Deserializer):
-    """Text as bytes of an encoding; bytes and None pass through. Serializer and deserializer in one.
+    """Serializes and deserializes text; bytes and None pass through.
 
     Arguments:
-        encoding: name of the encoding of text.
+        encoding: the text encoding.
     """
 
     def __init__(self, encoding: str = "utf-8") -> None:
@@ -26,9 +26,9 @@ class DefaultSerializer(Serializer, Deserializer):
         """Encode text, and numbers as text; bytes and None pass through. Raises `TypeError` for other types.
 
         Arguments:
-            topic: no effect.
-            headers: no effect.
-            data: what is encoded.
+            topic: ignored.
+            headers: ignored.
+            data: the value to encode.
         """
         if data is None or isinstance(data, bytes):
             return data
@@ -42,46 +42,46 @@ class DefaultSerializer(Serializer, Deserializer):
         """Decode bytes to text; None stays None.
 
         Arguments:
-            topic: no effect.
-            headers: no effect.
-            data: what is decoded.
+            topic: ignored.
+            headers: ignored.
+            data: the bytes to decode.
         """
         return None if data is None else bytes(data).decode(self.encoding)
 
 
 class JsonSerializer(DefaultSerializer):
-    """Values as JSON text, written as `json.dumps` does. None is a tombstone, both ways.
+    """Serializes values to JSON with `json.dumps`, and deserializes them. None is a tombstone in both directions.
 
     Arguments:
-        encoding: name of the encoding of the JSON text.
+        encoding: the encoding of the JSON text.
     """
 
     def serialize(self, topic: str, headers: Headers, data: Any) -> bytes | None:  # type: ignore[override]
         """Encode a value; raises `TypeError` or `ValueError` if JSON cannot represent it.
 
         Arguments:
-            topic: no effect.
-            headers: no effect.
-            data: what is encoded.
+            topic: ignored.
+            headers: ignored.
+            data: the value to encode.
         """
         return None if data is None else json.dumps(data).encode(self.encoding)
 
     def deserialize(self, topic: str, headers: Headers, data: bytes | None) -> Any:  # type: ignore[override]
-        """Decode JSON text; None stays None. Raises `ValueError` if it is not JSON.
+        """Decode JSON text; None stays None. Raises `ValueError` for invalid JSON.
 
         Arguments:
-            topic: no effect.
-            headers: no effect.
-            data: what is decoded.
+            topic: ignored.
+            headers: ignored.
+            data: the bytes to decode.
         """
         return None if data is None else json.loads(bytes(data).decode(self.encoding))
 
 
 class SerializeWrapper(Serializer):
-    """Calls a function with each value; with None, values must be bytes already.
+    """Serializes each value with a function. Without a function, values must already be bytes.
 
     Arguments:
-        fn: called with the value; gives its bytes, or None for a null key or a tombstone.
+        fn: called with the value; returns bytes, or None for a null key or a tombstone.
     """
 
     def __init__(self, fn: Callable[[Any], bytes | None] | None) -> None:
@@ -89,18 +89,18 @@ class SerializeWrapper(Serializer):
         self.fn = fn
 
     def serialize(self, topic: str, headers: Headers, data: Any) -> Any:  # type: ignore[override]
-        """Return the function's result for a value.
+        """Call the function with a value and return its result.
 
         Arguments:
-            topic: no effect.
-            headers: no effect.
-            data: what the function is called with.
+            topic: ignored.
+            headers: ignored.
+            data: the function's argument.
         """
         return data if self.fn is None else self.fn(data)
 
 
 class DeserializeWrapper(Deserializer):
-    """Calls a function with the bytes of each value; with None, returns the bytes unchanged.
+    """Deserializes each value with a function. Without a function, returns the bytes unchanged.
 
     Arguments:
         fn: called with the bytes, or with None for a null key or a tombstone.
@@ -111,11 +111,11 @@ class DeserializeWrapper(Deserializer):
         self.fn = fn
 
     def deserialize(self, topic: str, headers: Headers, data: bytes | None) -> Any:  # type: ignore[override]
-        """Return the function's result for the bytes.
+        """Call the function with the bytes and return its result.
 
         Arguments:
-            topic: no effect.
-            headers: no effect.
-            data: what the function is called with.
+            topic: ignored.
+            headers: ignored.
+            data: the function's argument.
         """
         return data if self.fn is None else self.fn(data)

@@ -1,7 +1,7 @@
-"""Adapts callables, and serializer objects of all of kafka-python's generations, to one signature.
+"""Adapts callables, and serializer objects of all kafka-python generations, to one signature.
 
-The generation of an object is read from its signature once, when the client starts: three required arguments are
-``(topic, headers, data)``, two are ``(topic, value)``.
+The adapter reads an object's signature once, when the client starts: three required arguments mean
+``(topic, headers, data)``, two mean ``(topic, value)``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 def _takes_headers(method: Callable[..., Any], role: str) -> bool:
-    """Return whether the method takes headers; False if its signature cannot be read."""
+    """Return whether the method accepts headers; False if its signature cannot be inspected."""
     try:
         parameters = list(inspect.signature(method).parameters.values())
     except (TypeError, ValueError):
@@ -34,15 +34,15 @@ def _takes_headers(method: Callable[..., Any], role: str) -> bool:
 
 
 class _Adapted:
-    """What both directions share: the user's object and how to call it."""
+    """Common base of both directions: stores the user's object and how to call it."""
 
     __slots__ = ("_call", "_close", "_with_headers", "direct")
 
     direct: Callable[[Any], Any] | None
-    """The user's callable of one argument, for fast paths; None for an object."""
+    """The user's single-argument callable, for fast paths; None for an object."""
 
     def __init__(self, given: Any, method: str, role: str, field: str) -> None:
-        if hasattr(type(given), "for_message_field"):  # not merely a mock's, which has every attribute
+        if hasattr(type(given), "for_message_field"):  # looked up on the class because mocks have every attribute
             given = given.for_message_field(field)
         self._close: Callable[[], object] | None = getattr(given, "close", None)
         bound = getattr(given, method, None)
@@ -59,7 +59,7 @@ class _Adapted:
             )
 
     def __call__(self, topic: str, data: Any, headers: Headers = ()) -> Any:
-        """Convert one key or value of `topic`; exceptions of user code propagate unchanged."""
+        """Convert one key or value of `topic`; exceptions from user code propagate unchanged."""
         if self.direct is not None:
             return self.direct(data)
         if self._with_headers:
@@ -68,21 +68,21 @@ class _Adapted:
 
     @property
     def has_close(self) -> bool:
-        """Whether it is a user's object with a `close` method."""
+        """Whether this adapts a user's object that has a `close` method."""
         return self._close is not None and self.direct is None
 
     def close(self) -> None:
-        """Close the user's object, if it has a `close` method."""
+        """Close the user's object if it has a `close` method."""
         if self._close is not None and self.direct is None:
             self._close()
 
 
 class AdaptedSerializer(_Adapted):
-    """A serializer of any kind as ``(topic, value, headers=()) -> bytes | None``.
+    """Adapts a serializer of any kind to ``(topic, value, headers=()) -> bytes | None``.
 
     Arguments:
-        given: a function, an object with ``serialize``, or one whose ``for_message_field`` gives such an object.
-        field: the part of records that it is for, "key" or "value".
+        given: a function, an object with ``serialize``, or one whose ``for_message_field`` returns such an object.
+        field: the record part to serialize, "key" or "value".
     """
 
     __slots__ = ()
@@ -92,11 +92,11 @@ class AdaptedSerializer(_Adapted):
 
 
 class AdaptedDeserializer(_Adapted):
-    """A deserializer of any kind as ``(topic, data, headers=()) -> value``.
+    """Adapts a deserializer of any kind to ``(topic, data, headers=()) -> value``.
 
     Arguments:
-        given: a function, an object with ``deserialize``, or one whose ``for_message_field`` gives such an object.
-        field: the part of records that it is for, "key" or "value".
+        given: a function, an object with ``deserialize``, or one whose ``for_message_field`` returns such an object.
+        field: the record part to deserialize, "key" or "value".
     """
 
     __slots__ = ()
@@ -106,24 +106,24 @@ class AdaptedDeserializer(_Adapted):
 
 
 def adapt_serializer(given: Any, field: str = "value") -> AdaptedSerializer | None:
-    """Adapt a serializer of any kind; None (keys or values are bytes already) stays None.
+    """Adapt a serializer of any kind. None stays None: keys or values are then bytes already.
 
     Arguments:
-        given: as of `AdaptedSerializer`; None.
-        field: the part of records that it is for, "key" or "value".
+        given: see `AdaptedSerializer`; or None.
+        field: the record part to serialize, "key" or "value".
 
-    Raises `KafkaConfigurationError` for what is no serializer.
+    Raises `KafkaConfigurationError` if `given` is not a serializer.
     """
     return None if given is None else AdaptedSerializer(given, field)
 
 
 def adapt_deserializer(given: Any, field: str = "value") -> AdaptedDeserializer | None:
-    """Adapt a deserializer of any kind; None (records keep their bytes) stays None.
+    """Adapt a deserializer of any kind. None stays None: records then keep their bytes.
 
     Arguments:
-        given: as of `AdaptedDeserializer`; None.
-        field: the part of records that it is for, "key" or "value".
+        given: see `AdaptedDeserializer`; or None.
+        field: the record part to deserialize, "key" or "value".
 
-    Raises `KafkaConfigurationError` for what is no deserializer.
+    Raises `KafkaConfigurationError` if `given` is not a deserializer.
     """
     return None if given is None else AdaptedDeserializer(given, field)

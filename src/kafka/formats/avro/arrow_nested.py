@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Writers of rows of Arrow columns as Avro's unions, arrays, maps and records, and of all rows of a column.
+"""Write rows of Arrow columns as Avro unions, arrays, maps and records; `write_rows` writes all rows of a column.
 
 Compiled by Cython; the plain variant behaves the same.
 """
@@ -28,7 +28,7 @@ _MAX_DATA = cython.declare(cython.Py_ssize_t, 0x7FFFFFFF)
 @cython.final
 @cython.cclass
 class OptionalRows(ArrowWriter):
-    """Writes the branch of null, or a value after the number of its branch; `null` is None if null does not fit."""
+    """Writes the null branch of a union, or a value after its branch index."""
 
     valid: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
     offset: cython.Py_ssize_t
@@ -42,10 +42,11 @@ class OptionalRows(ArrowWriter):
         """Make the writer.
 
         Args:
-            valid, offset: the validity bitmap and the first row's bit; None if nothing is null.
-            null: the number of null's branch.
-            number: the number of the value's branch; None for a type that is not a union.
-            value: writes the values; None if there are none.
+            valid: the validity bitmap; None if nothing is null.
+            offset: the bit of the first row.
+            null: the index of the null branch; None if null is not allowed.
+            number: the index of the value's branch; None for a type that is not a union.
+            value: writes the values; None if all rows are null.
         """
         self.valid = b"\0" if valid is None else valid
         self.offset = -1 if valid is None else offset
@@ -67,7 +68,7 @@ class OptionalRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class MemberRows(ArrowWriter):
-    """Writes the one field of a struct that is not null, after the number of its branch."""
+    """Writes a struct as a union: the only field that is not null, after its branch index."""
 
     members: list[ArrowWriter]
     bitmaps: list[Any]
@@ -78,9 +79,10 @@ class MemberRows(ArrowWriter):
         """Make the writer.
 
         Args:
-            members, numbers: the writer of each field, and the number of its branch.
+            members: the writer of each field.
             bitmaps: the validity bitmap of each field, from the first row on.
-            null: the number of null's branch, None if there is none.
+            numbers: the branch index of each field.
+            null: the index of the null branch; None if there is none.
         """
         self.members, self.bitmaps, self.numbers, self.null = members, bitmaps, numbers, null
 
@@ -102,7 +104,7 @@ class MemberRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class ListRows(ArrowWriter):
-    """Writes lists as arrays; for maps, `keys` writes the key before each item."""
+    """Writes lists as arrays, or as maps: `keys` then writes the key before each item."""
 
     ends: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
     count: cython.Py_ssize_t
@@ -110,7 +112,7 @@ class ListRows(ArrowWriter):
     keys: ArrowWriter | None
 
     def __init__(self, ends: Any, count: cython.Py_ssize_t, items: ArrowWriter, keys: ArrowWriter | None) -> None:
-        """Make the writer; `count` is the number of all items."""
+        """Make the writer; `count` is the total number of items."""
         self.ends, self.count, self.items = ends, count, items
         self.keys = keys
 
@@ -135,7 +137,7 @@ class ListRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class RecordRows(ArrowWriter):
-    """Writes the fields of structs as records."""
+    """Writes structs as records."""
 
     fields: list[ArrowWriter]
     names: list[str]
@@ -174,21 +176,21 @@ class ConstantRows(ArrowWriter):
 def write_rows(
     writer: ArrowWriter, out: Output, valid: Any, offset: cython.Py_ssize_t, prefix: bytes, ends: Any
 ) -> cython.Py_ssize_t:
-    """Write all rows of a column, one value after the other.
+    """Write all rows of a column, one value after another.
 
     Args:
-        writer: writes a row.
-        out: where the values are written.
-        valid, offset: bitmap of the rows that have a value, and the first row's bit; None if all have. The others
-            take no bytes.
+        writer: writes one row.
+        out: the output buffer.
+        valid: bitmap of the rows that have a value; None if all have. Other rows take no bytes.
+        offset: the bit of the first row.
         prefix: bytes to write before each value.
-        ends: an int32 buffer with a zero, and room for each row's end position behind it.
+        ends: an int32 buffer that begins with 0 and has room for the end position of each row.
 
     Returns:
-        The row that does not fit, whose reason is in the output; -1 if all do.
+        The first row that does not fit, with the reason in the output; -1 if all rows fit.
 
     Raises:
-        OverflowError: the values have more than 2 GiB.
+        OverflowError: the values exceed 2 GiB.
     """
     row: cython.Py_ssize_t
     at: cython.Py_ssize_t

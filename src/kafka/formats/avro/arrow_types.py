@@ -1,8 +1,8 @@
-"""Maps Avro's types to Arrow's, with the columns that hold them, and Arrow's types to Avro's.
+"""Maps Avro types to Arrow types and their column builders, and Arrow types to Avro.
 
-A union with null is its other branch, nullable. Unions of int and long are long, of float and double double; any other
-union is a struct with a field `member0`, `member1`, ... for each branch but null, of which one is not null. This is
-what Spark's `from_avro` makes of unions.
+A union with null becomes its other branch, nullable. Unions of int and long become long, unions of float and double
+become double. Any other union becomes a struct with a field `member0`, `member1`, ... for each branch except null; one
+of them is not null. Spark's `from_avro` does the same.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ from kafka.formats.column_builders import (
 )
 
 MAX_DECIMAL = 76
-"""Precision of Arrow's largest decimals."""
+"""Maximum precision of Arrow's decimals."""
 
 
 @dataclass(slots=True)
 class Target:
-    """A place for values: the reader's type, its Arrow type, and the column; for a union, its branches."""
+    """The destination of decoded values: the reader's type, its Arrow type, the column and any branches."""
 
     schema: Schema
     arrow: pa.DataType
     column: Column
     nullable: bool = False
     parts: tuple[Target, ...] = ()
-    """Fields of a record, items of an array, keys and values of a map, branches of a union."""
+    """Fields of a record, items of an array, keys and values of a map, or branches of a union."""
 
 
 _PRIMITIVES: dict[str, tuple[pa.DataType, type[Column]]] = {
@@ -83,7 +83,7 @@ def target_of(schema: Schema) -> Target:
     """Make the columns for values of a type.
 
     Raises:
-        AvroSchemaError: the type contains itself or has too many parts, or a decimal has more digits than Arrow's.
+        AvroSchemaError: the type is recursive or too large, or a decimal has more digits than Arrow supports.
     """
     try:
         check_columns(schema)
@@ -196,14 +196,14 @@ _SIMPLE: tuple[tuple[Any, Any], ...] = (
 
 
 def avro_schema_of(columns: pa.Schema | pa.DataType, name: str) -> Any:
-    """Make the schema that columns are written with, as JSON's values.
+    """Make an Avro schema for Arrow columns, as JSON values.
 
-    Fields that may be null are unions with null, and null is their default. Records inside are named after the record
-    and the field: `Order_customer`.
+    Nullable fields become unions with null, whose default is null. Nested records are named after the outer record and
+    the field: `Order_customer`.
 
     Args:
         columns: an Arrow schema, or the type of one column.
-        name: the full name of the record, or what records and fixed types inside are named after.
+        name: the full name of the record, or the prefix of the names of nested records and fixed types.
 
     Raises:
         AvroSchemaError: a type or name has no counterpart in Avro.
@@ -225,7 +225,7 @@ def _record_of(fields: list[Any], name: str, path: str) -> Any:
 
 
 def _nullable(field: Any, name: str, path: str) -> Any:
-    """Return the type of a field, of items or values, as a union with null if it is nullable."""
+    """Return the type of a field, or of items or values, as a union with null if it is nullable."""
     made = _type(field.type, name, path)
     return ["null", made] if field.nullable and made != "null" else made
 

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Writers of rows of Arrow columns as Avro values: each has the memory of one column, and writes a row of it.
+"""Write rows of Arrow columns as Avro values. Each writer reads the memory of one column.
 
 Compiled by Cython; the plain variant behaves the same.
 """
@@ -24,13 +24,13 @@ else:
 BAD = cython.declare(cython.int, 1)
 """Returned by a writer for a value that does not fit its type."""
 _LARGEST_FLOAT = cython.declare(cython.double, 3.4028235677973366e38)
-"""The smallest number that is not rounded to a finite float."""
+"""The smallest double that overflows a float when rounded."""
 DAMAGED = "Expected growing end positions within the values of a column"
 
 
 @cython.cclass
 class ArrowWriter:
-    """Writes the rows of one column as values of a type."""
+    """Base class: writes the rows of one column as values of one type."""
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -53,7 +53,7 @@ class NullRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class BooleanRows(ArrowWriter):
-    """Writes truth values, a bit each."""
+    """Writes booleans, stored as one bit each."""
 
     bits: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
     offset: cython.Py_ssize_t
@@ -71,7 +71,7 @@ class BooleanRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class IntegerRows(ArrowWriter):
-    """Writes ints or longs within bounds, and changes their unit by multiplying or dividing."""
+    """Writes ints or longs within bounds, and converts their unit by multiplying or dividing."""
 
     values: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
     least: cython.longlong
@@ -99,7 +99,7 @@ class IntegerRows(ArrowWriter):
         if self.times != 1:
             value *= self.times
         elif self.divisor != 1:
-            if value < 0:  # rounded down, in C and in Python
+            if value < 0:  # C truncates: round down like Python
                 value = -((-(value + 1)) // self.divisor) - 1
             else:
                 value //= self.divisor
@@ -131,7 +131,7 @@ class FloatRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class BytesRows(ArrowWriter):
-    """Writes bytes or texts. `size` is that of a fixed type, or -1; `checked` requires UTF-8."""
+    """Writes bytes or strings. `size` is that of a fixed type, or -1; `checked` requires UTF-8."""
 
     ends: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
     data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
@@ -160,7 +160,7 @@ class BytesRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class UuidRows(ArrowWriter):
-    """Writes the texts of UUIDs as 16 bytes."""
+    """Writes UUIDs, given as text, as 16 bytes."""
 
     ends: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
     data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
@@ -188,7 +188,7 @@ class UuidRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class EnumRows(ArrowWriter):
-    """Writes symbols: `numbers` has a row's number, below 0 if the text is not a symbol."""
+    """Writes enum symbols: `numbers` has each row's index, negative if the text is not a symbol."""
 
     numbers: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
     texts: Any
@@ -209,9 +209,9 @@ class EnumRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class DecimalRows(ArrowWriter):
-    """Writes decimals of `width` bytes, little-endian, on bytes (`size` is -1) or on a fixed number of bytes.
+    """Writes little-endian decimals of `width` bytes as bytes (`size` is -1) or as a fixed type.
 
-    `most` is the greatest number with an allowed number of digits, None if all are allowed.
+    `most` is the largest allowed unscaled number; None if there is no limit.
     """
 
     data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
@@ -239,7 +239,7 @@ class DecimalRows(ArrowWriter):
         while (
             needed > 1 and self.data[start + needed - 1] == sign and (self.data[start + needed - 2] > 127) == (sign > 0)
         ):
-            needed -= 1  # a byte that only repeats the sign
+            needed -= 1  # a byte that only repeats the sign bit
         if self.size < 0:
             size = needed + self._is_least(start, needed)
             out.put_long(size)
@@ -254,7 +254,7 @@ class DecimalRows(ArrowWriter):
     @cython.cfunc
     @cython.exceptval(-1)
     def _is_least(self, start: cython.Py_ssize_t, needed: cython.Py_ssize_t) -> cython.int:
-        """Return 1 for the least number of a width: as in fastavro, it takes one byte more, like its opposite."""
+        """Return 1 for the smallest number of a width: like fastavro, write it with one more byte."""
         index: cython.Py_ssize_t
         if self.data[start + needed - 1] != 128:
             return 0
@@ -267,7 +267,7 @@ class DecimalRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class DurationRows(ArrowWriter):
-    """Writes months, days and nanoseconds, four, four and eight bytes each, as months, days and milliseconds."""
+    """Converts months, days and nanoseconds (4, 4 and 8 bytes) to Avro's months, days and milliseconds."""
 
     data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
 

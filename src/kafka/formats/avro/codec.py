@@ -1,4 +1,4 @@
-"""Values of an Avro schema, as objects and as rows of Arrow columns."""
+"""Converts values of an Avro schema to objects or rows of Arrow columns, and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class Avro:
     """Encodes and decodes values of one schema. Thread-safe.
 
-    Objects are what fastavro reads and writes: records are dicts, dates, times, decimals and UUIDs have Python's types.
+    Objects have the same types as with fastavro: records are dicts, and dates, times, decimals and UUIDs have Python's
+    types.
     """
 
     def __init__(
@@ -31,12 +32,12 @@ class Avro:
 
         Args:
             schema: JSON text, or the result of `json.loads`.
-            references: schemas that define what this one refers to by name, each after those that it refers to.
+            references: schemas of the named types that this schema refers to, in order of dependency.
             strict: records to encode must have all fields of the schema and no others. If False, missing fields get
-                their defaults, or null, and others are ignored.
+                their defaults, or null, and unknown fields are ignored.
 
         Raises:
-            AvroSchemaError: the schema, or a reference, is not valid.
+            AvroSchemaError: the schema or a reference is invalid.
         """
         named: dict[str, Schema] = {}
         for reference in references:
@@ -50,7 +51,7 @@ class Avro:
 
     @classmethod
     def of_columns(cls, columns: pa.Schema, name: str) -> Avro:
-        """Make the schema of Arrow columns: a record with a field for each.
+        """Make a codec for Arrow columns; its schema is a record with a field for each column.
 
         Raises:
             AvroSchemaError: the type or the name of a column has no counterpart in Avro.
@@ -64,7 +65,7 @@ class Avro:
         """The type of the column that `decode_rows` returns.
 
         Raises:
-            AvroSchemaError: no column can hold the schema, as a record contains itself or a decimal has over 76 digits.
+            AvroSchemaError: the schema has no column type: a record is recursive, or a decimal exceeds 76 digits.
         """
         from kafka.formats.avro.arrow_types import target_of
 
@@ -74,12 +75,12 @@ class Avro:
         """Encode an object.
 
         Args:
-            value: what `decode` returns for the schema, or anything else that fastavro accepts. A record may also be an
-                object of a dataclass, or of a class of attrs or pydantic.
+            value: an object as returned by `decode`, or any other object that fastavro accepts. A record may also be an
+                instance of a dataclass, an attrs class or a pydantic model.
             prefix: bytes to write before the value.
 
         Raises:
-            AvroEncodeError: the value does not fit the schema; says which field, what was expected and found.
+            AvroEncodeError: the value does not fit the schema; names the field, and what was expected and found.
         """
         return self._encoder.encode(value, prefix)
 
@@ -89,13 +90,13 @@ class Avro:
         Args:
             data: the bytes.
             start: the offset of the value; 5 skips the schema id that Confluent's serializers write.
-            writer: the schema that the value was written with, if it is another one; Avro's schema resolution leads
-                from it to this one.
+            writer: the schema that the value was written with, if different. Avro's schema resolution converts the
+                value.
 
         Raises:
-            AvroDecodeError: the bytes are not a value of the schema; says which field, where, what was expected and
-                found.
-            AvroResolutionError: values of the writer's schema cannot be read with this one.
+            AvroDecodeError: the bytes are not a value of the schema; names the field and position, and what was
+                expected and found.
+            AvroResolutionError: values of the writer's schema cannot be read with this schema.
         """
         decoder = self._decoders.get(writer or self)
         if decoder is None:
@@ -108,13 +109,13 @@ class Avro:
 
         Args:
             rows: an array, a chunked array, a record batch or a table; the columns of the last two are a record's
-                fields. A row that is null is null, unless null is a value of the schema.
-            prefix: what is written before each value.
+                fields. A null row stays null, unless null is a value of the schema.
+            prefix: bytes to write before each value.
 
         Raises:
-            AvroEncodeError: a value does not fit the schema; says which row and field, what was expected and found.
-            AvroResolutionError: the types of the columns cannot be written as the schema's.
-            OverflowError: the values have more than 2 GiB.
+            AvroEncodeError: a value does not fit the schema; names the row and field, and what was expected and found.
+            AvroResolutionError: the column types cannot be written as the schema's types.
+            OverflowError: the values exceed 2 GiB.
         """
         from kafka.formats.avro.column_encoder import AvroColumnEncoder
 
@@ -126,18 +127,18 @@ class Avro:
         """Decode values into a column.
 
         Args:
-            values: an array, or a chunked array, of bytes; null is null.
-            writer: the schema that the values were written with, if it is another one.
-            writers: by schema id, the schemas that the values were written with; each value then begins with a zero
-                byte and the id, four bytes, as Confluent's serializers write them.
+            values: an array, or a chunked array, of bytes; null stays null.
+            writer: the schema that the values were written with, if different.
+            writers: the writers' schemas by schema id; each value then begins with a zero byte and the id in four
+                bytes, as written by Confluent's serializers.
 
         Returns:
-            The column, with a row for each value, and which values could not be decoded and why; these rows are null.
+            The column, with a row for each value, and the values that could not be decoded; their rows are null.
 
         Raises:
-            AvroSchemaError: no column can hold the schema, see `arrow_type`.
-            AvroResolutionError: values of the writer's schema cannot be read with this one.
-            OverflowError: the column would have more than 2 GiB.
+            AvroSchemaError: the schema cannot be a column, see `arrow_type`.
+            AvroResolutionError: values of the writer's schema cannot be read with this schema.
+            OverflowError: the column would exceed 2 GiB.
         """
         from kafka.formats.avro.column_decoder import AvroColumnDecoder
 
@@ -152,10 +153,10 @@ class Avro:
 
 
 def _binary(values: Any) -> Any:
-    """Return bytes as an array of binary.
+    """Convert an array of bytes to a binary array.
 
     Raises:
-        TypeError: they are not bytes.
+        TypeError: the array does not contain bytes.
     """
     import pyarrow as pa
 

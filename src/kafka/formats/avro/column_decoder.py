@@ -1,4 +1,4 @@
-"""Decodes Avro values into an Arrow column, with a tree of readers for each schema that values were written with."""
+"""Decodes Avro values into an Arrow column, with a tree of readers for each writer's schema."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ from kafka.formats.column_builders import ListColumn, StructColumn
 
 
 def plan(writer: Schema, target: Target) -> Reader:
-    """Make the reader of a writer's type that fills a target.
+    """Make the reader for a writer's type that fills a target.
 
     Raises:
         AvroResolutionError: the writer's type does not resolve to the reader's.
-        AvroSchemaError: a default that is needed does not fit its field.
+        AvroSchemaError: a required default does not fit its field.
     """
     try:
         return _reader(resolve(writer, target.schema), target)
@@ -68,7 +68,7 @@ def plan(writer: Schema, target: Target) -> Reader:
 
 
 def _reader(resolved: Resolved, target: Target) -> Reader:
-    """Make the reader of a part that fills a target."""
+    """Make the reader for a resolved part that fills a target."""
     if isinstance(resolved, Leaf):
         return _leaf(resolved, target)
     if isinstance(resolved, Branches):
@@ -89,7 +89,7 @@ def _reader(resolved: Resolved, target: Target) -> Reader:
 
 
 def _into(resolved: Into, target: Target) -> Reader:
-    """Read a writer's type as one branch of the reader's union."""
+    """Make a reader that reads a writer's type as one branch of the reader's union."""
     part = target.parts[resolved.number]
     if part.schema.kind == "null":
         return NullReader(target.column)
@@ -118,7 +118,7 @@ def _record(resolved: Fields, target: Target) -> Reader:
 
 
 def _leaf(resolved: Leaf, target: Target) -> Reader:
-    writer, reader = resolved.writer, target.schema  # of a union of int and long, the column is of longs
+    writer, reader = resolved.writer, target.schema  # a union of int and long has a column of longs
     if isinstance(writer, Enum) and isinstance(reader, Enum):
         return _enum(writer, reader, target)
     if isinstance(reader, Fixed):
@@ -156,7 +156,7 @@ def _fixed(reader: Fixed, target: Target) -> Reader:
 
 
 def _primitive(writer: Primitive, reader: Primitive, target: Target) -> Reader:
-    """Return the reader of a primitive type that resolves."""
+    """Return the reader for a resolved primitive type."""
     column, kind = target.column, reader.kind
     if reader.logical is not None and reader.logical.name == "decimal":
         return DecimalReader(column, -1, reader.logical.precision)
@@ -178,13 +178,13 @@ def _primitive(writer: Primitive, reader: Primitive, target: Target) -> Reader:
 
 
 class AvroColumnDecoder:
-    """Decodes values into a column of the type of one schema, the reader's. Not thread-safe."""
+    """Decodes values into a column of the reader's schema. Not thread-safe."""
 
     def __init__(self, reader: Schema) -> None:
-        """Plan the column.
+        """Make the column.
 
         Raises:
-            AvroSchemaError: no column can hold the reader's schema.
+            AvroSchemaError: the reader's schema cannot be a column.
         """
         self._target = target_of(reader)
         self._readers: dict[int | None, Reader] = {}
@@ -196,10 +196,10 @@ class AvroColumnDecoder:
         return self._target.arrow
 
     def use(self, schema_id: int | None, writer: Schema) -> None:
-        """Read values of a schema id, or unframed values for None, as written with a schema.
+        """Set the writer's schema for values with a schema id, or for unframed values if the id is None.
 
         Raises:
-            AvroResolutionError: they cannot be read with the reader's schema.
+            AvroResolutionError: values of the writer's schema cannot be read with the reader's schema.
         """
         self._readers[schema_id] = plan(writer, self._target)
 
@@ -211,21 +211,21 @@ class AvroColumnDecoder:
         find: Callable[[Any], Schema] | None = None,
         guids: Mapping[int, str] | None = None,
     ) -> tuple[Any, list[BadValue]]:
-        """Decode values; null is null.
+        """Decode values; null stays null.
 
         Args:
             values: a `pyarrow.BinaryArray`.
-            framed: whether each value begins with a zero byte and the schema id, four bytes.
-            find: gives the writer's schema of an id that `use` was not called for. If it raises ValueError or
-                LookupError, that is why values with this id cannot be decoded; other errors are raised.
-            guids: GUIDs of schemas, by the numbers that stand for them in the prefixes of these values instead of ids;
-                `find` gets the GUID.
+            framed: whether each value begins with a zero byte and the schema id in four bytes.
+            find: returns the writer's schema for an id not set by `use`. If it raises ValueError or LookupError, values
+                with this id are reported as bad, with that error as the reason; other errors propagate.
+            guids: schema GUIDs by the numbers that replace ids in the prefixes of these values; `find` receives the
+                GUID.
 
         Returns:
-            The column, with as many rows as there are values, and which values could not be decoded.
+            The column, with one row per value, and the values that could not be decoded.
 
         Raises:
-            OverflowError: the column would have more than 2 GiB.
+            OverflowError: the column would exceed 2 GiB.
         """
         data, ends, valid, has_nulls = binary_buffers(values)
         readers = dict(self._readers)
@@ -250,7 +250,7 @@ class AvroColumnDecoder:
         return column, [bad_value(data, ends, *failure, framed) for failure in failures]
 
     def _found(self, schema_id: int, find: Callable[[Any], Schema] | None, guid: str | None) -> Reader:
-        """Return the reader for values of a new schema; it is cached if the schema was found."""
+        """Return the reader for values of a new schema, and cache it if the schema was found."""
         if find is None:
             return ImpossibleReader(f"there is no schema with the id {schema_id}")
         try:

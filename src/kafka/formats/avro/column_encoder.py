@@ -1,4 +1,4 @@
-"""Encodes Arrow columns as Avro values, one for each row, with a tree of writers for the columns' types."""
+"""Encodes the rows of Arrow columns as Avro values, with a tree of writers for the columns' types."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class AvroColumnEncoder:
     """Encodes rows as values of one schema. Thread-safe."""
 
     def __init__(self, schema: Schema) -> None:
-        """Take the writer's schema."""
+        """Set the writer's schema."""
         self._schema = schema
 
     def check(self, type_: pa.DataType | pa.Schema) -> None:
-        """Check that columns of a type can be encoded; single values may still not fit.
+        """Check that columns of a type can be encoded. Single values may still not fit.
 
         Raises:
             AvroResolutionError: the type cannot be written as the schema's.
-            AvroSchemaError: a default that is needed does not fit its field.
+            AvroSchemaError: a required default does not fit its field.
         """
         given: Any = pa.struct(list(type_)) if isinstance(type_, pa.Schema) else type_
         bind(self._schema, pa.nulls(0, given), "")
@@ -51,17 +51,17 @@ class AvroColumnEncoder:
 
         Args:
             rows: an array, a chunked array, a record batch or a table; the columns of the last two are a record's
-                fields. A row that is null is null, unless null is a value of the schema.
+                fields. A null row stays null, unless null is a value of the schema.
             prefix: bytes to write before each value, such as the zero byte and the schema id of Confluent's
                 serializers.
 
         Raises:
-            AvroResolutionError: the columns' types cannot be written as the schema's.
+            AvroResolutionError: the column types cannot be written as the schema's types.
             AvroEncodeError: a value does not fit the schema.
-            ArrowInvalid: the array is not valid, for example a text is not UTF-8.
-            AvroSchemaError: a default that is needed does not fit its field.
-            TypeError: rows are of another type.
-            OverflowError: the values have more than 2 GiB.
+            ArrowInvalid: the array is invalid, for example because a string is not UTF-8.
+            AvroSchemaError: a required default does not fit its field.
+            TypeError: `rows` has another type.
+            OverflowError: the values exceed 2 GiB.
         """
         if isinstance(rows, pa.Table):
             columns = [column.combine_chunks() for column in rows.columns]
@@ -100,7 +100,7 @@ def bind(schema: Schema, array: Any, path: str) -> ArrowWriter:
 
     Raises:
         AvroResolutionError: the array's type cannot be written as the schema's.
-        AvroSchemaError: a default that is needed does not fit its field.
+        AvroSchemaError: a required default does not fit its field.
     """
     array = _plain(array)
     if isinstance(schema, Union):
@@ -114,7 +114,7 @@ def bind(schema: Schema, array: Any, path: str) -> ArrowWriter:
 
 
 def _plain(array: Any) -> Any:
-    """Return an array without extension, dictionary, run-end and view types."""
+    """Convert extension, dictionary, run-end encoded and view arrays to plain arrays."""
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
     if pa.types.is_run_end_encoded(array.type):
@@ -128,7 +128,7 @@ def _plain(array: Any) -> Any:
 
 
 def _bitmap(array: Any) -> tuple[Any, int]:
-    """Return the validity bitmap and the first row's bit; None if nothing is null."""
+    """Return the validity bitmap, or None if nothing is null, and the bit of the first row."""
     valid = array.buffers()[0] if not pa.types.is_null(array.type) else None
     return (None, 0) if valid is None or not array.null_count else (memoryview(valid).cast("B"), array.offset)
 
@@ -139,7 +139,7 @@ def _refused(schema: Schema, type_: pa.DataType, path: str, hint: str = "") -> A
 
 
 def _value(schema: Schema, array: Any, path: str) -> ArrowWriter:
-    """Make the writer of rows that are not null, for a type other than a union."""
+    """Make the writer of non-null rows, for any type except unions."""
     if isinstance(schema, Record) and pa.types.is_struct(array.type):
         return _record(schema, array, path)
     if isinstance(schema, Array):
@@ -188,19 +188,19 @@ def _list(schema: Array, array: Any, path: str) -> ArrowWriter:
     if pa.types.is_list_view(array.type) or pa.types.is_large_list_view(array.type):
         sizes = pc.fill_null(pc.list_value_length(array), 0).cast(pa.int64())
         ends = pa.concat_arrays([pa.array([0], pa.int64()), pc.cumulative_sum(sizes)])
-        array = pa.LargeListArray.from_arrays(ends, array.flatten())  # casts leave the starts of nulls as they are
+        array = pa.LargeListArray.from_arrays(ends, array.flatten())  # a cast does not change the offsets of null lists
     if not pa.types.is_list(array.type) and not pa.types.is_large_list(array.type):
         raise _refused(schema, array.type, path)
     return ListRows(_ends(array), len(array.values), bind(schema.items, array.values, f"{path}[]"), None)
 
 
 def _ends(array: Any) -> Any:
-    """Return the end positions of lists, with the first one's start."""
+    """Return the end positions of lists, preceded by the start of the first one."""
     return _numbers(array.offsets.cast(pa.int64()), "q")
 
 
 def _numbers(array: Any, form: Any) -> Any:
-    """Return the memory of numbers of eight bytes."""
+    """Return the memory of eight-byte numbers."""
     values = array.buffers()[1]
     if values is None or not len(array):
         return memoryview(bytes(8)).cast(form)
@@ -216,7 +216,7 @@ def _is_bytes(type_: pa.DataType) -> bool:
 
 
 def _bytes(array: Any) -> tuple[Any, Any]:
-    """Return end positions and memory of texts or bytes."""
+    """Return the end positions and the memory of strings or bytes."""
     made = array.cast(pa.binary()) if pa.types.is_fixed_size_binary(array.type) else array
     made = made.cast(pa.large_binary())
     _, ends, data = made.buffers()
@@ -227,7 +227,7 @@ def _bytes(array: Any) -> tuple[Any, Any]:
 
 
 def _width(array: Any, width: int) -> Any:
-    """Return the memory of values of `width` bytes each."""
+    """Return the memory of values that are `width` bytes wide."""
     values = array.buffers()[1]
     if values is None or not len(array):
         return bytes(width)
@@ -275,7 +275,7 @@ def _primitive(schema: Primitive, array: Any, path: str) -> ArrowWriter:
 
 
 def _integer(schema: Primitive, array: Any, path: str) -> ArrowWriter:
-    """Write whole numbers, or dates and times in the unit of the logical type."""
+    """Make the writer of integers, or of dates and times in the unit of the logical type."""
     type_: Any = array.type
     logical = schema.logical
     least, most = (INT_MIN, INT_MAX) if schema.kind == "int" else (LONG_MIN, LONG_MAX)
@@ -301,7 +301,7 @@ def _integer(schema: Primitive, array: Any, path: str) -> ArrowWriter:
 
 
 def _check_unsigned(array: Any, path: str) -> None:
-    """Refuse numbers that are not longs."""
+    """Reject unsigned numbers that exceed a long."""
     found = pc.max(array).as_py()
     if found is not None and found > LONG_MAX:
         at = f"At {path.strip('.')}: " if path.strip(".") else ""
@@ -338,7 +338,7 @@ def _union(schema: Union, array: Any, path: str) -> ArrowWriter:
 
 
 def _has_members(type_: pa.DataType, count: int) -> bool:
-    """Return whether a type is that of decoded unions."""
+    """Return whether a type has the fields of a decoded union."""
     if not pa.types.is_struct(type_) or type_.num_fields != count:
         return False
     return [field.name for field in type_] == [f"member{number}" for number in range(count)]
@@ -355,7 +355,7 @@ def _members(schema: Union, array: Any, others: list[int], null: int | None, pat
 
 
 def _bits(valid: Any) -> Any:
-    """Return the bits of a boolean array from its first row on."""
+    """Return the bits of a boolean array, starting at its first row."""
     return memoryview(pa.concat_arrays([valid, valid[:0]]).buffers()[1] or b"\0").cast("B") if len(valid) else b"\0"
 
 
@@ -368,11 +368,11 @@ _PREFERRED: tuple[tuple[Callable[[pa.DataType], bool], tuple[str, ...]], ...] = 
     (_is_text, ("string", "enum", "bytes")),
     (_is_bytes, ("bytes", "fixed", "string")),
 )
-"""The preferred branches of a union for columns of a type, best first."""
+"""The preferred union branches for columns of a type, best first."""
 
 
 def _chosen(schema: Union, array: Any, others: list[int], path: str) -> tuple[int, ArrowWriter]:
-    """Return the branch to write a column as, and its writer."""
+    """Choose the branch for a column; return its index and its writer."""
     order = next((kinds for is_kind, kinds in _PREFERRED if is_kind(array.type)), ())
     rank = {kind: number for number, kind in enumerate(order)}
     for number in sorted(others, key=lambda each: rank.get(schema.branches[each].kind, len(rank))):

@@ -1,6 +1,6 @@
-"""Whether values of a writer's schema can be read with a reader's schema: Avro's rules of resolution, without values.
+"""Checks whether a reader's schema can read values of a writer's schema, by Avro's resolution rules.
 
-Unlike the plans that read, it goes into types that contain themselves, and it finds every reason.
+Unlike the plans of decoders, it supports recursive types and finds all incompatibilities.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from kafka.formats.avro.schema import NO_DEFAULT, Array, Enum, Field, Fixed, Map
 
 
 class Incompatibility(NamedTuple):
-    """Why values cannot be read.
+    """One reason why a reader cannot read a writer's values.
 
     Attributes:
-        kind: as Avro's Java library names it, such as READER_FIELD_MISSING_DEFAULT_VALUE.
-        path: where in the reader's schema, such as ``/fields/1/type``.
+        kind: the name in Avro's Java library, such as READER_FIELD_MISSING_DEFAULT_VALUE.
+        path: the position in the reader's schema, such as ``/fields/1/type``.
         description: a sentence.
-        detail: the field, symbols or types that it is about.
+        detail: the field, symbols or types concerned.
     """
 
     kind: str
@@ -28,12 +28,12 @@ class Incompatibility(NamedTuple):
 
 
 def incompatibilities(reader: Schema, writer: Schema) -> list[Incompatibility]:
-    """Find why a reader cannot read all values of a writer; empty if it can."""
+    """Return the reasons why a reader cannot read all values of a writer; empty if it can."""
     return _Comparison().compare(reader, writer, "/")
 
 
 class _Comparison:
-    """One comparison; pairs of records that are being compared are taken to be compatible meanwhile."""
+    """One comparison. It assumes that pairs of records still being compared are compatible."""
 
     def __init__(self) -> None:
         self._open: set[tuple[int, int]] = set()
@@ -41,7 +41,7 @@ class _Comparison:
         self._known: dict[tuple[int, int], list[Incompatibility]] = {}
 
     def compare(self, reader: Schema, writer: Schema, path: str) -> list[Incompatibility]:
-        """Find why a reader's type at a path cannot read a writer's."""
+        """Return the reasons why the reader's type at a path cannot read the writer's type."""
         if isinstance(writer, Union):
             if isinstance(reader, Union):
                 return [each for branch in writer.branches for each in self._branch(reader, branch, path)]
@@ -71,7 +71,7 @@ class _Comparison:
         ]
 
     def _branch(self, reader: Union, writer: Schema, path: str) -> list[Incompatibility]:
-        """Find a branch of a reader's union that reads a writer's type."""
+        """Compare a writer's type with the branches of the reader's union."""
         if any(not self.compare(branch, writer, path) for branch in reader.branches):
             return []
         named = [
@@ -82,7 +82,7 @@ class _Comparison:
             and each.kind == writer.kind
             and same_name(writer, each)
         ]
-        if len(named) == 1:  # clearly the one that was meant: its own reasons say more
+        if len(named) == 1:  # clearly the intended branch: its own reasons are more helpful
             return self.compare(named[0], writer, _joined(path, str(reader.branches.index(named[0]))))
         return [
             Incompatibility(
@@ -96,7 +96,7 @@ class _Comparison:
     def _records(self, reader: Record, writer: Record, path: str) -> list[Incompatibility]:
         pair = (id(reader), id(writer))
         if pair in self._known:
-            return self._known[pair][:1]  # its reasons are reported at the first comparison
+            return self._known[pair][:1]  # the first comparison reports all reasons
         if pair in self._open:
             self._assumed.add(pair)
             return []
@@ -107,7 +107,7 @@ class _Comparison:
             found += self._field(field, writer, _joined(path, f"fields/{number}"))
         self._open.discard(pair)
         self._assumed.discard(pair)
-        if found or not self._assumed:  # what holds only if another pair is compatible may be asked again
+        if found or not self._assumed:  # do not cache a result that depends on assumptions about other pairs
             self._known[pair] = found
         self._assumed |= outside
         return found
@@ -131,7 +131,7 @@ class _Comparison:
 
 
 def _reads(reader: Schema, writer: Schema) -> bool:
-    """Return whether a primitive type is read as itself or as one that it is promoted to."""
+    """Return whether a primitive type is read as itself or promoted."""
     if not isinstance(reader, Primitive) or not isinstance(writer, Primitive):
         return False
     return reader.kind == writer.kind or reader.kind in PROMOTIONS.get(writer.kind, ())

@@ -1,9 +1,10 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The position in an Avro value that is being read, and the base class of readers.
+"""The read position in an Avro value, and the base classes of readers.
 
-A tree of readers, which `plan` makes of a writer's and a reader's schema, reads one value after the other: each reads
-its part of the bytes and appends to its column. Bytes that are not such a value give `BAD`, with the reason and the
-path to it in the cursor; the caller then takes the row back. Compiled by Cython; the plain variant behaves the same.
+`plan` makes a tree of readers from a writer's and a reader's schema. The tree reads one value after another: each
+reader consumes its part of the bytes and appends to its column. For invalid bytes, a reader returns `BAD` and stores
+the reason and the field path in the cursor; the caller then removes the row. Compiled by Cython; the plain variant
+behaves the same.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ else:
 BAD = cython.declare(cython.int, 1)
 """Returned by a reader for bytes that are not a value of its type."""
 MAX_EMPTY_ITEMS = cython.declare(cython.longlong, 1_000_000)
-"""Items that take no bytes (nulls, empty records) of the arrays of a value: its length does not limit their number."""
+"""Maximum number of items that take no bytes (nulls, empty records); the value's size does not limit them."""
 MAX_DEPTH = cython.declare(cython.int, 300)
-"""How deeply arrays, maps and records of a value may be nested: each level takes some of the thread's stack."""
+"""Maximum nesting depth of arrays, maps and records in a value: each level uses stack space."""
 NO_INTEGER = "expected an integer of at most 10 bytes"
 TOO_SHORT = "the data end within a value"
 
@@ -33,7 +34,7 @@ TOO_SHORT = "the data end within a value"
 @cython.final
 @cython.cclass
 class Cursor:
-    """The position in a value's bytes, and why reading failed."""
+    """The position in a value's bytes, and the reason if reading failed."""
 
     def __init__(self, data: Any) -> None:
         self.data = data
@@ -46,7 +47,7 @@ class Cursor:
     @cython.cfunc
     @cython.exceptval(-1)
     def begin(self, at: cython.Py_ssize_t) -> cython.int:
-        """Go to the beginning of a value."""
+        """Move to the beginning of a value."""
         self.at = at
         self.depth = 0
         self.empty = 0
@@ -55,7 +56,7 @@ class Cursor:
     @cython.cfunc
     @cython.exceptval(-1)
     def fail(self, reason: str) -> cython.int:
-        """Note why the value cannot be read; returns `BAD`."""
+        """Store why the value is invalid; returns `BAD`."""
         self.reason = reason
         self.failed_at = self.at
         return BAD
@@ -63,27 +64,27 @@ class Cursor:
     @cython.cfunc
     @cython.exceptval(-1)
     def fail_in(self, part: str) -> cython.int:
-        """Note the part of the value within which reading failed, innermost first; returns `BAD`."""
+        """Add the enclosing part to the path of the failure, innermost first; returns `BAD`."""
         if len(self.path) < 20:
             self.path.append(part)
         return BAD
 
     @cython.cfunc
     def refuse(self, reason: str) -> Cursor:
-        """Note why the value cannot be read; returns the cursor in place of an object."""
+        """Store why the value is invalid; returns the cursor, which signals failure where an object is expected."""
         self.fail(reason)
         return self
 
     @cython.cfunc
     def refuse_in(self, part: str) -> Cursor:
-        """Note the part of the value within which reading failed; returns the cursor."""
+        """Add the enclosing part to the path of the failure; returns the cursor."""
         self.fail_in(part)
         return self
 
     @cython.cfunc
     @cython.exceptval(-1)
     def is_too_deep(self) -> cython.bint:
-        """Return whether arrays, maps and records are nested too deeply, and note that."""
+        """Return whether the value is nested too deeply, and store that as the reason."""
         if self.depth <= MAX_DEPTH:
             return False
         self.fail(f"expected at most {MAX_DEPTH} arrays, maps and records within one another")
@@ -94,7 +95,7 @@ class Cursor:
         return "".join(reversed(self.path)).lstrip(".")
 
     def failure(self) -> str:
-        """Return what went wrong, with the field's path, and forget it."""
+        """Return the reason and the field's path, and reset them."""
         path = self.where()
         reason, self.reason, self.path = self.reason, "", []
         return f"{path}: {reason}" if path else reason
@@ -102,7 +103,7 @@ class Cursor:
 
 @cython.cclass
 class Reader:
-    """Reads one value of a type."""
+    """Base class: reads values of one type into a column."""
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -113,18 +114,18 @@ class Reader:
 
 @cython.cclass
 class ObjectReader:
-    """Reads one value of a type as an object."""
+    """Base class: reads values of one type as objects."""
 
     @cython.cfunc
     def read(self, cursor: Cursor) -> Any:
-        """Read a value and return it, or the cursor, which has the reason, if the bytes are not such a value."""
+        """Read a value and return it. For invalid bytes, return the cursor, which contains the reason."""
         raise NotImplementedError
 
 
 @cython.cfunc
 @cython.exceptval(-2)
 def read_length(cursor: Cursor) -> cython.Py_ssize_t:
-    """Read a length; -1 if it is not valid, or if fewer bytes follow."""
+    """Read a length; -1 if it is invalid or exceeds the remaining bytes."""
     value: cython.longlong
     at: cython.Py_ssize_t
     value, at = read_varint(cursor.data, cursor.at, cursor.end)
@@ -141,7 +142,7 @@ def read_length(cursor: Cursor) -> cython.Py_ssize_t:
 @cython.cfunc
 @cython.exceptval(-2)
 def read_count(cursor: Cursor, least_size: cython.Py_ssize_t) -> cython.longlong:
-    """Read the number of items in a block; -1 if it is not valid, or if the remaining bytes cannot hold as many."""
+    """Read the number of items in a block; -1 if it is invalid or if the remaining bytes are too few for it."""
     count: cython.longlong
     size: cython.longlong
     at: cython.Py_ssize_t

@@ -1,4 +1,4 @@
-"""Defaults of a record's fields, written in JSON, as encoded values."""
+"""Encodes the defaults of record fields, which schemas give as JSON."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _RANGES = {"int": 1 << 31, "long": 1 << 63}
 
 
 class _UnfitError(Exception):
-    """A JSON value is not a value of a type."""
+    """A JSON value does not fit the type."""
 
 
 def encoded_default(field: Field) -> tuple[Schema, bytes]:
     """Encode a field's default.
 
     Returns:
-        The type it was encoded as (for a union, the first branch that it fits), and its bytes.
+        The type of the encoding (for a union, the first branch that the default fits), and the bytes.
 
     Raises:
-        AvroSchemaError: it fits no type of the field.
+        AvroSchemaError: the default does not fit the field.
     """
     branches = field.type.branches if isinstance(field.type, Union) else (field.type,)
     budget = _Budget(field.name)
@@ -63,7 +63,7 @@ def zigzag(value: int) -> bytes:
 
 
 class _Budget:
-    """How many more values a default may have: records have defaults themselves, whose number may be exponential."""
+    """Limits the number of values in a default: defaults of nested records can grow exponentially."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -138,7 +138,7 @@ def _encode_fields(schema: Record, value: Any, out: bytearray, budget: _Budget) 
 
 
 def _encode_branch(schema: Union, value: Any, out: bytearray, budget: _Budget) -> None:
-    """Append the first branch that the value fits, with its number."""
+    """Append the index of the first branch that the value fits, and the value."""
     for number, branch in enumerate(schema.branches):
         encoded = bytearray(zigzag(number))
         try:
@@ -167,7 +167,7 @@ def _primitive(kind: str, value: Any) -> bytes:
 
 
 def _floating(kind: str, value: float | str) -> bytes:
-    """Encode a number; texts for NaN and infinities are accepted, as in Java."""
+    """Encode a number; accepts strings for NaN and infinities, like Java."""
     if isinstance(value, str) and value not in ("NaN", "Infinity", "-Infinity"):
         raise _UnfitError
     try:
@@ -181,7 +181,7 @@ def _with_length(data: bytes) -> bytes:
 
 
 def _bytes(value: Any) -> bytes:
-    """Return the bytes of a text of the characters 0 to 255."""
+    """Convert a string of the characters 0 to 255 to bytes."""
     if not isinstance(value, str):
         raise _UnfitError
     try:

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The buffer for encoded Avro values, and the base class of writers.
+"""The buffer for encoded Avro values, and the base class of object writers.
 
-A tree of writers, made of a schema, writes one value after the other. A value that does not fit gives `BAD`, with the
-reason and the path to it in the output. Compiled by Cython; the plain variant behaves the same.
+A tree of writers, made from a schema, writes one value after another. For a value that does not fit, a writer returns
+`BAD` and stores the reason and the field path in the output. Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ else:
 BAD = cython.declare(cython.int, 1)
 """Returned by a writer for a value that does not fit its type."""
 MAX_DEPTH = cython.declare(cython.int, 300)
-"""How deeply arrays, maps and records of a value may be nested: as deeply as they can be read."""
+"""Maximum nesting depth of arrays, maps and records in a value; the same as for reading."""
 _FIRST_ROOM = cython.declare(cython.Py_ssize_t, 512)
 
 
 @cython.final
 @cython.cclass
 class Output:
-    """Bytes that grow, and why a value could not be written."""
+    """A growing buffer, and the reason if a value could not be written."""
 
     def __init__(self) -> None:
         self.data = memoryview(bytearray(_FIRST_ROOM))
@@ -111,7 +111,7 @@ class Output:
     @cython.cfunc
     @cython.exceptval(-1)
     def put_text(self, value: Any) -> cython.int:
-        """Append a text after its length; `BAD` if it cannot be UTF-8."""
+        """Append a string after its length; returns `BAD` if it cannot be encoded as UTF-8."""
         size: cython.Py_ssize_t = 0
         text: cython.p_const_char
         try:
@@ -141,7 +141,7 @@ class Output:
         start: cython.Py_ssize_t,
         size: cython.Py_ssize_t,
     ) -> cython.int:
-        """Append `size` bytes of a source, which are known to be there."""
+        """Append `size` bytes of a source; the caller has checked the bounds."""
         if size > self.room - self.at:
             self.reserve(size)
         if cython.compiled:
@@ -155,14 +155,14 @@ class Output:
     @cython.cfunc
     @cython.exceptval(-1)
     def fail(self, reason: str) -> cython.int:
-        """Note why a value does not fit; returns `BAD`."""
+        """Store why a value does not fit; returns `BAD`."""
         self.reason = reason
         return BAD
 
     @cython.cfunc
     @cython.exceptval(-1)
     def fail_in(self, part: str) -> cython.int:
-        """Note the part of the value that does not fit, innermost first; returns `BAD`."""
+        """Add the enclosing part to the path of the failure, innermost first; returns `BAD`."""
         if len(self.path) < 20:
             self.path.append(part)
         return BAD
@@ -170,7 +170,7 @@ class Output:
     @cython.cfunc
     @cython.exceptval(-1)
     def is_too_deep(self) -> cython.bint:
-        """Return whether arrays, maps and records are nested too deeply, and note that."""
+        """Return whether the value is nested too deeply, and store that as the reason."""
         if self.depth <= MAX_DEPTH:
             return False
         self.fail(f"expected at most {MAX_DEPTH} arrays, maps and records within one another")
@@ -181,7 +181,7 @@ class Output:
         return "".join(reversed(self.path)).lstrip(".")
 
     def forget(self) -> None:
-        """Start over."""
+        """Reset the buffer and the failure."""
         self.at = self.depth = 0
         self.reason, self.path = "", []
         if self.room > 1 << 20:  # do not keep an unusually large buffer
@@ -189,19 +189,19 @@ class Output:
             self.room = _FIRST_ROOM
 
     def made(self) -> bytes:
-        """Return what was written."""
+        """Return the bytes written."""
         if cython.compiled:
             return PyBytes_FromStringAndSize(cython.cast(cython.p_char, cython.address(self.data[0])), self.at)
         return bytes(self.data[: self.at])
 
     def memory(self) -> memoryview:
-        """Return what was written without copying it; nothing may be written any more."""
+        """Return the bytes written without copying them. Do not write to the output afterwards."""
         return memoryview(self.data)[: self.at]
 
 
 @cython.cclass
 class ObjectWriter:
-    """Writes one object as a value of a type."""
+    """Base class: writes objects as values of one type."""
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -212,13 +212,13 @@ class ObjectWriter:
     @cython.cfunc
     @cython.exceptval(-1)
     def fits(self, out: Output, value: Any) -> cython.bint:
-        """Return whether a value is of the type, for the choice of a union's branch; nothing is written."""
+        """Return whether a value has this type, to choose a union's branch; writes nothing."""
         raise NotImplementedError
 
 
 def shown(value: Any) -> str:
-    """Return a value as errors show it."""
-    if isinstance(value, int) and not -(1 << 200) < value < 1 << 200:  # Python refuses to write down the largest ones
+    """Format a value for error messages."""
+    if isinstance(value, int) and not -(1 << 200) < value < 1 << 200:  # Python limits int digits
         return f"an int of {value.bit_length()} bits"
     if isinstance(value, (str, bytes, bool, int, float)):
         return f"{value!r:.60} ({type(value).__name__})"

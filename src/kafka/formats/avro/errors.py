@@ -1,4 +1,4 @@
-"""Errors of single values."""
+"""Errors for single Avro values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class AvroDecodeError(ValueError):
 
         Args:
             path: the field, such as `order.items[3].price`; empty for the whole value.
-            position: the byte at which reading failed.
+            position: the offset of the byte at which reading failed.
             reason: what was expected and found.
         """
         super().__init__(path, position, reason)
@@ -35,7 +35,7 @@ class AvroEncodeError(ValueError):
         Args:
             path: the field, such as `order.items[3].price`; empty for the whole value.
             reason: what was expected and found.
-            row: the number of the row.
+            row: the row number, if the value is from a column.
         """
         super().__init__(path, reason, row)
         self.path, self.reason, self.row = path, reason, row

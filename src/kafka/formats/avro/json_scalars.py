@@ -1,7 +1,7 @@
-"""Avro's simple and logical types in JSON and back: numbers, true, false, and texts for all other types.
+"""Converts Avro's primitive and logical types to JSON and back: to numbers, booleans, and strings for all other types.
 
-Bytes are hexadecimal, decimals are their digits, dates and times are as in ISO 8601, and the numbers that JSON lacks
-are "NaN", "Infinity" and "-Infinity".
+Bytes are hexadecimal, decimals are their digits, dates and times are ISO 8601, and the numbers that JSON lacks are
+"NaN", "Infinity" and "-Infinity".
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ _NANOS = 1_000_000_000
 
 
 class UnfitError(ValueError):
-    """A JSON value is not a value of a type; the text says what was expected and found."""
+    """A JSON value does not fit a type; the message says what was expected and found."""
 
 
 def unfit(expected: str, given: Any) -> UnfitError:
-    """The error for a JSON value that is not what was expected."""
+    """Make the error for an unexpected JSON value."""
     shown = json.dumps(given, ensure_ascii=False, default=str)
     return UnfitError(f"expected {expected}, got {shown if len(shown) <= 60 else shown[:57] + '...'}")
 
 
 def scalar_json(schema: Scalar, value: Any) -> Any:
-    """The JSON of a decoded value.
+    """Convert a decoded value to JSON.
 
     Arguments:
         schema: its type.
-        value: as `AvroObjectDecoder` returns it.
+        value: a value as returned by `AvroObjectDecoder`.
     """
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -71,7 +71,7 @@ def scalar_json(schema: Scalar, value: Any) -> Any:
 
 
 def _shortest(number: float) -> float:
-    """The number with the fewest digits that is the same 32-bit float."""
+    """Return the number with the fewest digits that rounds to the same 32-bit float."""
     packed = struct.pack("<f", number)
     for digits in range(1, 9):
         short = float(f"{number:.{digits}g}")
@@ -85,7 +85,7 @@ def scalar_value(schema: Scalar, given: Any) -> Any:
 
     Arguments:
         schema: the type.
-        given: JSON as `json.loads(..., parse_float=Decimal)` returns it.
+        given: JSON as returned by `json.loads(..., parse_float=Decimal)`.
     """
     if isinstance(schema, Enum):
         if given not in schema.symbols:
@@ -148,7 +148,7 @@ def _logical(schema: Primitive | Fixed, logical: Logical, given: Any) -> Any:
         return given if schema.kind == "string" else bytes.fromhex(given.replace("-", ""))
     if name == "duration":
         return _duration(given)
-    if type(given) is int:  # the number of the underlying type
+    if type(given) is int:  # a value of the underlying type
         return _integer(schema.kind, given)
     try:
         if name == "date":
@@ -159,7 +159,7 @@ def _logical(schema: Primitive | Fixed, logical: Logical, given: Any) -> Any:
             if made is not None:
                 return made
     except (ValueError, OverflowError):
-        pass  # such as February 30: the same error as for other texts
+        pass  # an invalid date such as February 30 gets the same error as other text
     raise unfit(_expected(name), given)
 
 
@@ -178,7 +178,7 @@ def _expected(name: str) -> str:
 def _decimal(logical: Logical, given: Any) -> Decimal:
     number = None
     if type(given) is float:
-        given = Decimal(repr(given))  # as it would be written
+        given = Decimal(repr(given))  # the digits that JSON would show
     if type(given) is int or isinstance(given, Decimal) or (isinstance(given, str) and _DECIMAL.match(given)):
         try:
             number = Decimal(given)
@@ -191,7 +191,7 @@ def _decimal(logical: Logical, given: Any) -> Decimal:
 
 
 def _fits(number: Decimal, logical: Logical) -> bool:
-    """Whether a decimal needs no more digits than its type has."""
+    """Return whether a decimal fits the precision and scale of its type."""
     _, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int):
         return False
@@ -212,13 +212,13 @@ def _duration(given: Any) -> AvroDuration:
 
 
 def _fraction(found: re.Match[str], logical: Logical) -> int | None:
-    """The part of a second in nanoseconds; None if it is finer than the type."""
+    """Return the fraction of the second in nanoseconds; None if it is finer than the type."""
     digits = (found[1] or "").rstrip("0")
     return None if len(digits) > _DIGITS[units(logical)] else int(digits.ljust(9, "0"))
 
 
 def _whole(text: str, found: re.Match[str]) -> str:
-    """A time without the part of its second."""
+    """Return a time without the fraction of its second."""
     return text if found[1] is None else text[: found.start(1) - 1] + text[found.end(1) :]
 
 

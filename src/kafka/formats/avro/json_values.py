@@ -1,9 +1,9 @@
 """Converts Avro values to JSON and back, by their schema.
 
-`json_writer` writes a value of a union as the JSON of its branch alone, `{"note": "a"}`. If that would be read as
-another branch, it writes the branch's name around the value, as in Avro's own JSON: `{"note": {"bytes": "6162"}}`. The
-reader always accepts that form. A value that is null as a whole is written as `{"null": null}`, because null alone
-means that a record has no value.
+`json_writer` writes a union value as the JSON of its branch alone, `{"note": "a"}`. If the reader would take that for
+another branch, the writer adds the branch's name, as in Avro's own JSON: `{"note": {"bytes": "6162"}}`. The reader
+always accepts this form. A value that is null as a whole is written as `{"null": null}`, because null alone means that
+a record has no value.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from kafka.formats.avro.schema import (
 )
 
 _LOOK = 3
-"""Number of levels of a value that are examined to find its branch."""
+"""Number of levels of a value that are inspected to find its branch."""
 _NUMBER = re.compile(r"-?[0-9]+\Z")
 _POINT = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,6})?\Z")
 _STRUCTURED = (Record, Map, Array)
@@ -45,11 +45,11 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 
 _Write: TypeAlias = Callable[[Any], Any]
 _Writers: TypeAlias = dict[Schema, "_Write | None"]
-"""Converts a value of a type to JSON; None: the value is its JSON."""
+"""For each type, the function that converts a value to JSON; None if the value is already JSON."""
 
 
 def loaded(text: bytes | str) -> Any:
-    """Parse JSON, keeping numbers exact; raises ValueError, which says what is wrong."""
+    """Parse JSON without rounding numbers; raises ValueError with the reason if it is invalid."""
     try:
         return json.loads(text, parse_float=Decimal, parse_constant=_constant)
     except ValueError as error:
@@ -65,19 +65,19 @@ def object_of(schema: Schema, given: Any) -> Any:
 
     Arguments:
         schema: the type.
-        given: as `loaded` returns it.
+        given: JSON as returned by `loaded`.
 
-    Raises `AvroEncodeError`, which names the path, for JSON that does not fit and for unknown fields of a record.
+    Raises `AvroEncodeError` with the path for JSON that does not fit and for unknown fields of a record.
     """
     return _object(schema, None if schema.kind == "null" and given == _NULL else given, "")
 
 
 def object_of_texts(schema: Schema, texts: Mapping[str, str], null: str | None) -> Any:
-    """The same for the texts of a record's fields, such as a row of CSV.
+    """Convert a record's fields, given as text, to an object for `AvroObjectEncoder`; for example a row of CSV.
 
     Arguments:
-        schema: of a record.
-        texts: numbers, true and false as in JSON, JSON for types with parts, and the texts of other types.
+        schema: the record's schema.
+        texts: the fields by name: JSON for numbers, booleans and nested types, plain text for other types.
         null: the text that means null; None: an empty text does if the field is nullable.
 
     Raises `AvroEncodeError`.
@@ -89,7 +89,7 @@ def object_of_texts(schema: Schema, texts: Mapping[str, str], null: str | None) 
 
 
 def _given(schema: Schema | None, text: str, null: str | None, path: str) -> Any:
-    """The JSON of a field's text."""
+    """Convert a field's text to JSON."""
     if schema is None:
         return text
     branches = schema.branches if isinstance(schema, Union) else (schema,)
@@ -158,7 +158,7 @@ def _branch(schema: Union, given: Any, path: str) -> Any:
 
 
 def chosen(schema: Union, given: Any) -> tuple[Schema, Any] | None:
-    """The branch for JSON, and the JSON without the branch's name; None if it fits no branch."""
+    """Return the branch for JSON, and the JSON without the branch's name; None if it fits no branch."""
     if isinstance(given, dict) and len(given) == 1:
         [(name, inner)] = given.items()
         for branch in schema.branches:
@@ -169,7 +169,7 @@ def chosen(schema: Union, given: Any) -> tuple[Schema, Any] | None:
 
 
 def _only(schema: Union, given: Any) -> tuple[Schema, Any] | None:
-    """The only branch that JSON may be meant for, whose error is the most helpful; None if there are several."""
+    """Return the only branch that the JSON may be meant for, to give a helpful error; None if there are several."""
     branches = [branch for branch in schema.branches if branch.kind != "null"]
     if len(branches) > 1:
         kinds: Any = (Record, Map) if isinstance(given, dict) else Array if isinstance(given, list) else ()
@@ -178,7 +178,7 @@ def _only(schema: Union, given: Any) -> tuple[Schema, Any] | None:
 
 
 def _rank(schema: Schema, given: Any) -> int:
-    """The preference of a branch that JSON fits: the lowest number wins."""
+    """Return the preference of a branch that the JSON fits; the lowest number wins."""
     if isinstance(given, dict):
         return int(isinstance(schema, Map))
     if isinstance(given, str):
@@ -190,7 +190,7 @@ def _rank(schema: Schema, given: Any) -> int:
 
 
 def _fits(schema: Schema, given: Any, look: int) -> bool:
-    """Whether JSON may be a value of a type, judged by its first levels."""
+    """Return whether JSON may be a value of a type, judging by its first levels."""
     if isinstance(schema, Union):
         if isinstance(given, dict) and len(given) == 1:
             [(name, inner)] = given.items()
@@ -223,7 +223,7 @@ def _are_fields(schema: Record, given: dict[str, Any], look: int) -> bool:
 
 
 def branch_name(schema: Schema) -> str:
-    """The name of a union's branch in JSON."""
+    """Return the name of a union's branch in JSON."""
     return schema.name if isinstance(schema, Named) else schema.kind
 
 
@@ -241,12 +241,12 @@ def _at(path: str, error: UnfitError) -> AvroEncodeError:
 
 
 def json_writer(schema: Schema) -> Callable[[Any], str]:
-    """Make the function that writes values as JSON, on one line without spaces. It is thread-safe.
+    """Make the function that writes values as JSON, on one line without spaces. The function is thread-safe.
 
-    It takes values as `AvroObjectDecoder` returns them, with `return_record_name` or without.
+    It accepts values as returned by `AvroObjectDecoder`, with `return_record_name` or without.
 
     Arguments:
-        schema: the type of the values: the reader's, or the writer's where there is no other.
+        schema: the type of the values: the reader's schema, or the writer's if there is no other.
     """
     write = _writer(schema, {})
 
@@ -286,7 +286,7 @@ def _record_writer(schema: Record, known: _Writers) -> _Write:
     def write(value: Any) -> Any:
         return {name: value[name] if each is None else each(value[name]) for name, each in fields}
 
-    known[schema] = write  # before its fields, which may be of this type
+    known[schema] = write  # before its fields: the type may be recursive
     fields.extend([(field.name, _writer(field.type, known)) for field in schema.fields])
     return write
 
@@ -303,10 +303,10 @@ def _union(schema: Union, known: _Writers) -> _Write | None:
     def optional(value: Any) -> Any:
         if value is None:
             return None
-        if type(value) is tuple:  # the name of a record, and the record
+        if type(value) is tuple:  # a record's name and the record
             value = value[1]
         made = value if write is None else write(value)
-        if type(made) is dict and len(made) == 1:  # which may look like the name of a branch
+        if type(made) is dict and len(made) == 1:  # could be mistaken for a branch name
             found = chosen(schema, made)
             if found is None or found[1] is not made:
                 return {branch_name(other): made}
@@ -316,7 +316,7 @@ def _union(schema: Union, known: _Writers) -> _Write | None:
 
 
 def _is_read_again(schema: Schema, seen: set[Schema]) -> bool:
-    """Whether the JSON of every value of a type fits the type: decimals may have more digits than their type."""
+    """Return whether the JSON of every value of a type can be read back; a decimal may exceed its precision."""
     if schema in seen:
         return True
     seen.add(schema)
@@ -332,12 +332,12 @@ def _is_read_again(schema: Schema, seen: set[Schema]) -> bool:
 
 
 def _json_of_branch(schema: Union, branches: list[tuple[Schema, _Write | None]], value: Any) -> Any:
-    if type(value) is tuple:  # the name of a record, and the record
+    if type(value) is tuple:  # a record's name and the record
         name, value = value
         found = [pair for pair in branches if isinstance(pair[0], Record) and pair[0].name == name]
     else:
         found = [pair for pair in branches if _is_of(pair[0], value)]
-        found = [pair for pair in found if isinstance(pair[0], Map)] or found  # records of a union come with their name
+        found = [pair for pair in found if isinstance(pair[0], Map)] or found  # records in a union come with their name
     if not found:
         raise AvroEncodeError("", f"expected a value of {schema.label:.200}, got {type(value).__name__}")
     branch, write = found[0]
@@ -353,7 +353,7 @@ def _is_plain(schema: Primitive | Fixed | Enum) -> bool:
 
 
 def _is_of(schema: Schema, value: Any) -> bool:
-    """Whether a decoded value is of a type."""
+    """Return whether a decoded value has a type."""
     if isinstance(schema, (Record, Map)):
         return isinstance(value, dict) and (isinstance(schema, Map) or value.keys() == {f.name for f in schema.fields})
     if isinstance(schema, Enum):

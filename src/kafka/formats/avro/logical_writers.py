@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Writers of objects as Avro's logical types. Numbers and bytes are written as the underlying type has them.
+"""Write objects as Avro's logical types. Numbers and bytes are written as values of the underlying type.
 
 Compiled by Cython; the plain variant behaves the same.
 """
@@ -35,7 +35,7 @@ _ORDINAL = cython.declare(cython.longlong, date(1970, 1, 1).toordinal())
 @cython.final
 @cython.cclass
 class DateWriter(ObjectWriter):
-    """Writes a date, or one in ISO 8601, as days since 1970."""
+    """Writes a date, or ISO 8601 text, as days since 1970-01-01."""
 
     days: ObjectWriter
 
@@ -73,7 +73,7 @@ def _date_of(text: Any) -> Any:
 @cython.final
 @cython.cclass
 class TimeWriter(ObjectWriter):
-    """Writes a time of day as a number of units of `unit` microseconds; finer digits are cut off."""
+    """Writes a time of day in units of `unit` microseconds; finer digits are truncated."""
 
     count: ObjectWriter
     unit: cython.longlong
@@ -103,9 +103,9 @@ class TimeWriter(ObjectWriter):
 @cython.final
 @cython.cclass
 class TimestampWriter(ObjectWriter):
-    """Writes a moment as a number of units since 1970, rounded down.
+    """Writes a datetime in units since 1970-01-01, rounded down.
 
-    A datetime without a time zone is in the machine's own; of a local timestamp, the time zone is left out.
+    A datetime without a time zone is in the machine's local time. A local timestamp ignores the time zone.
     """
 
     count: ObjectWriter
@@ -150,9 +150,9 @@ class TimestampWriter(ObjectWriter):
 @cython.final
 @cython.cclass
 class DecimalWriter(ObjectWriter):
-    """Writes a decimal, or a whole number, on bytes (`size` is -1) or on a fixed number of bytes.
+    """Writes a decimal or an integer as bytes (`size` is -1) or as a fixed type.
 
-    Bytes are written as they are: they are the digits already.
+    Bytes are written unchanged: they are already the encoded digits.
     """
 
     size: cython.Py_ssize_t
@@ -184,7 +184,7 @@ class DecimalWriter(ObjectWriter):
 
     @cython.cfunc
     def _digits(self, value: Any) -> Any:
-        """Return the number without its point; None if it is not a number, or has more digits than the type's scale."""
+        """Return the unscaled number; None if the value is not a number or its scale exceeds the type's."""
         if not isinstance(value, Decimal):
             number = whole(value)
             return None if number is None else self._bounded(number * 10**self.scale)
@@ -209,7 +209,7 @@ class DecimalWriter(ObjectWriter):
 
     @cython.cfunc
     def _bounded(self, number: Any) -> Any:
-        """Return the number, or None if it has too many digits."""
+        """Return the number, or None if it exceeds the precision."""
         return number if abs(number) < 10**self.precision else None
 
     @cython.cfunc
@@ -223,7 +223,7 @@ class DecimalWriter(ObjectWriter):
 @cython.final
 @cython.cclass
 class TextUuidWriter(ObjectWriter):
-    """Writes a UUID, or the text of one, as text."""
+    """Writes a UUID, or its text, as a string."""
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -274,7 +274,7 @@ class UuidWriter(ObjectWriter):
 @cython.final
 @cython.cclass
 class DurationWriter(ObjectWriter):
-    """Writes months, days and milliseconds, or the 12 bytes of them."""
+    """Writes months, days and milliseconds, or their 12 bytes."""
 
     raw: ObjectWriter
 

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Readers of Avro's records, unions, arrays and maps that return objects, and of defaults.
+"""Read Avro records, unions, arrays, maps and defaults as objects.
 
 Compiled by Cython; the plain variant behaves the same.
 """
@@ -28,19 +28,19 @@ else:
 @cython.final
 @cython.cclass
 class RecordObject(ObjectReader):
-    """Reads the fields of a record in the writer's order, then adds defaults of fields that only the reader has."""
+    """Reads a record's fields in the writer's order, then adds the defaults of fields that only the reader has."""
 
     fields: list[ObjectReader]
     names: list[str]
     keys: list[Any]
 
     def read_fields(self, fields: list[ObjectReader], names: list[str], keys: list[Any]) -> None:
-        """Set what reads each field; apart from the constructor as types may contain themselves.
+        """Set the field readers. This is not part of the constructor because types may be recursive.
 
         Args:
-            fields: reads each field.
-            names: the writer's names, for errors.
-            keys: the reader's names; None for a field that is skipped.
+            fields: the reader of each field.
+            names: the writer's field names, for errors.
+            keys: the reader's field names; None for a field that is skipped.
         """
         self.fields, self.names, self.keys = fields, names, keys
 
@@ -67,7 +67,7 @@ class RecordObject(ObjectReader):
 @cython.final
 @cython.cclass
 class UnionObject(ObjectReader):
-    """Reads the number of a branch, and a value of that branch."""
+    """Reads a branch index, and a value of that branch."""
 
     branches: list[ObjectReader]
 
@@ -92,7 +92,7 @@ class UnionObject(ObjectReader):
 @cython.final
 @cython.cclass
 class NamedObject(ObjectReader):
-    """Reads a branch of a union as a pair of the record's name and the record."""
+    """Reads a record in a union as a pair of its name and the record."""
 
     name: str
     record: ObjectReader
@@ -175,7 +175,7 @@ class MapObject(ObjectReader):
 @cython.final
 @cython.cclass
 class ConstantObject(ObjectReader):
-    """Returns a default: reads it from bytes of its own, once if it cannot be changed, and nothing from the value."""
+    """Returns a default without reading from the value. Immutable defaults are decoded once, others for each value."""
 
     reader: ObjectReader
     encoded: bytes
@@ -206,7 +206,7 @@ class ConstantObject(ObjectReader):
 @cython.final
 @cython.cclass
 class SkippedObject(ObjectReader):
-    """Skips a value that the reader's schema has no place for."""
+    """Skips a value that the reader's schema lacks."""
 
     skipper: Reader
 
@@ -221,7 +221,7 @@ class SkippedObject(ObjectReader):
 @cython.final
 @cython.cclass
 class ImpossibleObject(ObjectReader):
-    """Stands for a branch of the writer's union that the reader's schema has no place for."""
+    """Fails for a branch of the writer's union that does not resolve to the reader's schema."""
 
     reason: str
 

@@ -1,6 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Readers of Avro's records, unions, arrays and maps, and of defaults. Compiled by Cython; the plain variant behaves
-the same."""
+"""Read Avro records, unions, arrays, maps and defaults into columns. Compiled by Cython; the plain variant behaves the
+same.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ BAD = cython.declare(cython.int, 1)
 @cython.final
 @cython.cclass
 class RecordReader(Reader):
-    """Reads the fields of a record in the writer's order, then appends defaults of fields that only the reader has."""
+    """Reads a record's fields in the writer's order, then appends the defaults of fields that only the reader has."""
 
     column: StructColumn
     fields: list[Reader]
@@ -52,7 +53,7 @@ class RecordReader(Reader):
 @cython.final
 @cython.cclass
 class UnionReader(Reader):
-    """Reads the number of a branch, and a value of that branch."""
+    """Reads a branch index, and a value of that branch."""
 
     branches: list[Reader]
 
@@ -78,7 +79,7 @@ class UnionReader(Reader):
 @cython.final
 @cython.cclass
 class MemberReader(Reader):
-    """Reads a branch of a union into its field of a struct with one field a branch; the others are null."""
+    """Reads a union branch into its field of a struct that has a field per branch; the other fields are null."""
 
     column: StructColumn
     member: Reader
@@ -105,7 +106,7 @@ class MemberReader(Reader):
 @cython.final
 @cython.cclass
 class BlockReader(Reader):
-    """Reads the blocks of an array; `items` reads an item. Of a map, `keys` reads the key before it."""
+    """Reads the blocks of an array or a map; `items` reads an item, and for maps `keys` reads the key before it."""
 
     column: ListColumn
     items: Reader
@@ -152,7 +153,7 @@ class BlockReader(Reader):
 @cython.final
 @cython.cclass
 class ConstantReader(Reader):
-    """Appends a default: reads it from bytes of its own, and nothing from the value."""
+    """Appends a default from its own encoded bytes, without reading from the value."""
 
     reader: Reader
     source: Cursor
@@ -173,7 +174,7 @@ class ConstantReader(Reader):
 @cython.final
 @cython.cclass
 class ImpossibleReader(Reader):
-    """Stands for a branch of the writer's union that the reader's schema has no place for."""
+    """Fails for a branch of the writer's union that does not resolve to the reader's schema."""
 
     reason: str
 

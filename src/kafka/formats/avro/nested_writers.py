@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Writers of objects as Avro's arrays, maps, records and unions.
+"""Write objects as Avro arrays, maps, records and unions.
 
 Compiled by Cython; the plain variant behaves the same.
 """
@@ -29,7 +29,7 @@ _MISSING = cython.declare(object, object())
 @cython.cfunc
 @cython.exceptval(-1)
 def _is_sequence(value: Any) -> cython.bint:
-    """Return whether a value is written as an array: anything with a length and items but text, bytes and dicts."""
+    """Return whether a value can be written as an array: any sequence except strings, bytes and dicts."""
     if isinstance(value, (list, tuple)):
         return True
     if isinstance(value, (str, bytes, bytearray, memoryview, Mapping)):
@@ -40,7 +40,7 @@ def _is_sequence(value: Any) -> cython.bint:
 @cython.final
 @cython.cclass
 class ListWriter(ObjectWriter):
-    """Writes a list, or another sequence, as an array."""
+    """Writes a list or another sequence as an array."""
 
     items: ObjectWriter
 
@@ -135,7 +135,7 @@ class MapWriter(ObjectWriter):
 @cython.cfunc
 @cython.exceptval(-1)
 def _has_fields(value: Any) -> cython.bint:
-    """Return whether a value's attributes are its fields: it is of a dataclass, or of a class of attrs or pydantic."""
+    """Return whether a value's attributes are its fields: a dataclass, attrs class or pydantic model."""
     kind = type(value)
     return (
         hasattr(kind, "__dataclass_fields__")
@@ -149,8 +149,8 @@ def _has_fields(value: Any) -> cython.bint:
 class RecordWriter(ObjectWriter):
     """Writes a dict, or an object with the fields as attributes, as a record.
 
-    A field that is missing is its default, or null if it may be; `strict` refuses that, `with_defaults` refuses it for
-    fields without a default.
+    A missing field gets its default, or null if null is allowed. `strict` rejects missing fields, `with_defaults` only
+    those without a default.
     """
 
     name: str
@@ -168,11 +168,12 @@ class RecordWriter(ObjectWriter):
     def write_fields(
         self, names: list[str], fields: list[ObjectWriter], defaults: list[Any], nullable: list[bool]
     ) -> None:
-        """Set what writes each field; apart from the constructor as types may contain themselves.
+        """Set the field writers. This is not part of the constructor because types may be recursive.
 
         Args:
-            names, fields: each field's name and writer.
-            defaults: each field's default, encoded; None if it has none.
+            names: the field names.
+            fields: the writer of each field.
+            defaults: each field's encoded default; None if it has none.
             nullable: whether null is a value of the field.
         """
         self.names, self.fields, self.defaults, self.nullable = names, fields, defaults, nullable
@@ -216,7 +217,7 @@ class RecordWriter(ObjectWriter):
     @cython.cfunc
     @cython.exceptval(-1)
     def _write_missing(self, out: Output, index: cython.Py_ssize_t) -> cython.int:
-        """Write a field that a value lacks."""
+        """Write a field that the value lacks."""
         field: ObjectWriter
         default = self.defaults[index]
         if self.strict or (self.with_defaults and default is None):
@@ -257,7 +258,7 @@ class RecordWriter(ObjectWriter):
     @cython.ccall
     @cython.exceptval(-1)
     def count(self, value: Any) -> cython.Py_ssize_t:
-        """Return how many of the record's fields a value has, if it fits."""
+        """Return the number of the record's fields that a value has."""
         name: str
         found: cython.Py_ssize_t = 0
         for name in self.names:
@@ -309,16 +310,16 @@ class OptionalWriter(ObjectWriter):
 @cython.cfunc
 @cython.exceptval(-1)
 def is_hint(value: Any) -> cython.bint:
-    """Return whether a tuple is the name of a branch and the value."""
+    """Return whether a value is a tuple of a branch name and a value."""
     return len(value) == 2 and isinstance(value[0], str)
 
 
 @cython.final
 @cython.cclass
 class UnionWriter(ObjectWriter):
-    """Writes a value as the branch that it fits: the one that a tuple names, or the first.
+    """Writes a value as a union branch that it fits: the one named in a tuple, or the first one.
 
-    Of several records it is the one with most of the value's fields; double takes precedence over float.
+    Among several records, it chooses the one with the most fields of the value; it prefers double to float.
     """
 
     branches: list[ObjectWriter]
@@ -352,7 +353,7 @@ class UnionWriter(ObjectWriter):
     @cython.cfunc
     @cython.exceptval(-2)
     def _chosen(self, out: Output, value: Any) -> cython.Py_ssize_t:
-        """Return the number of the branch that a value fits; -1 for none. The choice is fastavro's."""
+        """Return the index of the branch for a value, chosen like fastavro; -1 if it fits none."""
         index: cython.Py_ssize_t
         best: cython.Py_ssize_t = -1
         most: cython.Py_ssize_t = -1

@@ -28,7 +28,7 @@ else:
 @cython.final
 @cython.cclass
 class AvroObjectDecoder:
-    """Decodes values of one writer's schema into objects of the reader's. Thread-safe."""
+    """Decodes values of the writer's schema into objects of the reader's. Thread-safe."""
 
     _reader: ObjectReader
 
@@ -37,8 +37,8 @@ class AvroObjectDecoder:
 
         Args:
             writer: the schema that the values were written with.
-            reader: the schema to read them with; None is the writer's.
-            return_record_name: records in a union are pairs of their full name and the record.
+            reader: the schema to read them with; None: the writer's.
+            return_record_name: return records in a union as pairs of their full name and the record.
 
         Raises:
             AvroResolutionError: the values cannot be read with the reader's schema.
@@ -77,12 +77,12 @@ class AvroObjectEncoder:
     _spare: Any
 
     def __init__(self, schema: Schema, *, strict: bool = False, strict_allow_default: bool = False) -> None:
-        """Plan how values are written.
+        """Plan the encoding.
 
         Args:
             schema: the writer's schema.
             strict: records must have all fields of their type, and no others.
-            strict_allow_default: records must have all fields that have no default, and no others.
+            strict_allow_default: records must have all fields without a default, and no unknown fields.
 
         Raises:
             AvroSchemaError: a default does not fit its field.
@@ -94,10 +94,11 @@ class AvroObjectEncoder:
         """Encode one value.
 
         Args:
-            value: what `AvroObjectDecoder` returns for the type, or anything else that fastavro accepts: `(name,
-                value)` for the branch of a union that a record's `"-type"` can name too, the number or bytes below a
-                logical type. A record may also be an object of a dataclass, or of a class of attrs or pydantic.
-            prefix: bytes to write before it.
+            value: an object as returned by `AvroObjectDecoder`, or any other object that fastavro accepts: `(name,
+                value)` to select a union branch, which a record's `"-type"` can also do, or the number or bytes
+                underlying a logical type. A record may also be an instance of a dataclass, an attrs class or a
+                pydantic model.
+            prefix: bytes to write before the value.
 
         Raises:
             AvroEncodeError: the value does not fit the schema.

@@ -1,4 +1,4 @@
-"""Plans how objects are read and written: makes their readers from two schemas, and their writers from one."""
+"""Makes the readers of objects from a writer's and a reader's schema, and the writers of objects from one schema."""
 
 from __future__ import annotations
 
@@ -89,14 +89,14 @@ from kafka.formats.avro.skippers import skipper
 
 
 def object_plan(writer: Schema, reader: Schema, *, return_record_name: bool = False) -> ObjectReader:
-    """Make the reader of a writer's type that returns objects of the reader's type.
+    """Make the reader for a writer's type that returns objects of the reader's type.
 
     Args:
-        return_record_name: records that the writer has in a union are pairs of their name and the record.
+        return_record_name: return records in the writer's unions as pairs of their name and the record.
 
     Raises:
         AvroResolutionError: the writer's type does not resolve to the reader's.
-        AvroSchemaError: a default that is needed does not fit its field.
+        AvroSchemaError: a required default does not fit its field.
     """
     try:
         return _Planner(return_record_name).reader(resolve(writer, reader))
@@ -105,14 +105,14 @@ def object_plan(writer: Schema, reader: Schema, *, return_record_name: bool = Fa
 
 
 class _Planner:
-    """Makes the readers of one pair of schemas; `records` has those of records, which may contain themselves."""
+    """Makes the readers for one pair of schemas; `records` caches those of records, which may be recursive."""
 
     def __init__(self, names_records: bool) -> None:
         self.names_records = names_records
         self.records: dict[int, RecordObject] = {}
 
     def reader(self, resolved: Resolved) -> ObjectReader:
-        """Make the reader of a part."""
+        """Make the reader for a resolved part."""
         if isinstance(resolved, Leaf):
             return _leaf(resolved)
         if isinstance(resolved, Branches):
@@ -185,7 +185,7 @@ def _fixed(reader: Fixed) -> ObjectReader:
 
 
 def _primitive(writer: Primitive, reader: Primitive) -> ObjectReader:
-    """Return the reader of a primitive type that resolves."""
+    """Return the reader for a resolved primitive type."""
     kind = reader.kind
     if kind == "null":
         return NullObject()
@@ -203,7 +203,7 @@ def _primitive(writer: Primitive, reader: Primitive) -> ObjectReader:
 
 
 def _logical(writer: Primitive, reader: Primitive, logical: Logical) -> ObjectReader:
-    """Return the reader of a logical type; nanoseconds are numbers, as Python has no type for them."""
+    """Return the reader for a logical type. Nanoseconds are read as integers, as Python has no type for them."""
     if logical.name == "decimal":
         return DecimalObject(-1, logical.precision, logical.scale)
     if logical.name == "uuid":
@@ -220,7 +220,7 @@ def _logical(writer: Primitive, reader: Primitive, logical: Logical) -> ObjectRe
 
 
 class WriterPlan:
-    """Makes the writers of one schema; records may contain themselves."""
+    """Makes the writers for one schema; records may be recursive."""
 
     def __init__(self, *, strict: bool, strict_allow_default: bool) -> None:
         self._strict, self._strict_allow_default = strict, strict_allow_default
@@ -266,7 +266,7 @@ class WriterPlan:
 
 
 def default_bytes(field: Field) -> bytes | None:
-    """Return a field's default as it is written, None if it has none."""
+    """Return a field's encoded default; None if it has none."""
     if field.default is NO_DEFAULT:
         return None
     branch, encoded = encoded_default(field)
@@ -306,7 +306,7 @@ def _primitive_writer(schema: Primitive) -> ObjectWriter:
 
 
 def _logical_writer(logical: Logical, raw: ObjectWriter) -> ObjectWriter:
-    """Make the writer of a logical type on a primitive type, whose writer is `raw`."""
+    """Make the writer for a logical type; `raw` writes the underlying primitive type."""
     if logical.name == "decimal":
         return DecimalWriter(-1, logical.precision, logical.scale, raw)
     if logical.name == "uuid":

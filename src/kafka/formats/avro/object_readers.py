@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Readers that return objects, for Avro's primitive types, fixed types, enums and logical types.
+"""Read Avro primitive types, fixed types, enums and logical types as objects.
 
 Logical types are dates, times, timestamps, decimals, UUIDs and durations.
 
@@ -39,7 +39,7 @@ else:
 @cython.cfunc
 @cython.inline
 def _bytes_at(cursor: Cursor, size: cython.Py_ssize_t) -> bytes:
-    """Return bytes, whose presence was checked, and move past them."""
+    """Return the next `size` bytes and move past them; the caller has checked the bounds."""
     at: cython.Py_ssize_t = cursor.at
     cursor.at = at + size
     if cython.compiled:
@@ -62,7 +62,7 @@ class NullObject(ObjectReader):
 @cython.final
 @cython.cclass
 class BooleanObject(ObjectReader):
-    """Reads a truth value."""
+    """Reads a boolean."""
 
     @cython.cfunc
     def read(self, cursor: Cursor) -> Any:
@@ -79,7 +79,7 @@ class BooleanObject(ObjectReader):
 @cython.final
 @cython.cclass
 class IntegerObject(ObjectReader):
-    """Reads an int or a long within bounds, and changes its unit by multiplying or dividing."""
+    """Reads an int or a long within bounds, and converts its unit by multiplying or dividing."""
 
     least: cython.longlong
     most: cython.longlong
@@ -105,7 +105,7 @@ class IntegerObject(ObjectReader):
         if self.times != 1:
             value *= self.times
         elif self.divisor != 1:
-            if value < 0:  # rounded down, in C and in Python
+            if value < 0:  # C truncates: round down like Python
                 value = -((-(value + 1)) // self.divisor) - 1
             else:
                 value //= self.divisor
@@ -115,7 +115,7 @@ class IntegerObject(ObjectReader):
 @cython.final
 @cython.cclass
 class WholeFloatObject(ObjectReader):
-    """Reads a long, or an int, as a double, or as a float."""
+    """Reads an int or a long as a float or a double."""
 
     is_int: cython.bint
     is_float: cython.bint
@@ -179,7 +179,7 @@ class BytesObject(ObjectReader):
 
 @cython.cfunc
 def read_text(cursor: Cursor) -> Any:
-    """Read a text, which has to be UTF-8; the cursor itself if it is not valid."""
+    """Read a string and check that it is UTF-8; returns the cursor if it is invalid."""
     at: cython.Py_ssize_t
     size: cython.Py_ssize_t = read_length(cursor)
     if size < 0:
@@ -201,7 +201,7 @@ def read_text(cursor: Cursor) -> Any:
 @cython.final
 @cython.cclass
 class TextObject(ObjectReader):
-    """Reads a text."""
+    """Reads a string."""
 
     @cython.cfunc
     def read(self, cursor: Cursor) -> Any:
@@ -228,7 +228,7 @@ class FixedObject(ObjectReader):
 @cython.final
 @cython.cclass
 class EnumObject(ObjectReader):
-    """Reads a symbol's number; `targets` has the reader's symbol of each, None if it has none and no default."""
+    """Reads an enum index; `targets` maps it to the reader's symbol, or to None if there is none and no default."""
 
     symbols: tuple[str, ...]
     targets: tuple[Any, ...]
@@ -262,7 +262,7 @@ _EXPONENTS = cython.declare(list, [10**digits for digits in range(100)])
 @cython.final
 @cython.cclass
 class DateObject(ObjectReader):
-    """Reads days since 1970 as a date."""
+    """Reads days since 1970-01-01 as a date."""
 
     days: ObjectReader
 
@@ -286,7 +286,7 @@ class DateObject(ObjectReader):
 @cython.final
 @cython.cclass
 class TimeObject(ObjectReader):
-    """Reads a time of day; `count` reads it within bounds, in units of `unit` microseconds."""
+    """Reads a time of day in units of `unit` microseconds; `count` reads the number and checks its bounds."""
 
     count: ObjectReader
     unit: cython.longlong
@@ -311,7 +311,7 @@ class TimeObject(ObjectReader):
 @cython.final
 @cython.cclass
 class TimestampObject(ObjectReader):
-    """Reads milliseconds or microseconds since 1970 as a datetime in UTC, or a local one without a time zone."""
+    """Reads milliseconds or microseconds since 1970-01-01 as a datetime in UTC, or a naive one if it is local."""
 
     count: ObjectReader
     per_second: cython.longlong
@@ -339,7 +339,7 @@ class TimestampObject(ObjectReader):
         if count < self.least or count > self.most:
             cursor.at = at
             return cursor.refuse(f"expected a timestamp of the years 1 to 9999, got {count}")
-        if count >= 0:  # rounded down, in C and in Python
+        if count >= 0:  # C truncates: round down like Python
             seconds = count // self.per_second
         else:
             seconds = -((-(count + 1)) // self.per_second) - 1
@@ -354,7 +354,7 @@ class TimestampObject(ObjectReader):
 @cython.final
 @cython.cclass
 class DecimalObject(ObjectReader):
-    """Reads a decimal on bytes (`size` is -1) or on a fixed number of bytes."""
+    """Reads a decimal from bytes (`size` is -1) or from a fixed type."""
 
     size: cython.Py_ssize_t
     precision: Any
@@ -379,7 +379,7 @@ class DecimalObject(ObjectReader):
             return cursor.refuse(TOO_SHORT)
         start = cursor.at
         number = int.from_bytes(bytes(cursor.data[start : start + size]), "big", signed=True)
-        if self.precision <= 2.5 * size and abs(number) >= _power(self.precision):  # a byte has less than 2.41 digits
+        if self.precision <= 2.5 * size and abs(number) >= _power(self.precision):  # a byte has fewer than 2.41 digits
             return cursor.refuse(f"expected a decimal of at most {self.precision} digits")
         cursor.at = start + size
         made = decimal.Decimal(number)
@@ -388,14 +388,14 @@ class DecimalObject(ObjectReader):
 
 @cython.cfunc
 def _power(digits: Any) -> Any:
-    """Return the least number with more digits."""
+    """Return the smallest number with more than `digits` digits."""
     return _EXPONENTS[digits] if digits < 100 else 10**digits
 
 
 @cython.final
 @cython.cclass
 class TextUuidObject(ObjectReader):
-    """Reads a UUID in text."""
+    """Reads a UUID from a string."""
 
     @cython.cfunc
     def read(self, cursor: Cursor) -> Any:
@@ -413,7 +413,7 @@ class TextUuidObject(ObjectReader):
 @cython.final
 @cython.cclass
 class UuidObject(ObjectReader):
-    """Reads a UUID of 16 bytes."""
+    """Reads a UUID from 16 bytes."""
 
     @cython.cfunc
     def read(self, cursor: Cursor) -> Any:

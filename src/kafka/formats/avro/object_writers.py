@@ -1,6 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Writers of objects as Avro's primitive types, fixed types and enums. Compiled by Cython; the plain variant behaves
-the same."""
+"""Write objects as Avro primitive types, fixed types and enums.
+
+Compiled by Cython; the plain variant behaves the same.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,12 @@ else:
 BAD = cython.declare(cython.int, 1)
 """Returned by a writer for a value that does not fit its type."""
 _LARGEST_FLOAT = cython.declare(cython.double, 3.4028235677973366e38)
-"""The smallest number that is not rounded to a finite float."""
+"""The smallest double that overflows a float when rounded."""
 
 
 @cython.cfunc
 def whole(value: Any) -> Any:
-    """Return a whole number as an int, None for anything else and for truth values."""
+    """Return an integer as an int; None for any other type, including booleans."""
     if type(value) is int:
         return value
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
@@ -40,7 +42,7 @@ def whole(value: Any) -> Any:
 
 @cython.cfunc
 def as_bytes(value: Any) -> Any:
-    """Return the bytes of a bytes-like object, or None for any other object."""
+    """Return the bytes of a bytes-like object; None for any other object."""
     if type(value) is bytes:
         return value
     return bytes(value) if isinstance(value, (bytes, bytearray, memoryview)) else None
@@ -65,7 +67,7 @@ class NullWriter(ObjectWriter):
 @cython.final
 @cython.cclass
 class BooleanWriter(ObjectWriter):
-    """Writes a truth value."""
+    """Writes a boolean."""
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -116,7 +118,7 @@ class IntegerWriter(ObjectWriter):
 
 @cython.cfunc
 def _real(value: Any) -> Any:
-    """Return a number as a float, None for anything else and for truth values."""
+    """Return a number as a float; None for any other type, including booleans."""
     if type(value) is float:
         return value
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
@@ -195,7 +197,7 @@ class BytesWriter(ObjectWriter):
 @cython.final
 @cython.cclass
 class TextWriter(ObjectWriter):
-    """Writes a text."""
+    """Writes a string."""
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -239,7 +241,7 @@ class FixedWriter(ObjectWriter):
 
 
 def symbol_of(value: Any) -> str:
-    """Return the symbol for a member of an `enum.Enum`: its value if that is text, or its name if not."""
+    """Return the symbol for an `enum.Enum` member: its value if that is a string, otherwise its name."""
     if not isinstance(value, enum.Enum):
         return ""
     return value.value if isinstance(value.value, str) else value.name
@@ -248,7 +250,7 @@ def symbol_of(value: Any) -> str:
 @cython.final
 @cython.cclass
 class EnumWriter(ObjectWriter):
-    """Writes a symbol as its number."""
+    """Writes a symbol as its index."""
 
     numbers: dict[str, int]
 

@@ -1,8 +1,8 @@
-"""Avro's schema resolution: finds which type of the reader's schema each type of the writer's is read as.
+"""Avro's schema resolution: matches each type of the writer's schema with a type of the reader's.
 
-`column_decoder` makes readers of a resolved schema that fill columns, `object_plan` readers that return objects. Where
-the specification leaves a choice, this module does what Java does: in a reader's union, the branch that is the writer's
-type takes precedence over one that it can be promoted to, and records outside unions match whatever their names are.
+`column_decoder` turns a resolved schema into readers that fill columns, `object_plan` into readers that return objects.
+Where the specification leaves a choice, this module follows the Java library: in a reader's union, a branch of the
+writer's own type takes precedence over a promotion, and records outside unions match regardless of their names.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ PROMOTIONS = {
     "string": ("bytes",),
     "bytes": ("string",),
 }
-"""The types that a primitive type can be promoted to."""
+"""The types that each primitive type can be promoted to."""
 
 
 def same_name(writer: Named, reader: Named) -> bool:
-    """Return whether names match: without their namespaces, or as one of the reader's aliases."""
+    """Return whether names match, ignoring namespaces and including the reader's aliases."""
     return writer.short_name == reader.short_name or writer.name in reader.aliases
 
 
@@ -45,7 +45,7 @@ def matches(writer: Schema, reader: Schema, *, exactly: bool) -> bool:
     """Return whether a writer's type, other than a union, matches a reader's type.
 
     Args:
-        exactly: without promotions, and records by their full names.
+        exactly: exclude promotions, and compare records by their full names.
     """
     if isinstance(writer, Primitive) and isinstance(reader, Primitive):
         return writer.kind == reader.kind or (not exactly and reader.kind in PROMOTIONS.get(writer.kind, ()))
@@ -64,14 +64,14 @@ def matches(writer: Schema, reader: Schema, *, exactly: bool) -> bool:
 
 
 def _may_match(writer: Schema, reader: Schema) -> bool:
-    """Return whether the types of items or values match, as far as their outermost types tell."""
+    """Return whether the types of items or values may match, judging by their outermost types."""
     if isinstance(writer, Union):
         return True
     return isinstance(reader, Union) or matches(writer, reader, exactly=False)
 
 
 def branch_for(writer: Schema, reader: Union) -> int:
-    """Return the number of the reader's branch for a writer's type other than a union; -1 for none."""
+    """Return the index of the reader's branch for a writer's type other than a union; -1 if there is none."""
     for exactly in (True, False):
         for number, branch in enumerate(reader.branches):
             if matches(writer, branch, exactly=exactly):
@@ -82,12 +82,12 @@ def branch_for(writer: Schema, reader: Union) -> int:
 INT_MIN, INT_MAX = -(1 << 31), (1 << 31) - 1
 LONG_MIN, LONG_MAX = -(1 << 63), (1 << 63) - 1
 DAY = {"time-millis": 86_400_000, "time-micros": 86_400_000_000}
-"""Units of a day, of the logical types that are times of day."""
+"""For each logical type that is a time of day, the number of its units in a day."""
 _UNITS = {"millis": 1_000, "micros": 1_000_000, "nanos": 1_000_000_000}
 
 
 class AvroResolutionError(ValueError):
-    """Values of a writer's schema cannot be read with a reader's schema. The text names the field and both types."""
+    """The reader's schema cannot read values of the writer's schema. The message names the field and both types."""
 
     remedy = "Read with a compatible schema, or with the writer's schema."
 
@@ -118,7 +118,7 @@ class Entries:
 
 @dataclass(eq=False, slots=True)
 class FieldStep:
-    """A field of a writer's record: the number of the reader's field, and its value; None skips it."""
+    """A field of the writer's record: the index of the reader's field and its value, or None to skip the field."""
 
     written: str
     type: Schema
@@ -128,7 +128,7 @@ class FieldStep:
 
 @dataclass(eq=False, slots=True)
 class DefaultStep:
-    """A field that only the reader's record has: its number, its default's bytes, and what they are read as."""
+    """A field that only the reader's record has: its index, its encoded default, and the default's resolved type."""
 
     number: int
     encoded: bytes
@@ -137,7 +137,7 @@ class DefaultStep:
 
 @dataclass(eq=False, slots=True)
 class Fields:
-    """A record. A record that contains itself is the same object again."""
+    """A record. A recursive record refers to the same object."""
 
     writer: Record
     reader: Record
@@ -147,7 +147,7 @@ class Fields:
 
 @dataclass(eq=False, slots=True)
 class Branches:
-    """A writer's union: what each of its branches is read as."""
+    """A writer's union with the resolution of each branch."""
 
     writer: Union
     branches: list[Resolved] = field(default_factory=list)
@@ -155,7 +155,7 @@ class Branches:
 
 @dataclass(eq=False, slots=True)
 class Into:
-    """A type of the writer that is read as a branch of the reader's union."""
+    """A writer's type that is read as a branch of the reader's union."""
 
     reader: Union
     number: int
@@ -164,7 +164,7 @@ class Into:
 
 @dataclass(eq=False, slots=True)
 class Impossible:
-    """A branch of the writer's union that the reader's schema has no place for."""
+    """A branch of the writer's union that does not resolve to the reader's schema."""
 
     reason: str
 
@@ -176,22 +176,22 @@ def resolve(writer: Schema, reader: Schema) -> Resolved:
     """Resolve a writer's type.
 
     Raises:
-        AvroResolutionError: it does not resolve to the reader's type. Branches of a writer's union that do not are an
-            error of the values that have them.
-        AvroSchemaError: a default that is needed does not fit its field, or few bytes would be a great many values.
+        AvroResolutionError: the type does not resolve to the reader's. For a branch of a writer's union, the error is
+            reported when a value of that branch is read.
+        AvroSchemaError: a required default does not fit its field, or a few bytes could decode to too many values.
     """
     check_values(writer)
     return _Resolver().resolve(writer, reader, "")
 
 
 class _Resolver:
-    """Resolves one pair of schemas; `made` has the pairs of records, which may contain themselves."""
+    """Resolves one pair of schemas; `made` caches the pairs of records, which may be recursive."""
 
     def __init__(self) -> None:
         self.made: dict[tuple[int, int], Fields] = {}
 
     def resolve(self, writer: Schema, reader: Schema, path: str) -> Resolved:
-        """See `resolve`; the path is that of the reader's fields."""
+        """Resolve a type; see `resolve`. The path is that of the reader's field."""
         if isinstance(writer, Union):
             return self._from_union(writer, reader, path)
         if isinstance(reader, Union):
@@ -220,11 +220,11 @@ class _Resolver:
         )
 
     def _from_union(self, writer: Union, reader: Schema, path: str) -> Resolved:
-        """Resolve each branch; those that do not resolve fail when a value has them."""
+        """Resolve each branch. A branch that does not resolve fails when a value of it is read."""
         found = Branches(writer)
         reasons = []
         for number, branch in enumerate(writer.branches):
-            try:  # the same union: each branch is read as itself
+            try:  # for identical unions, each branch is read as itself
                 if isinstance(reader, Union) and writer is reader:
                     found.branches.append(Into(reader, number, self.resolve(branch, branch, path)))
                 else:
@@ -237,7 +237,7 @@ class _Resolver:
         return found
 
     def _known_record(self, writer: Record, reader: Record, path: str) -> Fields:
-        """Resolve a record, once. If it cannot be resolved, nothing that was resolved inside it is kept."""
+        """Resolve a record once. If that fails, discard everything resolved inside it."""
         key = (id(writer), id(reader))
         if key not in self.made:
             before = len(self.made)
@@ -291,7 +291,7 @@ def _is_promoted(writer: Primitive, reader: Primitive) -> bool:
 
 
 def _check_scale(writer: Logical | None, reader: Logical | None, path: str) -> None:
-    """Refuse decimals with different scales, whose digits would change their meaning."""
+    """Reject decimals with different scales: their digits would change meaning."""
     if reader is None or reader.name != "decimal" or writer is None or writer.name != "decimal":
         return
     if writer.scale != reader.scale:
@@ -302,16 +302,16 @@ def _check_scale(writer: Logical | None, reader: Logical | None, path: str) -> N
 
 
 def int_bounds(reader: Primitive) -> tuple[int, int]:
-    """Return the least and the greatest int of a type: all of 32 bits, or those of a time of day."""
+    """Return the smallest and largest int of a type: the 32-bit range, or that of a time of day."""
     if reader.logical is not None and reader.logical.name in DAY:
         return 0, DAY[reader.logical.name] - 1
     return INT_MIN, INT_MAX
 
 
 def long_bounds(writer: Primitive, reader: Primitive) -> tuple[int, int, int, int]:
-    """Return the least and the greatest number to accept, and the factor and divisor to apply.
+    """Return the smallest and largest number to accept, and the factor and divisor to apply.
 
-    If both sides have a unit of time, they convert it.
+    The factor and divisor convert between the two types' units of time, if both have one.
     """
     least, most = (INT_MIN, INT_MAX) if writer.kind == "int" else (LONG_MIN, LONG_MAX)
     times = divisor = 1
@@ -326,7 +326,7 @@ def long_bounds(writer: Primitive, reader: Primitive) -> tuple[int, int, int, in
 
 
 def units(logical: Logical) -> int:
-    """Return the number of units in a second, 0 for types without a unit of time."""
+    """Return the number of units in a second; 0 for types without a unit of time."""
     return _UNITS.get(logical.name.rpartition("-")[2], 0)
 
 

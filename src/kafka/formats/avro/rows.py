@@ -21,7 +21,7 @@ else:
 @cython.cfunc
 @cython.exceptval(-1)
 def _take_back(root: Column, rows: cython.Py_ssize_t) -> cython.int:
-    """Replace an unfinished row by a null."""
+    """Replace an incomplete row by a null."""
     root.truncate(rows)
     root.append_null()
     return 0
@@ -38,16 +38,19 @@ def read_rows(
     framed: cython.bint,
     failures: list[tuple[int, str | None, str]],
 ) -> int:
-    """Read values into a column, from row `start` on: one row each, null for null and for what cannot be read.
+    """Read values into a column, starting at row `start`. Null values and invalid values become null rows.
 
     Args:
-        readers: the reader of each schema id; of unframed values, that of None.
-        root: the column that all readers fill at their root.
-        data, ends: the values' bytes, and int32 end positions with a first 0.
-        valid, has_nulls: which values are not null, one bit each.
-        framed: whether each value begins with a zero byte and a schema id of four bytes, big-endian.
-        failures: gets `(row, cause, path of the field)` for each value that cannot be read; the cause is None if the
-            prefix is missing.
+        readers: the reader for each schema id; None is the key for unframed values.
+        root: the root column of all readers.
+        data: the bytes of the values.
+        ends: the int32 end positions of the values, preceded by 0.
+        valid: the validity bitmap of the values.
+        has_nulls: whether any value is null.
+        start: the first row to read.
+        framed: whether each value begins with a zero byte and a big-endian schema id of four bytes.
+        failures: receives `(row, cause, path of the field)` for each value that cannot be read; the cause is None if
+            the prefix is missing.
 
     Returns:
         The first row whose schema id has no reader, or the number of rows.

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Readers of Avro's scalar types: numbers, booleans, bytes, strings, fixed types, enums, and logical types on them.
+"""Read Avro's scalar types into columns: numbers, booleans, bytes, strings, fixed types, enums and logical types.
 
 Compiled by Cython; the plain variant behaves the same.
 """
@@ -69,7 +69,7 @@ class NullReader(Reader):
 @cython.final
 @cython.cclass
 class BooleanReader(Reader):
-    """Reads a truth value."""
+    """Reads a boolean."""
 
     column: BooleanColumn
 
@@ -93,7 +93,7 @@ class BooleanReader(Reader):
 @cython.final
 @cython.cclass
 class IntReader(Reader):
-    """Reads an int within bounds: all of 32 bits, or those of a time of day."""
+    """Reads an int within bounds: the 32-bit range, or that of a time of day."""
 
     column: Int32Column
     least: cython.longlong
@@ -120,7 +120,7 @@ class IntReader(Reader):
 @cython.final
 @cython.cclass
 class LongReader(Reader):
-    """Reads a long, or an int, within bounds, and changes its unit by multiplying or dividing."""
+    """Reads an int or a long within bounds, and converts its unit by multiplying or dividing."""
 
     column: Int64Column
     least: cython.longlong
@@ -153,7 +153,7 @@ class LongReader(Reader):
         if self.times != 1:
             value *= self.times
         elif self.divisor != 1:
-            if value < 0:  # rounded down, in C and in Python
+            if value < 0:  # C truncates: round down like Python
                 value = -((-(value + 1)) // self.divisor) - 1
             else:
                 value //= self.divisor
@@ -164,7 +164,7 @@ class LongReader(Reader):
 @cython.final
 @cython.cclass
 class LongAsDoubleReader(Reader):
-    """Reads a long, or an int, as a double."""
+    """Reads an int or a long as a double."""
 
     column: DoubleColumn
     is_int: cython.bint
@@ -190,7 +190,7 @@ class LongAsDoubleReader(Reader):
 @cython.final
 @cython.cclass
 class LongAsFloatReader(Reader):
-    """Reads a long, or an int, as a float."""
+    """Reads an int or a long as a float."""
 
     column: FloatColumn
     is_int: cython.bint
@@ -263,7 +263,7 @@ class DoubleReader(Reader):
 @cython.final
 @cython.cclass
 class BytesReader(Reader):
-    """Reads bytes, or a text, which has to be UTF-8."""
+    """Reads bytes, or a string, which must be UTF-8."""
 
     column: BytesColumn
     is_text: cython.bint
@@ -309,10 +309,10 @@ class FixedReader(Reader):
 @cython.final
 @cython.cclass
 class EnumReader(Reader):
-    """Reads a symbol's number; the column has the symbol's text.
+    """Reads an enum index into a column of symbols.
 
-    `ends` and `texts` are the symbols' texts one after the other; `targets` has for each number of the writer the
-    reader's symbol, -1 if the reader has none and no default.
+    `texts` contains the symbols one after another, and `ends` their end positions; `targets` maps the writer's indexes
+    to the reader's, or to -1 if the reader has neither the symbol nor a default.
     """
 
     column: BytesColumn
@@ -346,7 +346,7 @@ class EnumReader(Reader):
 @cython.final
 @cython.cclass
 class DecimalReader(Reader):
-    """Reads a decimal on bytes (`size` is -1) or on a fixed number of bytes."""
+    """Reads a decimal from bytes (`size` is -1) or from a fixed type."""
 
     column: FixedColumn
     size: cython.Py_ssize_t
@@ -372,7 +372,7 @@ class DecimalReader(Reader):
             (cursor.data[start] == 0 and cursor.data[start + 1] < 128)
             or (cursor.data[start] == 255 and cursor.data[start + 1] >= 128)
         ):
-            start += 1  # a byte that only repeats the sign
+            start += 1  # a byte that only repeats the sign bit
         if not self._fits(cursor, start, stop):
             return cursor.fail(f"expected a decimal of at most {self.precision} digits")
         self.column.append_number(cursor.data, start, stop - start)
@@ -382,10 +382,10 @@ class DecimalReader(Reader):
     @cython.cfunc
     @cython.exceptval(-1)
     def _fits(self, cursor: Cursor, start: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> cython.int:
-        """Return whether a number, whose first byte is needed, has at most as many digits as the column."""
+        """Return whether a number without redundant leading bytes fits the column's precision."""
         if stop - start > self.column.width:
             return 0
-        if self.precision > 2 * (stop - start) + (stop - start + 1) // 2:  # a byte has less than 2.41 digits
+        if self.precision > 2 * (stop - start) + (stop - start + 1) // 2:  # a byte has fewer than 2.41 digits
             return 1
         number = int.from_bytes(bytes(cursor.data[start:stop]), "big", signed=True)
         return 1 if abs(number) < _EXPONENTS[self.precision] else 0
@@ -397,7 +397,7 @@ _HEX = cython.declare(bytes, b"0123456789abcdef")
 @cython.final
 @cython.cclass
 class UuidReader(Reader):
-    """Reads a UUID of 16 bytes as its text of 36 characters."""
+    """Reads a UUID from 16 bytes as its text of 36 characters."""
 
     column: BytesColumn
     text: cython.uchar[::1]
@@ -431,7 +431,7 @@ class UuidReader(Reader):
 @cython.inline
 @cython.exceptval(check=False)
 def _uint32_at(data: cython.const[cython.uchar][::1], at: cython.Py_ssize_t) -> cython.longlong:  # type: ignore[valid-type]
-    """Return the little-endian unsigned number of four bytes at a position."""
+    """Return the little-endian unsigned 32-bit number at a position."""
     return (
         cython.cast(cython.longlong, data[at])
         | cython.cast(cython.longlong, data[at + 1]) << 8

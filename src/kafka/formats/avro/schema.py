@@ -1,7 +1,7 @@
-"""Avro schemas: JSON text to a tree of types, with names resolved. Source: the Avro 1.12 specification.
+"""Parses Avro schemas: from JSON text to a tree of types with resolved names. Source: the Avro 1.12 specification.
 
-A type may refer to itself through its name, so a tree may contain cycles. Logical types that do not fit their
-underlying type, and unknown ones, are ignored, as the specification demands.
+A type may refer to itself by name, so a tree may contain cycles. As the specification requires, the parser ignores
+unknown logical types and those that do not fit their underlying type.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any, Final, NamedTuple, TypeAlias
 PRIMITIVES: Final = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 MAX_NAME_LENGTH: Final = 10_000
 MAX_DEPTH: Final = 200
-"""Levels of nesting in a schema's text; deeper schemas are refused."""
+"""Maximum nesting depth of a schema's JSON; deeper schemas are rejected."""
 MAX_PRECISION: Final = 100_000
-"""Maximum precision of a decimal. A type with more is read as bytes: such numbers would take minutes."""
+"""Maximum precision of a decimal. A larger one is read as bytes, because converting such numbers could take minutes."""
 NO_DEFAULT: Final = object()
-"""The default of a field that has none; None is the default `null`."""
+"""Marks a field without a default; None is the default `null`."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _ORDERS = ("ascending", "descending", "ignore")
 
 
 class AvroSchemaError(ValueError):
-    """A schema is not valid. The text names the place in the schema, what was expected and what was found."""
+    """A schema is invalid. The message names the place in the schema, what was expected and what was found."""
 
     remedy = "Correct the schema at the position that the message names."
 
@@ -42,20 +42,20 @@ class Logical:
 
 @dataclass(eq=False, slots=True)
 class Primitive:
-    """One of `PRIMITIVES`."""
+    """A primitive type, one of `PRIMITIVES`."""
 
     kind: str
     logical: Logical | None = None
 
     @property
     def label(self) -> str:
-        """The type as error messages show it."""
+        """The type's name in error messages."""
         return self.kind if self.logical is None else f"{self.kind} ({self.logical.name})"
 
 
 @dataclass(eq=False, slots=True)
 class Named:
-    """A named type, with its full name, `namespace.name`, and its aliases."""
+    """A named type with its full name, `namespace.name`, and its aliases."""
 
     name: str
     aliases: tuple[str, ...]
@@ -76,13 +76,13 @@ class Fixed(Named):
 
     @property
     def label(self) -> str:
-        """The type as error messages show it."""
+        """The type's name in error messages."""
         return f"fixed {self.name}"
 
 
 @dataclass(eq=False, slots=True)
 class Enum(Named):
-    """One of a list of symbols; `default` stands for symbols that a reader does not know."""
+    """An enum; readers use `default` for symbols that they do not know."""
 
     symbols: tuple[str, ...]
     default: str | None = None
@@ -90,13 +90,13 @@ class Enum(Named):
 
     @property
     def label(self) -> str:
-        """The type as error messages show it."""
+        """The type's name in error messages."""
         return f"enum {self.name}"
 
 
 @dataclass(eq=False, slots=True)
 class Field:
-    """A field of a record; its default is as the schema's JSON has it, and checked where it is used."""
+    """A field of a record. Its default is the schema's JSON value, and is checked on use."""
 
     name: str
     type: Schema
@@ -108,7 +108,7 @@ class Field:
 
 @dataclass(eq=False, slots=True)
 class Record(Named):
-    """A record with its fields, in the order of their encoding."""
+    """A record with its fields in encoding order."""
 
     fields: list[Field] = field(default_factory=list)
     doc: str | None = None
@@ -116,7 +116,7 @@ class Record(Named):
 
     @property
     def label(self) -> str:
-        """The type as error messages show it."""
+        """The type's name in error messages."""
         return f"record {self.name}"
 
 
@@ -131,7 +131,7 @@ class Array:
 
 @dataclass(eq=False, slots=True)
 class Map:
-    """String keys with values of one type."""
+    """A map from strings to values of one type."""
 
     values: Schema
     kind: str = "map"
@@ -140,14 +140,14 @@ class Map:
 
 @dataclass(eq=False, slots=True)
 class Union:
-    """One of several types."""
+    """A union of several types."""
 
     branches: tuple[Schema, ...]
     kind: str = "union"
 
     @property
     def label(self) -> str:
-        """The type as error messages show it."""
+        """The type's name in error messages."""
         return f"union [{', '.join(branch.label for branch in self.branches)}]"
 
 
@@ -159,7 +159,7 @@ def parse(text: str | bytes | list[Any] | dict[str, Any], named: Mapping[str, Sc
 
     Args:
         text: JSON text, or the result of `json.loads`. The bare name of a primitive type needs no quotes.
-        named: types of other schemas that this one refers to, by full name.
+        named: types from other schemas that this one refers to, by full name.
 
     Raises:
         AvroSchemaError: the text is not JSON, or not a valid schema.
@@ -170,13 +170,13 @@ def parse(text: str | bytes | list[Any] | dict[str, Any], named: Mapping[str, Sc
 def parse_named(
     text: str | bytes | list[Any] | dict[str, Any], named: Mapping[str, Schema] | None = None
 ) -> tuple[Schema, dict[str, Schema]]:
-    """Parse a schema as `parse` does; also return all named types that it defines or was given, by full name."""
+    """Parse a schema like `parse`; also return all named types that it defines or was given, by full name."""
     parser = _Parser(dict(named or {}))
     return parser.parse(_loaded(text), "", "", 0), parser.named
 
 
 def _loaded(text: Any) -> Any:
-    """Return the JSON value of a schema's text."""
+    """Return a schema's JSON value."""
     if not isinstance(text, (str, bytes, bytearray)):
         return text
     given = text.decode() if isinstance(text, (bytes, bytearray)) else text
@@ -189,13 +189,13 @@ def _loaded(text: Any) -> Any:
 
 
 class _Parser:
-    """Parses one schema; `named` has the types that were defined so far."""
+    """Parses one schema; `named` contains the types defined so far."""
 
     def __init__(self, named: dict[str, Schema]) -> None:
         self.named = named
 
     def parse(self, value: Any, namespace: str, path: str, depth: int) -> Schema:
-        """Parse the value at a path of the schema; names without a namespace are of `namespace`."""
+        """Parse the JSON value at a path of the schema; `namespace` applies to names without one."""
         if depth > MAX_DEPTH:
             raise AvroSchemaError(f"{_at(path)}expected at most {MAX_DEPTH} levels of nesting")
         if isinstance(value, str):
@@ -205,7 +205,7 @@ class _Parser:
         if not isinstance(value, dict):
             raise AvroSchemaError(f"{_at(path)}expected a type (a name, an object or a list), got {value!r:.60}")
         kind = value.get("type")
-        if isinstance(kind, (dict, list)):  # {"type": {"type": "int"}}, which the Java library accepts too
+        if isinstance(kind, (dict, list)):  # {"type": {"type": "int"}}, which the Java library also accepts
             return self.parse(kind, namespace, path, depth + 1)
         if kind in PRIMITIVES:
             return Primitive(kind, _logical(value, kind, 0))
@@ -224,7 +224,7 @@ class _Parser:
         raise AvroSchemaError(f"{_at(path)}expected an object with a 'type', got {value!r:.60}")
 
     def _referred(self, name: str, namespace: str, path: str) -> Schema:
-        """Return a primitive type, or a named type that was defined before."""
+        """Return a primitive type, or a named type defined before."""
         if name in PRIMITIVES:
             return Primitive(name)
         for full in (_full(name, namespace), name):
@@ -311,7 +311,7 @@ class _Parser:
         return fixed
 
     def _name(self, value: dict[str, Any], namespace: str, path: str) -> tuple[str, str]:
-        """Return a type's full name, and the namespace of names inside it."""
+        """Return a type's full name, and the namespace of the names inside it."""
         name, given = value.get("name"), value.get("namespace")
         if not isinstance(name, str) or not name:
             raise AvroSchemaError(f"{_at(path)}expected a name for the {value['type']}, got {name!r:.60}")
@@ -333,7 +333,7 @@ class _Parser:
 
 
 def _at(path: str) -> str:
-    """Begin an error with its place in the schema."""
+    """Return the beginning of an error message: the place in the schema."""
     return f"In the schema at {path.strip('.')}: " if path else "In the schema: "
 
 
@@ -372,12 +372,12 @@ _SIMPLE_LOGICAL = {
     "duration": ("fixed",),
     "decimal": ("bytes", "fixed"),
 }
-"""The underlying types of each logical type."""
+"""The allowed underlying types of each logical type."""
 _FIXED_SIZES = {"uuid": 16, "duration": 12}
 
 
 def _logical(value: dict[str, Any], kind: str, size: int) -> Logical | None:
-    """Return the logical type of an underlying type, None if there is none or it does not fit."""
+    """Return the logical type of an underlying type; None if there is none or it does not fit."""
     name = value.get("logicalType")
     if not isinstance(name, str) or kind not in _SIMPLE_LOGICAL.get(name, ()):
         return None
@@ -394,12 +394,12 @@ def _logical(value: dict[str, Any], kind: str, size: int) -> Logical | None:
 
 
 def max_precision(size: int) -> int:
-    """Return how many decimal digits always fit into a two's complement number of `size` bytes."""
+    """Return the number of decimal digits that always fit into a two's complement number of `size` bytes."""
     return len(str((1 << (8 * size - 1)) - 1)) - 1 if size > 0 else 0
 
 
 class AvroDuration(NamedTuple):
-    """Months, days and milliseconds, which cannot be converted to each other; each from 0 to 4,294,967,295."""
+    """Months, days and milliseconds, each from 0 to 4,294,967,295; they cannot be converted to each other."""
 
     months: int
     days: int

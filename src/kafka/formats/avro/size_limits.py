@@ -1,24 +1,24 @@
-"""Limits the size of what a schema describes: types that name others twice on each level grow exponentially."""
+"""Limits the size of the values a schema describes: nested type references can make it grow exponentially."""
 
 from __future__ import annotations
 
 from kafka.formats.avro.schema import Array, AvroSchemaError, Fixed, Map, Primitive, Record, Schema, Union
 
 MAX_VALUES = 1_000
-"""Maximum number of values, nested ones included, per byte of the shortest value of a type."""
+"""Maximum number of values, including nested ones, per byte of the shortest value of a type."""
 MAX_COLUMNS = 100_000
-"""Maximum number of columns, nested ones included."""
+"""Maximum number of columns, including nested ones."""
 _SIZES = {"null": 0, "float": 4, "double": 8}
 _Extents = dict[int, tuple[int, int]]
 
 
 def least_size(schema: Schema) -> int:
-    """The minimum size in bytes of a value of a type."""
+    """Return the minimum size in bytes of a value of a type."""
     return _extent(schema, {})[1]
 
 
 def check_values(schema: Schema) -> None:
-    """Raise `AvroSchemaError` if a few bytes would be read as a great many values."""
+    """Raise `AvroSchemaError` if a few bytes could decode to too many values."""
     known: _Extents = {}
     left = [schema]
     seen: set[int] = set()
@@ -38,7 +38,7 @@ def check_values(schema: Schema) -> None:
 
 
 def check_columns(schema: Schema) -> None:
-    """Raise `AvroSchemaError` if a type, which does not contain itself, needs a great many columns."""
+    """Raise `AvroSchemaError` if a type that is not recursive needs too many columns."""
     count = _columns(schema, {})
     if count > MAX_COLUMNS:
         raise AvroSchemaError(
@@ -48,7 +48,7 @@ def check_columns(schema: Schema) -> None:
 
 
 def too_deep() -> AvroSchemaError:
-    """The error for a RecursionError: each type names another one, and there are hundreds."""
+    """Make the error that replaces a RecursionError, for hundreds of nested types."""
     return AvroSchemaError("The schema has too many types within one another")
 
 
@@ -63,7 +63,7 @@ def _parts(schema: Schema) -> list[Schema]:
 
 
 def _extent(schema: Schema, known: _Extents) -> tuple[int, int]:
-    """The number of values in the shortest value of a type, and its size in bytes."""
+    """Return the number of values in the shortest value of a type, and its size in bytes."""
     if isinstance(schema, Primitive):
         return 1, _SIZES.get(schema.kind, 1)
     if isinstance(schema, Fixed):
@@ -71,7 +71,7 @@ def _extent(schema: Schema, known: _Extents) -> tuple[int, int]:
     if not isinstance(schema, Record):
         return 1, 1
     if id(schema) not in known:
-        known[id(schema)] = (0, 0)  # inside itself: there is no such value
+        known[id(schema)] = (0, 0)  # a record that always contains itself has no values
         inner = [_extent(field.type, known) for field in schema.fields]
         known[id(schema)] = (1 + sum(values for values, _ in inner), sum(size for _, size in inner))
     return known[id(schema)]
@@ -79,7 +79,7 @@ def _extent(schema: Schema, known: _Extents) -> tuple[int, int]:
 
 def _columns(schema: Schema, known: dict[int, int]) -> int:
     if id(schema) not in known:
-        known[id(schema)] = 0  # inside itself: planning says so
+        known[id(schema)] = 0  # recursive: planning reports the error
         known[id(schema)] = 1 + sum(_columns(each, known) for each in _parts(schema))
     return known[id(schema)]
 

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Readers that skip Avro values that the reader's schema lacks.
+"""Skip Avro values that the reader's schema lacks.
 
 Compiled by Cython; the plain variant behaves the same.
 """
@@ -49,7 +49,7 @@ class SizeSkipper(Reader):
 @cython.final
 @cython.cclass
 class IntegerSkipper(Reader):
-    """Skips an int, a long or an enum's number."""
+    """Skips an int, a long or an enum index."""
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -66,7 +66,7 @@ class IntegerSkipper(Reader):
 @cython.final
 @cython.cclass
 class BytesSkipper(Reader):
-    """Skips bytes or a text."""
+    """Skips bytes or a string."""
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -81,7 +81,7 @@ class BytesSkipper(Reader):
 @cython.final
 @cython.cclass
 class BlockSkipper(Reader):
-    """Skips an array, or a map with the bytes of its keys."""
+    """Skips an array, or a map including its keys."""
 
     items: Reader
     is_map: cython.bint
@@ -93,7 +93,7 @@ class BlockSkipper(Reader):
         self.keys = BytesSkipper()
 
     def skip_items(self, items: Reader) -> None:
-        """Set what skips an item; apart from the constructor as types may contain themselves."""
+        """Set the skipper of an item. This is not part of the constructor because types may be recursive."""
         self.items = items
 
     @cython.cfunc
@@ -121,7 +121,7 @@ class BlockSkipper(Reader):
 @cython.final
 @cython.cclass
 class SequenceSkipper(Reader):
-    """Skips the fields of a record, one after the other."""
+    """Skips the fields of a record in order."""
 
     fields: list[Reader]
 
@@ -129,7 +129,7 @@ class SequenceSkipper(Reader):
         self.fields = []
 
     def skip_fields(self, fields: list[Reader]) -> None:
-        """Set what skips each field; apart from the constructor as types may contain themselves."""
+        """Set the field skippers. This is not part of the constructor because types may be recursive."""
         self.fields = fields
 
     @cython.cfunc
@@ -147,7 +147,7 @@ class SequenceSkipper(Reader):
 
 
 def skipper(schema: Schema, made: dict[str, Reader]) -> Reader:
-    """Make the skipper of a type; `made` has those of records, which may be recursive."""
+    """Make the skipper of a type; `made` caches those of records, which may be recursive."""
     if isinstance(schema, Primitive):
         if schema.kind in ("int", "long"):
             return IntegerSkipper()

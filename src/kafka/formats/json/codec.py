@@ -1,4 +1,4 @@
-"""Values of a JSON schema, as rows of Arrow columns."""
+"""Converts JSON values of one schema to rows of Arrow columns, and back."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ class Json:
         epoch_unit: Literal["s", "ms", "us", "ns"] | None = None,
         nulls: Literal["write", "omit"] = "write",
     ) -> None:
-        """Find the type of values.
+        """Derive the column type from the schema.
 
         Args:
-            schema: an Arrow schema or type; a Spark type, or its JSON; columns as in SQL, `"id bigint, name string"`;
-                or a JSON Schema, as a text or as objects.
-            references: schemas that a JSON Schema refers to, by the names that it has for them.
+            schema: an Arrow schema or type; a Spark type, or its JSON; SQL columns, `"id bigint, name string"`; or a
+                JSON Schema, as text or objects.
+            references: schemas that a JSON Schema refers to, by the names used in the references.
             unknown_fields: how to treat fields that the schema lacks.
-            duplicate_keys: how to treat a key that occurs twice in an object; `"last"`: the last one counts.
+            duplicate_keys: how to treat a key that occurs twice in an object; with `"last"`, the last one counts.
             null_document: how to treat the document `null`; a missing value is always null.
-            non_finite_numbers: how to treat NaN and infinities: as an error; `"allow"`: numbers, written as Python's
-                json does; `"null"`: written as null and an error when they are read.
-            lone_surrogates: how to treat half a surrogate pair in a string; `"replace"` puts U+FFFD in its place.
-            epoch_unit: also read whole numbers as timestamps, in this unit since 1970.
+            non_finite_numbers: how to treat NaN and infinities: `"error"`; `"allow"`, which writes them like Python's
+                json; or `"null"`, which writes null and rejects them when reading.
+            lone_surrogates: how to treat half a surrogate pair in a string; `"replace"` substitutes U+FFFD.
+            epoch_unit: also read integers as timestamps, in this unit since 1970-01-01.
             nulls: `"omit"` leaves out fields that are null.
 
         Raises:
-            JsonSchemaError: the schema is not valid, or JSON has no values of its type.
-            ValueError: an argument has a value that is not allowed.
+            JsonSchemaError: the schema is invalid, or its type has no JSON values.
+            ValueError: an argument has an invalid value.
         """
         self._decode_options = DecodeOptions(
             unknown_fields=unknown_fields,
@@ -86,13 +86,13 @@ class Json:
         """Infer the schema from all values of a bounded read, or from a sample.
 
         Args:
-            values: an array of binary, or any bytes or texts; null is skipped.
+            values: a binary array, or an iterable of bytes or strings; nulls are skipped.
             mixed: how to treat a field with values of several types: as an error, or as JSON text.
-            times: whether strings that are all dates, or all timestamps with an offset, are of these types.
+            times: convert strings that are all dates, or all timestamps with an offset, to these types.
             options: as for `Json`.
 
         Raises:
-            JsonSchemaError: a value is not JSON, there is no value, or one field has values of several types.
+            JsonSchemaError: a value is not JSON, there are no values, or a field has values of several types.
         """
         as_objects = values.to_pylist() if hasattr(values, "to_pylist") else values
         return cls(infer_type(as_objects, mixed=mixed, times=times), **options)
@@ -101,37 +101,36 @@ class Json:
         """Decode values into a column.
 
         Args:
-            values: an array of binary, or of strings, or a chunked array; null is null.
-            framed: whether each value begins with a zero byte and a schema id, four bytes, as Confluent's serializers
-                write them.
+            values: a binary or string array, or a chunked array; null stays null.
+            framed: whether each value begins with a zero byte and a schema id in four bytes, as written by Confluent's
+                serializers.
 
         Returns:
-            The column, with as many rows as there are values, and which values could not be decoded; their rows are
-            null.
+            The column, with a row for each value, and the values that could not be decoded; their rows are null.
 
         Raises:
-            OverflowError: the column has more than 2 GiB.
+            OverflowError: the column would exceed 2 GiB.
         """
         return JsonColumnDecoder(self.type, self._decode_options).decode(_whole(values), framed=framed)
 
     def encode_rows(self, rows: Any) -> pa.BinaryArray:
-        """Encode rows, each as one compact value in UTF-8; a row that is null is null.
+        """Encode rows, each as one compact value in UTF-8; a null row stays null.
 
         Args:
             rows: an array, a chunked array, a record batch or a table of the schema's type.
 
         Raises:
-            JsonEncodeError: JSON cannot represent a value: NaN, infinities, years before 1 or after 9999. Says which
-                row and field.
-            OverflowError: the values have more than 2 GiB.
-            ValueError: the rows are of another type, or damaged.
+            JsonEncodeError: JSON cannot represent a value: NaN, infinities, years before 1 or after 9999. Names the row
+                and field.
+            OverflowError: the values exceed 2 GiB.
+            ValueError: the rows are of another type, or invalid.
         """
         encoded: pa.BinaryArray = JsonColumnEncoder(self.type, self._encode_options).encode(_whole(rows))
         return encoded
 
 
 def _whole(rows: Any) -> Any:
-    """Return a chunked array or a table in one piece, and anything else as it is."""
+    """Combine the chunks of a chunked array or a table; return anything else unchanged."""
     import pyarrow as pa
 
     if isinstance(rows, pa.Table):
@@ -151,21 +150,21 @@ def infer_type(
     mixed: Literal["error", "json"] = "error",
     times: bool = False,
 ) -> pa.DataType:
-    """Return a type that all values have, to read them with `JsonColumnDecoder`.
+    """Infer a type that fits all values, for reading them with `JsonColumnDecoder`.
 
-    Whole numbers are int64, with others among them double; those beyond 64 bits are double too, which rounds them. All
-    fields are nullable: what each value of a sample has, later values may lack.
-    A field that is always null is of the type null. Objects are structs with the fields of all of them, in the order
-    in which they came.
+    Integers become int64, or double if mixed with other numbers; integers beyond 64 bits also become double, rounded.
+    All fields are nullable, because later values may lack fields that the sample has. A field that is always null has
+    the type null. Objects become structs with the fields of all objects, in order of
+    appearance.
 
     Args:
         values: the sample; None is skipped.
         mixed: how to treat a field with values of several types: as an error, or as `pyarrow.json_()`, whose values are
             JSON text.
-        times: whether strings that are all dates, or all timestamps with an offset, are of these types.
+        times: convert strings that are all dates, or all timestamps with an offset, to these types.
 
     Raises:
-        JsonSchemaError: a value is no JSON, there is no value, or one field has values of several types.
+        JsonSchemaError: a value is not JSON, there are no values, or a field has values of several types.
     """
     found: _Found | None = None
     for number, value in enumerate(values):
@@ -179,7 +178,7 @@ def infer_type(
 
 
 def _parsed(number: int, value: bytes | str) -> Any:
-    """Return a value as objects; a number beyond a double's range is one all the same."""
+    """Parse a value; numbers beyond a double's range are accepted."""
     try:
         if isinstance(value, bytes):
             value = in_utf8(value) or value
@@ -189,7 +188,7 @@ def _parsed(number: int, value: bytes | str) -> Any:
 
 
 class _Found:
-    """The types of the values at one place."""
+    """Collects the types of the values at one place."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, int] = {}
@@ -197,7 +196,7 @@ class _Found:
         self._items: _Found | None = None
 
     def add(self, value: Any, times: bool) -> None:
-        """Add a value."""
+        """Add a value's type."""
         kind = _kind(value, times)
         if kind is not None:
             self._kinds[kind] = self._kinds.get(kind, 0) + 1
@@ -210,7 +209,7 @@ class _Found:
                 self._items.add(each, times)
 
     def type(self, path: str, takes_mixed: bool) -> pa.DataType:
-        """Return the type that all values have."""
+        """Return the type that fits all values."""
         kinds = set(self._kinds)
         if kinds == {"whole", "double"}:
             kinds = {"double"}
@@ -256,7 +255,7 @@ def _kind(value: Any, times: bool) -> str | None:
 
 
 def _kind_of_text(text: str) -> str:
-    """Return whether a text is a date that exists, a timestamp that exists, or just a string."""
+    """Return the kind of a string: a valid date, a valid timestamp, or just a string."""
     try:
         if _DATE.fullmatch(text):
             datetime.date.fromisoformat(text)

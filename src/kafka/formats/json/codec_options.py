@@ -1,4 +1,4 @@
-"""Options for what JSON, or its writers, leave open."""
+"""Options for cases that JSON leaves open, or that its writers handle differently."""
 
 from __future__ import annotations
 
@@ -6,49 +6,49 @@ from dataclasses import dataclass
 from typing import Literal
 
 UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-"""Units of time in Arrow, and how many of them are a second."""
+"""Arrow's units of time, and the number of each in a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecodeOptions:
-    """How values are read. The defaults refuse everything that would have to be guessed, except unknown fields."""
+    """Options for reading values. By default, ambiguous input is an error; only unknown fields are ignored."""
 
     unknown_fields: Literal["ignore", "error"] = "ignore"
-    """Fields of an object that its type lacks."""
+    """How to treat fields of an object that its type lacks."""
     duplicate_keys: Literal["error", "last"] = "error"
-    """A key that occurs twice in an object: an error, or the last one counts, as in Spark and Python's json."""
+    """How to treat duplicate keys in an object. With `"last"`, the last one counts, as in Spark and Python's json."""
     null_document: Literal["error", "null"] = "error"
-    """The document `null`; a record without a value is always null."""
+    """How to treat the document `null`; a record without a value is always null."""
     non_finite_numbers: Literal["error", "allow"] = "error"
-    """NaN, Infinity and -Infinity in columns of floating-point numbers, as words or as strings."""
+    """How to treat NaN, Infinity and -Infinity, as words or strings, in floating-point columns."""
     lone_surrogates: Literal["error", "replace"] = "error"
-    """Half a pair of surrogates in a string: UTF-8 has none. `"replace"` puts U+FFFD in its place."""
+    """How to treat half a surrogate pair in a string, which UTF-8 cannot encode. `"replace"` substitutes U+FFFD."""
     epoch_unit: Literal["s", "ms", "us", "ns"] | None = None
-    """For timestamps, also read whole numbers, in this unit since 1970."""
+    """Also read integers as timestamps, in this unit since 1970-01-01."""
 
     def __post_init__(self) -> None:
         """Check the options.
 
         Raises:
-            ValueError: an option has a value that is not allowed.
+            ValueError: an option has an invalid value.
         """
         _check(self, _DECODE_CHOICES)
 
 
 @dataclass(frozen=True, slots=True)
 class EncodeOptions:
-    """How values are written."""
+    """Options for writing values."""
 
     nulls: Literal["write", "omit"] = "write"
-    """Fields of an object that are null: `"omit"` leaves them out, as Spark's `to_json` does."""
+    """How to treat null fields of an object: `"omit"` leaves them out, like Spark's `to_json`."""
     non_finite_numbers: Literal["error", "null", "allow"] = "error"
-    """NaN and infinities, which JSON lacks: an error, null, or the words of Python's json."""
+    """How to treat NaN and infinities, which JSON lacks: an error, null, or the words that Python's json writes."""
 
     def __post_init__(self) -> None:
         """Check the options.
 
         Raises:
-            ValueError: an option has a value that is not allowed.
+            ValueError: an option has an invalid value.
         """
         _check(self, _ENCODE_CHOICES)
 

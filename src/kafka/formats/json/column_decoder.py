@@ -47,11 +47,11 @@ class JsonColumnDecoder:
     def __init__(
         self, schema: Any, options: DecodeOptions | None = None, *, references: Mapping[str, Any] | None = None
     ) -> None:
-        """Plan the column.
+        """Make the column.
 
         Args:
             schema: the type of values; see `kafka.formats.json.schema.arrow_type`.
-            options: how to treat what JSON leaves open.
+            options: how to treat cases that JSON leaves open.
             references: schemas that a JSON Schema refers to, by name.
 
         Raises:
@@ -64,17 +64,17 @@ class JsonColumnDecoder:
         self._reader = plan(self._read_type, self._options.null_document == "null", self._options)
 
     def decode(self, values: Any, *, framed: bool = False) -> tuple[Any, list[BadValue]]:
-        """Decode values; null is null.
+        """Decode values; null stays null.
 
         Args:
-            values: a `pyarrow.BinaryArray`, or one of strings.
-            framed: whether each value begins with a zero byte and a schema id, four bytes; the id is skipped.
+            values: a `pyarrow.BinaryArray`, or a string array.
+            framed: whether each value begins with a zero byte and a schema id in four bytes; they are skipped.
 
         Returns:
-            The column, with as many rows as there are values, and which values could not be decoded.
+            The column, with a row for each value, and the values that could not be decoded.
 
         Raises:
-            OverflowError: the column would have more than 2 GiB.
+            OverflowError: the column would exceed 2 GiB.
         """
         data, ends, valid, has_nulls = binary_buffers(values)
         failures: list[tuple[int, str | None, str]] = []
@@ -114,12 +114,12 @@ _SIMPLE: dict[pa.DataType, Callable[[bool], Reader]] = {
 
 
 def plan(type_: pa.DataType, nullable: bool, options: DecodeOptions, path: str = "") -> Reader:
-    """Make the reader of a type, with columns of its own.
+    """Make the reader of a type and its columns.
 
     Raises:
         JsonSchemaError: JSON has no values of this type.
     """
-    simple = None if isinstance(type_, pa.BaseExtensionType) else _SIMPLE.get(type_)  # those may have no hash
+    simple = None if isinstance(type_, pa.BaseExtensionType) else _SIMPLE.get(type_)  # may be unhashable
     if simple is not None:
         return simple(nullable)
     if pa.types.is_float32(type_):

@@ -1,4 +1,4 @@
-"""Encodes Arrow columns as JSON values: the encoder, the writers of a type, and the check of required fields."""
+"""Encodes Arrow columns as JSON: contains the encoder, the writers of a type, and the check of required fields."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from kafka.formats.json.schema import arrow_type
 
 
 class JsonEncodeError(ValueError):
-    """A row has a value that JSON cannot represent. The text names the row, the field and the value.
+    """JSON cannot represent a row's value. The message names the row, the field and the value.
 
     Args:
-        row: the number of the row.
+        row: the row number.
         cause: the path of the field, and why its value cannot be written.
     """
 
@@ -47,14 +47,14 @@ class JsonEncodeError(ValueError):
 
 
 class JsonColumnEncoder:
-    """Encodes the rows of a column, or of several, as JSON values. Not thread-safe."""
+    """Encodes the rows of one or more columns as JSON values. Not thread-safe."""
 
     def __init__(self, schema: Any, options: EncodeOptions | None = None) -> None:
-        """Plan the writing.
+        """Plan the encoding.
 
         Args:
-            schema: the type of the columns, in any of the forms of `JsonColumnDecoder`.
-            options: how values are written.
+            schema: the type of the columns, in any form that `JsonColumnDecoder` accepts.
+            options: options for writing values.
 
         Raises:
             JsonSchemaError: JSON has no values of this type.
@@ -65,7 +65,7 @@ class JsonColumnEncoder:
         self._writer = plan_writer(self._written, options if options is not None else EncodeOptions())
 
     def encode(self, rows: Any) -> Any:
-        """Encode rows; one that is null is null.
+        """Encode rows; null rows stay null.
 
         Args:
             rows: an array of the type, or a record batch with its columns.
@@ -75,8 +75,8 @@ class JsonColumnEncoder:
 
         Raises:
             JsonEncodeError: JSON cannot represent a value: NaN, infinities, years before 1 or after 9999.
-            OverflowError: the values would have more than 2 GiB.
-            ValueError: the rows are of another type, or damaged (`pyarrow.ArrowInvalid`).
+            OverflowError: the values would exceed 2 GiB.
+            ValueError: the rows are of another type, or invalid (`pyarrow.ArrowInvalid`).
         """
         array = rows.to_struct_array() if isinstance(rows, pa.RecordBatch) else rows
         written = written_type(array.type)
@@ -97,7 +97,7 @@ _NON_FINITE = {"error": 0, "null": 1, "allow": 2}
 
 
 def written_type(type_: pa.DataType) -> pa.DataType:
-    """Return the type to cast arrays to before they are written: one that `plan_writer` knows."""
+    """Return the type to cast arrays to before writing, which `plan_writer` supports."""
     if pa.types.is_dictionary(type_):
         return written_type(type_.value_type)
     if pa.types.is_large_string(type_) or pa.types.is_string_view(type_):
@@ -123,7 +123,7 @@ def _written_field(field: Any) -> Any:
 
 
 def all_nullable(type_: pa.DataType) -> pa.DataType:
-    """Return a type with all fields nullable, for comparing types."""
+    """Make all fields of a type nullable, to compare types."""
     if pa.types.is_list(type_):
         return pa.list_(pa.field("item", all_nullable(type_.value_type)))
     if pa.types.is_map(type_):
@@ -134,7 +134,7 @@ def all_nullable(type_: pa.DataType) -> pa.DataType:
 
 
 def plan_writer(type_: pa.DataType, options: EncodeOptions, path: str = "") -> Writer:
-    """Make the writer of a type that `written_type` gave.
+    """Make the writer of a type that `written_type` returned.
 
     Raises:
         JsonSchemaError: JSON has no values of this type.
@@ -186,14 +186,14 @@ def _nested_writer(type_: pa.DataType, options: EncodeOptions, path: str) -> Wri
 
 
 def check_required(column: Any, wanted: pa.DataType) -> None:
-    """Check that each row has everything that the schema requires, also in nested objects, arrays and maps.
+    """Check that each row has all values that the schema requires, including those in nested objects, arrays and maps.
 
     Args:
-        column: the column to be written.
+        column: the column to write.
         wanted: the type of the schema, see `arrow_type`; required fields are not nullable.
 
     Raises:
-        ValueError: something is missing. Names the field, and the row if it is null there.
+        ValueError: a required value is missing. Names the field, and the row if the value is null.
     """
     found = _missing(column, wanted, "")
     if found is not None:
@@ -202,7 +202,7 @@ def check_required(column: Any, wanted: pa.DataType) -> None:
 
 
 def _missing(column: Any, wanted: Any, path: str) -> tuple[int, str] | None:
-    """Return the first row in which a required value is null, and the value's path."""
+    """Return the first row in which a required value is null, and the path of the value."""
     if pa.types.is_struct(wanted) and pa.types.is_struct(column.type):
         return _missing_of_struct(column, wanted, path)
     if pa.types.is_map(wanted) and pa.types.is_map(column.type):

@@ -1,8 +1,7 @@
-"""Whether what one JSON Schema allows is allowed by another: the rules of Confluent's schema registry.
+"""Checks whether a new JSON Schema allows all values of an old one, by the rules of Confluent's schema registry.
 
-An object that may have further properties is open: what it allows already may not be limited by a new property. One
-without is closed: it may get optional properties, and may not lose any. Conditions (``if``) and formats are not
-compared.
+An open object allows additional properties; a new property must not restrict those. A closed object may gain optional
+properties, but not lose any. Conditions (``if``) and formats are not compared.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from kafka.formats.json.schema_nodes import Document, Node
 
 
 class Incompatibility(NamedTuple):
-    """Why values of the old schema may not be allowed by the new one.
+    """One reason why the new schema may not allow values of the old one.
 
     Attributes:
-        kind: as Confluent's registry names it, such as PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL.
-        path: where, such as ``#/properties/amount``.
+        kind: the name in Confluent's registry, such as PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL.
+        path: the position in the schema, such as ``#/properties/amount``.
     """
 
     kind: str
@@ -28,21 +27,21 @@ class Incompatibility(NamedTuple):
 
 
 def incompatibilities(old: Document, new: Document) -> list[Incompatibility]:
-    """Find why the new schema does not allow all that the old one does; empty if it does."""
+    """Return the reasons why the new schema does not allow all values of the old one; empty if it does."""
     comparison = _Comparison()
     comparison.compare(old.node(old.root), new.node(new.root), "#")
     return comparison.found
 
 
 class _Comparison:
-    """One comparison; pairs that are being compared are taken to be compatible meanwhile."""
+    """One comparison. It assumes that pairs still being compared are compatible."""
 
     def __init__(self, open_pairs: frozenset[tuple[int, int]] = frozenset()) -> None:
         self.found: list[Incompatibility] = []
         self._open = open_pairs
 
     def compare(self, old: Node | None, new: Node | None, path: str) -> None:
-        """Compare two nodes at a path; None: there is none."""
+        """Compare two nodes at a path. None means that the node is missing."""
         if new is None:
             return
         if old is None:
@@ -84,13 +83,13 @@ class _Comparison:
             self.found.append(made)
 
     def _reasons(self, old: Node | None, new: Node | None, path: str) -> list[Incompatibility]:
-        """Compare two nodes separately."""
+        """Return the incompatibilities of two nodes without adding them to this comparison."""
         comparison = _Comparison(self._open)
         comparison.compare(old, new, path)
         return comparison.found
 
     def _is_covered(self, old: Node, new: Node, path: str) -> bool:
-        """Whether one node alone and a combination of several agree."""
+        """Return whether a single node and a combination of nodes are compatible."""
         if old.kind != "combined" and new.kind == "combined":
             parts = _parts(new)
             if len(parts) == 1 or new.criterion in ("anyOf", "oneOf"):
@@ -198,7 +197,7 @@ class _Comparison:
                 self._add(f"DEPENDENCY_ARRAY_{'EXTENDED' if is_more else 'CHANGED'}", f"{path}/{name}")
 
     def _additional(self, old: Node, new: Node, what: str, path: str) -> None:
-        """Compare what further properties, or items, may be."""
+        """Compare the schemas of additional properties or items."""
         before, after = _further(old, what), _further(new, what)
         if (before is False) != (after is False):
             if after is False:
@@ -275,7 +274,7 @@ def _may_become(old: str, old_size: int, new: str, new_size: int) -> bool:
 
 
 def _most_pairs(partners: Sequence[Sequence[int]], size: int) -> int:
-    """How many can have a partner of their own, by augmenting paths."""
+    """Return the size of a maximum matching, found with augmenting paths."""
     taken: list[int | None] = [None] * size
 
     def has_partner(which: int, seen: set[int]) -> bool:
@@ -292,7 +291,7 @@ def _most_pairs(partners: Sequence[Sequence[int]], size: int) -> int:
 
 
 def _parts(node: Node) -> list[Node]:
-    """The parts of a combination, equal ones once."""
+    """Return the distinct parts of a combination."""
     found = [each if isinstance(each, Node) else node.document.node(each) for each in node.parts]
     return list({(each.kind, each.criterion, _text(each.schema)): each for each in found}.values())
 
@@ -320,7 +319,7 @@ def _is_open(node: Node) -> bool:
 
 
 def _covering(node: Node, name: str) -> Node | None:
-    """The schema of a property that an object does not list."""
+    """Return the schema of a property that an object does not list."""
     for pattern, schema in _object(node, "patternProperties").items():
         try:
             if re.search(pattern, name):
@@ -332,7 +331,7 @@ def _covering(node: Node, name: str) -> Node | None:
 
 
 def _further(node: Node, what: str) -> Any:
-    """The schema of further properties or items: True, False or a schema."""
+    """Return the schema of additional properties or items: True, False or a schema."""
     schema = node.schema
     if what == "Items" and "prefixItems" in schema:
         value = schema.get("items", True)
@@ -344,7 +343,7 @@ def _further(node: Node, what: str) -> Any:
 
 
 def _items(node: Node) -> tuple[Node | None, list[Node]]:
-    """The schema of all items, and the schemas of the first ones."""
+    """Return the schema of all items, and the schemas of the first items."""
     items, first = node.schema.get("items"), node.schema.get("prefixItems")
     if isinstance(first, list):
         return None, [node.document.node(each) for each in first]
@@ -362,7 +361,7 @@ def _dependencies(node: Node) -> dict[str, Any]:
 
 
 def _bound(node: Node, name: str, is_exclusive: bool) -> Any:
-    """A limit of a number; in draft 4, a truth value says whether it is exclusive."""
+    """Return a number's limit; in draft 4, a boolean says whether it is exclusive."""
     limit, exclusive = node.schema.get(name), node.schema.get(f"exclusive{name.capitalize()}")
     if isinstance(exclusive, bool):
         return limit if exclusive is is_exclusive else None

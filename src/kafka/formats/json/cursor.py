@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The position in a JSON value that is being read, and the base class of readers.
+"""The read position in a JSON value, and the base class of readers.
 
-A tree of readers, which `column_decoder` makes for a type, reads one value after the other. Each reader reads its part
-of the bytes and appends to its column. If the bytes are not such a value, it returns `BAD`, and the cursor has the
-reason, the position and the path; the caller then removes the row. Compiled by Cython; the plain variant behaves the
+`column_decoder` makes a tree of readers for a type. The tree reads one value after another: each reader consumes its
+part of the bytes and appends to its column. For invalid bytes, a reader returns `BAD` and stores the reason, the
+position and the path in the cursor; the caller then removes the row. Compiled by Cython; the plain variant behaves the
 same.
 """
 
@@ -29,16 +29,16 @@ else:
 BAD = cython.declare(cython.int, 1)
 """Returned by a reader for bytes that are not a value of its type."""
 MAX_DEPTH = 1000
-"""Maximum nesting of arrays and objects that are skipped."""
+"""Maximum nesting depth of skipped arrays and objects."""
 _SHOWN = 40
-"""Number of bytes to show."""
+"""Maximum number of bytes shown in an error message."""
 _WORD = re.compile(rb"[A-Za-z0-9_+.\-]+")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _PUNCTUATION = {b"{": "an object", b"[": "an array", b"}": "'}'", b"]": "']'", b",": "a comma", b":": "a colon"}
 
 
 def found_at(data: Buffer, at: int, end: int) -> str:
-    """Describe what begins at a position."""
+    """Describe the input at a position, for error messages."""
     if at >= end:
         return "the end of the value"
     rest = bytes(data[at : min(end, at + 4 * _SHOWN)])
@@ -73,7 +73,7 @@ def _character(rest: bytes) -> str:
 @cython.final
 @cython.cclass
 class Cursor:
-    """The position in a value's bytes, what was read last, and why reading failed."""
+    """The position in a value's bytes, the last token read, and the reason if reading failed."""
 
     def __init__(self, data: Any, replaces_surrogates: cython.bint = False) -> None:
         self.data = data
@@ -91,20 +91,20 @@ class Cursor:
     @cython.cfunc
     @cython.exceptval(-1)
     def fail(self, at: cython.Py_ssize_t, reason: str) -> cython.int:
-        """Note why the value cannot be read, and where; returns `BAD`."""
+        """Store why and where the value is invalid; returns `BAD`."""
         self.failed_at, self.reason = at - self.start, reason
         return BAD
 
     @cython.cfunc
     @cython.exceptval(-1)
     def expected(self, at: cython.Py_ssize_t, what: str) -> cython.int:
-        """Note that something else was found than was expected; returns `BAD`."""
+        """Store that the input differs from what was expected; returns `BAD`."""
         return self.fail(at, f"expected {what}, got {found_at(self.data, at, self.end)}")
 
     @cython.cfunc
     @cython.exceptval(-1)
     def fail_in(self, part: str) -> cython.int:
-        """Note the part of the value within which reading failed, innermost first; returns `BAD`."""
+        """Add the enclosing part to the path of the failure, innermost first; returns `BAD`."""
         if len(self.path) < 20:
             self.path.append(part)
         return BAD
@@ -114,7 +114,7 @@ class Cursor:
         return "".join(reversed(self.path)).lstrip(".")
 
     def failure(self) -> str:
-        """Return what went wrong, with the field's path and the place in the value, and forget it."""
+        """Return the reason, with the field's path and the position in the value, and reset them."""
         path = self.where()
         reason, self.reason, self.path = f"{self.reason}, at byte {self.failed_at}", "", []
         return f"{path}: {reason}" if path else reason
@@ -122,7 +122,7 @@ class Cursor:
 
 @cython.cclass
 class Reader:
-    """Reads one value of a type into a column."""
+    """Base class: reads values of one type into a column."""
 
     def __init__(self, column: Column, nullable: cython.bint, expects: str) -> None:
         self.column, self.nullable, self.expects = column, nullable, expects
@@ -130,7 +130,7 @@ class Reader:
     @cython.cfunc
     @cython.exceptval(-1)
     def read(self, cursor: Cursor) -> cython.int:
-        """Read the value that begins here, and is not null; returns 0, or `BAD` with the reason in the cursor."""
+        """Read the value at the cursor, which is not null; returns 0, or `BAD` with the reason in the cursor."""
         raise NotImplementedError
 
 

@@ -1,9 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The buffer for JSON, and the base class of writers. Compiled by Cython; the plain variant behaves the same.
 
-A tree of writers, which `column_encoder` makes for a type, is bound to the buffers of an array. Each writer writes the
-value of a row to the output. If JSON cannot represent the value, it returns `BAD`, and the output has the reason and
-the path.
+`column_encoder` makes a tree of writers for a type, and `bind` sets the array. Each writer writes a row's value to the
+output. If JSON cannot represent the value, the writer returns `BAD` and stores the reason and the path in the output.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _MAX_DIGITS = cython.declare(cython.Py_ssize_t, 20)
 @cython.final
 @cython.cclass
 class Output:
-    """The values that are written, one a row, and why one could not be."""
+    """Collects the encoded values, one per row, and the reason if a value could not be written."""
 
     def __init__(self) -> None:
         self.column = BytesColumn()
@@ -46,20 +45,20 @@ class Output:
     @cython.cfunc
     @cython.exceptval(-1)
     def fail(self, reason: str) -> cython.int:
-        """Note why a value cannot be written; returns `BAD`."""
+        """Store why a value cannot be written; returns `BAD`."""
         self.reason = reason
         return BAD
 
     @cython.cfunc
     @cython.exceptval(-1)
     def fail_in(self, part: str) -> cython.int:
-        """Note the part of the row within which writing failed, innermost first; returns `BAD`."""
+        """Add the enclosing part to the path of the failure, innermost first; returns `BAD`."""
         if len(self.path) < 20:
             self.path.append(part)
         return BAD
 
     def failure(self) -> str:
-        """Return what went wrong, with the field's path, and forget it."""
+        """Return the reason with the field's path, and reset them."""
         path = "".join(reversed(self.path)).lstrip(".")
         reason, self.reason, self.path = self.reason, "", []
         return f"{path}: {reason}" if path else reason
@@ -76,7 +75,7 @@ class Output:
         start: cython.Py_ssize_t,
         size: cython.Py_ssize_t,
     ) -> cython.int:
-        """Write bytes of a source, which are known to be there."""
+        """Append bytes of a source; the caller has checked the bounds."""
         column: BytesColumn = self.column
         if size > column._data_room - column.data_size:
             column._reserve(size)
@@ -91,7 +90,7 @@ class Output:
     @cython.cfunc
     @cython.exceptval(-1)
     def put_byte(self, byte: cython.uchar) -> cython.int:
-        """Write a byte."""
+        """Append a byte."""
         column: BytesColumn = self.column
         if column._data_room == column.data_size:
             column._reserve(1)
@@ -102,7 +101,7 @@ class Output:
     @cython.cfunc
     @cython.exceptval(-1)
     def put_number(self, value: cython.ulonglong, negative: cython.bint) -> cython.int:
-        """Write a whole number, given by its absolute value."""
+        """Append an integer, given by its absolute value and sign."""
         count: cython.Py_ssize_t = 1
         rest: cython.ulonglong = value
         if negative:
@@ -115,7 +114,7 @@ class Output:
     @cython.cfunc
     @cython.exceptval(-1)
     def put_digits(self, value: cython.ulonglong, count: cython.Py_ssize_t) -> cython.int:
-        """Write the last `count` digits of a number, zeros before them."""
+        """Append the last `count` digits of a number, padded with zeros."""
         column: BytesColumn = self.column
         at: cython.Py_ssize_t
         if count > column._data_room - column.data_size:
@@ -134,7 +133,7 @@ class Output:
         start: cython.Py_ssize_t,
         size: cython.Py_ssize_t,
     ) -> cython.int:
-        """Write a text in quotes."""
+        """Append a string in quotes."""
         at: cython.Py_ssize_t = start
         end: cython.Py_ssize_t = start + size
         stop: cython.Py_ssize_t
@@ -151,7 +150,7 @@ class Output:
     @cython.cfunc
     @cython.exceptval(-1)
     def _put_escape(self, byte: cython.uchar) -> cython.int:
-        """Write a quote, backslash or control character."""
+        """Append an escaped quote, backslash or control character."""
         self.put_byte(92)
         if byte == 34 or byte == 92:
             self.put_byte(byte)
@@ -176,10 +175,10 @@ class Output:
 
 @cython.cclass
 class Writer:
-    """Writes the value of a row of an array, which `bind` tells it."""
+    """Base class: writes rows of the array set by `bind`."""
 
     def bind(self, array: Any) -> None:
-        """Write values of an array from now on; it has been validated, and its type is the writer's."""
+        """Set the array to write. It has been validated, and has the writer's type."""
         valid = array.buffers()[0] if array.null_count else None
         self._valid = view_of(valid)
         self._has_nulls = valid is not None
@@ -200,21 +199,21 @@ class Writer:
 
 
 def view_of(buffer: Any) -> memoryview:
-    """Return the bytes of a buffer; placeholder bytes if there is no buffer, or an empty one."""
+    """Return the bytes of a buffer, or placeholder bytes if it is missing or empty."""
     return memoryview(buffer).cast("B") if buffer is not None and len(buffer) else memoryview(bytes(8))
 
 
 @cython.cfunc
 @cython.exceptval(-1)
 def write_value(writer: Writer, out: Output, row: cython.Py_ssize_t) -> cython.int:
-    """Write a row, null included; returns 0 or `BAD`."""
+    """Write a row, which may be null; returns 0 or `BAD`."""
     if writer.is_null(row):
         return out.put(out.words, 0, 4)
     return writer.write(out, row)
 
 
 def write_rows(writer: Writer, out: Output, rows: int) -> int:
-    """Write the first rows of the array that a writer is bound to, null for null.
+    """Write the first `rows` rows of the writer's array; null rows stay null.
 
     Returns:
         The first row that could not be written, with the reason in the output, or the number of rows.

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Readers of JSON's objects and arrays. Compiled by Cython; the plain variant behaves the same."""
+"""Read JSON objects and arrays into columns. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FEW = cython.declare(cython.Py_ssize_t, 16)
 
 @cython.cfunc
 def _text_of(cursor: Cursor) -> bytes:
-    """Return the string that was read."""
+    """Return the last string read."""
     if cursor.text_at >= 0:
         return bytes(cursor.data[cursor.text_at : cursor.text_at + cursor.text_size])
     return bytes(cursor.text[: cursor.text_size])
@@ -52,7 +52,7 @@ def _read_colon(cursor: Cursor) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-2)
 def _next_entry(cursor: Cursor, close: cython.int) -> cython.int:
-    """Read what follows an entry or item: returns 1 if another one follows, 0 at the end, -1 if neither."""
+    """Read the delimiter after an entry or item; returns 1 for a comma, 0 at the end, -1 otherwise."""
     byte: cython.int = next_byte(cursor)
     if byte == 44:
         cursor.at += 1
@@ -69,8 +69,8 @@ def _next_entry(cursor: Cursor, close: cython.int) -> cython.int:
 class ObjectReader(Reader):
     """Reads an object into a struct.
 
-    A key is first compared with that of the next field, as objects mostly have the schema's order. `_keys` are the
-    fields' keys one after the other, from `_starts` on; one that needs escapes has the size -1.
+    Each key is first compared with the next field's, because most objects have the schema's order. `_keys` contains the
+    fields' keys one after another, beginning at `_starts`; a key that needs escapes has the size -1.
     """
 
     _struct: StructColumn
@@ -154,7 +154,7 @@ class ObjectReader(Reader):
     @cython.cfunc
     @cython.exceptval(-3)
     def _read_key(self, cursor: Cursor, expected: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Read a key, white space before it; returns the field's number, `_UNKNOWN`, or `_FAILED` with a reason."""
+        """Read a key, after any white space; returns the field's index, `_UNKNOWN`, or `_FAILED` with a reason."""
         start: cython.Py_ssize_t
         size: cython.Py_ssize_t
         stop: cython.Py_ssize_t
@@ -186,13 +186,13 @@ class ObjectReader(Reader):
     @cython.cfunc
     @cython.exceptval(-3)
     def _look_up(self, cursor: Cursor) -> cython.Py_ssize_t:
-        """As `_read_key`, for a key that may have escapes, or one of many."""
+        """Read a key like `_read_key`, if the key may have escapes or there are many fields."""
         at: cython.Py_ssize_t = cursor.at
         replaces: cython.bint = cursor.replaces_surrogates
         cursor.replaces_surrogates = False
         failed: cython.bint = read_text(cursor) != 0
         cursor.replaces_surrogates = replaces
-        if failed:  # a key with a lone surrogate is valid, but not a field's
+        if failed:  # a key with a lone surrogate is valid but matches no field
             cursor.at = at
             return self._pass_over(cursor)
         number = self._numbers.get(_text_of(cursor))
@@ -204,7 +204,7 @@ class ObjectReader(Reader):
     @cython.cfunc
     @cython.exceptval(-3)
     def _pass_over(self, cursor: Cursor) -> cython.Py_ssize_t:
-        """Skip a key that is no field's; returns `_UNKNOWN`, or `_FAILED` with a reason."""
+        """Skip a key that matches no field; returns `_UNKNOWN`, or `_FAILED` with a reason."""
         at: cython.Py_ssize_t = cursor.at
         if skip_text(cursor):
             return _FAILED
@@ -217,14 +217,14 @@ class ObjectReader(Reader):
     @cython.cfunc
     @cython.exceptval(-1)
     def _fail_again(self, cursor: Cursor, index: cython.Py_ssize_t) -> cython.int:
-        """Refuse a duplicate key."""
+        """Fail because of a duplicate key."""
         cursor.fail(cursor.at, "expected each key once, got this one again")
         return cursor.fail_in(f".{self._names[index]}")
 
     @cython.cfunc
     @cython.exceptval(-1)
     def _append_missing(self, cursor: Cursor, row: cython.Py_ssize_t) -> cython.int:
-        """Append null to fields that the object lacks; returns 0, or `BAD` if one is required."""
+        """Append null for missing fields; returns 0, or `BAD` if one of them is required."""
         index: cython.Py_ssize_t
         field: Reader
         for index in range(self._count):
@@ -238,7 +238,7 @@ class ObjectReader(Reader):
 
 
 def _ints(count: int) -> Any:
-    """Return room for int32 numbers."""
+    """Return a buffer for int32 numbers."""
     return memoryview(bytearray(4 * max(count, 1))).cast("i")
 
 
@@ -318,7 +318,7 @@ class MapReader(Reader):
     @cython.cfunc
     @cython.exceptval(-1)
     def _read_entries(self, cursor: Cursor, wanted: set[int] | None) -> cython.int:
-        """Read an object's entries; with `wanted`, those of these numbers. Returns 0 or `BAD`."""
+        """Read an object's entries, or only those whose indexes are in `wanted`. Returns 0 or `BAD`."""
         more: cython.int = 1
         number: cython.Py_ssize_t = 0
         cursor.at += 1
@@ -351,7 +351,7 @@ class MapReader(Reader):
 
     @cython.cfunc
     def _last_entries(self, first: cython.Py_ssize_t) -> set[int] | None:
-        """Return the numbers of the entries of an object whose key does not come again, None if none does."""
+        """Return the indexes of the entries that no later duplicate key replaces; None if all keys are distinct."""
         row: cython.Py_ssize_t
         count: cython.Py_ssize_t = self._entries.rows - first
         if count <= _FEW and not self._has_same_keys(first):
@@ -363,13 +363,13 @@ class MapReader(Reader):
 
     @cython.cfunc
     def _key_at(self, row: cython.Py_ssize_t) -> bytes:
-        """Return the key of an entry."""
+        """Return an entry's key."""
         return bytes(self._keys._data[self._keys._ends[row] : self._keys._ends[row + 1]])
 
     @cython.cfunc
     @cython.exceptval(-1)
     def _has_same_keys(self, first: cython.Py_ssize_t) -> cython.bint:
-        """Return whether two of the entries from one on have the same key."""
+        """Return whether two entries, starting at `first`, have the same key."""
         row: cython.Py_ssize_t
         other: cython.Py_ssize_t
         start: cython.Py_ssize_t

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Writers of objects and arrays. Compiled by Cython; the plain variant behaves the same."""
+"""Write structs, lists and maps as JSON. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ BAD = cython.declare(cython.int, 1)
 @cython.final
 @cython.cclass
 class ObjectWriter(Writer):
-    """Writes a struct as an object; fields that are null are left out if `_omits_nulls`.
+    """Writes a struct as an object; `_omits_nulls` leaves out null fields.
 
-    `_keys` are the fields' keys one after the other, each in quotes between a comma and a colon.
+    `_keys` contains the quoted keys one after another, each preceded by a comma and followed by a colon.
     """
 
     _fields: list[Writer]
@@ -58,7 +58,7 @@ class ObjectWriter(Writer):
         field: Writer
         index: cython.Py_ssize_t
         start: cython.Py_ssize_t
-        comma: cython.Py_ssize_t = 1  # the first key has none
+        comma: cython.Py_ssize_t = 1  # the first key has no comma
         out.put_byte(123)
         for index in range(len(self._fields)):
             field = self._fields[index]

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Readers of JSON's numbers and truth values. Compiled by Cython; the plain variant behaves the same.
+"""Read JSON numbers and booleans into columns. Compiled by Cython; the plain variant behaves the same.
 
-Whole numbers may be written `1`, `1.0` or `1e2`, as in JSON Schema, since nothing is lost; `1.5` is refused.
+As in JSON Schema, integers may be written as `1`, `1.0` or `1e2`; `1.5` is an error.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _POWERS = cython.declare(tuple, tuple(10**power for power in range(78)))
 @cython.final
 @cython.cclass
 class NullReader(Reader):
-    """Refuses anything but null."""
+    """Reads null; anything else is an error."""
 
     def __init__(self, column: Column) -> None:
         Reader.__init__(self, column, True, "null")
@@ -67,7 +67,7 @@ class NullReader(Reader):
 @cython.final
 @cython.cclass
 class BooleanReader(Reader):
-    """Reads a truth value."""
+    """Reads a boolean."""
 
     _values: BooleanColumn
 
@@ -92,7 +92,7 @@ class BooleanReader(Reader):
 @cython.cfunc
 @cython.exceptval(-1)
 def _read_whole(cursor: Cursor, least: cython.ulonglong, most: cython.ulonglong, expects: str) -> cython.int:
-    """Read a whole number between two bounds; see `to_whole`."""
+    """Read an integer within bounds; see `to_whole`."""
     if not is_number(cursor.data[cursor.at]):
         return cursor.expected(cursor.at, expects)
     if read_number(cursor):
@@ -103,7 +103,7 @@ def _read_whole(cursor: Cursor, least: cython.ulonglong, most: cython.ulonglong,
 @cython.final
 @cython.cclass
 class Int32Reader(Reader):
-    """Reads a whole number of 32 bits."""
+    """Reads a 32-bit integer."""
 
     _values: Int32Column
 
@@ -125,7 +125,7 @@ class Int32Reader(Reader):
 @cython.final
 @cython.cclass
 class Int64Reader(Reader):
-    """Reads a whole number of 64 bits."""
+    """Reads a 64-bit integer."""
 
     _values: Int64Column
 
@@ -142,7 +142,7 @@ class Int64Reader(Reader):
             self._values.append(cython.cast(cython.longlong, cursor.digits))
         elif cursor.digits == 0:
             self._values.append(0)
-        else:  # the least number has no positive counterpart
+        else:  # the smallest number has no positive counterpart
             self._values.append(-cython.cast(cython.longlong, cursor.digits - 1) - 1)
         return 0
 
@@ -150,7 +150,7 @@ class Int64Reader(Reader):
 @cython.final
 @cython.cclass
 class SmallReader(Reader):
-    """Reads a whole number of any width up to 64 bits, from minus `least` to `most`."""
+    """Reads an integer of up to 64 bits, from minus `least` to `most`."""
 
     _values: FixedColumn
     _least: cython.ulonglong
@@ -183,7 +183,7 @@ class SmallReader(Reader):
 @cython.cfunc
 @cython.exceptval(-1.0, check=True)
 def _non_finite(constant: cython.int) -> cython.double:
-    """Return the value of a constant of `read_constant`."""
+    """Return the value of a constant found by `read_constant`."""
     if constant == _NAN:
         return float("nan")
     return float("inf") if constant == _INFINITY else -float("inf")
@@ -192,7 +192,7 @@ def _non_finite(constant: cython.int) -> cython.double:
 @cython.cfunc
 @cython.exceptval(-1)
 def _read_non_finite(cursor: Cursor, allowed: cython.bint, expects: str) -> cython.int:
-    """Read NaN or an infinity, as a word or as a string; returns its number as `read_constant`, or 0 with a reason."""
+    """Read NaN or an infinity, as a word or a string; returns its number like `read_constant`, or 0 with a reason."""
     at: cython.Py_ssize_t = cursor.at
     quoted: cython.bint = cursor.data[at] == 34
     constant: cython.int
@@ -216,7 +216,7 @@ def _read_non_finite(cursor: Cursor, allowed: cython.bint, expects: str) -> cyth
 @cython.cfunc
 @cython.exceptval(-1)
 def _begins_number(cursor: Cursor) -> cython.bint:
-    """Return whether a number begins here, and not -Infinity."""
+    """Return whether a number other than -Infinity begins here."""
     byte: cython.uchar = cursor.data[cursor.at]
     return is_number(byte) and not (byte == 45 and cursor.end - cursor.at > 1 and cursor.data[cursor.at + 1] == 73)
 
@@ -254,13 +254,13 @@ class DoubleReader(Reader):
 
 
 _FLOAT_LIMIT = cython.declare(cython.double, 3.4028235677973366e38)
-"""Doubles from here on are infinite as floats: half a unit of the last place above the largest float."""
+"""Doubles of at least this size overflow a float: it is half a unit of the last place above the largest float."""
 
 
 @cython.final
 @cython.cclass
 class FloatReader(Reader):
-    """Reads a number as a float: the one next to its double."""
+    """Reads a number as a float, rounded from the nearest double."""
 
     _values: FloatColumn
     _allows_non_finite: cython.bint
@@ -292,7 +292,7 @@ class FloatReader(Reader):
 @cython.final
 @cython.cclass
 class DecimalReader(Reader):
-    """Reads a number as a decimal, which has to have all of its digits."""
+    """Reads a number as a decimal; a number with too many digits is an error."""
 
     _values: FixedColumn
     _precision: cython.Py_ssize_t
@@ -332,7 +332,7 @@ class DecimalReader(Reader):
     @cython.cfunc
     @cython.exceptval(-1)
     def _append(self, digits: cython.ulonglong, negative: cython.bint) -> cython.int:
-        """Append a number of less than 63 bits."""
+        """Append a number of fewer than 63 bits."""
         index: cython.Py_ssize_t
         bits: cython.longlong = cython.cast(cython.longlong, digits)
         if negative:
@@ -346,7 +346,7 @@ class DecimalReader(Reader):
     @cython.cfunc
     @cython.exceptval(-1)
     def _read_slowly(self, cursor: Cursor) -> cython.int:
-        """Append the number that was read, whatever its size; returns 0 or `BAD`."""
+        """Append the last number read, of any size; returns 0 or `BAD`."""
         number = scaled(number_text(cursor), self._scale)
         if number is None or abs(number) >= _POWERS[self._precision]:
             return cursor.expected(cursor.number_at, self.expects)

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Reads JSON numbers, exactly. Compiled by Cython; the plain variant behaves the same."""
+"""Reads JSON numbers without rounding. Compiled by Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ else:
 BAD = cython.declare(cython.int, 1)
 """Returned by a reader for bytes that are not a value of its type."""
 _MAX_DIGITS = cython.declare(cython.Py_ssize_t, 19)
-"""As many digits as fit into 64 bits, whatever they are."""
+"""Number of digits that always fit into 64 bits."""
 _MAX_EXPONENT = cython.declare(cython.Py_ssize_t, 10**14)
-"""No value has as many digits as could make up for a larger exponent."""
+"""Maximum exponent: no value has enough digits to compensate for a larger one."""
 _HUGE_POWER = 10**15
 _MOST_DIGITS = 100
-"""More than any column has."""
+"""More digits than any column has."""
 _BEYOND = 10**100
 
 
 @cython.cfunc
 @cython.exceptval(check=False)
 def is_number(byte: cython.int) -> cython.bint:
-    """Return whether a value that begins with a byte is a number."""
+    """Return whether a value that begins with this byte is a number."""
     return 48 <= byte <= 57 or byte == 45
 
 
@@ -39,9 +39,9 @@ def is_number(byte: cython.int) -> cython.bint:
 def read_number(cursor: Cursor) -> cython.int:
     """Read the number that begins here; returns 0 or `BAD`.
 
-    It is `cursor.digits`, its first 19 digits, times ten to the power of `cursor.exponent`, negative if
-    `cursor.negative`, unless `cursor.exact` is false: then it has more digits. `cursor.plain` is whether it has neither
-    a point nor an exponent.
+    The number is `cursor.digits` times ten to the power of `cursor.exponent`, negative if `cursor.negative` is set.
+    `cursor.digits` has the first 19 digits; `cursor.exact` is false if there are more. `cursor.plain` is true without a
+    decimal point and an exponent.
     """
     at: cython.Py_ssize_t = cursor.at
     end: cython.Py_ssize_t = cursor.end
@@ -101,7 +101,7 @@ def read_number(cursor: Cursor) -> cython.int:
 def _read_exponent(
     cursor: Cursor, at: cython.Py_ssize_t, digits: cython.ulonglong, exponent: cython.Py_ssize_t
 ) -> cython.int:
-    """Read the exponent of a number; returns 0 or `BAD`."""
+    """Read a number's exponent; returns 0 or `BAD`."""
     power: cython.Py_ssize_t = 0
     down: cython.bint = False
     if at < cursor.end and (cursor.data[at] == 43 or cursor.data[at] == 45):
@@ -119,14 +119,14 @@ def _read_exponent(
 
 @cython.cfunc
 def number_text(cursor: Cursor) -> bytes:
-    """Return the text of the number that was read."""
+    """Return the text of the last number read."""
     return bytes(cursor.data[cursor.number_at : cursor.at])
 
 
 @cython.cfunc
 @cython.exceptval(-1.0, check=True)
 def to_double(cursor: Cursor) -> cython.double:
-    """Return the double next to the number that was read, as Python's float() does."""
+    """Return the double nearest to the last number read, like Python's float()."""
     value: cython.double
     if cursor.exact and cursor.digits <= (1 << 53) and -22 <= cursor.exponent <= 22:
         value = scaled_double(cursor.digits, cursor.exponent)
@@ -137,11 +137,11 @@ def to_double(cursor: Cursor) -> cython.double:
 @cython.cfunc
 @cython.exceptval(-1)
 def to_whole(cursor: Cursor, least: cython.ulonglong, most: cython.ulonglong, expects: str) -> cython.int:
-    """Make `cursor.digits` the absolute value of the number that was read, if it is whole; returns 0 or `BAD`.
+    """Set `cursor.digits` to the absolute value of the last number read, if it is an integer; returns 0 or `BAD`.
 
     Args:
-        least: the absolute value of the least number that is allowed.
-        most: the largest one.
+        least: the absolute value of the smallest number allowed.
+        most: the largest number allowed.
         expects: what was expected, for the reason.
     """
     if not cursor.exact or cursor.exponent != 0:
@@ -158,7 +158,7 @@ def to_whole(cursor: Cursor, least: cython.ulonglong, most: cython.ulonglong, ex
 
 
 def scaled(text: bytes, scale: int) -> int | None:
-    """Return a JSON number times ten to the power of `scale`; None if that is not whole.
+    """Return a JSON number times ten to the power of `scale`; None if the result is not an integer.
 
     A number of more than 100 digits becomes 10**100, with its sign.
     """

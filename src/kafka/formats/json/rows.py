@@ -1,6 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Reads JSON values into the rows of a column, and checks the syntax of single ones. Compiled by Cython; the plain
-variant behaves the same."""
+"""Reads JSON values into the rows of a column, and checks the syntax of single values. Compiled by Cython; the plain
+variant behaves the same.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ _PREFIX_SIZE = cython.declare(cython.Py_ssize_t, 5)
 @cython.cfunc
 @cython.exceptval(-1)
 def _read_document(reader: Reader, cursor: Cursor) -> cython.int:
-    """Read a value that must take up all bytes; returns 0 or `BAD`."""
+    """Read a value that must end at the last byte; returns 0 or `BAD`."""
     if read_value(reader, cursor):
         return BAD
     if next_byte(cursor) >= 0:
@@ -43,7 +44,7 @@ def _read_document(reader: Reader, cursor: Cursor) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def _read_other_encoding(reader: Reader, cursor: Cursor) -> cython.int:
-    """Read a value that is not UTF-8 but UTF-16 or UTF-32, or has a byte order mark; returns 0 or `BAD`."""
+    """Read a value in UTF-16 or UTF-32, or with a byte order mark; returns 0 or `BAD`."""
     other: Cursor
     found = in_utf8(bytes(cursor.data[cursor.start : cursor.end]))
     if found is None:
@@ -65,16 +66,18 @@ def read_rows(
     replaces_surrogates: cython.bint,
     failures: list[tuple[int, str | None, str]],
 ) -> None:
-    """Read values into the reader's column: one row each, null for null and for what cannot be read.
+    """Read values into the reader's column. Null values and invalid values become null rows.
 
     Args:
         reader: reads a value.
-        data, ends: the values' bytes, and int32 end positions with a first 0.
-        valid, has_nulls: which values are not null, one bit each.
-        framed: whether each value begins with a zero byte and a schema id of four bytes.
-        replaces_surrogates: whether half a pair of surrogates becomes U+FFFD, instead of an error.
-        failures: gets `(row, cause, path of the field)` for each value that cannot be read; the cause is None if the
-            prefix is missing.
+        data: the bytes of the values.
+        ends: the int32 end positions of the values, preceded by 0.
+        valid: the validity bitmap of the values.
+        has_nulls: whether any value is null.
+        framed: whether each value begins with a zero byte and a schema id in four bytes.
+        replaces_surrogates: replace half a surrogate pair with U+FFFD; otherwise it is an error.
+        failures: receives `(row, cause, path of the field)` for each value that cannot be read; the cause is None if
+            the prefix is missing.
     """
     cursor: Cursor = Cursor(data, replaces_surrogates)
     root: Column = reader.column
@@ -108,7 +111,7 @@ def read_rows(
 def json_syntax_error(value: bytes) -> str | None:
     """Return why bytes are not JSON, or None; accepts exactly what Python's `json.loads` accepts.
 
-    So NaN, infinities, duplicate keys and lone surrogates are accepted. Arrays and objects may be nested 1,000 deep.
+    This includes NaN, infinities, duplicate keys and lone surrogates. Arrays and objects may be nested 1,000 deep.
 
     Args:
         value: the bytes.

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Writers of null, booleans, numbers, strings, bytes, and dates and times in ISO 8601.
+"""Write columns of booleans, numbers, strings, bytes, dates and times as JSON. Dates and times are in ISO 8601.
 
 Compiled by Cython; the plain variant behaves the same.
 """
@@ -33,7 +33,7 @@ _WORDS = cython.declare(tuple, (b"null", b"NaN", b"Infinity", b"-Infinity"))
 _REFUSED = cython.declare(cython.int, 0)
 _AS_NULL = cython.declare(cython.int, 1)
 _EXACT_DOUBLE = cython.declare(cython.double, 1e15)
-"""Below it a number of 15 digits is the only one of as few that is rounded to its double."""
+"""Below this limit, at most one number with 15 significant digits rounds to a given double."""
 _EXACT_FLOAT = cython.declare(cython.double, 1e9)
 _FIRST_DAY = cython.declare(cython.longlong, -719162)
 _LAST_DAY = cython.declare(cython.longlong, 2932896)
@@ -60,7 +60,7 @@ class NullWriter(Writer):
 @cython.final
 @cython.cclass
 class BooleanWriter(Writer):
-    """Writes a truth value."""
+    """Writes a boolean."""
 
     _bits: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
 
@@ -81,7 +81,7 @@ class BooleanWriter(Writer):
 @cython.final
 @cython.cclass
 class WholeWriter(Writer):
-    """Writes a whole number of `width` bytes."""
+    """Writes an integer of `width` bytes."""
 
     _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
     _width: cython.int
@@ -111,9 +111,9 @@ class WholeWriter(Writer):
 @cython.final
 @cython.cclass
 class RealWriter(Writer):
-    """Writes a double, or a float of 4 bytes: as few digits as are needed to read it again, as Python does.
+    """Writes a double, or a 4-byte float, with the fewest digits that read back the same, like Python.
 
-    `non_finite` is what NaN and infinities are: 0 refused, 1 null, 2 the words that Python's json has for them.
+    `non_finite` says how to write NaN and infinities: 0 rejects them, 1 writes null, 2 writes Python's words for them.
     """
 
     _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
@@ -145,7 +145,7 @@ class RealWriter(Writer):
     @cython.cfunc
     @cython.exceptval(-1)
     def _write_short(self, out: Output, value: cython.double, negative: cython.bint) -> cython.int:
-        """Write a number of few digits, which is greater than zero; returns 1 without writing if it has more."""
+        """Write a positive number that has few digits; returns 1 without writing if it has more."""
         places: cython.Py_ssize_t
         power: cython.double = 1.0
         limit: cython.double = _EXACT_DOUBLE if self._width == 8 else _EXACT_FLOAT
@@ -168,7 +168,7 @@ class RealWriter(Writer):
     @cython.cfunc
     @cython.exceptval(-1)
     def _put_places(self, out: Output, digits: cython.ulonglong, places: cython.Py_ssize_t) -> cython.int:
-        """Write a number with some of its digits after the point, or a zero."""
+        """Write a number with `places` digits after the decimal point, but at least one."""
         power: cython.ulonglong = 1
         left: cython.Py_ssize_t = places
         while left > 0:
@@ -181,7 +181,7 @@ class RealWriter(Writer):
     @cython.cfunc
     @cython.exceptval(-1)
     def _write_non_finite(self, out: Output, value: cython.double) -> cython.int:
-        """Write NaN or an infinity as was chosen; returns 0 or `BAD`."""
+        """Write NaN or an infinity as configured; returns 0 or `BAD`."""
         word: bytes = _WORDS[1] if value != value else _WORDS[2] if value > 0 else _WORDS[3]
         if self._non_finite == _REFUSED:
             return out.fail(f"JSON has no number {word.decode()}")
@@ -190,7 +190,7 @@ class RealWriter(Writer):
 
 @cython.cfunc
 def _float_text(value: cython.double) -> bytes:
-    """Return a float of 4 bytes in as few digits as give it again."""
+    """Return a 4-byte float as text, with the fewest digits that read back the same."""
     digits: cython.int
     text: str = repr(value)
     for digits in range(1, 10):
@@ -204,7 +204,7 @@ def _float_text(value: cython.double) -> bytes:
 @cython.final
 @cython.cclass
 class DecimalWriter(Writer):
-    """Writes a decimal of `width` bytes, with all digits of its scale."""
+    """Writes a decimal of `width` bytes with all digits of its scale."""
 
     _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
     _width: cython.Py_ssize_t
@@ -235,7 +235,7 @@ class DecimalWriter(Writer):
 @cython.final
 @cython.cclass
 class TextWriter(Writer):
-    """Writes a text in quotes."""
+    """Writes a string in quotes."""
 
     _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
     _ends: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
@@ -256,7 +256,7 @@ class TextWriter(Writer):
 @cython.final
 @cython.cclass
 class BinaryWriter(Writer):
-    """Writes bytes in base64; `width` of them each, or if it is -1 as many as the array says."""
+    """Writes bytes in base64. `width` is the size of each value, or -1 for variable sizes."""
 
     _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
     _ends: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
@@ -289,7 +289,7 @@ class BinaryWriter(Writer):
 @cython.final
 @cython.cclass
 class RawWriter(Writer):
-    """Writes a text that is JSON already."""
+    """Writes a string that is already JSON."""
 
     _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
     _ends: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
@@ -323,21 +323,21 @@ class RawWriter(Writer):
 @cython.cfunc
 @cython.exceptval(check=False)
 def _down(value: cython.longlong, divisor: cython.longlong) -> cython.longlong:
-    """Return a quotient, rounded down in C as in Python."""
+    """Divide and round down, as Python does and C does not."""
     return value // divisor if value >= 0 else -((-(value + 1)) // divisor) - 1
 
 
 @cython.cfunc
 @cython.exceptval(-1)
 def _put_date(out: Output, days: cython.longlong) -> cython.int:
-    """Write the date that is a number of days after 1970-01-01; returns 0 or `BAD`."""
+    """Write a date given as days since 1970-01-01; returns 0 or `BAD`."""
     era: cython.longlong
     day: cython.longlong
     year: cython.longlong
     month: cython.longlong
     if days < _FIRST_DAY or days > _LAST_DAY:
         return out.fail(f"{_YEARS} {days} days after 1970-01-01")
-    days += 719468  # since 0000-03-01: a leap day is the last of its year
+    days += 719468  # since 0000-03-01, so that a leap day ends its year
     era = days // 146097
     day = days - era * 146097
     year = (day - day // 1460 + day // 36524 - day // 146096) // 365
@@ -360,7 +360,7 @@ def _put_date(out: Output, days: cython.longlong) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def _put_time(out: Output, seconds: cython.longlong, rest: cython.longlong, per_second: cython.longlong) -> cython.int:
-    """Write a time of day; of its fraction, `rest` of `per_second`, no, three, six or nine digits."""
+    """Write a time of day. The fraction, `rest` of `per_second`, is written with zero, three, six or nine digits."""
     nanos: cython.longlong = rest * (1_000_000_000 // per_second)
     out.put_digits(seconds // 3600, 2)
     out.put_byte(58)
@@ -380,7 +380,7 @@ def _put_time(out: Output, seconds: cython.longlong, rest: cython.longlong, per_
 @cython.final
 @cython.cclass
 class DateWriter(Writer):
-    """Writes a date, as 2026-01-31."""
+    """Writes a date, such as 2026-01-31."""
 
     _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
 
@@ -401,7 +401,7 @@ class DateWriter(Writer):
 @cython.final
 @cython.cclass
 class TimeWriter(Writer):
-    """Writes a time of day of `width` bytes, as 23:59:59.999."""
+    """Writes a time of day of `width` bytes, such as 23:59:59.999."""
 
     _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
     _width: cython.int
@@ -429,7 +429,7 @@ class TimeWriter(Writer):
 @cython.final
 @cython.cclass
 class TimestampWriter(Writer):
-    """Writes a date and a time, as 2026-01-31T23:59:59.999Z; without the Z if it is of no zone."""
+    """Writes a timestamp, such as 2026-01-31T23:59:59.999Z; without Z if it has no time zone."""
 
     _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
     _per_second: cython.longlong

@@ -1,6 +1,7 @@
-"""Operations on the bytes of JSON values, and numbers in the buffers of Arrow arrays.
+"""Scans the bytes of JSON values, and reads numbers from the buffers of Arrow arrays.
 
-The plain variant uses this module. Compiled modules inline the same functions from `scan.pxd`.
+The plain variant uses this module. Compiled modules inline the same functions from `scan.pxd`. Callers check the
+bounds.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _POWERS = tuple(float(f"1e{power}") for power in range(23))
 
 
 class Place(Protocol):
-    """What `next_byte` uses of a cursor."""
+    """The attributes of a cursor that `next_byte` uses."""
 
     data: Buffer
     at: int
@@ -27,7 +28,7 @@ class Place(Protocol):
 
 
 def next_byte(cursor: Place) -> int:
-    """Move to the next byte that is not white space, and return it; -1 at the end of the value."""
+    """Move to the next byte that is not white space and return it; -1 at the end of the value."""
     data, at, end = cursor.data, cursor.at, cursor.end
     while at < end and data[at] in _SPACE:
         at += 1
@@ -36,35 +37,36 @@ def next_byte(cursor: Place) -> int:
 
 
 def text_end(data: Buffer, at: int, end: int) -> int:
-    """Return twice the position of the next quote, backslash or control character, and one more if there is anything
-    but ASCII before it; the end if there is none."""
+    """Find the next quote, backslash or control character, or the end. Return twice its position, plus one if there are
+    non-ASCII bytes before it.
+    """
     found = _END_OF_TEXT.search(data, at, end)
     stop = found.start() if found else end
     return stop * 2 + (not bytes(data[at:stop]).isascii())
 
 
 def same_bytes(data: Buffer, at: int, other: Buffer, start: int, size: int) -> bool:
-    """Return whether as many bytes of both, which are known to be there, are the same."""
+    """Return whether `size` bytes of both buffers are the same."""
     return data[at : at + size] == other[start : start + size]
 
 
 def scaled_double(digits: int, exponent: int) -> float:
-    """Return a number of at most 2**53 times a power of ten from -22 to 22: both are doubles, so it is rounded once."""
+    """Return `digits` (at most 2**53) times ten to the power of -22 to 22. Both are exact, so it is rounded once."""
     return digits * _POWERS[exponent] if exponent >= 0 else digits / _POWERS[-exponent]
 
 
 def exact_double(data: Buffer, start: int, size: int) -> float:
-    """Return a number, whose text is known to be one, as Python's float() does."""
+    """Convert the text of a valid number, like Python's float()."""
     return float(bytes(data[start : start + size]))
 
 
 def signed_at(data: Buffer, at: int, width: int) -> int:
-    """Return the signed number of 1, 2, 4 or 8 bytes at a position."""
+    """Return the signed integer of 1, 2, 4 or 8 bytes at a position."""
     return int.from_bytes(data[at : at + width], sys.byteorder, signed=True)
 
 
 def unsigned_at(data: Buffer, at: int, width: int) -> int:
-    """Return the unsigned number of 1, 2, 4 or 8 bytes at a position."""
+    """Return the unsigned integer of 1, 2, 4 or 8 bytes at a position."""
     return int.from_bytes(data[at : at + width], sys.byteorder)
 
 
@@ -81,7 +83,7 @@ def float_at(data: Buffer, at: int) -> float:
 
 
 def as_float(value: float) -> float:
-    """Return the float next to a double, as a double."""
+    """Round a double to a float, and return it as a double."""
     try:
         rounded: float = struct.unpack("=f", struct.pack("=f", value))[0]
     except OverflowError:

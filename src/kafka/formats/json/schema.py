@@ -1,4 +1,4 @@
-"""Makes the Arrow type of a schema of JSON values, in any form that a program may give it."""
+"""Converts schemas of JSON values to Arrow types, from any form that users may pass."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from kafka.formats.json.spark_schema import is_spark_type, type_of_ddl, type_of_
 
 
 def arrow_type(schema: Any, references: Mapping[str, Any] | None = None) -> pa.DataType:
-    """Return the Arrow type that a schema describes.
+    """Return the Arrow type of a schema.
 
     Args:
-        schema: a `pyarrow.Schema` or `DataType`; a Spark type, or the JSON of one; columns as in SQL,
-            `"id bigint, name string"`; or a JSON Schema, as a text or as objects.
-        references: schemas that a JSON Schema refers to, by the names that it uses for them; texts or objects.
+        schema: a `pyarrow.Schema` or `DataType`; a Spark type, or its JSON; SQL columns,
+            `"id bigint, name string"`; or a JSON Schema, as text or objects.
+        references: schemas that a JSON Schema refers to, by the names used in the references; text or objects.
 
     Raises:
-        JsonSchemaError: the schema is of another kind, or no column can hold it.
+        JsonSchemaError: the schema is of another kind, or has no column type.
     """
     if isinstance(schema, pa.Schema):
         return pa.struct(list(schema))
@@ -52,7 +52,7 @@ def _parsed(text: str) -> Any:
 
 
 def plain_type(type_: pa.DataType) -> pa.DataType:
-    """Return the type of the columns to fill: large and view types differ only in memory."""
+    """Return the type of the columns to fill: large and view types differ only in memory layout."""
     if pa.types.is_large_string(type_) or pa.types.is_string_view(type_):
         return pa.string()
     if pa.types.is_large_binary(type_) or pa.types.is_binary_view(type_):
@@ -79,7 +79,7 @@ _FORMATS: dict[tuple[str, str], pa.DataType] = {
     ("number", "float"): pa.float32(),
     ("number", "double"): pa.float64(),
 }
-"""By type and `format`; int32 and the like are OpenAPI's. Other formats leave a type as it is."""
+"""Arrow types by JSON type and `format`; int32 and similar formats are OpenAPI's. Other formats have no effect."""
 _CONNECT: dict[tuple[str, str], pa.DataType] = {
     ("integer", "int8"): pa.int8(),
     ("integer", "int16"): pa.int16(),
@@ -89,7 +89,7 @@ _CONNECT: dict[tuple[str, str], pa.DataType] = {
     ("number", "float64"): pa.float64(),
     ("string", "bytes"): pa.binary(),
 }
-"""By type and `connect.type`, as Kafka Connect's converter writes it."""
+"""Arrow types by JSON type and `connect.type`, as written by Kafka Connect's converter."""
 _SIMPLE: dict[str, pa.DataType] = {
     "null": pa.null(),
     "boolean": pa.bool_(),
@@ -103,29 +103,29 @@ _ANY = pa.json_()
 
 
 def type_of_json_schema(schema: Any, references: Mapping[str, Any] | None = None) -> tuple[pa.DataType, bool]:
-    """Return the type of a JSON Schema, and whether null is a value of it.
+    """Return the type of a JSON Schema, and whether it allows null.
 
     Args:
-        schema: the schema, parsed.
-        references: other schemas by the names with which `$ref` names them.
+        schema: the parsed schema.
+        references: other schemas by their names in `$ref`.
 
     Raises:
-        JsonSchemaError: no column can hold it: several types, tuples, or a schema that contains itself.
+        JsonSchemaError: the schema has no column type: it has several types or tuples, or is recursive.
     """
     return _Converter(schema, references or {}).type_of(schema, "", ())
 
 
 class _Converter:
-    """A schema, and those it refers to."""
+    """Converts a schema, with the schemas that it refers to."""
 
     def __init__(self, root: Any, references: Mapping[str, Any]) -> None:
         self._root, self._references = root, references
         self._left = _MAX_COLUMNS
 
     def type_of(self, schema: Any, path: str, inside: tuple[str, ...]) -> tuple[pa.DataType, bool]:
-        """Return a part's type, and whether it may be null; `inside` are the references that led here."""
+        """Return a part's type, and whether it may be null; `inside` contains the enclosing references."""
         self._left -= 1
-        if self._left < 0:  # what refers to others twice, level by level, grows exponentially
+        if self._left < 0:  # nested references can grow exponentially
             raise JsonSchemaError(f"the schema needs more than {_MAX_COLUMNS:,} columns, nested ones included")
         if schema is True or schema == {}:
             return _ANY, True
@@ -186,7 +186,7 @@ class _Converter:
         return entries
 
     def _one_of(self, branches: Any, path: str, inside: tuple[str, ...]) -> tuple[pa.DataType, bool]:
-        """Branches of one type, and null."""
+        """Return the type of alternatives that are one type, and null."""
         found = [self.type_of(each, path, inside) for each in branches]
         nullable = any(each for _, each in found)
         types = {made for made, _ in found if not pa.types.is_null(made)}
@@ -198,7 +198,7 @@ class _Converter:
         return (types.pop() if types else pa.null()), nullable
 
     def _merged(self, schema: dict[str, Any], path: str, inside: tuple[str, ...]) -> dict[str, Any]:
-        """`allOf` as one schema: all properties, and whatever is required by one."""
+        """Merge `allOf` into one schema, with all properties; properties required by any part are required."""
         made = {key: value for key, value in schema.items() if key != "allOf"}
         for each in schema["allOf"]:
             part = each
@@ -241,7 +241,7 @@ class _Converter:
 
 
 def _kinds(schema: dict[str, Any], path: str) -> set[str]:
-    """Return the names of the types that a schema allows; without `type`, those that its other keywords imply."""
+    """Return the names of the types that a schema allows; without `type`, those implied by its other keywords."""
     given = schema.get("type")
     if given is None:
         if any(key in schema for key in _STRUCTURE):

@@ -1,6 +1,6 @@
-"""JSON Schemas as trees of requirements, for comparing them and listing properties.
+"""Represents JSON Schemas as trees of requirements, to compare them and to list properties.
 
-A node requires one type, or combines others.
+A node requires one type, or combines other nodes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "string": ("minLength", "maxLength", "pattern", "format"),
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
 }
-"""A schema without a type that has one of these is of their type."""
+"""Keywords by type: they imply the type if a schema does not state one."""
 _TYPES = ("string", "number", "integer", "boolean", "null", "object", "array")
 _IN_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _IN_OBJECTS = ("properties", "patternProperties", "definitions", "$defs", "dependentSchemas", "dependencies")
@@ -40,9 +40,9 @@ class Node:
         kind: "true" (anything), "false" (nothing), a type (integers are "number"), "enum", "const", "not",
             "conditional" or "combined".
         schema: the keywords.
-        document: where references are looked up.
-        criterion: of "combined": "allOf", "anyOf" or "oneOf".
-        parts: of "combined".
+        document: the document in which references are looked up.
+        criterion: for "combined": "allOf", "anyOf" or "oneOf".
+        parts: for "combined": the combined nodes.
     """
 
     kind: str
@@ -53,19 +53,19 @@ class Node:
 
     @property
     def is_integer(self) -> bool:
-        """Whether a number has to be whole."""
+        """Whether a number must be an integer."""
         return bool(self.schema.get("type") == "integer")
 
 
 class Document:
-    """A JSON Schema with those it refers to."""
+    """A JSON Schema with the schemas that it refers to."""
 
     def __init__(self, root: Any, references: Mapping[str, Document]) -> None:
         """Check the schema.
 
         Args:
-            root: a dict, or a truth value.
-            references: the schemas that it refers to, by the names that it has for them.
+            root: a dict or a boolean.
+            references: the schemas that it refers to, by the names used in the references.
 
         Raises:
             JsonSchemaError: a keyword has an invalid value, or a reference cannot be resolved.
@@ -89,7 +89,7 @@ class Document:
                 self._target(part["$ref"], path)
 
     def node(self, schema: Any) -> Node:
-        """The requirement of a part of the schema; references are followed."""
+        """Return the requirement of a part of the schema, following references."""
         document = self
         for _ in range(_MAX_REFERENCES):
             if not isinstance(schema, dict) or not isinstance(schema.get("$ref"), str):
@@ -155,7 +155,7 @@ def _kind(type_: str) -> str:
 
 
 def _walked(schema: Any, path: str) -> Iterator[tuple[Any, str]]:
-    """A schema and the schemas in it, each with its path; raises `JsonSchemaError` for an invalid one."""
+    """Yield a schema and its subschemas, each with its path; raises `JsonSchemaError` for an invalid one."""
     if isinstance(schema, bool):
         yield schema, path
         return
@@ -209,11 +209,11 @@ _NAMES = ((bool, "boolean"), ((int, float), "number"), (str, "string"), (dict, "
 
 
 def property_types(schema: Any, references: Mapping[str, Any]) -> dict[str, set[str] | None]:
-    """Return the names of types by the names of properties, None for any type; integers are "number".
+    """Return the type names of each property, or None if it allows any type; integers are "number".
 
     Args:
-        schema: as returned by `json.loads`.
-        references: the schemas that it and they refer to, by the names in ``$ref``.
+        schema: a schema as returned by `json.loads`.
+        references: the schemas that it refers to, directly or indirectly, by the names in ``$ref``.
 
     Raises:
         JsonSchemaError: a reference cannot be resolved.

@@ -27,7 +27,7 @@ _CONSTANTS = cython.declare(tuple, (b"null", b"true", b"false", b"NaN", b"Infini
 @cython.cfunc
 @cython.exceptval(-2)
 def read_constant(cursor: Cursor) -> cython.int:
-    """Read one of null, true, false, NaN, Infinity and -Infinity; returns its number in this order, -1 for none."""
+    """Read null, true, false, NaN, Infinity or -Infinity; returns its index in this order, or -1."""
     index: cython.int
     word: bytes
     for index in range(6):
@@ -54,7 +54,7 @@ def _begin_scalar(cursor: Cursor, byte: cython.int) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def _skip_key(cursor: Cursor) -> cython.int:
-    """Skip the key of an entry and the colon after it; returns 0 or `BAD`."""
+    """Skip an entry's key and the colon after it; returns 0 or `BAD`."""
     if next_byte(cursor) != 34:
         return cursor.expected(cursor.at, "a key in quotes")
     if skip_text(cursor):
@@ -68,7 +68,7 @@ def _skip_key(cursor: Cursor) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def skip_value(cursor: Cursor) -> cython.int:
-    """Skip a value, and the white space before it; returns 0 or `BAD`."""
+    """Skip a value and the white space before it; returns 0 or `BAD`."""
     depth: cython.Py_ssize_t = 0
     byte: cython.int
     while True:
@@ -76,7 +76,7 @@ def skip_value(cursor: Cursor) -> cython.int:
         if byte == 123 or byte == 91:
             if depth == len(cursor.nesting):
                 return cursor.fail(cursor.at, f"expected at most {len(cursor.nesting)} nested arrays and objects")
-            cursor.nesting[depth] = byte + 2  # what closes it
+            cursor.nesting[depth] = byte + 2  # the closing bracket
             depth += 1
             cursor.at += 1
             if next_byte(cursor) != byte + 2:

@@ -1,4 +1,4 @@
-"""Arrow types from Spark's, as `StructType.json()` and `jsonValue()` write them. Needs no Spark."""
+"""Converts Spark types to Arrow types, from `StructType.json()`, `jsonValue()` or SQL. Does not need Spark."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka.formats.json.errors import JsonSchemaError, place
 
 
 def is_spark_type(schema: dict[str, Any]) -> bool:
-    """Return whether a JSON object is a type as Spark writes it, rather than a JSON Schema."""
+    """Return whether a JSON object is a Spark type rather than a JSON Schema."""
     kind = schema.get("type")
     return (
         (kind == "struct" and "fields" in schema)
@@ -22,10 +22,10 @@ def is_spark_type(schema: dict[str, Any]) -> bool:
 
 
 def type_of_spark(schema: Any, path: str = "") -> pa.DataType:
-    """Return the type that Spark writes so.
+    """Return the Arrow type for the JSON of a Spark type.
 
     Raises:
-        JsonSchemaError: it is not valid, or has an unknown type.
+        JsonSchemaError: the JSON is invalid, or contains an unknown type.
     """
     if isinstance(schema, str):
         try:
@@ -94,16 +94,16 @@ _MAX_DEPTH = 100
 
 
 def type_of_ddl(text: str) -> pa.DataType:
-    """Return the type that a schema in SQL has: a struct of its columns, or a single type.
+    """Return the Arrow type for a schema in SQL: a struct of its columns, or a single type.
 
     Raises:
-        JsonSchemaError: it is not valid, or has an unknown type.
+        JsonSchemaError: the text is invalid, or contains an unknown type.
     """
     return _Parser(text).whole()
 
 
 class _Parser:
-    """The tokens of a text, and the position of the next one."""
+    """Parses SQL types; stores the tokens and the position of the next one."""
 
     def __init__(self, text: str) -> None:
         self._text, self._next, self._depth = text, 0, 0
@@ -119,7 +119,7 @@ class _Parser:
             at = found.end()
 
     def whole(self) -> pa.DataType:
-        """Read all of it."""
+        """Parse the whole text."""
         if not self._tokens:
             raise JsonSchemaError("The schema is empty: expected columns such as 'id bigint, name string', or a type")
         nested = self._peek(1) == "<" and self._tokens[0][0].lower() in ("array", "map", "struct")

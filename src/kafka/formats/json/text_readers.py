@@ -1,5 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Readers of JSON's strings: texts, and bytes in base64. Compiled by Cython; the plain variant behaves the same."""
+"""Read JSON strings into columns of strings, or of bytes in base64. Compiled by Cython; the plain variant behaves the
+same.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ BAD = cython.declare(cython.int, 1)
 
 @cython.cfunc
 def text_of(cursor: Cursor) -> bytes:
-    """Return the string that was read."""
+    """Return the last string read."""
     if cursor.text_at >= 0:
         return bytes(cursor.data[cursor.text_at : cursor.text_at + cursor.text_size])
     return bytes(cursor.text[: cursor.text_size])
@@ -64,7 +66,7 @@ class TextReader(Reader):
 
 @cython.cfunc
 def _read_base64(cursor: Cursor, expects: str) -> bytes | None:
-    """Read a string as base64; None with the reason in the cursor if it is not valid."""
+    """Decode a base64 string; None with the reason in the cursor if it is invalid."""
     at: cython.Py_ssize_t = cursor.at
     if cursor.data[at] != 34:
         cursor.expected(at, expects)
@@ -81,7 +83,7 @@ def _read_base64(cursor: Cursor, expects: str) -> bytes | None:
 @cython.final
 @cython.cclass
 class BinaryReader(Reader):
-    """Reads bytes, which are written in base64, with padding."""
+    """Reads bytes from base64 with padding."""
 
     _values: BytesColumn
 
@@ -102,7 +104,7 @@ class BinaryReader(Reader):
 @cython.final
 @cython.cclass
 class FixedReader(Reader):
-    """Reads a fixed number of bytes, which are written in base64, with padding."""
+    """Reads a fixed number of bytes from base64 with padding."""
 
     _values: FixedColumn
 

@@ -2,8 +2,8 @@
 """Reads JSON strings, and converts JSON from encodings other than UTF-8. Compiled by Cython; the plain variant behaves
 the same.
 
-Like Python's json, it accepts UTF-16, UTF-32, byte order marks, and surrogates in UTF-8. A surrogate is half a
-character; one can occur alone in JSON's escapes and in the strings of other languages.
+Like Python's json, it accepts UTF-16, UTF-32, byte order marks, and surrogates in UTF-8. A lone surrogate is half a
+character; JSON escapes and strings of other languages can contain one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 @cython.inline
 @cython.exceptval(check=False)
 def _hex4(data: cython.const[cython.uchar][::1], at: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:  # type: ignore[valid-type]
-    """Return the number of four hexadecimal digits, -1 if they are not valid."""
+    """Return the value of four hexadecimal digits; -1 if they are invalid."""
     index: cython.Py_ssize_t
     digit: cython.uchar
     value: cython.int = 0
@@ -60,7 +60,7 @@ def _hex4(data: cython.const[cython.uchar][::1], at: cython.Py_ssize_t, end: cyt
 @cython.inline
 @cython.exceptval(check=False)
 def _simple_escape(byte: cython.uchar) -> cython.int:
-    """Return the character that a backslash and a letter stand for; -1 if they stand for none."""
+    """Return the character for an escape letter; -1 for any other byte."""
     if byte == 34 or byte == 92 or byte == 47:
         return byte
     if byte == 110:
@@ -79,7 +79,7 @@ def _simple_escape(byte: cython.uchar) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def _bad_end(cursor: Cursor, at: cython.Py_ssize_t) -> cython.int:
-    """Note why a string cannot go on at a position, where neither a quote nor a backslash stands."""
+    """Fail because a string ends or contains an unescaped control character."""
     if at >= cursor.end:
         return cursor.fail(at, "expected the closing quote of a string, got the end of the value")
     return cursor.fail(
@@ -90,7 +90,7 @@ def _bad_end(cursor: Cursor, at: cython.Py_ssize_t) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def skip_text(cursor: Cursor) -> cython.int:
-    """Skip a string, whose opening quote is here; surrogates are let through. Returns 0 or `BAD`."""
+    """Skip a string that begins at the cursor, without checking surrogates. Returns 0 or `BAD`."""
     start: cython.Py_ssize_t = cursor.at + 1
     at: cython.Py_ssize_t = start
     stop: cython.Py_ssize_t
@@ -127,10 +127,10 @@ def skip_text(cursor: Cursor) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def read_text(cursor: Cursor) -> cython.int:
-    """Read a string, whose opening quote is here, as UTF-8; returns 0 or `BAD`.
+    """Read a string that begins at the cursor, as UTF-8; returns 0 or `BAD`.
 
-    `cursor.text_size` is its size; its bytes are in the value itself, from `cursor.text_at` on, or if that is -1 in
-    `cursor.text`.
+    `cursor.text_size` is its size. Its bytes begin at `cursor.text_at` in the value, or are in `cursor.text` if
+    `cursor.text_at` is -1.
     """
     start: cython.Py_ssize_t = cursor.at + 1
     stop: cython.Py_ssize_t = text_end(cursor.data, start, cursor.end)
@@ -149,7 +149,7 @@ def read_text(cursor: Cursor) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def _decode_text(cursor: Cursor, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-    """Write the value of a string, whose syntax was checked, to `cursor.text`."""
+    """Decode a string, whose syntax has been checked, to `cursor.text`."""
     at: cython.Py_ssize_t = start
     stop: cython.Py_ssize_t
     size: cython.Py_ssize_t = 0
@@ -191,7 +191,7 @@ def _decode_text(cursor: Cursor, start: cython.Py_ssize_t, end: cython.Py_ssize_
         size = _put_character(cursor, size, code)
     cursor.text_at, cursor.text_size = -1, size
     if others and lone < 0 and not is_utf8(cursor.text, 0, size):
-        lone = start  # its bytes are surrogates in UTF-8, as all others are let through by nothing
+        lone = start  # the only bytes accepted that are not UTF-8 are surrogates
     if lone >= 0:
         return _lone_surrogate(cursor, lone)
     return 0
@@ -201,7 +201,7 @@ def _decode_text(cursor: Cursor, start: cython.Py_ssize_t, end: cython.Py_ssize_
 @cython.inline
 @cython.exceptval(check=False)
 def _put_character(cursor: Cursor, size: cython.Py_ssize_t, code: cython.int) -> cython.Py_ssize_t:
-    """Write a character in UTF-8, for which there is room; returns the new size."""
+    """Append a character in UTF-8 to `cursor.text`, which has room for it; returns the new size."""
     if code < 0x80:
         cursor.text[size] = code
         return size + 1
@@ -224,7 +224,7 @@ def _put_character(cursor: Cursor, size: cython.Py_ssize_t, code: cython.int) ->
 @cython.cfunc
 @cython.exceptval(-1)
 def _lone_surrogate(cursor: Cursor, at: cython.Py_ssize_t) -> cython.int:
-    """Refuse a text in which half of a pair of surrogates stands alone, or put U+FFFD in their place."""
+    """Fail because of a lone surrogate, or replace it with U+FFFD."""
     index: cython.Py_ssize_t
     replaced: bytes
     if not cursor.replaces_surrogates:
@@ -236,7 +236,7 @@ def _lone_surrogate(cursor: Cursor, at: cython.Py_ssize_t) -> cython.int:
 
 
 def in_utf8(value: bytes) -> bytes | None:
-    """Return a value in UTF-8 without a byte order mark; None if it is that, or has no encoding."""
+    """Convert a value to UTF-8 without a byte order mark; None if it already is, or if it cannot be decoded."""
     encoding = json.detect_encoding(value)
     if encoding == "utf-8":
         return None
@@ -247,7 +247,7 @@ def in_utf8(value: bytes) -> bytes | None:
 
 
 def is_utf8_but_surrogates(data: Buffer, start: int, size: int) -> bool:
-    """Return whether bytes are UTF-8, in which surrogates may stand, as for Python's json."""
+    """Return whether bytes are UTF-8 that may contain surrogates, as Python's json accepts it."""
     try:
         str(data[start : start + size], "utf-8", "surrogatepass")
     except UnicodeDecodeError:
@@ -256,5 +256,5 @@ def is_utf8_but_surrogates(data: Buffer, start: int, size: int) -> bool:
 
 
 def without_surrogates(text: bytes) -> bytes:
-    """Put U+FFFD in the place of each surrogate; the size stays the same."""
+    """Replace each surrogate with U+FFFD; the size stays the same."""
     return _SURROGATE.sub("\ufffd", text.decode("utf-8", "surrogatepass")).encode()

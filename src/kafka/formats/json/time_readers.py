@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Readers of dates and times in ISO 8601. Compiled by Cython; the plain variant behaves the same.
+"""Read dates and times in ISO 8601 into columns. Compiled by Cython; the plain variant behaves the same.
 
-Digits beyond the column's unit are cut off, as in Avro's conversions.
+Digits beyond the column's unit are truncated, as in Avro's conversions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ else:
 BAD = cython.declare(cython.int, 1)
 """Returned by a reader for bytes that are not a value of its type."""
 _NONE = cython.declare(cython.longlong, -(1 << 62))
-"""Returned if there is no date or time."""
+"""Returned if the text is not a date or time."""
 _LONGEST = cython.declare(cython.Py_ssize_t, 64)
 _NANOS = cython.declare(cython.longlong, 1_000_000_000)
 
@@ -33,7 +33,7 @@ _NANOS = cython.declare(cython.longlong, 1_000_000_000)
 @cython.cfunc
 @cython.exceptval(-1)
 def _read_short_text(cursor: Cursor, expects: str) -> cython.int:
-    """Read a string that may be a time to `cursor.text`; returns 0 or `BAD`."""
+    """Read a string that may be a time into `cursor.text`; returns 0 or `BAD`."""
     at: cython.Py_ssize_t = cursor.at
     index: cython.Py_ssize_t
     if cursor.data[at] != 34:
@@ -51,7 +51,7 @@ def _read_short_text(cursor: Cursor, expects: str) -> cython.int:
 @cython.cfunc
 @cython.exceptval(check=False)
 def _number_at(cursor: Cursor, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.int:
-    """Return the number of a few digits in `cursor.text`; -1 if they are not valid."""
+    """Return the number formed by a few digits in `cursor.text`; -1 if they are invalid."""
     index: cython.Py_ssize_t
     digit: cython.uchar
     value: cython.int = 0
@@ -68,14 +68,14 @@ def _number_at(cursor: Cursor, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -
 @cython.cfunc
 @cython.exceptval(check=False)
 def _byte_at(cursor: Cursor, at: cython.Py_ssize_t) -> cython.int:
-    """Return a byte of `cursor.text`, -1 past its end."""
+    """Return a byte of `cursor.text`; -1 past its end."""
     return cursor.text[at] if at < cursor.text_size else -1
 
 
 @cython.cfunc
 @cython.exceptval(check=False)
 def _date_at(cursor: Cursor) -> cython.longlong:
-    """Return the days since 1970 of the date that `cursor.text` begins with, `_NONE` if it begins with none."""
+    """Return the date at the beginning of `cursor.text` in days since 1970-01-01; `_NONE` if there is none."""
     year: cython.int = _number_at(cursor, 0, 4)
     month: cython.int = _number_at(cursor, 5, 2)
     day: cython.int = _number_at(cursor, 8, 2)
@@ -90,7 +90,7 @@ def _date_at(cursor: Cursor) -> cython.longlong:
         last = 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
     if day > last:
         return _NONE
-    years = year - 1 if month <= 2 else year  # years that begin in March, so that a leap day is their last
+    years = year - 1 if month <= 2 else year  # the year begins in March, so that a leap day ends it
     months = month + 9 if month <= 2 else month - 3
     return years * 365 + years // 4 - years // 100 + years // 400 + (153 * months + 2) // 5 + day - 719469
 
@@ -98,7 +98,7 @@ def _date_at(cursor: Cursor) -> cython.longlong:
 @cython.cfunc
 @cython.exceptval(check=False)
 def _time_at(cursor: Cursor, at: cython.Py_ssize_t) -> cython.longlong:
-    """Return the nanoseconds since midnight of a time, `_NONE` if there is none; `cursor.text_at` is then after it."""
+    """Return a time in nanoseconds since midnight, and set `cursor.text_at` to its end; `_NONE` if there is none."""
     hour: cython.int = _number_at(cursor, at, 2)
     minute: cython.int = _number_at(cursor, at + 3, 2)
     second: cython.int = 0
@@ -127,7 +127,7 @@ def _time_at(cursor: Cursor, at: cython.Py_ssize_t) -> cython.longlong:
 @cython.cfunc
 @cython.exceptval(check=False)
 def _offset_at(cursor: Cursor, at: cython.Py_ssize_t) -> cython.longlong:
-    """Return the seconds that an offset from UTC, which ends the text, is ahead; `_NONE` if there is none."""
+    """Return the offset from UTC at the end of the text, in seconds; `_NONE` if there is none."""
     byte: cython.int = _byte_at(cursor, at)
     hours: cython.int
     minutes: cython.int = 0
@@ -150,7 +150,7 @@ def _offset_at(cursor: Cursor, at: cython.Py_ssize_t) -> cython.longlong:
 @cython.final
 @cython.cclass
 class DateReader(Reader):
-    """Reads a date, as 2026-01-31."""
+    """Reads a date, such as 2026-01-31."""
 
     _values: Int32Column
 
@@ -175,7 +175,7 @@ class DateReader(Reader):
 @cython.final
 @cython.cclass
 class TimeReader(Reader):
-    """Reads a time of day, as 23:59:59.999; `per_second` units of the column are a second."""
+    """Reads a time of day, such as 23:59:59.999; the column has `per_second` units per second."""
 
     _ints: Int32Column | None
     _longs: Int64Column | None
@@ -207,10 +207,10 @@ class TimeReader(Reader):
 @cython.final
 @cython.cclass
 class TimestampReader(Reader):
-    """Reads a date and a time such as 2026-01-31T23:59:59.999Z: with an offset for a UTC column, otherwise without one.
+    """Reads a timestamp such as 2026-01-31T23:59:59.999Z: with an offset for a UTC column, otherwise without one.
 
-    `per_second` is the number of the column's units in a second. With `epoch_unit`, it also reads whole numbers since
-    1970, with `epoch_unit` units in a second.
+    The column has `per_second` units per second. If `epoch_unit` is set, integers are also read, as a time since
+    1970-01-01 with `epoch_unit` units per second.
     """
 
     _values: Int64Column
@@ -263,9 +263,9 @@ class TimestampReader(Reader):
     def _append(
         self, cursor: Cursor, at: cython.Py_ssize_t, seconds: cython.longlong, nanos: cython.longlong
     ) -> cython.int:
-        """Append a time of seconds since 1970 and nanoseconds; returns 0, or `BAD` if the column has no such time."""
+        """Append a time in seconds since 1970-01-01 and nanoseconds; returns 0, or `BAD` if it is out of range."""
         if self._per_second == _NANOS:
-            if seconds < 0:  # both terms are negative, and only their sum may be too small
+            if seconds < 0:  # both terms are negative; only their sum may be too small
                 seconds += 1
                 nanos -= _NANOS
             if (
@@ -283,7 +283,7 @@ class TimestampReader(Reader):
     @cython.cfunc
     @cython.exceptval(-1)
     def _read_epoch(self, cursor: Cursor) -> cython.int:
-        """Read a whole number of units since 1970; returns 0 or `BAD`."""
+        """Read an integer as a time since 1970-01-01; returns 0 or `BAD`."""
         value: cython.longlong
         times: cython.longlong
         divisor: cython.longlong

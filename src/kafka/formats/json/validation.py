@@ -1,4 +1,4 @@
-"""Validates objects against a JSON Schema with the library jsonschema: drafts 3 to 2020-12."""
+"""Validates objects against a JSON Schema of drafts 3 to 2020-12, with the library jsonschema."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class JsonInvalidError(ValueError):
     """An object does not match its schema.
 
     Attributes:
-        path: the path of the part that does not, such as ``lines[1].price``; empty for the whole object.
+        path: the path of the invalid part, such as ``lines[1].price``; empty for the whole object.
         reason: what was expected and found.
     """
 
@@ -37,15 +37,15 @@ class JsonInvalidError(ValueError):
 
 
 class JsonValidator:
-    """Checks objects. Thread-safe."""
+    """Validates objects against one schema. Thread-safe."""
 
     def __init__(self, schema: str, references: Mapping[str, str] | None = None) -> None:
         """Parse a schema.
 
         Args:
-            schema: its text. Without ``$schema`` it is one of draft 2020-12.
-            references: the texts of the schemas that it and they refer to, by the names in ``$ref``; nothing is
-                fetched. Those without ``$schema`` are of draft 7.
+            schema: the schema's text; without ``$schema``, draft 2020-12 applies.
+            references: the texts of the schemas it refers to, directly or indirectly, by the names in ``$ref``. Nothing
+                is fetched. Without ``$schema``, draft 7 applies.
 
         Raises:
             JsonSchemaError: a text is not a JSON Schema.
@@ -71,10 +71,10 @@ class JsonValidator:
         self._best = jsonschema.exceptions.best_match
 
     def check(self, value: Any) -> None:
-        """Raise `JsonInvalidError` for an object that does not match the schema.
+        """Raise `JsonInvalidError` if an object does not match the schema.
 
         Args:
-            value: as returned by `json.loads`.
+            value: an object as returned by `json.loads`.
 
         Raises:
             JsonSchemaError: the schema has an unknown reference.
@@ -88,7 +88,7 @@ class JsonValidator:
 
 
 def parse_json_schema(text: str) -> Any:
-    """Parse the text of a JSON Schema: a dict, or a truth value; raises `JsonSchemaError`."""
+    """Parse the text of a JSON Schema, a dict or a boolean; raises `JsonSchemaError`."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -99,12 +99,12 @@ def parse_json_schema(text: str) -> Any:
 
 
 def path_text(parts: Iterable[Any]) -> str:
-    """Write names and positions as ``lines[1].price``."""
+    """Format names and positions as a path such as ``lines[1].price``."""
     return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in parts).removeprefix(".")
 
 
 def plain_object(value: Any) -> Any:
-    """Return a dict of an object of a dataclass, or of a class of attrs or pydantic; anything else as it is."""
+    """Convert a dataclass, attrs or pydantic instance to a dict; return anything else unchanged."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return plain_value(dataclasses.asdict(value), _scalar)
     if hasattr(value, "model_dump"):
@@ -130,7 +130,7 @@ def _library(name: str) -> Any:
 
 
 def plain_value(value: Any, of_scalar: Callable[[Any], Any]) -> Any:
-    """Convert a value to JSON's types: dates, times and UUIDs become texts, members of enums their values.
+    """Convert a value to JSON types: dates, times and UUIDs become strings, enum members their values.
 
     Args:
         value: the value; the contents of dicts, lists, tuples and sets are converted, too.

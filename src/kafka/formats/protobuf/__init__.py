@@ -1,6 +1,6 @@
-"""Protobuf: descriptors of schemas, messages as objects, and values as Arrow columns and back.
+"""The Protobuf format: descriptors of schemas, and conversion of values to messages and Arrow columns and back.
 
 Messages are objects of the library protobuf. `descriptors` makes descriptors, with grpcio-tools' compiler if a schema
-is text, and writes one as text. `column_codec` has ptars fill Arrow columns, and refuses values that ptars should not
+is text, and writes one as text. `column_codec` has ptars fill Arrow columns, and rejects values that ptars should not
 accept.
 """

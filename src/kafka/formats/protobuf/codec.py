@@ -1,4 +1,4 @@
-"""Values of a Protobuf message, as objects and as rows of Arrow columns."""
+"""Converts values of a Protobuf message type to objects or rows of Arrow columns, and back."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _HEAD = 5
 
 
 class Protobuf:
-    """Encodes and decodes values of one message. Thread-safe."""
+    """Encodes and decodes values of one message type. Thread-safe."""
 
     def __init__(
         self, schema: Any, message: str | Sequence[int] | None = None, *, references: Mapping[str, Any] | None = None
     ) -> None:
-        """Find the message.
+        """Find the message type in the schema.
 
         Args:
             schema: the generated class of a message; the text of a .proto file; a `FileDescriptorSet` or
                 `FileDescriptorProto`, serialized or not, or in base64.
             message: its full name, its name within the package, or its position in the file (after those of the
-                messages that enclose it, outermost first); None: the first one. Not used with a class.
+                enclosing messages, outermost first); None: the first one. Ignored for a class.
             references: the imported schemas, by the names in ``import``. Google's well-known types are not needed.
 
         Raises:
-            ProtobufSchemaError: the schema is not valid, imports a missing file, or has no such message.
+            ProtobufSchemaError: the schema is invalid, imports a missing file, or lacks the message.
             KafkaConfigurationError: the libraries are not installed.
         """
         descriptor = getattr(schema, "DESCRIPTOR", None) if isinstance(schema, type) else None
@@ -97,15 +97,14 @@ class Protobuf:
         """Decode values into a column of structs.
 
         Args:
-            values: an array of binary, or a chunked array; null is null.
-            framed: whether each value begins with a zero byte, a schema id of four bytes and the position of the
-                message in its schema, as Confluent's serializers write them.
-            find: returns the message's position in the schema with an id, and raises LookupError with the reason if
-                there is none; None: the position in this schema.
+            values: a binary array, or a chunked array; null stays null.
+            framed: whether each value begins with a zero byte, a schema id in four bytes and the position of the
+                message in its schema, as written by Confluent's serializers.
+            find: returns the message's position in the schema with an id; raises LookupError with the reason if there
+                is none. None: use the position in this schema.
 
         Returns:
-            The column, with as many rows as there are values, and which values could not be decoded; their rows are
-            null.
+            The column, with a row for each value, and the values that could not be decoded; their rows are null.
 
         Raises:
             ProtobufSchemaError: the message cannot be a column.
@@ -131,13 +130,13 @@ class Protobuf:
         return column, sorted(bad)
 
     def encode_rows(self, rows: Any) -> pa.BinaryArray:
-        """Encode rows, each as one value; a row that is null is null.
+        """Encode rows, each as one value; a null row stays null.
 
         Args:
             rows: an array of structs, a chunked array, a record batch or a table; missing fields are not set.
 
         Raises:
-            ProtobufEncodeError: a row is not a message.
+            ProtobufEncodeError: a row is not a valid message.
             ProtobufSchemaError: the message cannot be a column.
         """
         import pyarrow as pa
@@ -157,7 +156,7 @@ class Protobuf:
         return self._columns
 
     def _unframed(self, values: Any, bad: list[BadValue], find: FindPosition | None) -> Any:
-        """Remove the prefixes of values. Values of other messages, and those without a prefix, are bad, and null."""
+        """Remove prefixes. Values without a prefix, or of other messages, become null and are added to `bad`."""
         import pyarrow as pa
         import pyarrow.compute
 
@@ -180,7 +179,7 @@ class Protobuf:
                 expected[schema_id] = str(error.args[0])
                 continue
             by_position.setdefault(index_bytes(position), []).append(head)
-        for written, its_heads in by_position.items():  # arbitrary bytes may look like any number of ids
+        for written, its_heads in by_position.items():  # invalid bytes may look like any number of ids
             end = _HEAD + len(written)
             has_head = pc.is_in(heads, pa.array(its_heads, pa.binary()))
             is_so = pc.fill_null(pc.and_(has_head, pc.equal(pc.binary_slice(values, _HEAD, end), written)), False)
@@ -197,7 +196,7 @@ class Protobuf:
                 bad.append(BadValue(row, None, str(error)))
                 continue
             wanted = expected[schema_id]
-            if indexes == wanted:  # the first message has a longer form, too
+            if indexes == wanted:  # the first message also has a longer form
                 others[-1] = data[at:]
             elif isinstance(wanted, str):
                 bad.append(BadValue(row, schema_id, wanted))

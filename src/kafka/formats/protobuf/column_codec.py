@@ -1,8 +1,8 @@
 """Converts Protobuf values to Arrow columns and back with the library ptars.
 
-ptars accepts values that cannot be read again: enum numbers without a name, texts that are not names of an enum, null
-in lists, several fields of a oneof, times beyond its range. These are checked here, and a batch that ptars refuses is
-halved until the bad values are found. Values with several fields of a oneof are found the same way: the last field
+ptars accepts some values that cannot be read back: enum numbers without a name, unknown enum names, null in lists,
+several fields of a oneof, and times beyond its range. This module checks for them, and halves a batch that ptars
+rejects until it finds the bad values. It finds values with several fields of a oneof in the same way: the last field
 counts, but ptars returns all of them.
 """
 
@@ -21,21 +21,21 @@ from kafka.formats.protobuf.errors import ProtobufEncodeError, ProtobufSchemaErr
 
 pc: Any = pyarrow.compute
 _TIMES = (-62_135_596_800_000_000, 253_402_300_799_999_999)
-"""The range of a Timestamp, years 1 to 9999, in microseconds."""
+"""The range of a Timestamp in microseconds: years 1 to 9999."""
 _SPANS = (-315_576_000_000_000_000, 315_576_000_000_000_000)
-"""The range of a Duration, 10,000 years, in microseconds."""
+"""The range of a Duration in microseconds: 10,000 years."""
 _SEVERAL = "a oneof has several fields"
 _OUT_OF_RANGE = "At {path}: expected a time within the range of Protobuf"
 
 
 class ProtobufColumns:
-    """Decodes and encodes values of one message.
+    """Decodes and encodes values of one message type.
 
     Args:
         descriptor: the message's descriptor.
 
     Raises:
-        ProtobufSchemaError: the schema cannot be columns.
+        ProtobufSchemaError: the schema has no column type.
     """
 
     def __init__(self, descriptor: Any) -> None:
@@ -55,7 +55,7 @@ class ProtobufColumns:
     # -- bytes to columns ---------------------------------------------------------------------------------------------
 
     def decode(self, values: Any, fail: Callable[[int, str, str], None]) -> Any:
-        """Return a column of values, an array of binary; `fail` gets row, cause and field of each bad one."""
+        """Decode a binary array into a column; `fail` is called with row, cause and field of each bad value."""
         if len(values) == 0:
             return pa.array([], self.type)
         valid = None if not values.null_count else pc.is_valid(values)
@@ -83,7 +83,7 @@ class ProtobufColumns:
         return pa.StructArray.from_arrays(columns, fields=list(self._schema), mask=mask)
 
     def _decoded(self, values: Any, start: int, fail: Callable[[int, str, str], None]) -> Iterator[Any]:
-        """Decode values, halving the batch if one is bad; a bad one is decoded as if it were empty."""
+        """Decode values, halving the batch if one is bad; a bad value is decoded as if it were empty."""
         why: str | None = None
         field = ""
         try:
@@ -122,15 +122,15 @@ class ProtobufColumns:
         return False
 
     def _rewritten(self, data: bytes) -> bytes:
-        """A value with one field of each oneof, the last one, as the library protobuf reads it."""
+        """Re-encode a value with only the last field of each oneof, which is how the library protobuf reads it."""
         message = library("google.protobuf.message_factory").GetMessageClass(self._descriptor)()
         message.MergeFromString(data)
-        message.DiscardUnknownFields()  # these include unknown values of a closed enum
+        message.DiscardUnknownFields()  # includes unknown values of a closed enum
         rewritten: bytes = message.SerializePartialToString()
         return rewritten
 
     def _out_of_range(self, batch: Any) -> str | None:
-        """The path of a time that is out of range."""
+        """Return the path of a time that is out of range, or None."""
         whole = batch.to_struct_array()
         for path, steps, descriptor in self._leaves:
             if descriptor.enum_type is None and not _is_in_range(_leaf(whole, steps)):
@@ -140,11 +140,11 @@ class ProtobufColumns:
     # -- columns to bytes ---------------------------------------------------------------------------------------------
 
     def encode(self, rows: Any) -> Any:
-        """Return a value for each row of a struct array, or of a record batch; null for null.
+        """Encode each row of a struct array or of a record batch as a value; null stays null.
 
         Raises:
-            ProtobufEncodeError: a row is not a message.
-            ArrowInvalid: the array is not valid, for example a text is not UTF-8.
+            ProtobufEncodeError: a row is not a valid message.
+            ArrowInvalid: the array is invalid, for example because a string is not UTF-8.
         """
         array = rows.to_struct_array() if isinstance(rows, pa.RecordBatch) else rows
         if not pa.types.is_struct(array.type):
@@ -182,7 +182,7 @@ class ProtobufColumns:
         return pc.if_else(array.is_valid(), values, None) if array.null_count else values
 
     def _check_written(self, columns: list[tuple[Any, Any]]) -> None:
-        """Refuse recursive messages, which are bytes in columns, and which ptars leaves out."""
+        """Reject recursive messages, which are bytes in columns and which ptars omits."""
         for field, column in columns:
             for path, steps in _nested_bytes(self._descriptor.fields_by_name[field.name], field.type):
                 found = _leaf(column, steps)
@@ -216,7 +216,7 @@ def _is_in_range(times: Any) -> bool:
 
 
 def _check_oneofs(array: Any, descriptor: Any, path: str) -> None:
-    """Raise `ProtobufEncodeError` for several fields of a oneof in one message."""
+    """Raise `ProtobufEncodeError` if a message has several fields of a oneof."""
     for oneof in descriptor.oneofs:
         flags = [
             (each.name, array.field(at).is_valid()) for each in oneof.fields if (at := _position(array, each)) >= 0
@@ -247,9 +247,9 @@ def _position(array: Any, field: Any) -> int:
 
 
 def _of_type(column: Any, field: Any) -> Any:
-    """Cast a column safely; null is a field that is not set, and refused in lists and maps.
+    """Cast a column safely. Null means an unset field, and is rejected in lists and maps.
 
-    Fields of messages within are cast as nullable: in a message that is not set, Spark's are null too.
+    Fields of nested messages are cast as nullable, because Spark's are null if the message is not set.
     """
     made = column if column.type == field.type else column.cast(_nullable(field.type))
     _check_items(made, field.name)
@@ -257,7 +257,7 @@ def _of_type(column: Any, field: Any) -> Any:
 
 
 def _nullable(type_: Any) -> Any:
-    """The type with nullable fields."""
+    """Make all fields of a type nullable."""
     if pa.types.is_struct(type_):
         return pa.struct([pa.field(each.name, _nullable(each.type)) for each in type_])
     if pa.types.is_map(type_):
@@ -289,7 +289,7 @@ def _check_items(array: Any, path: str) -> None:
 def _leaves(
     descriptor: Any, type_: Any, path: str, steps: tuple[str, ...]
 ) -> Iterator[tuple[str, tuple[str, ...], Any]]:
-    """The enums and times in a message, each with its path, and the fields that lead to it."""
+    """Yield the enums and times in a message, each with its path and the fields that lead to it."""
     for field in descriptor.fields:
         at = type_.get_field_index(field.name)
         if at < 0:
@@ -309,7 +309,7 @@ def _leaves(
 
 
 def _oneofs(descriptor: Any, type_: Any, steps: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[str]]]:
-    """The oneofs in a message: the path to the message that has each, and the names of its fields."""
+    """Yield the oneofs in a message: the path to the enclosing message, and the names of the oneof's fields."""
     for oneof in descriptor.oneofs:
         names = [each.name for each in oneof.fields if type_.get_field_index(each.name) >= 0]
         if len(names) > 1:
@@ -328,7 +328,7 @@ def _oneofs(descriptor: Any, type_: Any, steps: tuple[str, ...]) -> Iterator[tup
 
 
 def _nested_bytes(field: Any, type_: Any, path: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The messages that are bytes in columns, each with its path, and the steps to it from the field's column."""
+    """Yield the messages that are bytes in columns, each with its path and the steps to it from the field's column."""
     path, target = f"{path}.{field.name}".strip("."), field
     steps: tuple[str, ...] = ()
     if pa.types.is_map(type_):
@@ -349,12 +349,12 @@ def _nested_bytes(field: Any, type_: Any, path: str = "") -> Iterator[tuple[str,
 
 
 def _is_panic(error: BaseException) -> bool:
-    """Whether an error is a panic of ptars, which is not a subclass of `Exception`."""
+    """Return whether an error is a panic of ptars, which is not a subclass of `Exception`."""
     return type(error).__name__ == "PanicException"
 
 
 def _leaf(array: Any, steps: tuple[str, ...]) -> Any:
-    """All values at a place, of all rows together; null if an enclosing value is null."""
+    """Return all values at a place, from all rows; null if an enclosing value is null."""
     for step in steps:
         if step == "[]":
             array = pc.list_flatten(array)

@@ -1,4 +1,4 @@
-"""Whether values of one Protobuf schema can be read with another: the rules of Confluent's schema registry.
+"""Checks whether one Protobuf schema can read values of another, by the rules of Confluent's schema registry.
 
 Fields are compared by number, messages by name. Fields may be added and removed unless they are required; number types
 with the same encoding may replace each other.
@@ -18,16 +18,16 @@ _FORMS = {
     "float": (2,),
     "double": (1,),
 }
-"""Types of fields with the same encoding; enums are numbers."""
+"""Field types by encoding; enums count as numbers."""
 _FORM_OF = {type_: form for form, types in _FORMS.items() for type_ in types}
 
 
 class Incompatibility(NamedTuple):
-    """Why values of the old schema cannot be read with the new one.
+    """One reason why the new schema cannot read values of the old one.
 
     Attributes:
-        kind: as Confluent's registry names it, such as FIELD_SCALAR_KIND_CHANGED.
-        path: where, such as ``#/Order/3``: the number of a field in a message.
+        kind: the name in Confluent's registry, such as FIELD_SCALAR_KIND_CHANGED.
+        path: the position, such as ``#/Order/3``: the number of a field in a message.
     """
 
     kind: str
@@ -35,11 +35,11 @@ class Incompatibility(NamedTuple):
 
 
 def incompatibilities(old: Any, new: Any) -> list[Incompatibility]:
-    """Find why values of one file cannot be read with another; empty if they can.
+    """Return the reasons why a new schema cannot read values of an old one; empty if it can.
 
     Args:
         old: the `FileDescriptor` of the writer's schema.
-        new: that of the reader's.
+        new: the `FileDescriptor` of the reader's schema.
     """
     comparison = _Comparison()
     if old.package != new.package:
@@ -54,12 +54,12 @@ class _Comparison:
         self._seen: set[tuple[str, str]] = set()
 
     def add(self, kind: str, path: str) -> None:
-        """Add a difference, once."""
+        """Add a difference unless it is already listed."""
         if (made := Incompatibility(kind, path)) not in self.found:
             self.found.append(made)
 
     def messages(self, old: Any, new: Any, path: str) -> None:
-        """Compare the messages of two files, or within two messages, by their names."""
+        """Compare the messages of two files, or nested in two messages, by name."""
         for name, before in old.items():
             if before.GetOptions().map_entry:
                 continue
@@ -128,7 +128,7 @@ class _Comparison:
 
 
 def _oneofs(message: Any) -> list[Any]:
-    """The oneofs of the schema, without those that stand for fields with `optional`."""
+    """Return a message's oneofs, without the synthetic ones of `optional` fields."""
     return [each for each in message.oneofs if not (len(each.fields) == 1 and each.name.startswith("_"))]
 
 

@@ -1,4 +1,4 @@
-"""Finds the damage in a value that could not be decoded, for its error."""
+"""Finds the invalid part of a value that could not be decoded, for the error message."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SCALARS = {
     11: _BYTES,
     12: _BYTES,
 }
-"""The wire type by the type of a field; the others are varints."""
+"""Wire types by field type; all other field types are varints."""
 _STRING, _GROUP, _MESSAGE = 9, 10, 11
 
 
@@ -25,9 +25,9 @@ class Damage(NamedTuple):
     """The first place at which bytes are not a valid message. Its text describes it."""
 
     path: str
-    """Path of the field; empty for the whole message."""
+    """The field's path; empty for the whole message."""
     position: int
-    """The byte."""
+    """The byte's offset."""
     reason: str
     """What was expected and found."""
 
@@ -40,10 +40,10 @@ class _Damage(Exception):
 
 
 def damage(descriptor: Any, data: bytes) -> Damage | None:
-    """Say which field of a message cannot be read, at which byte, and why; None if all can.
+    """Find the field of a message that cannot be read, the byte, and the reason; None if the message is valid.
 
     Args:
-        descriptor: of the message.
+        descriptor: the message's descriptor.
         data: the value.
     """
     try:

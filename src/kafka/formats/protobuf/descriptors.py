@@ -18,32 +18,32 @@ from typing import Any
 from kafka.formats.protobuf.errors import ProtobufSchemaError, library
 
 MAIN = "schema.proto"
-"""The file name of a schema that is given as text."""
+"""File name of a schema that is given as text."""
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
 _SYNTAX = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*(?:syntax|edition)\b", re.DOTALL)
 _PROTO2 = 'syntax = "proto2"; '
-"""The default syntax; added to files without one, as the compiler warns on standard error otherwise."""
+"""The default syntax; added to files without one, to avoid the compiler's warning on standard error."""
 _COMPILING = threading.Lock()
 _MAX_FILES = 1000
 _INDENT = "  "
 
 
 def is_known(name: str) -> bool:
-    """Whether a file is part of every Protobuf library, so that schemas need not include it."""
+    """Return whether a file is part of every Protobuf library, so that schemas need not include it."""
     return name.startswith(("google/protobuf/", "google/type/", "confluent/"))
 
 
 def file_of(schema: Any, references: Mapping[str, Any] | None = None) -> Any:
-    """Make the `FileDescriptor` of a schema, in its own pool.
+    """Make the `FileDescriptor` of a schema, in a new pool.
 
     Args:
         schema: the text of a .proto file; a `FileDescriptorProto` or a `FileDescriptorSet` (its last file), also
-            serialized, or serialized in base64 as registries have it.
+            serialized, or serialized in base64 as registries store it.
         references: the schemas that are imported, directly or indirectly, by the names in ``import``. Google's
             well-known types are not needed.
 
     Raises:
-        ProtobufSchemaError: it is not a valid schema, or imports a missing file.
+        ProtobufSchemaError: the schema is invalid, or imports a missing file.
         KafkaConfigurationError: a library is not installed.
     """
     protos = {name: _parsed(each, name) for name, each in (references or {}).items()}
@@ -70,8 +70,8 @@ def message_of(file: Any, message: str | Sequence[int] | None) -> Any:
 
     Args:
         file: the `FileDescriptor`.
-        message: its full name, its name within the package, or its position (after those of the messages that enclose
-            it, outermost first); None: the first one.
+        message: its full name, its name within the package, or its position (after those of the enclosing messages,
+            outermost first); None: the first one.
 
     Raises `ProtobufSchemaError` if there is no such message.
     """
@@ -96,7 +96,7 @@ def message_of(file: Any, message: str | Sequence[int] | None) -> Any:
 
 
 def indexes_of(descriptor: Any) -> list[int]:
-    """The position of a message in its file, after those of the messages that enclose it."""
+    """Return the position of a message in its file, after those of the enclosing messages."""
     found: list[int] = []
     while descriptor.containing_type is not None:
         outer = descriptor.containing_type
@@ -108,27 +108,27 @@ def indexes_of(descriptor: Any) -> list[int]:
 
 @functools.lru_cache(64)
 def position_in(schema: str, message: str, references: tuple[tuple[str, str], ...]) -> Sequence[int]:
-    """The position of a message in the file of a schema.
+    """Return the position of a message in the file of a schema.
 
     Args:
         schema: text of a .proto file, or a serialized file in base64.
         message: its full name.
-        references: the schemas that are imported, names and texts.
+        references: the names and texts of the imported schemas.
 
-    Raises `ProtobufSchemaError` if the schema is not valid or has no such message.
+    Raises `ProtobufSchemaError` if the schema is invalid or lacks the message.
     """
     return indexes_of(message_of(file_of(schema, dict(references)), message))
 
 
 def descriptor_proto(file: Any) -> Any:
-    """The `FileDescriptorProto` of a `FileDescriptor`."""
+    """Return the `FileDescriptorProto` of a `FileDescriptor`."""
     proto = library("google.protobuf.descriptor_pb2").FileDescriptorProto()
     file.CopyToProto(proto)
     return proto
 
 
 def _parsed(schema: Any, name: str | None) -> Any:
-    """The text of a schema, or its files, of which the last one is the schema's own."""
+    """Return a schema's text, or its files; the last file is the schema's own."""
     pb = library("google.protobuf.descriptor_pb2")
     if isinstance(schema, pb.FileDescriptorSet):
         schema = schema.SerializeToString()
@@ -164,7 +164,7 @@ def _parsed(schema: Any, name: str | None) -> Any:
 
 
 def _compiled(texts: Mapping[str, str], files: Mapping[str, Any], main: str) -> dict[str, Any]:
-    """Compile texts, which may import one another and known files."""
+    """Compile texts, which may import each other and well-known files."""
 
     compiler = library("grpc_tools._protoc_compiler")
     pb = library("google.protobuf.descriptor_pb2")
@@ -197,7 +197,7 @@ def _compiled(texts: Mapping[str, str], files: Mapping[str, Any], main: str) -> 
 
 
 def _google_types() -> list[str]:
-    """The folder of google/type, if it is installed."""
+    """Return the folder of google/type, if it is installed."""
     spec = importlib.util.find_spec("google.type")
     places = [] if spec is None else spec.submodule_search_locations or []
     return [str(Path(each).parent.parent) for each in places]
@@ -217,7 +217,7 @@ def _reason(error: Any, texts: Mapping[str, str]) -> str:
 
 
 def _pooled(files: Mapping[str, Any], main: str) -> Any:
-    """Put a file and its imports into a new pool."""
+    """Add a file and its imports to a new pool."""
     pool = library("google.protobuf.descriptor_pool").DescriptorPool()
     done: set[str] = set()
 
@@ -245,7 +245,7 @@ def _pooled(files: Mapping[str, Any], main: str) -> Any:
 
 
 def _known(name: str) -> Any:
-    """The descriptor of a well-known file, from its module."""
+    """Return the descriptor of a well-known file, from its module."""
     if not is_known(name) or not re.fullmatch(r"[\w/]+\.proto", name):
         return None
     try:
@@ -256,7 +256,7 @@ def _known(name: str) -> Any:
 
 
 def proto_text(file: Any) -> str:
-    """Return the text of a `FileDescriptorProto`. It has neither comments nor custom options."""
+    """Return the text of a `FileDescriptorProto`, without comments and custom options."""
     return _Writer(file).text()
 
 
@@ -268,7 +268,7 @@ class _Writer:
         self._has_labels = file.syntax in ("", "proto2")
 
     def text(self) -> str:
-        """The whole file."""
+        """Return the text of the whole file."""
         file = self._file
         if file.syntax == "editions":
             edition = library("google.protobuf.descriptor_pb2").Edition.Name(file.edition).removeprefix("EDITION_")
@@ -316,7 +316,7 @@ class _Writer:
         written: set[int] = set()
         for field in message.field:
             if field.type_name in nested and field.type_name not in own:
-                # its generated message takes the next position, and values name messages by position
+                # its generated message takes the next position, and values identify messages by position
                 place = order.index(field.type_name)
                 for name in order[done:place]:
                     if name in own:
@@ -420,7 +420,7 @@ class _Writer:
 
 
 def _options(options: Any, left_out: tuple[str, ...] = ()) -> list[str]:
-    """The options that descriptors define, as ``name = value``."""
+    """Return the options of a descriptor as ``name = value``."""
     found = []
     for field, value in options.ListFields():
         if field.is_extension or field.name in left_out or field.name == "uninterpreted_option":

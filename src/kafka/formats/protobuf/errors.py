@@ -1,4 +1,4 @@
-"""The errors of Protobuf schemas and values."""
+"""Errors for Protobuf schemas and values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kafka.errors import KafkaConfigurationError
 
 
 class ProtobufSchemaError(ValueError):
-    """A schema is not valid, or cannot be used this way. The text says where."""
+    """A schema is invalid, or cannot be used this way. The message says where."""
 
     remedy = "Correct the schema, or pass its imports as references."
 
@@ -31,13 +31,13 @@ class ProtobufDecodeError(ValueError):
 
 
 class ProtobufEncodeError(ValueError):
-    """A value is not a message of the type. The text names row and field."""
+    """A value is not a message of the type. The message names the row and field."""
 
     remedy = "Correct the value of the row and field that the message names."
 
 
 def library(name: str) -> Any:
-    """Import a module of the optional libraries; raises `KafkaConfigurationError`, which names what to install."""
+    """Import a module of the optional libraries; raises `KafkaConfigurationError` with the package to install."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Associations: which subjects have the schemas of a resource, such as the keys and values of a topic."""
+"""Associations of resources with subjects, such as the subjects for the keys and values of a topic."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from kafka.formats.registry.schema_objects import Schema
 
 @dataclass(frozen=True)
 class Association(JsonObject):
-    """A subject of a resource. What the registry did not say is None.
+    """An association of a resource with a subject. Values missing from the response are None.
 
     Attributes:
-        subject: has the schemas.
+        subject: the subject with the schemas.
         guid: the association's UUID.
         resource_name: such as the name of a topic.
-        resource_namespace: what the name is unique in, such as the id of a Kafka cluster.
-        resource_id: the resource's own id.
+        resource_namespace: the scope in which the name is unique, such as the id of a Kafka cluster.
+        resource_id: the resource's id.
         resource_type: such as "topic".
-        association_type: what of the resource the schemas are of: "key" or "value".
-        frozen: whether the subject takes no more schemas.
-        lifecycle: "STRONG": the subject is deleted with the resource; "WEAK". Not in confluent-kafka.
+        association_type: the part of the resource that the schemas describe: "key" or "value".
+        frozen: whether the subject accepts no more schemas.
+        lifecycle: "STRONG": the subject is deleted with the resource; or "WEAK". Not in confluent-kafka.
     """
 
     subject: str | None
@@ -40,13 +40,13 @@ class Association(JsonObject):
 
 @dataclass
 class AssociationInfo(JsonObject):
-    """A subject of a resource, in the answer to a request that made it.
+    """A created association, in the response to the request.
 
     Attributes:
-        subject: has the schemas.
+        subject: the subject with the schemas.
         association_type: "key" or "value".
         lifecycle: "STRONG" or "WEAK".
-        frozen: whether the subject takes no more schemas.
+        frozen: whether the subject accepts no more schemas.
         schema: the schema that was registered with it.
     """
 
@@ -64,15 +64,15 @@ class AssociationInfo(JsonObject):
 
 @dataclass
 class AssociationCreateOrUpdateInfo(JsonObject):
-    """A subject that a resource is to get.
+    """An association to create or update.
 
     Attributes:
-        subject: has the schemas, or is to have them.
+        subject: the subject with the schemas; it need not exist yet.
         association_type: "key" or "value".
-        lifecycle: "STRONG": the subject is deleted with the resource; "WEAK".
-        frozen: let the subject take no more schemas.
-        schema: register it in the subject.
-        normalize: bring the schema into a normal form first.
+        lifecycle: "STRONG": the subject is deleted with the resource; or "WEAK".
+        frozen: whether the subject accepts no more schemas.
+        schema: a schema to register in the subject.
+        normalize: let the registry normalize the schema first.
     """
 
     subject: str | None = None
@@ -87,14 +87,14 @@ class AssociationCreateOrUpdateInfo(JsonObject):
 
 @dataclass
 class AssociationCreateOrUpdateRequest(JsonObject):
-    """The subjects that a resource is to get.
+    """A request to associate a resource with subjects.
 
     Attributes:
         resource_name: such as the name of a topic.
-        resource_namespace: what the name is unique in, such as the id of a Kafka cluster.
-        resource_id: the resource's own id.
+        resource_namespace: the scope in which the name is unique, such as the id of a Kafka cluster.
+        resource_id: the resource's id.
         resource_type: such as "topic".
-        associations: the subjects.
+        associations: the associations to create or update.
     """
 
     resource_name: str | None = None
@@ -108,14 +108,14 @@ class AssociationCreateOrUpdateRequest(JsonObject):
 
 @dataclass
 class AssociationResponse(JsonObject):
-    """The subjects that a resource got.
+    """The response with a resource's new associations.
 
     Attributes:
         resource_name: such as the name of a topic.
-        resource_namespace: what the name is unique in, such as the id of a Kafka cluster.
-        resource_id: the resource's own id.
+        resource_namespace: the scope in which the name is unique, such as the id of a Kafka cluster.
+        resource_id: the resource's id.
         resource_type: such as "topic".
-        associations: the subjects.
+        associations: the associations created or updated.
     """
 
     resource_name: str | None = None

@@ -1,4 +1,4 @@
-"""The configuration of a schema registry client: confluent-kafka's names, parsed once into a frozen object."""
+"""The configuration of a schema registry client, under confluent-kafka's names, parsed once into a frozen object."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ _NAMES = (
     "retries.max.wait.ms",
 )
 _SECRET = ("bearer.auth.token", "bearer.auth.client.secret", "ssl.key.password", "basic.auth.user.info", "url", "proxy")
-"""Options whose values are never shown in errors."""
+"""Options whose values never appear in errors."""
 _SOURCES = ("STATIC_TOKEN", "OAUTHBEARER", "OAUTHBEARER_AZURE_IMDS", "CUSTOM")
 _AZURE_URL = "http://169.254.169.254/metadata/identity/oauth2/token"
-"""The token endpoint of Azure's machines."""
+"""The token endpoint of Azure's metadata service."""
 CustomProvider = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, repr=False)
 class RegistryUrl:
-    """One registry: its address without a user, and the user and password for it."""
+    """The address of one registry, with the user and password for it."""
 
     address: str
     user: tuple[str, str] | None = None
@@ -58,7 +58,7 @@ class RegistryUrl:
 
 @dataclass(frozen=True, repr=False)
 class BearerOptions:
-    """Bearer tokens: a fixed one, or from an endpoint, from Azure or a function; and Confluent Cloud's headers."""
+    """The source of bearer tokens (a fixed token, an endpoint, Azure or a function), and Confluent Cloud's headers."""
 
     token: str | None = None
     endpoint: SecurityOptions | None = None
@@ -71,7 +71,7 @@ class BearerOptions:
 
 @dataclass(frozen=True, repr=False)
 class RegistryOptions:
-    """All options of a client. Contains secrets, so it has no text form."""
+    """All options of a client. They contain secrets, so the `repr` does not show them."""
 
     urls: tuple[RegistryUrl, ...]
     security: SecurityOptions
@@ -87,13 +87,13 @@ class RegistryOptions:
 
     @property
     def uses_tls(self) -> bool:
-        """Whether connections to a registry or proxy may be encrypted."""
+        """Whether connections to a registry or proxy may use TLS."""
         addresses = [each.address for each in self.urls] + ([] if self.proxy is None else [self.proxy])
         return any(each.startswith("https:") for each in addresses)
 
 
 def parse(conf: Mapping[str, Any]) -> RegistryOptions:
-    """Check the configuration; raises `KafkaConfigurationError`, which shows no secret."""
+    """Parse and check the configuration; raises `KafkaConfigurationError` without showing secrets."""
     if not isinstance(conf, Mapping):
         raise KafkaConfigurationError(f"Expected the configuration as a dict with 'url', got {type(conf).__name__}")
     for name in conf:
@@ -134,7 +134,7 @@ def _urls(given: Mapping[str, Any]) -> tuple[RegistryUrl, ...]:
         try:
             parts = urlsplit(text.strip().rstrip("/"))
             good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:  # whose text may show a password
+        except ValueError:  # its message may contain a password
             good = False
         if not good:
             hint = (

@@ -1,4 +1,4 @@
-"""Errors of a schema registry: refusals, missing answers, and a missing HTTP library."""
+"""Errors of a schema registry, and the import of the HTTP library."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from kafka.errors import KafkaConfigurationError, KafkaError, RetriableError
 
 
 class SchemaRegistryError(KafkaError):
-    """A schema registry refused a request, or its answer cannot be used.
+    """A schema registry rejected a request, or its response is invalid.
 
     Arguments:
-        http_status_code: the HTTP status; 0 if there was no answer.
+        http_status_code: the HTTP status; 0 if there was no response.
         error_code: the registry's own code, such as 40401 for a subject that does not exist; -1 if there is none.
         error_message: the registry's message.
         request: the request and the registry's address, such as ``GET /subjects at http://localhost:8081``.
@@ -32,7 +32,7 @@ class SchemaRegistryError(KafkaError):
 
     @property
     def is_missing(self) -> bool:
-        """Whether the registry says that what was asked for does not exist; a proxy's own 404 does not count."""
+        """Whether the registry reports that the requested object does not exist. A proxy's 404 does not count."""
         return self.http_status_code == 404 and self.error_code != self.UNKNOWN
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class SchemaRegistryError(KafkaError):
 
 
 class SchemaRegistryConnectionError(SchemaRegistryError, RetriableError):
-    """No schema registry could be reached, or none answered in time.
+    """No schema registry could be reached, or none responded in time.
 
     Arguments:
         http_status_code, error_code, error_message, request: see `SchemaRegistryError`; the first is 0.
@@ -55,7 +55,7 @@ class SchemaRegistryConnectionError(SchemaRegistryError, RetriableError):
 def http_library() -> Any:
     """Import httpx2, or its predecessor httpx, for the first request.
 
-    Raises `KafkaConfigurationError`, which names the package to install.
+    Raises `KafkaConfigurationError` with the package to install.
     """
     for name in ("httpx2", "httpx"):
         try:

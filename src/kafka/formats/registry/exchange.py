@@ -1,6 +1,6 @@
-"""Sends a request to a schema registry: to each of its URLs in turn, and again after a pause if that may help.
+"""Sends requests to a schema registry: tries its URLs in turn, and retries after a pause if that may help.
 
-`BaseRegistryClient` has the common part of the synchronous and the asyncio client; `Credentials` makes the headers that
+`BaseRegistryClient` is the common part of the synchronous and the asyncio client; `Credentials` makes the headers that
 authenticate it.
 """
 
@@ -40,7 +40,7 @@ MAX_ANSWER_BYTES = 64 * 1024 * 1024
 _CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
 _ACCEPT = "application/vnd.schemaregistry.v1+json, application/vnd.schemaregistry+json, application/json"
 _PASSING = (408, 429, 500, 502, 503, 504)
-"""Statuses that may be another one the next time."""
+"""HTTP status codes of transient errors."""
 _ADVICE = {
     401: "; check 'basic.auth.user.info' or the options 'bearer.auth.*'",
     403: "; the user that the client logs in as lacks the right to do that",
@@ -51,7 +51,7 @@ class Exchange:
     """Sends requests on one event loop, and owns the connections.
 
     Arguments:
-        options: of the client.
+        options: the client's options.
     """
 
     def __init__(self, options: RegistryOptions) -> None:
@@ -69,15 +69,16 @@ class Exchange:
     async def request(
         self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Mapping[str, Any] | None = None
     ) -> Any:
-        """The JSON value that a registry answers with.
+        """Send a request and return the JSON value of the response.
 
         Arguments:
-            method: HTTP's, such as GET.
-            path: below the registry's URL, with its parts quoted.
-            query: parameters; texts, numbers, truth values and lists of texts.
+            method: the HTTP method, such as GET.
+            path: the path below the registry's URL, with its parts quoted.
+            query: parameters: strings, numbers, booleans and lists of strings.
             body: sent as JSON.
 
-        Raises `SchemaRegistryError` for a refusal, `SchemaRegistryConnectionError` where no registry answers.
+        Raises `SchemaRegistryError` if the registry rejects the request, `SchemaRegistryConnectionError` if no registry
+        responds.
         """
         attempts = self._policy.attempts(f"{method} /{path} of the schema registry")
         while True:
@@ -95,7 +96,7 @@ class Exchange:
                 return answer
 
     async def close(self) -> None:
-        """Close the connections. What is asked now fails, and is not tried again."""
+        """Close the connections. Requests in progress fail and are not retried."""
         self._is_closed = True
         sessions, self._replaced, self._session = [*self._replaced, self._session], [], None
         for session in sessions:
@@ -103,7 +104,7 @@ class Exchange:
                 await session.aclose()
 
     async def _ask_each(self, method: str, path: str, query: Any, body: Any) -> Any:
-        """Ask one registry after the other, until one answers; the one that did is asked first the next time."""
+        """Try the registries in turn until one responds. The next request begins with that one."""
         for number, url in enumerate(self._urls):
             try:
                 answer = await self._ask(url, method, path, query, body)
@@ -146,7 +147,7 @@ class Exchange:
             raise SchemaRegistryConnectionError(
                 0, -1, f"no answer in {limit_s:g} s; the option 'timeout' allows more", asked
             ) from error
-        except (self._http.HTTPError, OSError) as error:  # with TLS 1.3 also SSLError, in place of the answer
+        except (self._http.HTTPError, OSError) as error:  # with TLS 1.3, reading may raise SSLError
             if isinstance(error, KafkaError):
                 raise
             raise SchemaRegistryConnectionError(0, -1, f"the registry cannot be asked: {_why(error)}", asked) from error
@@ -159,13 +160,13 @@ class Exchange:
         return _judged(status, data, asked)
 
     async def _opened(self) -> Any:
-        """The connections; new ones where a file of the TLS options has changed."""
+        """Return the session, or a new one if a file of the TLS options has changed."""
         context = await self._tls()
         if self._is_closed:
             raise _closed()
         if self._session is None or context is not self._context:
             if self._session is not None:
-                self._replaced.append(self._session)  # another task may be waiting for an answer there
+                self._replaced.append(self._session)  # another task may still be waiting for a response
             self._context = context
             self._session = self._made(context)
         return self._session
@@ -176,7 +177,7 @@ class Exchange:
             return self._http.AsyncClient(verify=context, timeout=self._options.timeout_s, **further)
         except ImportError as error:
             raise KafkaConfigurationError(f"the proxy cannot be used: {error}") from error
-        except (self._http.InvalidURL, ValueError):  # whose texts may have parts of a password
+        except (self._http.InvalidURL, ValueError):  # their messages may contain parts of a password
             raise KafkaConfigurationError(
                 "the proxy, of the option 'proxy' or of the environment, cannot be used: expected http://HOST:PORT, "
                 "https://HOST:PORT or socks5://HOST:PORT"
@@ -190,7 +191,7 @@ class Exchange:
         if self._context is not None:
             return self._context
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        if self._options.uses_tls:  # with 'ssl.ca.location' False: any server is trusted
+        if self._options.uses_tls:  # with 'ssl.ca.location' False, any server is trusted
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
             security = self._options.security
@@ -205,7 +206,7 @@ class Exchange:
 
 
 async def _sent(session: Any, method: str, address: str, **parts: Any) -> tuple[int, bytes]:
-    """Send a request; the status and what was answered, of which a limited part is taken in."""
+    """Send a request; returns the status and the body, which is read up to a limit."""
     async with session.stream(method, address, **parts) as response:
         return response.status_code, await body_of(response, MAX_ANSWER_BYTES)
 
@@ -221,7 +222,7 @@ def _parameters(query: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _judged(status: int, data: bytes, asked: str) -> Any:
-    """The JSON value of a good answer; raises `SchemaRegistryError` for any other."""
+    """Return the JSON value of a successful response; raises `SchemaRegistryError` for any other."""
     try:
         answer = json.loads(data) if data.strip() else None
         is_json = True
@@ -261,7 +262,7 @@ def _why(error: BaseException) -> str:
 
 
 class BaseRegistryClient:
-    """The options of a registry client, and its connections."""
+    """Base class of registry clients: the options and the connections."""
 
     _options: RegistryOptions
     _exchange: Exchange | None = None
@@ -273,13 +274,13 @@ class BaseRegistryClient:
         self._conf = dict(conf)
 
     def config(self) -> dict[str, Any]:
-        """The given configuration, secrets included."""
+        """Return the configuration as given, including secrets."""
         return self._conf
 
     async def _request(
         self, method: str, path: str, query: Mapping[str, Any] | None, body: Mapping[str, Any] | None
     ) -> Any:
-        """Ask a registry over connections of the running loop: a client may be used on several loops in turn."""
+        """Send a request over connections of the running loop. A client may be used on several loops in turn."""
         loop = asyncio.get_running_loop()
         if self._exchange is None or self._exchange_loop is not loop:
             exchange = Exchange(self._options)
@@ -288,7 +289,7 @@ class BaseRegistryClient:
         return await self._exchange.request(method, path, query, body)
 
     def _hold(self, exchange: Exchange) -> None:
-        """Called with new connections; a client that closes them when it is dropped keeps them alive until then."""
+        """Called with new connections. A client that closes them when it is collected keeps them alive until then."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(each.address for each in self._options.urls)})"
@@ -301,10 +302,10 @@ class BaseRegistryClient:
 
 
 class Credentials:
-    """Makes the headers of each request; runs on an event loop.
+    """Makes the headers that authenticate each request; runs on an event loop.
 
     Arguments:
-        options: of the client.
+        options: the client's options.
     """
 
     def __init__(self, options: RegistryOptions) -> None:
@@ -312,9 +313,9 @@ class Credentials:
         self._tokens = None if options.bearer is None else _tokens(options.bearer, options.timeout_s)
 
     async def headers(self, url: RegistryUrl) -> dict[str, str]:
-        """The headers for one registry.
+        """Return the headers for one registry.
 
-        Raises the token endpoint's error, `KafkaConfigurationError` for a function that returns no token.
+        Raises the token endpoint's error, or `KafkaConfigurationError` if a user function returns no token.
         """
         if self._bearer is not None:
             return await self._bearer_headers(self._bearer)
@@ -351,7 +352,7 @@ def _tokens(bearer: BearerOptions, timeout_s: float) -> EndpointTokens | None:
 
 
 def _sendable(value: Any, name: str) -> str:
-    """A header's value, checked here: the HTTP library's errors would show invalid values, tokens included."""
+    """Check and return a header value: the HTTP library's errors would show invalid values, including tokens."""
     if not isinstance(value, str) or not value.isascii() or not value.isprintable() or value != value.strip():
         raise KafkaConfigurationError(
             f"{name!r} has to be a text without line breaks, blanks at its ends and letters beyond ASCII; one that is "
@@ -361,7 +362,7 @@ def _sendable(value: Any, name: str) -> str:
 
 
 async def _fields(bearer: BearerOptions) -> Mapping[str, Any]:
-    """The result of the user's function, which may be asynchronous; run in a thread, as it may block."""
+    """Call the user's function, which may be asynchronous, in a thread, because it may block."""
     assert bearer.function is not None
     fields: Any = await run_blocking(bearer.function, bearer.function_config)
     if inspect.isawaitable(fields):
@@ -371,14 +372,14 @@ async def _fields(bearer: BearerOptions) -> Mapping[str, Any]:
 
 _MAX_TOKEN_ANSWER_BYTES = 1024 * 1024
 _AZURE_RETRIABLE = (404, 408, 410, 429)
-"""Statuses below 500 that the service answers with while it starts or is busy."""
+"""Status codes below 500 with which the service responds while it starts or is busy."""
 
 
 class AzureTokenEndpoint:
-    """Asks the metadata service. It knows the machine, so nothing proves who asks.
+    """Requests tokens from Azure's metadata service, which identifies the machine itself and needs no credentials.
 
     Arguments:
-        url: with the query that names the resource.
+        url: the URL with the query that names the resource.
         timeout_s: limit of each step of a request.
     """
 
@@ -388,10 +389,10 @@ class AzureTokenEndpoint:
         self._described_as = f"the token endpoint {url.partition('?')[0]}"
 
     def fetch(self) -> dict[str, Any]:
-        """A new token: the endpoint's answer, a dict with ``access_token``. Blocks.
+        """Request a new token: returns the endpoint's response, a dict with ``access_token``. Blocks.
 
         Raises `KafkaConnectionError` if the endpoint cannot be reached or fails, `SaslAuthenticationFailedError` if it
-        refuses.
+        rejects the request.
         """
         http = http_library()
         try:
@@ -414,7 +415,7 @@ class AzureTokenEndpoint:
         return answer
 
     def _asked(self, http: Any) -> tuple[int, bytes]:
-        """The status and the body, up to a limit. No proxy would reach the service."""
+        """Return the status and the body, up to a size limit. A proxy could not reach the service, so none is used."""
         body = bytearray()
         with (
             http.Client(trust_env=False, timeout=self._timeout_s) as client,

@@ -1,4 +1,4 @@
-"""Dataclasses that stand for objects of the registry's JSON."""
+"""Base classes of dataclasses that map to JSON objects of the registry."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any, ClassVar, Self, TypeVar
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)
 Readers = Mapping[str, Callable[[Any], Any]]
-"""By field of a dataclass: makes its value of the JSON's, which is None if it is missing."""
+"""Functions by field name that convert the JSON value, or None if it is missing, to the field's value."""
 
 
 class JsonObject:
     """Base class of dataclasses that are written to the registry's JSON and read from it.
 
-    A field is named in camelCase there. What is None is not written, and what is missing is None.
+    JSON names are in camelCase. None is not written, and missing members are read as None.
     """
 
     _READ: ClassVar[Readers] = {}
-    """Of the fields whose values are not those of the JSON."""
+    """Readers for the fields whose values differ from the JSON values."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Make the registry's JSON."""
+        """Return the registry's JSON."""
         return given(**{name: _plain(getattr(self, attribute)) for attribute, name in _names(type(self))})
 
     @classmethod
@@ -37,10 +37,10 @@ class JsonObject:
 
 
 class JsonMembers:
-    """Base class of dataclasses with one field, a dict of all members of the JSON object."""
+    """Base class of dataclasses with a single field, a dict of all members of the JSON object."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Make the registry's JSON."""
+        """Return the registry's JSON."""
         [(attribute, _)] = _names(type(self))
         return dict(getattr(self, attribute))
 
@@ -55,22 +55,22 @@ class JsonMembers:
 
 
 def given(**values: Any) -> dict[str, Any]:
-    """Make a JSON object of the arguments that are not None."""
+    """Make a JSON object from the arguments that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
 def optional(read: Callable[[Any], T]) -> Callable[[Any], T | None]:
-    """Return a function that reads a value, and None as None."""
+    """Return a function that reads a value, or None for None."""
     return lambda value: None if value is None else read(value)
 
 
 def listed(read: Callable[[Any], T]) -> Callable[[Any], list[T]]:
-    """Return a function that reads each item of a list; None is an empty list."""
+    """Return a function that reads each item of a list; None becomes an empty list."""
     return lambda items: [read(each) for each in items or ()]
 
 
 def member(kind: type[E]) -> Callable[[Any], E | str | None]:
-    """Return a function that reads a member of an enum; an unknown value stays text."""
+    """Return a function that reads an enum member; an unknown value stays a string."""
 
     def read(value: Any) -> E | str | None:
         try:
@@ -82,7 +82,7 @@ def member(kind: type[E]) -> Callable[[Any], E | str | None]:
 
 
 def is_true(value: Any) -> bool:
-    """Read a truth value that is false if it is missing."""
+    """Read a boolean, which is false if missing."""
     return value is True
 
 

@@ -1,4 +1,4 @@
-"""The synchronous and the asyncio client of a schema registry."""
+"""The synchronous and the asyncio schema registry client."""
 
 import contextlib
 import sys
@@ -20,18 +20,18 @@ from kafka.net.loop_call import LoopCall
 
 _CLOSE_TIMEOUT_S = 5.0
 _open: set[Exchange] = set()
-"""The connections of all clients. In a garbage cycle they would be finalized before their client could close them."""
+"""The connections of all clients. Without this reference, the collector could finalize them before their client."""
 
 
 class SchemaRegistryClient(BaseRegistryClient, ColumnCalls, SettingCalls, AssociationCalls):
-    """Asks a schema registry with Confluent's HTTP API; safe to use from several threads.
+    """A client for a schema registry with Confluent's HTTP API. Thread-safe.
 
     Connections are opened on first use. A forked child opens its own.
 
     Arguments:
-        conf: options by confluent-kafka's names; "url" is needed.
+        conf: options under confluent-kafka's names; "url" is required.
 
-    Raises `KafkaConfigurationError`, which shows no secret.
+    Raises `KafkaConfigurationError`, without showing secrets.
     """
 
     _loop_thread: LoopThread | None = None
@@ -43,7 +43,7 @@ class SchemaRegistryClient(BaseRegistryClient, ColumnCalls, SettingCalls, Associ
 
     @staticmethod
     def new_client(conf: Mapping[str, Any]) -> "SchemaRegistryClient":
-        """Make a client the way confluent-kafka does.
+        """Make a client, like confluent-kafka's method of this name.
 
         Arguments:
             conf: see the class.
@@ -55,7 +55,7 @@ class SchemaRegistryClient(BaseRegistryClient, ColumnCalls, SettingCalls, Associ
     ) -> Any:
         if self._closed:
             raise IllegalStateError("the schema registry client is closed")
-        http_library()  # slow: it must not block the loop's thread
+        http_library()  # a slow import must not block the loop's thread
         self._loop_thread = LoopThread.shared()
         return self._loop_thread.run(self._request(method, path, query, body))
 
@@ -63,15 +63,15 @@ class SchemaRegistryClient(BaseRegistryClient, ColumnCalls, SettingCalls, Associ
         if self._closed:
             raise IllegalStateError("the schema registry client was closed")
         if self._exchange is not None:
-            _open.discard(self._exchange)  # its loop has ended, so it can no longer be closed
+            _open.discard(self._exchange)  # its loop has ended: it can no longer be closed
         _open.add(exchange)
 
     def close(self) -> None:
-        """Close the connections. Does nothing the second time."""
+        """Close the connections. Further calls have no effect."""
         self._closed = True
         closing = self._begin_closing()
         if closing is not None and self._loop_thread is not None and not self._loop_thread.in_loop_thread:
-            with contextlib.suppress(KafkaError, RuntimeError):  # already closed at the end of the process
+            with contextlib.suppress(KafkaError, RuntimeError):  # already closed at exit
                 closing.result(_CLOSE_TIMEOUT_S)
 
     def _begin_closing(self) -> LoopCall[None] | None:
@@ -80,14 +80,14 @@ class SchemaRegistryClient(BaseRegistryClient, ColumnCalls, SettingCalls, Associ
             return None
         closing = None
         if self._exchange_loop is not loop_thread.loop:
-            _open.discard(exchange)  # its loop has ended, so it can no longer be closed
+            _open.discard(exchange)  # its loop has ended: it can no longer be closed
         else:
             try:
                 closing = loop_thread.spawn(_close(exchange))
             except (KafkaError, RuntimeError):
                 if not loop_thread.was_left_by_fork:  # otherwise they belong to the parent process
                     _open.discard(exchange)
-        self._exchange = None  # only now: after an interrupt, the next call or `__del__` closes it
+        self._exchange = None  # last, so that after an interrupt the next call or `__del__` closes it
         return closing
 
     def __enter__(self) -> Self:
@@ -111,15 +111,15 @@ async def _close(exchange: Exchange) -> None:
 
 
 class AsyncSchemaRegistryClient(BaseRegistryClient, AsyncColumnCalls, AsyncSettingCalls, AsyncAssociationCalls):
-    """Asks a schema registry in asyncio: the options and calls of `SchemaRegistryClient`, awaited.
+    """An asyncio client for a schema registry, with the options and (awaitable) calls of `SchemaRegistryClient`.
 
     Use it as ``async with AsyncSchemaRegistryClient(...) as registry``, or call `close` when done. Several tasks of one
-    event loop may call it at the same time.
+    event loop may call it concurrently.
 
     Arguments:
-        conf: options by confluent-kafka's names; "url" is needed.
+        conf: options under confluent-kafka's names; "url" is required.
 
-    Raises `KafkaConfigurationError`, which shows no secret.
+    Raises `KafkaConfigurationError`, without showing secrets.
     """
 
     def __init__(self, conf: Mapping[str, Any]) -> None:
@@ -129,7 +129,7 @@ class AsyncSchemaRegistryClient(BaseRegistryClient, AsyncColumnCalls, AsyncSetti
 
     @staticmethod
     def new_client(conf: Mapping[str, Any]) -> "AsyncSchemaRegistryClient":
-        """Make a client the way confluent-kafka does.
+        """Make a client, like confluent-kafka's method of this name.
 
         Arguments:
             conf: see the class.
@@ -144,14 +144,14 @@ class AsyncSchemaRegistryClient(BaseRegistryClient, AsyncColumnCalls, AsyncSetti
         return await self._request(method, path, query, body)
 
     async def close(self) -> None:
-        """Close the connections. Does nothing the second time."""
+        """Close the connections. Further calls have no effect."""
         self._closed = True
         exchange, self._exchange = self._exchange, None
         if exchange is not None:
             await exchange.close()
 
     async def aclose(self) -> None:
-        """`close` under confluent-kafka's name."""
+        """Alias of `close`, as in confluent-kafka."""
         await self.close()
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Reads a registry's responses, up to a size limit, checks the types in their JSON, and caches the results."""
+"""Reads a registry's responses up to a size limit, checks the types in their JSON, and caches the results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kafka.formats.registry.schema_objects import RegisteredSchema, SchemaVersio
 from kafka.net.peer_text import shown_text
 
 ACCEPTED = "gzip"
-"""The compression that answers may have. The HTTP library would decompress them without a limit."""
+"""The accepted compression of responses. It is decoded here, as the HTTP library has no limit on the size."""
 _GZIP = 16 + zlib.MAX_WBITS
 _LARGEST = (1 << 32) - 1
 _TYPES = {
@@ -55,13 +55,13 @@ _SETTING_TYPES = {
 
 
 async def body_of(response: Any, limit: int) -> bytes:
-    """The body of a response of the HTTP library, decompressed.
+    """Read and decompress the body of an HTTP response.
 
     Arguments:
-        response: one whose body has not been read.
-        limit: the maximum number of bytes.
+        response: a response whose body has not been read.
+        limit: maximum size in bytes.
 
-    Raises ValueError if there are more, or if they cannot be decompressed.
+    Raises ValueError if the body exceeds the limit or cannot be decompressed.
     """
     encoding = response.headers.get("content-encoding", "").strip().lower() or "identity"
     if encoding not in ("gzip", "x-gzip", "identity"):
@@ -83,14 +83,14 @@ async def body_of(response: Any, limit: int) -> bytes:
 
 
 def registered(answer: Mapping[str, Any], asked: str, *needed: str) -> RegisteredSchema:
-    """A schema as it is registered.
+    """Read a registered schema from a response.
 
     Arguments:
         answer: the JSON value.
         asked: the request, for errors.
-        needed: a required member, such as "schema" or "id".
+        needed: the required members, such as "schema" or "id".
 
-    Raises `SchemaRegistryError` for any other answer: it must not be cached.
+    Raises `SchemaRegistryError` for an invalid response, which must not be cached.
     """
     for name in needed:
         if answer.get(name) is None:
@@ -100,18 +100,18 @@ def registered(answer: Mapping[str, Any], asked: str, *needed: str) -> Registere
         _check(_of_type(each, dict, "reference", asked), _REFERENCE_TYPES, asked)
     try:
         return RegisteredSchema.from_dict(answer)
-    except (AttributeError, TypeError, ValueError) as error:  # metadata, rules and tags of another form
+    except (AttributeError, TypeError, ValueError) as error:  # invalid metadata, rules or tags
         raise _unexpected(asked, f"the answer has metadata, rules or tags that cannot be read: {error}") from error
 
 
 def version_of(answer: Any, asked: str) -> SchemaVersion:
-    """A subject and the number of a version; raises `SchemaRegistryError` for any other answer."""
+    """Read a subject and a version number; raises `SchemaRegistryError` for an invalid response."""
     _check(_of_type(answer, dict, "version", asked), _REFERENCE_TYPES, asked)
     return SchemaVersion.from_dict(answer)
 
 
 def settings_of(answer: Mapping[str, Any], asked: str) -> ServerConfig:
-    """Settings; raises `SchemaRegistryError` for any other answer."""
+    """Read settings; raises `SchemaRegistryError` for an invalid response."""
     _check(answer, _SETTING_TYPES, asked)
     try:
         return ServerConfig.from_dict(answer)
@@ -120,13 +120,13 @@ def settings_of(answer: Mapping[str, Any], asked: str) -> ServerConfig:
 
 
 def association_of(answer: Any, asked: str) -> Association:
-    """A subject of a resource; raises `SchemaRegistryError` for any other answer."""
+    """Read an association; raises `SchemaRegistryError` for an invalid response."""
     _check(_of_type(answer, dict, "association", asked), _RESOURCE_TYPES | _ASSOCIATION_TYPES, asked)
     return Association.from_dict(answer)
 
 
 def associated(answer: Mapping[str, Any], asked: str) -> AssociationResponse:
-    """The subjects that a resource got; raises `SchemaRegistryError` for any other answer."""
+    """Read the associations created by a request; raises `SchemaRegistryError` for an invalid response."""
     _check(answer, _RESOURCE_TYPES | {"associations": list}, asked)
     for each in answer.get("associations") or ():
         _check(_of_type(each, dict, "association", asked), _ASSOCIATION_TYPES, asked)
@@ -136,7 +136,7 @@ def associated(answer: Mapping[str, Any], asked: str) -> AssociationResponse:
 
 
 def text_of(answer: Mapping[str, Any], asked: str, *names: str) -> str:
-    """The text under the first of the names that is in the answer; raises `SchemaRegistryError` if none is."""
+    """Return the first of the named strings in a response; raises `SchemaRegistryError` if there is none."""
     for name in names:
         if answer.get(name) is not None:
             return str(_of_type(answer[name], str, name, asked))
@@ -144,7 +144,7 @@ def text_of(answer: Mapping[str, Any], asked: str, *names: str) -> str:
 
 
 def items_of(answer: list[Any], kind: type, asked: str) -> list[Any]:
-    """A list of texts or numbers; raises `SchemaRegistryError` if it contains items of another type."""
+    """Check a list of strings or numbers; raises `SchemaRegistryError` for items of another type."""
     return [_of_type(each, kind, "item", asked) for each in answer]
 
 
@@ -175,12 +175,12 @@ T = TypeVar("T")
 
 
 class Cache(Generic[T]):
-    """The most recently used answers, kept with or without a time limit. Thread-safe.
+    """An LRU cache of responses, with or without a time limit. Thread-safe.
 
     Arguments:
-        capacity: the maximum number of answers.
-        ttl_s: lifetime of an answer in seconds; None: unlimited.
-        clock: returns seconds.
+        capacity: maximum number of responses.
+        ttl_s: lifetime of a response in seconds; None: unlimited.
+        clock: returns the time in seconds.
     """
 
     def __init__(self, capacity: int, ttl_s: float | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -191,7 +191,7 @@ class Cache(Generic[T]):
         self._kept: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()
 
     def get(self, key: Hashable) -> T | None:
-        """The answer for a key, or None."""
+        """Return the response for a key, or None."""
         with self._lock:
             found = self._kept.get(key)
             if found is None:
@@ -203,7 +203,7 @@ class Cache(Generic[T]):
             return found[1]
 
     def put(self, key: Hashable, value: T) -> None:
-        """Keep an answer, and drop the least recently used one if there are too many."""
+        """Add a response, and drop the least recently used one if the cache is full."""
         with self._lock:
             self._kept[key] = (self._clock(), value)
             self._kept.move_to_end(key)
@@ -211,7 +211,7 @@ class Cache(Generic[T]):
                 self._kept.popitem(last=False)
 
     def forget(self, which: Callable[[Hashable], bool] | None = None) -> None:
-        """Forget the answers whose keys `which` selects, or all."""
+        """Remove the responses whose keys `which` selects, or all."""
         with self._lock:
             for key in [each for each in self._kept if which is None or which(each)]:
                 del self._kept[key]

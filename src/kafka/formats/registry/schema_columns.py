@@ -1,6 +1,6 @@
-"""Readers and writers of columns that use a registry's schemas: the part that never waits for the registry.
+"""Readers and writers of columns that use a registry's schemas: the part that does not wait for the registry.
 
-It also remembers schemas that cannot be used.
+It also caches the errors of unusable schemas.
 """
 
 import json
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 Message: TypeAlias = "str | Sequence[int] | None"
 """A message of a Protobuf schema, see `Protobuf`."""
 _FORMATS = {"AVRO": "Avro", "PROTOBUF": "Protobuf"}
-"""What values are whose schemas are looked up."""
+"""Format names by schema type, for values whose schemas are looked up."""
 
 
 class ReaderCore:
@@ -37,21 +37,21 @@ class ReaderCore:
     """
 
     def __init__(self, schema: Schema, parsed: Any, subject: str | None = None) -> None:
-        """Plan the column.
+        """Make the column.
 
         Arguments:
-            schema: the reader's.
+            schema: the reader's schema.
             parsed: the parsed Avro schema, a `Json` or a `Protobuf`.
             subject: the schema's subject, if it is registered.
 
-        Raises `AvroSchemaError`, `JsonSchemaError` or `ProtobufSchemaError` if no column can hold it.
+        Raises `AvroSchemaError`, `JsonSchemaError` or `ProtobufSchemaError` if the schema has no column type.
         """
         self.schema = schema
         self._subject = subject
         self._lock = threading.Lock()
         self._unusable = UnusableSchemas()
-        self._needed = ("value", 0)  # "key" or "value", and the number of schemas to look up, of the last batch
-        self._writers: dict[SchemaName, Any] = {}  # parsed schemas for Avro, positions of the message for Protobuf
+        self._needed = ("value", 0)  # the field, and the number of schemas to look up, of the last batch
+        self._writers: dict[SchemaName, Any] = {}  # parsed schemas for Avro, message positions for Protobuf
         self._kind = kind_of(schema)
         self._codec: Any = None
         self._message = parsed.descriptor.full_name if self._kind == "PROTOBUF" else ""
@@ -68,10 +68,10 @@ class ReaderCore:
         return f"{type(self).__name__}({self.type})"
 
     def decode_known(self, values: Any, headers: Any = None, field: str = "value") -> "tuple[Any, list[BadValue]]":
-        """Decode with the schemas that have been looked up; raises `SchemaNeeded` with those that have not.
+        """Decode values with the schemas looked up so far; raises `SchemaNeeded` if others are needed.
 
         Arguments:
-            values: an array of binary.
+            values: a binary array.
             headers: the records' headers, if they may name the schema; None: each value begins with its schema's id.
             field: whether the values are record keys or values: "key" or "value".
         """
@@ -100,17 +100,17 @@ class ReaderCore:
         return self._writers[name]
 
     def _not_looked_up(self, framed: FramedValues) -> list[SchemaName]:
-        """The schemas of values that have not been looked up, in the order of the values."""
+        """Return the values' schemas that have not been looked up, in order of appearance."""
         names = [framed.name(each) for each in ids_before(framed.values)]
         return [each for each in names if each not in self._writers and each not in self._unusable]
 
     def _keep(self, name: SchemaName, writer: Any) -> None:
-        """Keep a schema that was looked up."""
+        """Store a schema that was looked up."""
         with self._lock:
             self._writers[name] = writer
 
     def _keep_unusable(self, name: SchemaName, cause: str) -> None:
-        """Keep the reason why a schema cannot be used; warn if it is one of very many."""
+        """Store the reason why a schema is unusable; warn if there are too many such schemas."""
         with self._lock:
             is_first_of_many = self._unusable.add(name, cause)
         if is_first_of_many:
@@ -138,11 +138,11 @@ class RegistryWriter:
     Attributes:
         schema: the writer's schema.
         schema_id: its id.
-        field_names: the fields of the schema, if it is a record.
+        field_names: the names of the schema's fields, if it is a record.
     """
 
     def __init__(self, schema: Schema, schema_id: int, parsed: Any) -> None:
-        """Take the schema; for `parsed` see `ReaderCore`."""
+        """Set the schema; for `parsed`, see `ReaderCore`."""
         self.schema = schema
         self.schema_id = schema_id
         self._avro: Any = None
@@ -166,9 +166,9 @@ class RegistryWriter:
         return f"{type(self).__name__}(schema id {self.schema_id})"
 
     def encode(self, column: Any) -> "pyarrow.BinaryArray":
-        """Encode an array, each row as one value; null stays null, unless null is a value of the schema.
+        """Encode each row of an array as one value; null stays null, unless null is a value of the schema.
 
-        Raises ValueError for what does not fit the schema; says which row and field.
+        Raises ValueError with the row and field of a value that does not fit the schema.
         """
         if self._avro is not None:
             made: pyarrow.BinaryArray = self._avro.encode(column, self._prefix)
@@ -178,7 +178,7 @@ class RegistryWriter:
 
 
 def kind_of(schema: Schema) -> str:
-    """The type of a schema: AVRO, JSON or PROTOBUF; raises ValueError for any other."""
+    """Return the type of a schema: AVRO, JSON or PROTOBUF; raises ValueError for any other."""
     kind = schema.schema_type or "AVRO"
     if kind not in ("AVRO", "JSON", "PROTOBUF"):
         raise ValueError(f"Expected a schema of the type AVRO, JSON or PROTOBUF, got {kind}")
@@ -186,13 +186,13 @@ def kind_of(schema: Schema) -> str:
 
 
 def schema_of(given: Any, subject: str | None) -> Schema:
-    """Return the schema that a user's argument stands for.
+    """Make a `Schema` from a user's argument.
 
     Arguments:
         given: a `Schema`, the text of an Avro schema, the `pyarrow.Schema` of columns, or the type of a struct column.
-        subject: its subject, after which the record of columns is named.
+        subject: the schema's subject; determines the name of the record for columns.
 
-    Raises `TypeError` for an argument of another type, `AvroSchemaError` for columns that Avro has no type for.
+    Raises `TypeError` for an argument of another type, `AvroSchemaError` for columns without an Avro type.
     """
     if isinstance(given, Schema):
         return given
@@ -222,7 +222,7 @@ def schema_of(given: Any, subject: str | None) -> Schema:
 
 
 def _other_kind(text: str) -> str | None:
-    """The type of a schema's text if it is clearly not Avro."""
+    """Return the type of a schema's text if it is clearly not Avro."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -232,45 +232,45 @@ def _other_kind(text: str) -> str | None:
 
 
 _MEMORY_S = 5.0
-"""Seconds after its first use for which such a schema is not asked for again."""
+"""Seconds after its first use during which an unusable schema is not requested again."""
 
 
 class UnusableSchemas:
-    """Why schemas cannot be used, until a while after the first use: they may be registered later.
+    """Stores for a limited time why schemas are unusable: they may be registered later.
 
-    Not safe to use from several threads.
+    Not thread-safe.
 
     Arguments:
-        clock: in seconds.
+        clock: returns the time in seconds.
     """
 
     many: ClassVar[int] = 100
-    """If more than these of a batch cannot be used, the values are probably of another format."""
+    """If a batch has more unusable schemas than this, the values probably have another format."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._were_many = False
         self._new: dict[SchemaName, str] = {}
-        self._used: dict[SchemaName, tuple[str, float]] = {}  # with the time to forget each, earliest first
+        self._used: dict[SchemaName, tuple[str, float]] = {}  # with the expiry time, earliest first
 
     def __contains__(self, name: SchemaName) -> bool:
         return name in self._new or name in self._used
 
     def add(self, name: SchemaName, cause: str) -> bool:
-        """Remember why a schema cannot be used; True, once, if more than `many` wait for their first use."""
+        """Store why a schema is unusable; returns True, once, if more than `many` wait for their first use."""
         self._new[name] = cause
         is_first_of_many = len(self._new) > self.many and not self._were_many
         self._were_many = self._were_many or is_first_of_many
         return is_first_of_many
 
     def cause(self, name: SchemaName) -> str:
-        """Why a schema cannot be used; raises KeyError if nothing is known."""
+        """Return why a schema is unusable; raises KeyError if nothing is stored."""
         if name in self._new:
             self._used[name] = (self._new.pop(name), self._clock() + _MEMORY_S)
         return self._used[name][0]
 
     def forget_old(self) -> None:
-        """Forget the schemas whose time is over."""
+        """Remove expired schemas."""
         now = self._clock()
         while self._used:
             name = next(iter(self._used))

@@ -1,6 +1,6 @@
-"""The objects that a registry stores: schemas with references, metadata, rules and tags, versions, and settings.
+"""The objects that a registry stores: schemas with references, metadata, rules and tags; versions; and settings.
 
-Metadata and rules (data contracts) are kept as the registry returns them; the client does not execute them.
+The client keeps metadata and rules (data contracts) as the registry returns them, and does not execute rules.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class RuleParams(JsonMembers):
     """Parameters of a rule.
 
     Attributes:
-        params: by name.
+        params: the values by name.
     """
 
     params: dict[str, str] = field(default_factory=dict, hash=False)
@@ -45,20 +45,20 @@ class RuleParams(JsonMembers):
 
 @dataclass(frozen=True)
 class Rule(JsonObject):
-    """One rule of a schema. An unknown kind or mode is kept as text.
+    """A rule of a schema. An unknown kind or mode stays a string.
 
     Attributes:
-        name: the rule's.
-        doc: what it is for.
+        name: the rule's name.
+        doc: a description.
         kind: whether it transforms values or checks a condition.
         mode: when it applies.
-        type: what `expr` is written in, such as "CEL".
-        tags: those of the fields that it applies to.
-        params: its parameters.
-        expr: what it does.
-        on_success: the action if it succeeds.
-        on_failure: the action if it fails.
-        disabled: whether it is switched off.
+        type: the language of `expr`, such as "CEL".
+        tags: the rule applies to fields with these tags.
+        params: the rule's parameters.
+        expr: the expression.
+        on_success: the action if the rule succeeds.
+        on_failure: the action if the rule fails.
+        disabled: whether the rule is disabled.
     """
 
     name: str | None = None
@@ -85,10 +85,10 @@ class RuleSet(JsonObject):
     """The rules of a schema.
 
     Attributes:
-        migration_rules: from one version to another.
-        domain_rules: about values.
-        encoding_rules: about bytes.
-        enable_at: the time from which they apply.
+        migration_rules: rules for migrating values between versions.
+        domain_rules: rules for values.
+        encoding_rules: rules for encoded bytes.
+        enable_at: the time from which the rules apply.
     """
 
     migration_rules: list[Rule] | None = field(default=None, hash=False)
@@ -108,7 +108,7 @@ class MetadataTags(JsonMembers):
     """Tags of fields.
 
     Attributes:
-        tags: lists of them by the path of a field.
+        tags: lists of tags by field path.
     """
 
     tags: dict[str, list[str]] = field(default_factory=dict, hash=False)
@@ -119,7 +119,7 @@ class MetadataProperties(JsonMembers):
     """Properties of a schema.
 
     Attributes:
-        properties: texts by name.
+        properties: strings by name.
     """
 
     properties: dict[str, str] = field(default_factory=dict, hash=False)
@@ -130,9 +130,9 @@ class Metadata(JsonObject):
     """Metadata of a schema.
 
     Attributes:
-        tags: of its fields.
-        properties: of the schema.
-        sensitive: names of properties that are not to be shown.
+        tags: the tags of its fields.
+        properties: the schema's properties.
+        sensitive: names of properties that must not be shown.
     """
 
     tags: MetadataTags | None = None
@@ -151,7 +151,7 @@ class SchemaEntity(JsonObject):
     """A record or a field of a schema.
 
     Attributes:
-        entity_path: its name, below those of what it is in, such as ``shop.Order.email``.
+        entity_path: its name, qualified by those of the enclosing types, such as ``shop.Order.email``.
         entity_type: "sr_record" or "sr_field".
     """
 
@@ -164,7 +164,7 @@ class SchemaTags(JsonObject):
     """The tags of a record or a field.
 
     Attributes:
-        schema_entity: what has them.
+        schema_entity: the record or field.
         tags: all of its tags.
     """
 
@@ -179,12 +179,12 @@ class SchemaTags(JsonObject):
 
 @dataclass(frozen=True)
 class SchemaReference(JsonObject):
-    """A schema that another one refers to.
+    """A reference from one schema to another.
 
     Attributes:
-        name: how the other one names it: the full name of an Avro type, a JSON Schema's URI, a .proto file.
-        subject: where it is registered.
-        version: its version there.
+        name: the name used in the referring schema: the full name of an Avro type, a JSON Schema's URI, a .proto file.
+        subject: the subject of the referenced schema.
+        version: its version in the subject.
     """
 
     name: str | None
@@ -214,12 +214,12 @@ class Schema:
     """A schema, registered or not.
 
     Attributes:
-        schema_str: its text.
+        schema_str: the schema's text.
         schema_type: "AVRO", "JSON" or "PROTOBUF".
         references: the schemas that it refers to.
-        metadata: kept, not interpreted.
-        rule_set: kept, not executed.
-        schema_tags: the tags in its text, where the registry was asked for them. They are not sent.
+        metadata: stored, not interpreted.
+        rule_set: stored, not executed.
+        schema_tags: the tags in its text, if requested from the registry; never sent to it.
     """
 
     schema_str: str | None
@@ -230,7 +230,7 @@ class Schema:
     schema_tags: list[SchemaTags] | None = field(default=None, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Make the JSON to send to the registry."""
+        """Return the JSON to send to the registry."""
         return given(
             schema=self.schema_str,
             schemaType=self.schema_type,
@@ -259,13 +259,13 @@ class Schema:
 
 @dataclass(frozen=True)
 class RegisteredSchema:
-    """A registered schema; attributes that the registry left out are None.
+    """A registered schema. Attributes missing from the response are None.
 
     Attributes:
-        subject: where it is registered.
-        version: its version there.
-        schema_id: its number in the registry, which records carry.
-        guid: its UUID, the same in all registries, which records may carry in a header.
+        subject: the subject in which it is registered.
+        version: its version in the subject.
+        schema_id: its id in the registry, which records contain.
+        guid: its UUID, the same in all registries, which record headers may contain.
         schema: the schema.
     """
 
@@ -276,7 +276,7 @@ class RegisteredSchema:
     schema: Schema
 
     def to_dict(self) -> dict[str, Any]:
-        """Make the registry's JSON."""
+        """Return the registry's JSON."""
         return self.schema.to_dict() | given(
             id=self.schema_id, guid=self.guid, subject=self.subject, version=self.version
         )
@@ -298,7 +298,7 @@ class RegisteredSchema:
 
 
 def readable(schema: Schema) -> str:
-    """Return a schema's text: JSON with line breaks, other text as it is."""
+    """Format a schema's text: JSON is indented, other text is unchanged."""
     text = schema.schema_str or ""
     try:
         return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
@@ -307,7 +307,7 @@ def readable(schema: Schema) -> str:
 
 
 def checked_schema(given: object) -> Schema:
-    """Return the argument if it is a `Schema`; raises `TypeError` if not, for example for the text of a schema."""
+    """Return the argument if it is a `Schema`; raises `TypeError` otherwise, for example for a schema's text."""
     if isinstance(given, Schema):
         return given
     advice = ": make one of the text, such as Schema(text, 'AVRO')" if isinstance(given, str) else ""
@@ -315,7 +315,7 @@ def checked_schema(given: object) -> Schema:
 
 
 class ConfigCompatibilityLevel(StrEnum):
-    """Which versions of a subject a new one has to be compatible with, and in which direction."""
+    """Which versions of a subject a new version must be compatible with, and in which direction."""
 
     BACKWARD = "BACKWARD"
     BACKWARD_TRANSITIVE = "BACKWARD_TRANSITIVE"
@@ -328,25 +328,25 @@ class ConfigCompatibilityLevel(StrEnum):
 
 @dataclass
 class ServerConfig(JsonObject):
-    """The settings of a registry or of a subject. None: not set; `set_config` leaves those as they are.
+    """The settings of a registry or of a subject. None means not set; `set_config` leaves such settings unchanged.
 
     confluent-kafka has the first seven.
 
     Attributes:
-        compatibility: which versions a new one has to be compatible with, as it is set.
-        compatibility_level: the same, as it is read.
-        compatibility_group: the property of metadata that versions share which are compared.
-        default_metadata: what schemas get that have none.
-        override_metadata: what all schemas get.
-        default_rule_set: what schemas get that have none.
-        override_rule_set: what all schemas get.
-        alias: for a subject alone: the one that answers in its place; an empty text: none.
-        normalize: bring schemas into a normal form, whether the request asks for it or not.
-        validate_fields: refuse fields whose names are reserved.
-        validate_rules: check rules when they are registered.
-        validate_new_schemas: check names and defaults of Avro schemas when they are registered.
+        compatibility: which versions a new version must be compatible with, for `set_config`.
+        compatibility_level: the same setting, as returned by `get_config`.
+        compatibility_group: a metadata property; only versions with the same value are compared.
+        default_metadata: metadata for schemas that have none.
+        override_metadata: metadata for all schemas.
+        default_rule_set: rules for schemas that have none.
+        override_rule_set: rules for all schemas.
+        alias: for subjects only: the subject that is used in its place; an empty string removes the alias.
+        normalize: normalize schemas even if a request does not ask for it.
+        validate_fields: reject fields with reserved names.
+        validate_rules: check rules on registration.
+        validate_new_schemas: check names and defaults of Avro schemas on registration.
         compatibility_policy: how strictly schemas are compared: "STRICT", "LENIENT" or "LOGICAL".
-        alias_for_deks: as `alias`, for data encryption keys.
+        alias_for_deks: like `alias`, for data encryption keys.
     """
 
     compatibility: ConfigCompatibilityLevel | str | None = None

@@ -1,4 +1,4 @@
-"""Serializers and deserializers that are awaited.
+"""Asyncio serializers and deserializers.
 
 `scripts/twins.py` generates the modules of `_sync` from these.
 """

@@ -1,4 +1,4 @@
-"""Avro values with the id of their schema."""
+"""Avro serializers that prefix each value with its schema's id."""
 
 from __future__ import annotations
 
@@ -47,16 +47,17 @@ _WRITING = {**WRITING, "validate.strict": False, "validate.strict.allow.default"
 class AsyncAvroSerializer(AsyncSerializer):
     """Serializes objects as Avro, with the schema's id before each value; registers the schema if necessary.
 
-    It is thread-safe. ``KafkaProducer(value_serializer=AvroSerializer(registry, schema))`` uses it, for keys as well as
-    for values; by hand it is called with a `SerializationContext`.
+    Thread-safe. Pass it to a client, ``KafkaProducer(value_serializer=AvroSerializer(registry, schema))``, for keys or
+    values, or call it with a value and a `SerializationContext`.
 
     Arguments:
         schema_registry_client: the `AsyncSchemaRegistryClient`.
         schema_str: the schema, as JSON, or as a `Schema` if it has references; None if options name one.
-        to_dict: converts an object, given the context, to what Avro can write: dicts for records.
-        conf: options by confluent-kafka's names.
+        to_dict: called with an object and the context; converts the object to types that Avro can encode, such as dicts
+            for records.
+        conf: options under confluent-kafka's names.
 
-    Raises `KafkaConfigurationError` for options, and `AvroSchemaError` for a schema, that cannot be used.
+    Raises `KafkaConfigurationError` for invalid options, and `AvroSchemaError` for an invalid schema.
     """
 
     __slots__ = (
@@ -98,8 +99,8 @@ class AsyncAvroSerializer(AsyncSerializer):
             obj: the object.
             ctx: the topic, and whether it is a key or a value.
 
-        Raises `SerializationError` with the path of the field if the object does not fit the schema,
-        `SchemaRegistryError` if the registry refuses.
+        Raises `SerializationError` with the path of the field if the object does not fit the schema, and
+        `SchemaRegistryError` if the registry rejects the request.
         """
         if obj is None:
             return None
@@ -128,19 +129,19 @@ class AsyncAvroSerializer(AsyncSerializer):
 
 
 class AsyncAvroDeserializer(AsyncDeserializer):
-    """Deserializes Avro values with the schema that is named before them or in a header.
+    """Deserializes Avro values, with the schema that a prefix or header identifies.
 
-    It is thread-safe. ``KafkaConsumer(value_deserializer=AvroDeserializer(registry))`` uses it, for keys as well as for
-    values; by hand it is called with a `SerializationContext`.
+    Thread-safe. Pass it to a client, ``KafkaConsumer(value_deserializer=AvroDeserializer(registry))``, for keys or
+    values, or call it with bytes and a `SerializationContext`.
 
     Arguments:
         schema_registry_client: the `AsyncSchemaRegistryClient`.
         schema_str: the reader's schema, to which values are resolved, as JSON or as a `Schema`; None: the writer's.
-        from_dict: converts what was read, given the context, to the result.
-        return_record_name: whether a record in a union is a pair of its full name and the record.
-        conf: options by confluent-kafka's names.
+        from_dict: called with the decoded value and the context; its return value is the result.
+        return_record_name: return a record in a union as a pair of its full name and the record.
+        conf: options under confluent-kafka's names.
 
-    Raises `KafkaConfigurationError` for options, and `AvroSchemaError` for a schema, that cannot be used.
+    Raises `KafkaConfigurationError` for invalid options, and `AvroSchemaError` for an invalid schema.
     """
 
     __slots__ = (
@@ -186,8 +187,8 @@ class AsyncAvroDeserializer(AsyncDeserializer):
             value: the bytes.
             ctx: the topic, whether it is a key or a value, and the headers.
 
-        Raises `SerializationError` for bytes that cannot be read, with the schema's id and the path of the field,
-        `SchemaRegistryError` if the registry does not answer or refuses.
+        Raises `SerializationError` with the schema's id and the path of the field for bytes that cannot be decoded, and
+        `SchemaRegistryError` if the registry does not respond or rejects the request.
         """
         if value is None:
             return None
@@ -237,7 +238,7 @@ class AsyncAvroDeserializer(AsyncDeserializer):
         return made
 
     async def _written(self, schema_id: SchemaId, subject: str | None) -> ParsedSchema:
-        """The schema that a value was written with; raises `SerializationError` with its id if it cannot be used."""
+        """Return a value's writer schema; raises `SerializationError` with the schema's id if it is invalid."""
         schema = await written_schema(self._registry, schema_id, subject)
         try:
             return await parsed_avro(schema, self._registry)
@@ -253,5 +254,5 @@ class AsyncAvroDeserializer(AsyncDeserializer):
             ) from error
 
     def _subject(self, ctx: SerializationContext | None, written: ParsedSchema | None) -> str | None:
-        """The subject, if the context and the schema determine it."""
+        """Return the subject, or None if the context and the schema do not determine it."""
         return None if ctx is None else self._strategy(ctx, None if written is None else name_of(written))

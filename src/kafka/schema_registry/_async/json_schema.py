@@ -1,4 +1,4 @@
-"""JSON values with the id of their schema."""
+"""JSON serializers that prefix each value with its schema's id."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ _READING = {**READING, "validate": True}
 class AsyncJSONSerializer(AsyncSerializer):
     """Serializes objects as JSON, with the schema's id before each value; registers the schema if necessary.
 
-    It is thread-safe. ``KafkaProducer(value_serializer=JSONSerializer(schema, registry))`` uses it, for keys as well as
-    for values; by hand it is called with a `SerializationContext`.
+    Thread-safe. Pass it to a client, ``KafkaProducer(value_serializer=JSONSerializer(schema, registry))``, for keys or
+    values, or call it with a value and a `SerializationContext`.
 
     Arguments:
         schema_str: the schema, as text, or as a `Schema` if it has references; None if options name one.
         schema_registry_client: the `AsyncSchemaRegistryClient`.
-        to_dict: converts an object, given the context, to dicts, lists, texts and numbers. Not needed for dataclasses
-            and classes of attrs and pydantic.
-        conf: options by confluent-kafka's names.
+        to_dict: called with an object and the context; converts the object to dicts, lists, strings and numbers. Not
+            needed for dataclasses, attrs classes and pydantic models.
+        conf: options under confluent-kafka's names.
         json_encode: converts the result to text or bytes; None: compact JSON.
 
-    Raises `KafkaConfigurationError` for options, and `JsonSchemaError` for a schema, that cannot be used.
+    Raises `KafkaConfigurationError` for invalid options, and `JsonSchemaError` for an invalid schema.
     """
 
     __slots__ = (
@@ -95,8 +95,8 @@ class AsyncJSONSerializer(AsyncSerializer):
             obj: the object.
             ctx: the topic, and whether it is a key or a value.
 
-        Raises `SerializationError` with the path of the field if the object does not fit the schema,
-        `SchemaRegistryError` if the registry refuses.
+        Raises `SerializationError` with the path of the field if the object does not fit the schema, and
+        `SchemaRegistryError` if the registry rejects the request.
         """
         if obj is None:
             return None
@@ -128,19 +128,19 @@ class AsyncJSONSerializer(AsyncSerializer):
 
 
 class AsyncJSONDeserializer(AsyncDeserializer):
-    """Deserializes JSON values, and checks them against the schema that is named before them or in a header.
+    """Deserializes JSON values, and validates them against the schema that a prefix or header identifies.
 
-    It is thread-safe. ``KafkaConsumer(value_deserializer=JSONDeserializer(None, schema_registry_client=registry))``
-    uses it, for keys as well as for values; by hand it is called with a `SerializationContext`.
+    Thread-safe. Pass it to a client, ``KafkaConsumer(value_deserializer=JSONDeserializer(None,
+    schema_registry_client=registry))``, for keys or values, or call it with bytes and a `SerializationContext`.
 
     Arguments:
-        schema_str: the schema to check values against, as text or as a `Schema`; None: the one they were written with.
-        from_dict: converts what was read, given the context, to the result.
-        schema_registry_client: the `AsyncSchemaRegistryClient`; None if there is a schema without references.
-        conf: options by confluent-kafka's names.
+        schema_str: the schema to validate values against, as text or as a `Schema`; None: the writer's.
+        from_dict: called with the decoded value and the context; its return value is the result.
+        schema_registry_client: the `AsyncSchemaRegistryClient`; None if `schema_str` is a schema without references.
+        conf: options under confluent-kafka's names.
         json_decode: parses bytes; None: Python's `json.loads`.
 
-    Raises `KafkaConfigurationError` for options, and `JsonSchemaError` for a schema, that cannot be used.
+    Raises `KafkaConfigurationError` for invalid options, and `JsonSchemaError` for an invalid schema.
     """
 
     __slots__ = (
@@ -189,8 +189,8 @@ class AsyncJSONDeserializer(AsyncDeserializer):
             value: the bytes.
             ctx: the topic, whether it is a key or a value, and the headers.
 
-        Raises `SerializationError` for bytes that cannot be read or do not fit the schema, with the path of the field,
-        `SchemaRegistryError` if the registry does not answer or refuses.
+        Raises `SerializationError` with the path of the field for bytes that cannot be decoded or do not fit the
+        schema, and `SchemaRegistryError` if the registry does not respond or rejects the request.
         """
         if value is None:
             return None
@@ -210,7 +210,7 @@ class AsyncJSONDeserializer(AsyncDeserializer):
         return found if self._from_dict is None else self._from_dict(found, ctx)
 
     async def _schema(self, schema_id: SchemaId, ctx: SerializationContext | None) -> Schema:
-        """The schema to check a value against."""
+        """Return the schema to validate a value against."""
         if self._registry is None:
             assert self._reader is not None
             return self._reader
@@ -237,13 +237,13 @@ class AsyncJSONDeserializer(AsyncDeserializer):
 
 
 async def _validator_of(schema: Schema, registry: AsyncRegistry | None) -> JsonValidator:
-    """The validator of a schema with its references; raises `JsonSchemaError`."""
+    """Make the validator of a schema with its references; raises `JsonSchemaError`."""
     found = {} if registry is None else await referenced_schemas(schema, registry, _TYPE)
     return JsonValidator(schema.schema_str or "", {name: each.schema_str or "" for name, each in found.items()})
 
 
 def _schema_of(given: str | Schema) -> Schema:
-    """The schema to register; raises `KafkaConfigurationError` for anything but text or a `Schema`."""
+    """Return the schema to register; raises `KafkaConfigurationError` unless it is text or a `Schema`."""
     if isinstance(given, Schema):
         return given
     if not isinstance(given, str):
@@ -252,7 +252,7 @@ def _schema_of(given: str | Schema) -> Schema:
 
 
 def _title(schema: Schema) -> str | None:
-    """The record name that is passed to subject name strategies."""
+    """Return the record name for subject name strategies."""
     parsed = parse_json_schema(schema.schema_str or "")
     title = parsed.get("title") if isinstance(parsed, dict) else None
     return title if isinstance(title, str) else None

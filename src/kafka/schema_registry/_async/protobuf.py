@@ -1,4 +1,4 @@
-"""Protobuf messages with the id of their schema."""
+"""Protobuf serializers that prefix each message with its schema's id."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ _MAX_DEPTH = 50
 class AsyncProtobufSerializer(AsyncSerializer):
     """Serializes messages as Protobuf, with the schema's id before each value; registers the schema if necessary.
 
-    It is thread-safe. ``KafkaProducer(value_serializer=ProtobufSerializer(Order, registry))`` uses it, for keys as well
-    as for values; by hand it is called with a `SerializationContext`.
+    Thread-safe. Pass it to a client, ``KafkaProducer(value_serializer=ProtobufSerializer(Order, registry))``, for keys
+    or values, or call it with a message and a `SerializationContext`.
 
     Arguments:
-        msg_type: the class of the messages.
+        msg_type: the message class.
         schema_registry_client: the `AsyncSchemaRegistryClient`.
-        conf: options by confluent-kafka's names.
+        conf: options under confluent-kafka's names.
 
-    Raises `KafkaConfigurationError` for arguments that cannot be used.
+    Raises `KafkaConfigurationError` for invalid arguments.
     """
 
     __slots__ = (
@@ -92,8 +92,8 @@ class AsyncProtobufSerializer(AsyncSerializer):
             obj: the message.
             ctx: the topic, and whether it is a key or a value.
 
-        Raises `SerializationError` for anything but a message of the class with all required fields,
-        `SchemaRegistryError` if the registry refuses.
+        Raises `SerializationError` unless `obj` is a message of the class with all required fields, and
+        `SchemaRegistryError` if the registry rejects the request.
         """
         if obj is None:
             return None
@@ -135,17 +135,16 @@ class AsyncProtobufSerializer(AsyncSerializer):
 class AsyncProtobufDeserializer(AsyncDeserializer):
     """Deserializes Protobuf values into messages.
 
-    It is thread-safe. ``KafkaConsumer(value_deserializer=ProtobufDeserializer(Order,
-    schema_registry_client=registry))`` uses it, for keys as well as for values; by hand it is called with a
-    `SerializationContext`.
+    Thread-safe. Pass it to a client, ``KafkaConsumer(value_deserializer=ProtobufDeserializer(Order,
+    schema_registry_client=registry))``, for keys or values, or call it with bytes and a `SerializationContext`.
 
     Arguments:
-        message_type: the class of the messages, whatever schema values were written with.
-        conf: options by confluent-kafka's names.
+        message_type: the message class, for values of any writer's schema.
+        conf: options under confluent-kafka's names.
         schema_registry_client: the `AsyncSchemaRegistryClient`, which must know the ids of values; None: any id is
             accepted.
 
-    Raises `KafkaConfigurationError` for arguments that cannot be used.
+    Raises `KafkaConfigurationError` for invalid arguments.
     """
 
     __slots__ = ("_class", "_error", "_read_id", "_registry", "_seen", "_strategy")
@@ -174,8 +173,8 @@ class AsyncProtobufDeserializer(AsyncDeserializer):
             value: the bytes.
             ctx: the topic, whether it is a key or a value, and the headers.
 
-        Raises `SerializationError` for bytes that cannot be read, with the schema's id and the path of the field,
-        `SchemaRegistryError` if the registry does not answer or refuses.
+        Raises `SerializationError` with the schema's id and the path of the field for bytes that cannot be decoded, and
+        `SchemaRegistryError` if the registry does not respond or rejects the request.
         """
         if value is None:
             return None

@@ -1,4 +1,4 @@
-"""Finds the schemas to write values with, and those that values were written with."""
+"""Finds the schemas that serializers write with, and the writer schemas of values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kafka.serialization import SerializationError
 
 
 class Registered(NamedTuple):
-    """A schema, and how records name it."""
+    """A schema, and the id by which records refer to it."""
 
     schema: Schema
     schema_id: SchemaId
@@ -63,7 +63,7 @@ class AsyncRegistry(Protocol):
 
 
 class AsyncWritingSchemas:
-    """The schemas to write the values of subjects with.
+    """Looks up or registers the schema with which a subject's values are written.
 
     Arguments:
         registry: the registry's client.
@@ -71,7 +71,7 @@ class AsyncWritingSchemas:
         schema: the serializer's schema; None if options name another.
         kind: the schema's type.
 
-    Raises `KafkaConfigurationError` for options that contradict each other.
+    Raises `KafkaConfigurationError` for conflicting options.
     """
 
     def __init__(self, registry: AsyncRegistry, options: Options, schema: Schema | None, kind: str) -> None:
@@ -92,15 +92,15 @@ class AsyncWritingSchemas:
             )
 
     def known(self, subject: str | None) -> Registered | None:
-        """The result that `of` gave before and will give again, or None."""
+        """Return the stored result of `of` for a subject, or None."""
         return None if subject is None else self._known.get(subject)
 
     async def of(self, subject: str | None, own: Schema | None = None) -> Registered:
-        """The schema of a subject, registered if necessary; raises the registry's errors.
+        """Return the schema of a subject, registered if necessary; raises the registry's errors.
 
         Arguments:
             subject: the subject in which the schema is looked up or registered.
-            own: the serializer's schema, if it was not known before.
+            own: the serializer's schema, if it depends on the value.
         """
         if subject is None:
             raise SerializationError("the subject name strategy gave no subject for the schema to be registered in")
@@ -131,11 +131,11 @@ class AsyncWritingSchemas:
 
 
 async def written_schema(registry: AsyncRegistry, schema_id: SchemaId, subject: str | None) -> Schema:
-    """The schema that a record was written with.
+    """Return the schema that a record was written with.
 
     Raises:
-        SerializationError: the registry does not know it.
-        SchemaRegistryError: the registry does not answer or refuses.
+        SerializationError: the registry does not know the schema.
+        SchemaRegistryError: the registry does not respond or rejects the request.
     """
     try:
         return await named_schema(registry, schema_id.name, subject)
@@ -150,7 +150,7 @@ async def written_schema(registry: AsyncRegistry, schema_id: SchemaId, subject: 
 async def newest_schema(
     registry: AsyncRegistry, subject: str | None, metadata: Mapping[str, str] | None, fmt: str | None = None
 ) -> Schema | None:
-    """The newest schema of a subject, or the newest with properties of its metadata; None without a subject."""
+    """Return a subject's newest schema, or its newest with the given metadata properties; None without a subject."""
     if subject is None:
         return None
     if metadata is not None:

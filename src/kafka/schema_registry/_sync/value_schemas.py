@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/schema_registry/_async/value_schemas.py: change that file, not this one.
-"""Finds the schemas to write values with, and those that values were written with."""
+"""Finds the schemas that serializers write with, and the writer schemas of values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kafka.serialization import SerializationError
 
 
 class Registered(NamedTuple):
-    """A schema, and how records name it."""
+    """A schema, and the id by which records refer to it."""
 
     schema: Schema
     schema_id: SchemaId
@@ -64,7 +64,7 @@ class Registry(Protocol):
 
 
 class WritingSchemas:
-    """The schemas to write the values of subjects with.
+    """Looks up or registers the schema with which a subject's values are written.
 
     Arguments:
         registry: the registry's client.
@@ -72,7 +72,7 @@ class WritingSchemas:
         schema: the serializer's schema; None if options name another.
         kind: the schema's type.
 
-    Raises `KafkaConfigurationError` for options that contradict each other.
+    Raises `KafkaConfigurationError` for conflicting options.
     """
 
     def __init__(self, registry: Registry, options: Options, schema: Schema | None, kind: str) -> None:
@@ -93,15 +93,15 @@ class WritingSchemas:
             )
 
     def known(self, subject: str | None) -> Registered | None:
-        """The result that `of` gave before and will give again, or None."""
+        """Return the stored result of `of` for a subject, or None."""
         return None if subject is None else self._known.get(subject)
 
     def of(self, subject: str | None, own: Schema | None = None) -> Registered:
-        """The schema of a subject, registered if necessary; raises the registry's errors.
+        """Return the schema of a subject, registered if necessary; raises the registry's errors.
 
         Arguments:
             subject: the subject in which the schema is looked up or registered.
-            own: the serializer's schema, if it was not known before.
+            own: the serializer's schema, if it depends on the value.
         """
         if subject is None:
             raise SerializationError("the subject name strategy gave no subject for the schema to be registered in")
@@ -132,11 +132,11 @@ class WritingSchemas:
 
 
 def written_schema(registry: Registry, schema_id: SchemaId, subject: str | None) -> Schema:
-    """The schema that a record was written with.
+    """Return the schema that a record was written with.
 
     Raises:
-        SerializationError: the registry does not know it.
-        SchemaRegistryError: the registry does not answer or refuses.
+        SerializationError: the registry does not know the schema.
+        SchemaRegistryError: the registry does not respond or rejects the request.
     """
     try:
         return named_schema(registry, schema_id.name, subject)
@@ -151,7 +151,7 @@ def written_schema(registry: Registry, schema_id: SchemaId, subject: str | None)
 def newest_schema(
     registry: Registry, subject: str | None, metadata: Mapping[str, str] | None, fmt: str | None = None
 ) -> Schema | None:
-    """The newest schema of a subject, or the newest with properties of its metadata; None without a subject."""
+    """Return a subject's newest schema, or its newest with the given metadata properties; None without a subject."""
     if subject is None:
         return None
     if metadata is not None:

@@ -1,4 +1,4 @@
-"""The calls of the asyncio client of a schema registry, which await each request.
+"""The calls of the asyncio schema registry client.
 
 `scripts/twins.py` generates the modules of `_sync` from these.
 """

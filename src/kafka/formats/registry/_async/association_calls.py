@@ -1,4 +1,4 @@
-"""The calls about associations of resources with subjects, with confluent-kafka's names, arguments and results."""
+"""Calls for associations of resources with subjects, with confluent-kafka's names, arguments and results."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from kafka.formats.registry.responses import associated, association_of
 
 
 class AsyncAssociationCalls(AsyncSchemaCalls):
-    """What a registry is asked about the subjects of resources. Registries without associations answer with 404."""
+    """Calls for the subjects of resources. Registries without associations respond with 404."""
 
     async def get_associations_by_resource_name(
         self,
@@ -19,15 +19,15 @@ class AsyncAssociationCalls(AsyncSchemaCalls):
         offset: int = 0,
         limit: int = -1,
     ) -> list[Association]:
-        """The subjects of a resource.
+        """Return the associations of a resource with subjects.
 
         Arguments:
             resource_name: such as the name of a topic.
-            resource_namespace: what the name is unique in, such as the id of a Kafka cluster; "-": any.
+            resource_namespace: the scope in which the name is unique, such as the id of a Kafka cluster; "-": any.
             resource_type: such as "topic".
-            association_types: only these: "key", "value".
-            offset: how many to leave out.
-            limit: how many to give; less than 0: all.
+            association_types: return only these: "key", "value".
+            offset: number of results to skip.
+            limit: maximum number of results; negative: all.
         """
         query = {
             "resourceType": resource_type,
@@ -39,10 +39,10 @@ class AsyncAssociationCalls(AsyncSchemaCalls):
         return [association_of(each, f"GET /{path}") for each in await self._asked(list, "GET", path, query)]
 
     async def create_association(self, request: AssociationCreateOrUpdateRequest) -> AssociationResponse:
-        """Give a resource subjects; what was made.
+        """Associate a resource with subjects; returns the associations created.
 
         Arguments:
-            request: the resource, and the subjects with what they are to have.
+            request: the resource and its subjects.
         """
         answer = await self._asked(dict, "POST", "associations", None, request.to_dict())
         for each in request.associations or ():
@@ -57,13 +57,13 @@ class AsyncAssociationCalls(AsyncSchemaCalls):
         association_types: Sequence[str] | None = None,
         cascade_lifecycle: bool = False,
     ) -> None:
-        """Take subjects away from a resource.
+        """Delete associations of a resource with subjects.
 
         Arguments:
-            resource_id: the resource's own id.
+            resource_id: the resource's id.
             resource_type: such as "topic".
-            association_types: only these: "key", "value"; None: all.
-            cascade_lifecycle: delete the subjects that are to be deleted with the resource.
+            association_types: delete only these: "key", "value"; None: all.
+            cascade_lifecycle: also delete the subjects whose lifecycle is tied to the resource.
         """
         query = {
             "resourceType": resource_type,
@@ -73,4 +73,4 @@ class AsyncAssociationCalls(AsyncSchemaCalls):
         path = f"associations/resources/{quoted(resource_id)}"
         await self._send("DELETE", path, {name: value for name, value in query.items() if value is not None})
         if cascade_lifecycle:
-            self.clear_caches()  # which subjects were deleted is not said
+            self.clear_caches()  # the response does not say which subjects were deleted

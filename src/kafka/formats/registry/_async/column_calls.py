@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class AsyncRegistryReader(ReaderCore):
-    """Decodes values into a column. Asks a registry once for each schema that values were written with.
+    """Decodes values into a column. Looks up each writer's schema in the registry once.
 
     `AsyncSchemaRegistryClient.reader` makes one.
     """
@@ -30,16 +30,16 @@ class AsyncRegistryReader(ReaderCore):
     async def decode(
         self, values: "pyarrow.BinaryArray", headers: Any = None, field: str = "value"
     ) -> "tuple[pyarrow.Array[Any], list[BadValue]]":
-        """Decode values; null is null.
+        """Decode values; null stays null.
 
         Arguments:
-            values: an array of binary, such as the column `value` of what `poll_arrow` returns.
+            values: a binary array, such as the column `value` of the result of `poll_arrow`.
             headers: the column `headers`, if headers may name the schema; None: each value begins with its schema's id.
             field: whether the values are record keys or values: "key" or "value".
 
-        Returns the column, with a row for each value, and the values that could not be decoded with the reasons, such
-        as an id that the registry does not know; their rows are null. Raises `SchemaRegistryError` if the registry does
-        not answer, or refuses.
+        Returns the column, with a row for each value, and the values that could not be decoded, with the reasons (such
+        as an unknown schema id); their rows are null. Raises `SchemaRegistryError` if the registry does not respond or
+        rejects the request.
         """
         while True:
             try:
@@ -48,7 +48,7 @@ class AsyncRegistryReader(ReaderCore):
                 await needed.look_up()
 
     async def look_up(self, names: Iterable[SchemaName]) -> None:
-        """Ask the registry for schemas, by id or GUID; raises `SchemaRegistryError` if it does not answer."""
+        """Look up schemas by id or GUID; raises `SchemaRegistryError` if the registry does not respond."""
         for name in names:
             try:
                 found = await writers_schema(self._registry, name, self._kind, self._message, self._subject)
@@ -58,7 +58,7 @@ class AsyncRegistryReader(ReaderCore):
 
 
 class AsyncColumnCalls(AsyncSchemaCalls):
-    """Makes readers and writers."""
+    """Makes readers and writers of columns."""
 
     async def reader(
         self,
@@ -73,17 +73,17 @@ class AsyncColumnCalls(AsyncSchemaCalls):
 
         Arguments:
             subject: the subject of the reader's schema, such as "orders-value".
-            version: its version; the reader keeps it when newer ones are registered.
+            version: the subject's version; the reader keeps it when newer ones are registered.
             schema: the reader's schema, instead of a subject: a `Schema`, or the text of an Avro schema.
             message: for Protobuf, the name of the message or its position in the file; None: the first one.
-            unknown_fields: for JSON, "error" refuses values with fields that the schema does not declare.
+            unknown_fields: for JSON, "error" rejects values with fields that the schema does not declare.
 
-        The reader's attribute `type` is the column's type. Avro values are resolved from the schema that they were
-        written with. JSON values are checked for types and required fields. Protobuf messages are found by name, and
-        their fields by number. Needs the extra "arrow".
+        The reader's attribute `type` is the column's type. Avro values are resolved from the writer's schema. JSON
+        values are checked for types and required fields. Protobuf messages are matched by name, and their fields by
+        number. Needs the extra "arrow".
 
-        Raises `SchemaRegistryError` if the registry refuses or does not answer, ValueError for a schema that no column
-        can hold.
+        Raises `SchemaRegistryError` if the registry does not respond or rejects the request, ValueError for a schema
+        without a column type.
         """
         if (subject is None) == (schema is None):
             raise ValueError("Expected a subject, or schema= without a subject: one of both is the reader's")
@@ -108,15 +108,15 @@ class AsyncColumnCalls(AsyncSchemaCalls):
 
         Arguments:
             subject: the subject of the schema, such as "orders-value".
-            schema: a `Schema`, the text of an Avro schema, or the `pyarrow.Schema` or struct type of columns, from
-                which an Avro schema is made; it is registered. None: use a registered one.
+            schema: a `Schema`, the text of an Avro schema, or the `pyarrow.Schema` or struct type of columns, which is
+                converted to an Avro schema; it is registered. None: use a registered one.
             version: the version to use if there is no `schema`.
-            register: False: only look the schema up.
-            normalize: have the registry normalize it first.
+            register: False: only look up the schema.
+            normalize: let the registry normalize the schema first.
             message: see `reader`.
 
-        Raises `SchemaRegistryError` if the registry refuses, such as for an incompatible schema, or does not answer,
-        ValueError for a schema that cannot be used.
+        Raises `SchemaRegistryError` if the registry does not respond or rejects the request, for example because the
+        schema is incompatible; ValueError for an unsuitable schema.
         """
         if schema is None:
             registered = await self.get_version(subject, version)
@@ -140,7 +140,7 @@ async def parsed_schema(
     message: Message = None,
     unknown_fields: Literal["ignore", "error"] = "ignore",
 ) -> Any:
-    """A schema with its references: a parsed Avro schema, a `Json` or a `Protobuf`; raises ValueError."""
+    """Parse a schema with its references into an Avro schema, a `Json` or a `Protobuf`; raises ValueError."""
     kind = kind_of(schema)
     if message is not None and kind != "PROTOBUF":
         raise ValueError(f"Expected a message with a schema of the type PROTOBUF only, got one of {kind}")

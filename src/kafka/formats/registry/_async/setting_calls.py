@@ -1,4 +1,4 @@
-"""The calls about compatibility, other settings, modes and contexts, with confluent-kafka's names and arguments."""
+"""Calls for compatibility, other settings, modes and contexts, with confluent-kafka's names and arguments."""
 
 from typing import Any, Literal
 
@@ -12,13 +12,13 @@ Version = int | Literal["latest"]
 
 
 class AsyncSettingCalls(AsyncSchemaCalls):
-    """What a registry is asked about settings, and about compatibility, which they rule."""
+    """Calls for settings, and for compatibility, which settings control."""
 
     async def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> dict[str, Any]:
-        """Set which versions a new one has to be compatible with; the setting as the registry's JSON has it.
+        """Set which versions a new version must be compatible with; returns the registry's JSON.
 
         Arguments:
-            subject_name: the subject; None: for all that have no setting of their own.
+            subject_name: the subject; None: all subjects without their own setting.
             level: a `ConfigCompatibilityLevel` or its name.
         """
         if level is None:
@@ -27,11 +27,11 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         return dict(await self._asked(dict, "PUT", _setting("config", subject_name), None, body))
 
     async def get_compatibility(self, subject_name: str | None = None, default_to_global: bool = False) -> str:
-        """Which versions a new one has to be compatible with.
+        """Return which versions a new version must be compatible with.
 
         Arguments:
-            subject_name: the subject; None: what holds for those that have no setting of their own.
-            default_to_global: for a subject without a setting of its own, give what holds for it. Not in
+            subject_name: the subject; None: the setting for subjects without their own.
+            default_to_global: for a subject without its own setting, return the one that applies to it. Not in
                 confluent-kafka.
         """
         path = _setting("config", subject_name)
@@ -46,14 +46,14 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         normalize: bool = False,
         verbose: bool = False,
     ) -> bool:
-        """Whether a schema is compatible with one version of a subject.
+        """Return whether a schema is compatible with one version of a subject.
 
         Arguments:
             subject_name: the subject.
             schema: the schema.
             version: its number, or "latest".
-            normalize: have the registry bring the schema into a normal form first.
-            verbose: have the registry name reasons, which `compatibility_errors` gives.
+            normalize: let the registry normalize the schema first.
+            verbose: let the registry report reasons, which `compatibility_errors` returns.
         """
         answer = await self._compatibility(subject_name, schema, f"/{quoted(str(version))}", normalize, verbose)
         return answer["is_compatible"] is True
@@ -61,13 +61,13 @@ class AsyncSettingCalls(AsyncSchemaCalls):
     async def test_compatibility_all_versions(
         self, subject_name: str, schema: Schema, normalize: bool = False, verbose: bool = False
     ) -> bool:
-        """Whether a schema is compatible with the versions of a subject that its setting names.
+        """Return whether a schema is compatible with all versions that the subject's setting requires.
 
         Arguments:
             subject_name: the subject.
             schema: the schema.
-            normalize: have the registry bring the schema into a normal form first.
-            verbose: have the registry name reasons, which `compatibility_errors` gives.
+            normalize: let the registry normalize the schema first.
+            verbose: let the registry report reasons, which `compatibility_errors` returns.
         """
         answer = await self._compatibility(subject_name, schema, "", normalize, verbose)
         return answer["is_compatible"] is True
@@ -75,12 +75,12 @@ class AsyncSettingCalls(AsyncSchemaCalls):
     async def compatibility_errors(
         self, subject_name: str, schema: Schema, version: Version | None = None
     ) -> list[str]:
-        """Why a schema is not compatible, in the registry's words; nothing where it is. Not in confluent-kafka.
+        """Return the registry's reasons why a schema is incompatible; empty if there are none. Not in confluent-kafka.
 
         Arguments:
             subject_name: the subject.
             schema: the schema.
-            version: compare with this version, a number or "latest"; None: with those that the setting names.
+            version: compare with this version, a number or "latest"; None: with those that the setting requires.
         """
         path = "" if version is None else f"/{quoted(str(version))}"
         answer = await self._compatibility(subject_name, schema, path, False, True)
@@ -99,16 +99,16 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         return answer
 
     async def set_config(self, subject_name: str | None = None, config: ServerConfig | None = None) -> dict[str, Any]:
-        """Set the settings that are given, and leave the others as they are; as the registry's JSON has them.
+        """Change the given settings, and leave the others unchanged; returns the registry's JSON.
 
         Arguments:
-            subject_name: the subject; None: for all that have none of their own.
-            config: the settings, also those that `get_config` returned.
+            subject_name: the subject; None: the settings for subjects without their own.
+            config: the settings, for example a modified result of `get_config`.
         """
         if config is None:
             raise IllegalArgumentError("config has to be given, as ServerConfig(compatibility=...)")
         body = config.to_dict()
-        level = body.pop("compatibilityLevel", None)  # the name under which a registry returns it, and does not take it
+        level = body.pop("compatibilityLevel", None)  # the registry returns this name but does not accept it
         if level is not None:
             body.setdefault("compatibility", level)
         answer = await self._asked(dict, "PUT", _setting("config", subject_name), None, body)
@@ -116,21 +116,21 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         return dict(answer)
 
     async def get_config(self, subject_name: str | None = None, default_to_global: bool = False) -> ServerConfig:
-        """All settings.
+        """Return all settings.
 
         Arguments:
-            subject_name: the subject; None: those that hold for subjects without.
-            default_to_global: for a subject without settings of its own, give those that hold for it. Not in
+            subject_name: the subject; None: the settings for subjects without their own.
+            default_to_global: for a subject without its own settings, return those that apply to it. Not in
                 confluent-kafka.
         """
         path = _setting("config", subject_name)
         return settings_of(await self._asked(dict, "GET", path, _in_scope(default_to_global)), f"GET /{path}")
 
     async def delete_config(self, subject_name: str | None = None) -> ServerConfig:
-        """Delete settings; what they were.
+        """Delete settings; returns their previous values.
 
         Arguments:
-            subject_name: the subject; None: those that hold for subjects without.
+            subject_name: the subject; None: the settings for subjects without their own.
         """
         path = _setting("config", subject_name)
         answer = await self._asked(dict, "DELETE", path)
@@ -138,7 +138,7 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         return settings_of(answer, f"DELETE /{path}")
 
     def _forget(self, subject_name: str | None) -> None:
-        """Forget what may be another now: what an alias stands for, what a schema becomes when it is registered."""
+        """Clear cached results that the new settings may change, such as those of an alias or a registration."""
         if subject_name is None:
             self.clear_caches()
         else:
@@ -147,27 +147,27 @@ class AsyncSettingCalls(AsyncSchemaCalls):
     # -- modes and contexts -------------------------------------------------------------------------------------------
 
     async def get_mode(self, subject_name: str, default_to_global: bool = False) -> str:
-        """Whether a subject takes schemas: "READWRITE", "READONLY", "READONLY_OVERRIDE" or "IMPORT".
+        """Return whether a subject accepts schemas: "READWRITE", "READONLY", "READONLY_OVERRIDE" or "IMPORT".
 
         Arguments:
             subject_name: the subject.
-            default_to_global: for a subject without a mode of its own, give the one that holds for it. Not in
+            default_to_global: for a subject without its own mode, return the one that applies to it. Not in
                 confluent-kafka.
         """
         return await self._mode("GET", _setting("mode", subject_name), _in_scope(default_to_global))
 
     async def update_mode(self, subject_name: str, mode: str, force: bool = False) -> str:
-        """Set whether a subject takes schemas; the mode.
+        """Set whether a subject accepts schemas; returns the mode.
 
         Arguments:
             subject_name: the subject.
             mode: see `get_mode`.
-            force: even where schemas are registered.
+            force: set the mode even if schemas are registered.
         """
         return await self._mode("PUT", _setting("mode", subject_name), {"force": force}, {"mode": mode})
 
     async def delete_mode(self, subject_name: str) -> str:
-        """Have a subject go by the registry's mode; the mode that it had.
+        """Delete a subject's own mode, so that the registry's mode applies; returns the previous mode.
 
         Arguments:
             subject_name: the subject.
@@ -175,15 +175,15 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         return await self._mode("DELETE", _setting("mode", subject_name))
 
     async def get_global_mode(self) -> str:
-        """The mode of subjects that have none of their own, see `get_mode`."""
+        """Return the mode of subjects without their own, see `get_mode`."""
         return await self._mode("GET", "mode")
 
     async def update_global_mode(self, mode: str, force: bool = False) -> str:
-        """Set the mode of subjects that have none of their own; the mode.
+        """Set the mode of subjects without their own; returns the mode.
 
         Arguments:
             mode: see `get_mode`.
-            force: even where schemas are registered.
+            force: set the mode even if schemas are registered.
         """
         return await self._mode("PUT", "mode", {"force": force}, {"mode": mode})
 
@@ -191,11 +191,11 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         return text_of(await self._asked(dict, method, path, query, body), f"{method} /{path}", "mode")
 
     async def get_contexts(self, offset: int = 0, limit: int = -1) -> list[str]:
-        """The names of contexts, in each of which ids are of their own.
+        """Return the names of contexts. Each context has its own schema ids.
 
         Arguments:
-            offset: how many to leave out.
-            limit: how many to give; less than 0: all.
+            offset: number of results to skip.
+            limit: maximum number of results; negative: all.
         """
         return await self._listed(str, "GET", "contexts", {"offset": offset, "limit": limit})
 

@@ -1,7 +1,7 @@
 # Written by scripts/twins.py from kafka/formats/registry/_async/named_schemas.py: change that file, not this one.
-"""Looks up the schemas that values were written with, and the schemas that these refer to.
+"""Looks up writers' schemas, and the schemas that they refer to.
 
-A referenced schema is requested once, however many paths lead to it.
+A referenced schema is requested only once, even if several schemas refer to it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Made = TypeVar("Made")
 
 
 class Versions(Protocol):
-    """The part of `SchemaRegistryClient` that is needed here."""
+    """The part of `SchemaRegistryClient` that looks up versions."""
 
     def get_version(
         self, subject_name: str, version: Any = "latest", deleted: bool = False, fmt: str | None = None
@@ -35,15 +35,15 @@ class Versions(Protocol):
 
 
 def referenced_schemas(schema: Schema, registry: Versions, kind: str, fmt: str | None = None) -> dict[str, Schema]:
-    """The schemas that a schema refers to, directly and indirectly, by name; each after its own references.
+    """Return the schemas that a schema refers to, directly or indirectly, by name, in order of dependency.
 
     Arguments:
         schema: the schema.
         registry: the registry's client.
-        kind: the type of all of them: AVRO, JSON or PROTOBUF.
+        kind: the type that all of them must have: AVRO, JSON or PROTOBUF.
         fmt: see `get_schema`.
 
-    Raises `SerializationError` for a schema of another type and for references that are nested too deep, and
+    Raises `SerializationError` for a schema of another type and for references that are nested too deeply, and
     `SchemaRegistryError`.
     """
 
@@ -58,7 +58,7 @@ def referenced_schemas(schema: Schema, registry: Versions, kind: str, fmt: str |
 
 
 def referenced_texts(schema: Schema, registry: Versions, kind: str) -> dict[str, str]:
-    """The texts of `referenced_schemas`, by name and in their order."""
+    """Return the texts of `referenced_schemas`, by name and in the same order."""
     found = referenced_schemas(schema, registry, kind)
     return {name: each.schema_str or "" for name, each in found.items()}
 
@@ -87,7 +87,7 @@ def _followed(
     depth: int,
     known: dict[tuple[str, Any], Made],
 ) -> Made:
-    """Apply `made` to a schema and the results for its references; `known` has results by subject and version."""
+    """Apply `made` to a schema and the results for its references; `known` caches results by subject and version."""
     kind, fmt = wanted
     if schema.schema_type not in (kind, None):
         raise SerializationError(f"expected a schema of the type {kind}, got {schema.schema_type}")
@@ -104,7 +104,7 @@ def _followed(
 
 
 class NamedSchemas(Versions, Protocol):
-    """The part of `SchemaRegistryClient` that is needed here."""
+    """The part of `SchemaRegistryClient` that looks up schemas."""
 
     def get_schema(self, schema_id: int, subject_name: str | None = None) -> Schema:
         """See `SchemaRegistryClient`."""
@@ -114,7 +114,7 @@ class NamedSchemas(Versions, Protocol):
 
 
 def named_schema(registry: NamedSchemas, name: SchemaName, subject: str | None = None) -> Schema:
-    """Ask a registry for the schema with an id or GUID.
+    """Look up a schema by id or GUID.
 
     Arguments:
         registry: the registry's client.
@@ -130,19 +130,19 @@ def named_schema(registry: NamedSchemas, name: SchemaName, subject: str | None =
 def writers_schema(
     registry: NamedSchemas, name: SchemaName, kind: str, message: str = "", subject: str | None = None
 ) -> Any:
-    """Ask a registry for the schema of values, and prepare it for decoding them.
+    """Look up a writer's schema, and prepare it for decoding.
 
     Arguments:
         registry: the registry's client.
         name: the id or GUID of the schema.
         kind: the type that the schema must have, AVRO or PROTOBUF.
-        message: for Protobuf, the full name of the message that the values are.
+        message: for Protobuf, the full name of the values' message type.
         subject: see `named_schema`.
 
     Returns the parsed schema for Avro, the position of the message in the schema for Protobuf.
 
-    Raises ValueError with the cause for a schema that the registry does not have or that cannot be used, and
-    `SchemaRegistryError` if the registry does not answer or refuses.
+    Raises ValueError with the cause if the schema is unknown or unsuitable, and `SchemaRegistryError` if the registry
+    does not respond or rejects the request.
     """
     try:
         schema = named_schema(registry, name, subject)

@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/formats/registry/_async/schema_calls.py: change that file, not this one.
-"""The calls about schemas, subjects and versions, with confluent-kafka's names, arguments and results."""
+"""Calls for schemas, subjects and versions, with confluent-kafka's names, arguments and results."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -15,7 +15,7 @@ Version = int | Literal["latest"]
 
 
 class RegistryRequests:
-    """Sends requests, and checks the types of answers."""
+    """Sends requests, and checks the types in responses."""
 
     def _send(
         self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Mapping[str, Any] | None = None
@@ -23,7 +23,7 @@ class RegistryRequests:
         raise NotImplementedError
 
     def _asked(self, kind: type, method: str, path: str, query: Any = None, body: Any = None) -> Any:
-        """An answer of a type; raises `SchemaRegistryError` for any other answer."""
+        """Send a request and return the response; raises `SchemaRegistryError` if its type is not `kind`."""
         answer = self._send(method, path, {k: v for k, v in (query or {}).items() if v is not None}, body)
         if not isinstance(answer, kind):
             got = type(answer).__name__
@@ -33,14 +33,14 @@ class RegistryRequests:
         return answer
 
     def _listed(self, kind: type, method: str, path: str, query: Any = None) -> list[Any]:
-        """A list of texts or numbers; raises `SchemaRegistryError` for any other answer."""
+        """Request a list of strings or numbers; raises `SchemaRegistryError` for any other response."""
         return items_of(self._asked(list, method, path, query), kind, f"{method} /{path}")
 
 
 def quoted(part: str) -> str:
-    """One part of a path. An empty part, or dots, would address something else: the settings of all subjects.
+    """Quote one part of a path, including dots, because the part ".." would change the path.
 
-    Raises `IllegalArgumentError` for an empty name.
+    Raises `IllegalArgumentError` for an empty part, which would address the settings of all subjects.
     """
     if not part:
         raise IllegalArgumentError("expected the name of a subject, or a GUID, got an empty text")
@@ -48,14 +48,14 @@ def quoted(part: str) -> str:
 
 
 class SchemaCalls(RegistryRequests):
-    """What a registry is asked.
+    """Calls for schemas, subjects and versions.
 
-    All raise `SchemaRegistryError` for what the registry refuses, `SchemaRegistryConnectionError`, one of those, where
-    no registry answers in time, and `KafkaConfigurationError` for options that cannot be used.
+    All raise `SchemaRegistryError` if the registry rejects the request, its subclass `SchemaRegistryConnectionError`
+    if no registry responds in time, and `KafkaConfigurationError` for unusable options.
     """
 
     def _keep_answers(self, options: RegistryOptions) -> None:
-        """Create the caches: answers that never change are kept without a time limit, others for a limited time."""
+        """Create the caches: responses that never change are cached without a time limit, others for a limited time."""
         capacity = options.cache_capacity
         self._by_id: Cache[RegisteredSchema] = Cache(capacity)
         self._by_guid: Cache[Schema] = Cache(capacity)
@@ -67,12 +67,12 @@ class SchemaCalls(RegistryRequests):
     # -- schemas ------------------------------------------------------------------------------------------------------
 
     def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
-        """Register a schema as a subject's next version, unless it is one already; its id.
+        """Register a schema as a subject's next version, unless it is already registered; returns its id.
 
         Arguments:
             subject_name: the subject.
             schema: the schema.
-            normalize_schemas: have the registry bring it into a normal form first.
+            normalize_schemas: let the registry normalize the schema first.
         """
         made = self.register_schema_full_response(subject_name, schema, normalize_schemas)
         assert made.schema_id is not None
@@ -81,12 +81,12 @@ class SchemaCalls(RegistryRequests):
     def register_schema_full_response(
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
     ) -> RegisteredSchema:
-        """As `register_schema`; with all that the registry says of it. What it does not say is None.
+        """Register a schema like `register_schema`; returns the complete response. Missing values are None.
 
         Arguments:
             subject_name: the subject.
             schema: the schema.
-            normalize_schemas: have the registry bring it into a normal form first.
+            normalize_schemas: let the registry normalize the schema first.
         """
         key = (subject_name, checked_schema(schema), normalize_schemas)
         kept = self._by_schema.get(key)
@@ -109,15 +109,15 @@ class SchemaCalls(RegistryRequests):
         reference_format: str | None = None,
         find_tags: Sequence[str] | None = None,
     ) -> Schema:
-        """The schema with an id; it is asked for once.
+        """Return the schema with an id. The result is cached.
 
         Arguments:
-            schema_id: what records carry.
-            subject_name: a subject with it; it tells the context in which the id is looked for.
-            fmt: the form of the text: "resolved" for Avro, "serialized" for Protobuf; None: as it was registered.
-            reference_format: the form of references.
-            find_tags: find the records and fields with any of these tags, or with any tag for ["*"]; the schema's
-                `schema_tags` are those. Not in confluent-kafka.
+            schema_id: the id in records.
+            subject_name: a subject with this schema; determines the context in which the id is looked up.
+            fmt: the format of the text: "resolved" for Avro, "serialized" for Protobuf; None: as registered.
+            reference_format: the format of references.
+            find_tags: find the records and fields with any of these tags, or with any tag for ["*"]; the result is in
+                the schema's `schema_tags`. Not in confluent-kafka.
         """
         tags = _listed_tags(find_tags)
         key = (schema_id, subject_name, fmt, reference_format, tags)
@@ -130,11 +130,11 @@ class SchemaCalls(RegistryRequests):
         return kept.schema
 
     def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
-        """The schema with a GUID; it is asked for once.
+        """Return the schema with a GUID. The result is cached.
 
         Arguments:
-            guid: what records may carry in a header.
-            fmt: as of `get_schema`.
+            guid: the GUID in record headers.
+            fmt: see `get_schema`.
         """
         kept = self._by_guid.get((guid, fmt))
         if kept is None:
@@ -144,20 +144,20 @@ class SchemaCalls(RegistryRequests):
         return kept
 
     def get_schema_types(self) -> list[str]:
-        """The types of schema that the registry takes."""
+        """Return the schema types that the registry supports."""
         return self._listed(str, "GET", "schemas/types")
 
     def get_subjects_by_schema_id(
         self, schema_id: int, subject_name: str | None = None, deleted: bool = False, offset: int = 0, limit: int = -1
     ) -> list[str]:
-        """The subjects with a schema.
+        """Return the subjects in which a schema is registered.
 
         Arguments:
             schema_id: the schema's id.
-            subject_name: only this subject.
-            deleted: with subjects where it was deleted.
-            offset: how many to leave out.
-            limit: how many to give; less than 0: all.
+            subject_name: return only this subject.
+            deleted: include subjects from which the schema was deleted.
+            offset: number of results to skip.
+            limit: maximum number of results; negative: all.
         """
         query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
         return self._listed(str, "GET", f"schemas/ids/{schema_id:d}/subjects", query)
@@ -165,14 +165,14 @@ class SchemaCalls(RegistryRequests):
     def get_schema_versions(
         self, schema_id: int, subject_name: str | None = None, deleted: bool = False, offset: int = 0, limit: int = -1
     ) -> list[SchemaVersion]:
-        """The subjects and versions that are a schema.
+        """Return the subjects and versions under which a schema is registered.
 
         Arguments:
             schema_id: the schema's id.
-            subject_name: only this subject.
-            deleted: with deleted versions.
-            offset: how many to leave out.
-            limit: how many to give; less than 0: all.
+            subject_name: return only this subject.
+            deleted: include deleted versions.
+            offset: number of results to skip.
+            limit: maximum number of results; negative: all.
         """
         query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
         path = f"schemas/ids/{schema_id:d}/versions"
@@ -188,14 +188,14 @@ class SchemaCalls(RegistryRequests):
         fmt: str | None = None,
         deleted: bool = False,
     ) -> RegisteredSchema:
-        """Look up a schema as it is registered in a subject, without registering it.
+        """Look up a schema in a subject without registering it.
 
         Arguments:
             subject_name: the subject.
             schema: the schema.
-            normalize_schemas: have the registry compare normal forms.
-            fmt: as of `get_schema`.
-            deleted: look among deleted versions too.
+            normalize_schemas: let the registry compare normalized schemas.
+            fmt: see `get_schema`.
+            deleted: include deleted versions.
         """
         key = (subject_name, checked_schema(schema), normalize_schemas, fmt, deleted)
         kept = self._looked_up.get(key)
@@ -215,14 +215,14 @@ class SchemaCalls(RegistryRequests):
         offset: int = 0,
         limit: int = -1,
     ) -> list[str]:
-        """The names of subjects.
+        """Return the names of subjects.
 
         Arguments:
-            subject_prefix: only those that begin with it.
-            deleted: with deleted ones.
-            deleted_only: deleted ones alone.
-            offset: how many to leave out.
-            limit: how many to give; less than 0: all.
+            subject_prefix: return only names with this prefix.
+            deleted: include deleted subjects.
+            deleted_only: return only deleted subjects.
+            offset: number of results to skip.
+            limit: maximum number of results; negative: all.
         """
         query = {
             "subjectPrefix": subject_prefix,
@@ -238,7 +238,7 @@ class SchemaCalls(RegistryRequests):
 
         Arguments:
             subject_name: the subject.
-            permanent: delete permanently; the subject must have been deleted without this before.
+            permanent: delete permanently; only possible after a normal deletion.
         """
         path = f"subjects/{quoted(subject_name)}"
         versions = self._listed(int, "DELETE", path, {"permanent": permanent or None})
@@ -246,11 +246,11 @@ class SchemaCalls(RegistryRequests):
         return versions
 
     def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
-        """The newest version of a subject, asked for again after ``cache.latest.ttl.sec``.
+        """Return a subject's newest version, cached for ``cache.latest.ttl.sec``.
 
         Arguments:
             subject_name: the subject.
-            fmt: as of `get_schema`.
+            fmt: see `get_schema`.
         """
         key = (subject_name, "latest", fmt)
         kept = self._latest.get(key)
@@ -263,13 +263,13 @@ class SchemaCalls(RegistryRequests):
     def get_latest_with_metadata(
         self, subject_name: str, metadata: Mapping[str, str], deleted: bool = False, fmt: str | None = None
     ) -> RegisteredSchema:
-        """The newest version of a subject that has metadata, asked for again after ``cache.latest.ttl.sec``.
+        """Return a subject's newest version with the given metadata, cached for ``cache.latest.ttl.sec``.
 
         Arguments:
             subject_name: the subject.
-            metadata: properties that it has.
-            deleted: look among deleted versions too.
-            fmt: as of `get_schema`.
+            metadata: properties that the version must have.
+            deleted: include deleted versions.
+            fmt: see `get_schema`.
         """
         key = (subject_name, frozenset(metadata.items()), deleted, fmt)
         kept = self._latest.get(key)
@@ -289,13 +289,13 @@ class SchemaCalls(RegistryRequests):
         fmt: str | None = None,
         find_tags: Sequence[str] | None = None,
     ) -> RegisteredSchema:
-        """A version of a subject; it is asked for once, but the newest always.
+        """Return a version of a subject. The result is cached, except for "latest".
 
         Arguments:
             subject_name: the subject.
             version: its number, or "latest".
-            deleted: a deleted version too.
-            fmt, find_tags: as of `get_schema`.
+            deleted: include deleted versions.
+            fmt, find_tags: see `get_schema`.
         """
         tags = _listed_tags(find_tags)
         key = (subject_name, version, deleted, fmt, tags)
@@ -311,13 +311,13 @@ class SchemaCalls(RegistryRequests):
     def get_referenced_by(
         self, subject_name: str, version: Version = "latest", offset: int = 0, limit: int = -1
     ) -> list[int]:
-        """The ids of schemas that refer to a version of a subject.
+        """Return the ids of the schemas that refer to a version of a subject.
 
         Arguments:
             subject_name: the subject.
             version: its number, or "latest".
-            offset: how many to leave out.
-            limit: how many to give; less than 0: all.
+            offset: number of results to skip.
+            limit: maximum number of results; negative: all.
         """
         path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}/referencedby"
         return self._listed(int, "GET", path, {"offset": offset, "limit": limit})
@@ -325,14 +325,14 @@ class SchemaCalls(RegistryRequests):
     def get_versions(
         self, subject_name: str, deleted: bool = False, deleted_only: bool = False, offset: int = 0, limit: int = -1
     ) -> list[int]:
-        """The numbers of a subject's versions.
+        """Return the version numbers of a subject.
 
         Arguments:
             subject_name: the subject.
-            deleted: with deleted ones.
-            deleted_only: deleted ones alone.
-            offset: how many to leave out.
-            limit: how many to give; less than 0: all.
+            deleted: include deleted versions.
+            deleted_only: return only deleted versions.
+            offset: number of results to skip.
+            limit: maximum number of results; negative: all.
         """
         query = {"deleted": deleted, "deletedOnly": deleted_only, "offset": offset, "limit": limit}
         return self._listed(int, "GET", f"subjects/{quoted(subject_name)}/versions", query)
@@ -343,7 +343,7 @@ class SchemaCalls(RegistryRequests):
         Arguments:
             subject_name: the subject.
             version: its number, or "latest".
-            permanent: delete permanently; the version must have been deleted without this before.
+            permanent: delete permanently; only possible after a normal deletion.
         """
         path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}"
         number = self._asked(int, "DELETE", path, {"permanent": permanent or None})
@@ -353,11 +353,11 @@ class SchemaCalls(RegistryRequests):
     # -- caches -------------------------------------------------------------------------------------------------------
 
     def clear_latest_caches(self) -> None:
-        """Forget which versions were the newest."""
+        """Clear the cache of newest versions."""
         self._latest.forget()
 
     def clear_caches(self) -> None:
-        """Forget all that was answered."""
+        """Clear all caches."""
         for cache in (self._by_id, self._by_guid, self._by_schema, self._looked_up, self._by_version, self._latest):
             cache.forget()
 
@@ -367,7 +367,7 @@ class SchemaCalls(RegistryRequests):
 
 
 def _listed_tags(find_tags: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The tags to find; one given as a text would be taken for its letters."""
+    """Return the tags to find as a tuple; rejects a string, whose characters would be taken for tags."""
     if not find_tags:
         return None
     return (find_tags,) if isinstance(find_tags, str) else tuple(find_tags)
