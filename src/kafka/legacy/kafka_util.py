@@ -131,7 +131,7 @@ class WeakMethod:
         """Call the method. Raises `ReferenceError` if its object no longer exists."""
         method, target = self.method(), self.target()
         if method is None or target is None:
-            raise ReferenceError("the object of this method is gone")
+            raise ReferenceError("the object of this method no longer exists")
         return method(target, *args, **kwargs)
 
     def __hash__(self) -> int:
@@ -232,7 +232,7 @@ def relative_unpack(fmt: str, data: bytes, cur: int) -> tuple[tuple[Any, ...], i
     """
     end = cur + struct.calcsize(fmt)
     if len(data) < end:
-        raise BufferUnderflowError(f"Not enough data left: {end} bytes are needed, {len(data)} are there")
+        raise BufferUnderflowError(f"Not enough data left: {end} bytes are needed, but there are {len(data)}")
     return struct.unpack(fmt, data[cur:end]), end
 
 
@@ -259,5 +259,5 @@ def _read(length: str, data: bytes, cur: int) -> tuple[bytes | None, int]:
         return None, start
     end = start + size
     if size < 0 or len(data) < end:
-        raise BufferUnderflowError(f"Not enough data left: a string of {size} bytes begins at {start} of {len(data)}")
+        raise BufferUnderflowError(f"Not enough data left: a string of {size} bytes starts at {start} of {len(data)}")
     return data[start:end], end

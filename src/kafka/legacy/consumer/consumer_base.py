@@ -77,7 +77,7 @@ class Consumer:
         if partitions is None:
             partitions = self.client.get_partition_ids_for_topic(self.topic)
         elif not all(isinstance(each, numbers.Integral) for each in partitions):
-            raise AssertionError(f"partitions are numbers, not {partitions!r}")
+            raise AssertionError(f"partitions must be numbers, not {partitions!r}")
 
         self.commit_lock = threading.Lock()
         self.commit_timer: ReentrantTimer | None = None
@@ -106,7 +106,7 @@ class Consumer:
         Raises `ValueError` without a group, and the coordinator's first error.
         """
         if self.group is None:
-            raise ValueError("the offsets of no group are stored: group is None")
+            raise ValueError("stored offsets require a group, but group is None")
         if partitions is None:
             partitions = self.client.get_partition_ids_for_topic(self.topic)
         asked = [OffsetFetchRequestPayload(self.topic, each) for each in partitions]

@@ -79,12 +79,12 @@ def parse(configs: Mapping[str, Any]) -> dict[str, Any]:
     unknown = [name for name in given if name not in DEFAULT_CONSUMER_CONFIG]
     if unknown:
         raise KafkaConfigurationError(
-            f"Unknown configuration key(s): {unknown}; a consumer in the manner of kafka-python 0.9 has "
+            f"Unknown configuration key(s): {unknown}; a consumer of kafka-python 0.9 has the options "
             f"{', '.join(sorted(DEFAULT_CONSUMER_CONFIG))}"
         )
     config = {**DEFAULT_CONSUMER_CONFIG, **given}
     if config["auto_commit_enable"] and not config["group_id"]:
-        raise KafkaConfigurationError("auto_commit_enable needs the group to commit for: group_id")
+        raise KafkaConfigurationError("auto_commit_enable requires a group_id")
     if not config["bootstrap_servers"]:
         raise KafkaConfigurationError("bootstrap_servers required to configure KafkaConsumer")
     return config
@@ -304,8 +304,8 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
     def __getattr__(self, name: str) -> Any:
         if name in _OF_TODAY:
             raise IllegalStateError(
-                "this KafkaConsumer works as that of kafka-python 0.9, because of an option, a form of topics or a "
-                "method that only it had; it has none of the methods that came later"
+                "this KafkaConsumer behaves like that of kafka-python 0.9, because of an option, a form of topics or a "
+                "method that only 0.9 had; it does not have the methods of later versions"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -374,6 +374,6 @@ def _of_an_item(key: Any, value: Any) -> Iterator[Chosen]:
             yield Chosen(text(key), partition)
     else:
         raise KafkaConfigurationError(
-            f"Unknown topic type ({key!r}: {value!r}): a dict holds numbers of partitions by topic, or offsets by "
+            f"Unknown topic type ({key!r}: {value!r}): a dict contains partitions by topic, or offsets by "
             "(topic, partition)"
         )

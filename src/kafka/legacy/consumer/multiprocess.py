@@ -292,7 +292,7 @@ class MultiProcessConsumer(Consumer):
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while not self._received:
             if not self._workers and self.procs:
-                raise KafkaError("all processes of this consumer have ended: make another one")
+                raise KafkaError("all processes of this consumer have ended: create a new one")
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             ready = connection.wait([worker.pipe for worker in self._workers], left)
             for worker in [each for each in self._workers if each.pipe in ready]:
@@ -313,11 +313,11 @@ class MultiProcessConsumer(Consumer):
         except (EOFError, OSError):
             self._let_go(worker)
             worker.process.join(_STOP_S)
-            log.error("process %s of %r has ended, with %s", worker.process.pid, self, worker.process.exitcode)
+            log.error("process %s of %r has ended with exit code %s", worker.process.pid, self, worker.process.exitcode)
             return
         except BaseException:  # some messages may be lost, so later ones must not be returned
             self._let_go(worker)
-            log.error("process %s of %r is ended: taking its messages was interrupted", worker.process.pid, self)
+            log.error("stopping process %s of %r: receiving its messages was interrupted", worker.process.pid, self)
             raise
         worker.started = True
         worker.allowed -= len(handed)

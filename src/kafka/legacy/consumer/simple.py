@@ -154,7 +154,7 @@ class Fetching:
         size = sizes[partition]
         if self.max_buffer_size is None or size < self.max_buffer_size:
             larger = size * 2 if self.max_buffer_size is None else min(size * 2, self.max_buffer_size)
-            log.debug("%d bytes of %s:%d are too few, asking for %d", size, self.topic, partition, larger)
+            log.debug("%d bytes are too few for a message of %s:%d, requesting %d", size, self.topic, partition, larger)
             return larger
         if partition == next(iter(sizes)):  # a broker before 0.10.1
             raise ConsumerFetchSizeTooSmall(
@@ -291,7 +291,7 @@ class SimpleConsumer(Fetching, Consumer):
         except KafkaError as error:
             if not found:
                 raise
-            log.warning("%s after %d messages, which are handed out first", type(error).__name__, len(found))
+            log.warning("%s after %d messages, which are returned first", type(error).__name__, len(found))
         except BaseException:
             self.queue.queue.extendleft(reversed(found))
             raise

@@ -233,7 +233,7 @@ class BaseCoordinator(MemberStatus):
 
     def _check_groups(self) -> None:
         if self.config["api_version"] is not None and self.config["api_version"] < (0, 9):
-            raise UnsupportedVersionError("groups need brokers of Kafka 0.9 or newer")
+            raise UnsupportedVersionError("groups require brokers of Kafka 0.9 or newer")
 
     def _raise_unless_retriable(self, error: BaseException | None) -> None:
         if error is not None and not getattr(error, "retriable", False) and not isinstance(error, KafkaTimeoutError):

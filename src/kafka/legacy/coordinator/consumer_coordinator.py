@@ -347,7 +347,7 @@ class ConsumerCoordinator(OffsetCalls):
         try:
             self._subscription.assign_from_subscribed(assignment.partitions())
         except ValueError as error:
-            log.warning("joining group %s again: %s", self.group_id, error)
+            log.warning("rejoining group %s: %s", self.group_id, error)
             self.request_rejoin()
         if len(inspect.signature(assignor.on_assignment).parameters) > 1:
             assignor.on_assignment(decode_assignment(data), generation)

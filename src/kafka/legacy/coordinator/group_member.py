@@ -197,7 +197,7 @@ class Member:
     def poll_overdue(self, idle_s: float) -> None:
         """Leave the group, because the caller has not polled in time; other members take over its work."""
         log.warning(
-            "group %s: nothing was asked of the coordinator for %.1f s, longer than max_poll_interval_ms=%d allows; "
+            "group %s: the coordinator was not polled for %.1f s, longer than max_poll_interval_ms=%d allows; "
             "leaving the group",
             self._group_id,
             idle_s,

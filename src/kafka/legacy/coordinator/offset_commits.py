@@ -104,7 +104,7 @@ class OffsetCalls(BaseCoordinator):
         try:
             self.commit_offsets_sync(offsets, limit_ms if timeout_ms is None else min(timeout_ms, limit_ms))
         except KafkaError as error:
-            log.warning("Offset commit failed, so that records are likely to be delivered twice: %s", error)
+            log.warning("Offset commit failed; records will probably be delivered again: %s", error)
 
     def _commit(self, offsets: Offsets, timeout_ms: float, resend: bool) -> Future:
         if not offsets:
@@ -134,7 +134,7 @@ class OffsetCalls(BaseCoordinator):
         for partition, committed in offsets.items():
             if not isinstance(partition, TopicPartition) or not isinstance(committed, OffsetAndMetadata):
                 raise AssertedArgumentError(
-                    f"offsets are a dict of TopicPartition to OffsetAndMetadata, not {partition!r}: {committed!r}"
+                    f"offsets must be a dict of TopicPartition to OffsetAndMetadata, not {partition!r}: {committed!r}"
                 )
 
     # Committed offsets

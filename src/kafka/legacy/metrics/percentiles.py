@@ -47,10 +47,10 @@ class Percentiles(AbstractSampledStat, AbstractCompoundStat):
             self.bin_scheme = Histogram.ConstantBinScheme(self._buckets, min_val, max_val)
         elif bucketing == BucketSizing.LINEAR:
             if min_val != 0.0:
-                raise ValueError(f"bins of growing width begin at 0, not at {min_val!r}")
+                raise ValueError(f"linear bins must start at 0, not at {min_val!r}")
             self.bin_scheme = Histogram.LinearBinScheme(self._buckets, max_val)
         else:
-            raise ValueError(f"{bucketing!r} is not a way to size bins")
+            raise ValueError(f"{bucketing!r} is not a BucketSizing")
 
     def stats(self) -> list[NamedMeasurable]:
         """See `AbstractCompoundStat`."""
@@ -228,7 +228,7 @@ class Histogram:
         def to_bin(self, x: float) -> int:
             """Return the bin of a value. Raises `ValueError` for a negative value."""
             if x < 0.0:
-                raise ValueError(f"values begin at 0, not {x!r}")
+                raise ValueError(f"values must not be negative, got {x!r}")
             return self._bins - 1 if x > self._max else int(math.sqrt(2.0 * x / self._scale + 0.25) - 0.5)
 
 

@@ -218,7 +218,7 @@ class SampledTotal(AbstractSampledStat):
 
     def __init__(self, initial_value: None = None) -> None:
         if initial_value is not None:
-            raise ValueError(f"a SampledTotal begins with nothing, not {initial_value!r}")
+            raise ValueError(f"SampledTotal accepts no initial value, got {initial_value!r}")
         super().__init__(0.0)
 
     def update(self, sample: AbstractSampledStat.Sample, config: MetricConfig, value: float, time_ms: float) -> None:

@@ -109,7 +109,7 @@ class BackgroundSender:
     def _put_now(self, entry: Entry) -> bool:
         """Add a message to the queue; return False if it is full. Callers wait for space without holding the lock."""
         if self._pid != os.getpid():
-            raise ForkedClientError("the producer was made before the process forked; make a new one in the child")
+            raise ForkedClientError("the producer was created before the process forked; create a new one in the child")
         with self._putting:  # ensures that nothing is added after the thread's last check
             if self.stopping.is_set() or not self.thread.is_alive():
                 raise _stopped()
@@ -156,7 +156,7 @@ class BackgroundSender:
             try:
                 self._client.reinit()
             except Exception as error:
-                log.warning("Async producer failed to connect to brokers, and tries again: %s", error)
+                log.warning("Async producer failed to connect to brokers, retrying: %s", error)
                 self._pause()
             else:
                 return
@@ -206,7 +206,7 @@ class BackgroundSender:
             try:
                 messages = create_message_set(pairs, self._options.codec, key, self._options.compresslevel)
             except Exception:  # an error of a codec's library, or too little memory: continue with later messages
-                log.exception("%d messages to %s:%d could not be encoded, and are lost", len(pairs), *place)
+                log.exception("%d messages to %s:%d could not be encoded, and were dropped", len(pairs), *place)
                 continue
             self._batches[ProduceRequestPayload(*place, tuple(messages))] = 0  # type: ignore[arg-type]  # as it was
 

@@ -102,7 +102,7 @@ class Producer:
         if not async_send:
             return
         if batch_send_every_n <= 0 or batch_send_every_t <= 0 or async_queue_maxsize < 0:
-            raise AssertionError("batch_send_every_n and batch_send_every_t are above 0, async_queue_maxsize not below")
+            raise AssertionError("batch_send_every_n and batch_send_every_t must be > 0, async_queue_maxsize >= 0")
         self._background = BackgroundSender(
             client.copy(),
             BackgroundOptions(

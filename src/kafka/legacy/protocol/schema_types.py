@@ -344,7 +344,7 @@ class TaggedFields(AbstractType):
         written = [UnsignedVarInt32.encode(len(fields))]
         for tag, data in fields:
             if not isinstance(data, bytes) or tag < 0:
-                raise ValueError(f"expected bytes under a tag from 0 on, got {data!r} under {tag}")
+                raise ValueError(f"expected bytes with a non-negative tag, got {data!r} with {tag}")
             written += [UnsignedVarInt32.encode(tag), UnsignedVarInt32.encode(len(data)), data]
         return b"".join(written)
 

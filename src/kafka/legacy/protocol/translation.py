@@ -55,12 +55,12 @@ def translate(request: Any, offered: ApiVersions, broker: str = "the broker") ->
         declared = request_class(request.API_KEY)
     except LookupError as error:
         raise UnsupportedVersionError(
-            f"{name} has the API key {request.API_KEY}, which Kafka has not: {error}"
+            f"{name} has the API key {request.API_KEY}, which Kafka does not have: {error}"
         ) from None
     message = declared.decode(request.encode(), asked)
     served = _served(offered, declared.API_KEY)
     if served is None:
-        raise UnsupportedVersionError(f"{broker} does not serve {declared.NAME}, which {name} is version {asked} of")
+        raise UnsupportedVersionError(f"{broker} does not support {declared.NAME}, which {name} is version {asked} of")
     version = min(max(asked, served[0]), served[1])
     if version != asked:
         try:
@@ -69,8 +69,8 @@ def translate(request: Any, offered: ApiVersions, broker: str = "the broker") ->
             message.encode(version)
         except (UnsupportedVersionError, ValueError) as error:
             raise UnsupportedVersionError(
-                f"{broker} serves {declared.NAME} in the versions {served[0]} to {served[1]}, not in {asked} as "
-                f"{name} asks, and version {version} cannot take its place: {error}"
+                f"{broker} supports {declared.NAME} in the versions {served[0]} to {served[1]}, not in {asked} as "
+                f"{name} requests, and version {version} cannot replace it: {error}"
             ) from error
 
     def read(response: Response) -> Any:
@@ -160,7 +160,7 @@ def to_batch(records: Buffer | None) -> bytes | None:
     for _, found in message_objects(data):
         message: Any = found
         if not isinstance(message, Message) or not message.validate_crc():
-            raise ValueError("a message of the set is cut off, or its checksum is not its own")
+            raise ValueError("a message in the set is incomplete, or its checksum is wrong")
         timestamp = _NO_TIMESTAMP if message.timestamp is None else message.timestamp
         builder.append(timestamp, message.key, message.value)
     return builder.build()

@@ -300,7 +300,7 @@ class LegacyRecordBatch(ABCRecordBatch, LegacyRecordBase):
         while at < len(data):
             end = at + self.LOG_OVERHEAD + int.from_bytes(data[at + 8 : at + self.LOG_OVERHEAD], "big", signed=True)
             if not at + self.LOG_OVERHEAD < end <= len(data):
-                raise CorruptRecordError(f"A message inside that at offset {self.base_offset} is cut off")
+                raise CorruptRecordError(f"A message inside the one at offset {self.base_offset} is incomplete")
             yield data[at:end]
             at = end
 

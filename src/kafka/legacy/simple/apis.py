@@ -258,7 +258,7 @@ def _timestamp(message: Any) -> int:
 def _inside(codec: Compression, value: bytes | None) -> Iterator[_Record]:
     """Yield the records inside a compressed message."""
     if value is None:
-        raise ProtocolError("a message that names a codec has no value, which would hold other messages")
+        raise ProtocolError("a compressed message has no value")
     columns = decode_batches(decompress(codec, memoryview(value)))
     for index, timestamp in enumerate(columns.timestamps):
         yield timestamp, columns.key(index), columns.value(index)

@@ -125,7 +125,7 @@ def test_a_process_that_dies(client: SimpleClient, make: MakeConsumer, caplog: p
     os.kill(consumer.procs[1].pid, signal.SIGKILL)
     with pytest.raises(KafkaError, match="all processes"):
         consumer.get_messages(1, timeout=None)
-    assert f"process {consumer.procs[0].pid} of {consumer!r} has ended, with -9" in caplog.text
+    assert f"process {consumer.procs[0].pid} of {consumer!r} has ended with exit code -9" in caplog.text
 
 
 def test_what_a_process_sent_before_it_died_is_handed_out(client: SimpleClient, make: MakeConsumer) -> None:
@@ -207,10 +207,11 @@ def test_nothing_is_handed_out_behind_messages_that_an_interrupt_has_lost(
         consumer.get_messages(1)
     pipe.recv = take
     send(client, b"1")
-    with pytest.raises(KafkaError, match="all processes of this consumer have ended: make another one"):
+    with pytest.raises(KafkaError, match="all processes of this consumer have ended: create a new one"):
         consumer.get_messages(1)
     assert (
-        f"process {consumer.procs[0].pid} of {consumer!r} is ended: taking its messages was interrupted" in caplog.text
+        f"stopping process {consumer.procs[0].pid} of {consumer!r}: receiving its messages was interrupted"
+        in caplog.text
     )
     assert values(make().get_messages(2)) == [b"0", b"1"]
 

@@ -438,7 +438,7 @@ def test_control_records_are_passed(client: SimpleClient, make: MakeConsumer, mo
 
 
 def test_arguments_and_text(client: SimpleClient, make: MakeConsumer) -> None:
-    with pytest.raises(AssertionError, match="partitions are numbers"):
+    with pytest.raises(AssertionError, match="partitions must be numbers"):
         make(partitions=["0"])
     consumer = SimpleConsumer(client, b"group", TOPIC.encode(), auto_commit=False)
     assert isinstance(consumer, Consumer)

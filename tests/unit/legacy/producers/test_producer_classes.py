@@ -208,7 +208,7 @@ def test_what_cannot_be_encoded_does_not_end_the_thread(
     assert client.asked.acquire(timeout=10)
     sender.stop()
     assert client.sent == [[b"even"]]
-    assert f"1 messages to {TOPIC}:0 could not be encoded, and are lost" in caplog.text
+    assert f"1 messages to {TOPIC}:0 could not be encoded, and were dropped" in caplog.text
 
 
 def test_a_batch_has_a_message_set_a_partition(client: SimpleClient) -> None:

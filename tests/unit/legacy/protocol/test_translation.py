@@ -79,13 +79,15 @@ def test_a_newer_request_goes_out_in_the_latest_version_of_an_old_broker() -> No
     request = MetadataRequest[4](["t"], True)
     assert translate(request, served(request, 0, 1)).version == 1
     with pytest.raises(
-        UnsupportedVersionError, match=r"versions 0 to 1, not in 4 as MetadataRequest_v4 asks, and version 1"
+        UnsupportedVersionError, match=r"versions 0 to 1, not in 4 as MetadataRequest_v4 requests, and version 1"
     ):
         translate(MetadataRequest[4](["t"], False), served(request, 0, 1), "localhost:9092")
 
 
 def test_an_api_that_the_broker_lacks_is_named() -> None:
-    with pytest.raises(UnsupportedVersionError, match="old broker does not serve FetchRequest, which FetchRequest_v4"):
+    with pytest.raises(
+        UnsupportedVersionError, match="old broker does not support FetchRequest, which FetchRequest_v4"
+    ):
         translate(FetchRequest[4](-1, 1, 1, 1, 0, []), ApiVersions({}), "old broker")
 
 
