@@ -1,4 +1,4 @@
-"""`KafkaClient`, and the tasks that run in a later `poll()`: see the package."""
+"""`KafkaClient` of 1.0 to 2.x, and its queue of scheduled tasks."""
 
 from __future__ import annotations
 
