@@ -51,7 +51,7 @@ REFUSED = (
 
 
 @pytest.mark.parametrize("text", READ)
-def test_addresses_are_read(text: str) -> None:
+def test_addresses_are_parsed(text: str) -> None:
     host, port = split_address(text)
     assert (host, port) == READ[text]
     assert split_address(format_address(host, port or 9092)) == (host, port or 9092)
@@ -60,7 +60,7 @@ def test_addresses_are_read(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_what_is_no_address_is_refused_with_what_was_expected(text: str) -> None:
+def test_invalid_addresses_are_rejected_with_the_expected_format(text: str) -> None:
     with pytest.raises(AddressError, match="port"):
         split_address(text)
     with pytest.raises(KafkaConfigurationError, match=r"'bootstrap_servers' expects .*port"):
@@ -83,7 +83,7 @@ def _has_ipv6() -> bool:
 
 @pytest.mark.skipif(not _has_ipv6(), reason="this machine has no IPv6")
 @pytest.mark.parametrize("host", ["::1", "[::1]"])
-def test_a_broker_on_ipv6_is_reached_by_the_address_that_it_gives(host: str) -> None:
+def test_an_ipv6_broker_is_reached_at_its_advertised_address(host: str) -> None:
     with EmbeddedBroker(host=host) as broker:
         assert broker.bootstrap_servers == f"[::1]:{broker.port}"
         for servers in (broker.bootstrap_servers, [("::1", broker.port)]):

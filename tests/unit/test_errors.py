@@ -22,14 +22,14 @@ def test_codes_are_complete() -> None:
     assert sorted(errors.kafka_errors) == list(range(-1, len(errors.kafka_errors) - 1))
 
 
-def test_an_unknown_code_is_an_unknown_error_that_tells_its_number() -> None:
+def test_an_unknown_code_becomes_an_unknown_error_with_its_number() -> None:
     error = errors.for_code(4711)()
     assert isinstance(error, errors.UnknownError)
     assert error.errno == 4711
     assert "4711" in str(error)
 
 
-def test_flags_say_what_to_do() -> None:
+def test_retriable_and_invalid_metadata_flags() -> None:
     assert errors.NotLeaderForPartitionError.retriable
     assert errors.NotLeaderForPartitionError.invalid_metadata
     assert errors.RequestTimedOutError.retriable

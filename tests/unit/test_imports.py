@@ -110,7 +110,7 @@ def test_each_module_imports_alone(every: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.once
-def test_hot_modules_work_plain_where_cython_is_not_installed() -> None:
+def test_hot_modules_work_uncompiled_without_cython() -> None:
     import_alone(HOT_MODULES, preload=("asyncio", "cramjam"), blocked=("cython", "Cython"), KAFKA_PURE="1")
 
 
@@ -121,7 +121,7 @@ def test_the_base_install_is_enough_for_the_clients_and_the_broker() -> None:
     import_alone([*faces, "pyspark_kafka_columnar"], preload=("asyncio",), blocked=HEAVY)
 
 
-def test_importing_kafka_loads_next_to_nothing_of_it() -> None:
+def test_importing_kafka_loads_almost_nothing() -> None:
     loaded = loaded_after("import kafka")
     assert {name for name in loaded if name.partition(".")[0] == "kafka"} == {
         "kafka",
@@ -139,14 +139,14 @@ def test_importing_kafka_loads_only_what_it_needs() -> None:
 @pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize("name", ["KafkaConsumer", "KafkaProducer", "KafkaAdminClient", "TopicPartition"])
-def test_a_public_name_needs_no_optional_library(name: str) -> None:
+def test_public_names_require_no_optional_library(name: str) -> None:
     loaded = {module.partition(".")[0] for module in loaded_after(f"from kafka import {name}")}
     assert not loaded & set(HEAVY)
 
 
 @pytest.mark.slow
 @pytest.mark.once
-def test_a_consumer_without_a_group_loads_neither_the_group_nor_the_other_face() -> None:
+def test_a_consumer_without_a_group_loads_neither_group_code_nor_the_other_api() -> None:
     loaded = loaded_after("from kafka import KafkaConsumer")
     assert "kafka.consumer.kafka_consumer" in loaded
     seldom = ("kafka.coordinator.classic", "kafka.coordinator.assignors", "kafka.consumer.async_consumer")
@@ -173,7 +173,7 @@ with EmbeddedBroker(group_initial_rebalance_delay_ms=0) as broker:
 
 @pytest.mark.slow
 @pytest.mark.once
-def test_clients_of_today_load_nothing_of_old_generations() -> None:
+def test_current_clients_load_no_legacy_modules() -> None:
     loaded = loaded_after(CLIENTS_AT_WORK, KAFKA_PURE="1")
     assert "kafka.coordinator.classic" in loaded
     assert not [name for name in loaded if name.startswith("kafka.legacy")]
@@ -181,11 +181,11 @@ def test_clients_of_today_load_nothing_of_old_generations() -> None:
 
 @pytest.mark.slow
 @pytest.mark.once
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_exists() -> None:
     assert loaded_after("import kafka\nfor name in kafka.__all__: getattr(kafka, name)")
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
+def test_an_unknown_name_raises_attribute_error() -> None:
     import kafka
 
     with pytest.raises(AttributeError, match="no attribute 'KafkaConsumr'"):
@@ -200,14 +200,14 @@ SUBMODULES = (
 
 
 @pytest.mark.slow
-def test_submodules_are_there_with_the_package_as_in_kafka_python() -> None:
+def test_submodules_are_available_as_in_kafka_python() -> None:
     asks = "; ".join(f"assert kafka.{name}.__name__ == 'kafka.{name}'" for name in SUBMODULES)
     subprocess.run([sys.executable, "-c", f"import kafka; {asks}"], check=True, timeout=60)
     with pytest.raises(AttributeError, match=r"module 'kafka\.protocol' has no attribute 'nothing'"):
         _ = kafka.protocol.nothing
 
 
-def test_a_program_that_wants_kafka_python_2_finds_it() -> None:
+def test_a_program_that_requires_kafka_python_2_runs() -> None:
     version = tuple(int(part) for part in kafka.__version__.split("."))
     assert (2, 0) <= version < (4, 0)
     assert kafka.KafkaConsumer.DEFAULT_CONFIG["client_id"] == f"kafka-python-{kafka.__version__}"
@@ -218,7 +218,7 @@ def test_a_program_that_wants_kafka_python_2_finds_it() -> None:
 @pytest.mark.parametrize(
     ("client", "module"), [("KafkaConsumer", "kafka.consumer.group"), ("KafkaProducer", "kafka.producer.kafka")]
 )
-def test_a_client_is_loaded_through_the_module_that_tracing_agents_wait_for(client: str, module: str) -> None:
+def test_a_client_is_loaded_through_the_module_that_tracing_agents_patch(client: str, module: str) -> None:
     """New Relic's agent wraps the methods of a client when kafka-python's module of it is imported."""
     code = f"import sys; from kafka import {client}; assert sys.modules[{module!r}].{client} is {client}"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -55,13 +55,13 @@ def warnings_of_a_new_client(**env: str) -> str:
 
 
 @pytest.mark.slow
-def test_a_client_of_the_plain_variant_says_so_once_unless_it_was_asked_for() -> None:
+def test_a_client_of_the_plain_variant_warns_once_unless_requested() -> None:
     assert warnings_of_a_new_client().count("is not compiled here and runs several times slower") == 1
     assert warnings_of_a_new_client(KAFKA_PURE="1") == ""
 
 
 @pytest.mark.slow
-def test_a_zero_does_not_force_anything() -> None:
+def test_a_zero_does_not_force_the_plain_variant() -> None:
     assert variant_of_a_new_process(KAFKA_PURE="0") == variant_of_a_new_process()
 
 
@@ -70,7 +70,7 @@ def test_each_hot_module_exists() -> None:
 
 
 @pytest.mark.slow
-def test_this_process_runs_what_its_environment_asks_for() -> None:
+def test_this_process_runs_the_requested_variant() -> None:
     if _variant.plain_is_forced():
         assert set(_variant.compiled_modules().values()) == {False}
     else:

@@ -31,7 +31,7 @@ from kafka.errors import KafkaConfigurationError
 pytestmark = pytest.mark.once
 
 
-def test_consumer_defaults_are_those_of_the_second_generation() -> None:
+def test_consumer_defaults_match_kafka_python_2() -> None:
     config = parse_consumer({})
     assert config.connection.bootstrap_servers == (("localhost", 9092),)
     assert config.fetch.max_partition_fetch_bytes == 1_048_576
@@ -59,22 +59,22 @@ def test_producer_defaults_are_the_safe_ones() -> None:
         ("::1", (("::1", 9092),)),
     ],
 )
-def test_bootstrap_servers_are_read_in_every_usual_form(given: object, expected: object) -> None:
+def test_bootstrap_servers_are_accepted_in_every_usual_form(given: object, expected: object) -> None:
     assert parse_admin({"bootstrap_servers": given}).connection.bootstrap_servers == expected
 
 
 @pytest.mark.parametrize("given", ["", " , ", [], "a:b", "a:70000", 9092, [9092], None])
-def test_other_bootstrap_servers_are_refused(given: object) -> None:
+def test_other_bootstrap_servers_are_rejected(given: object) -> None:
     with pytest.raises(KafkaConfigurationError, match="bootstrap_servers"):
         parse_admin({"bootstrap_servers": given})
 
 
-def test_an_unknown_option_is_refused_with_the_nearest_one() -> None:
+def test_an_unknown_option_is_rejected_with_the_nearest_one() -> None:
     with pytest.raises(KafkaConfigurationError, match=r"'fetch_min_byte' is unknown; did you mean 'fetch_min_bytes'"):
         parse_consumer({"fetch_min_byte": 1})
 
 
-def test_an_option_of_another_client_is_refused_as_such() -> None:
+def test_an_option_of_another_client_is_rejected_as_such() -> None:
     with pytest.raises(KafkaConfigurationError, match="'acks' is an option of the producer, not of the consumer"):
         parse_consumer({"acks": 1})
 
@@ -107,12 +107,12 @@ def test_an_option_of_another_client_is_refused_as_such() -> None:
         {"api_version": "newest"},
     ],
 )
-def test_a_value_that_cannot_be_is_refused_by_name(configs: dict[str, object]) -> None:
+def test_an_invalid_value_is_rejected_with_the_options_name(configs: dict[str, object]) -> None:
     with pytest.raises(KafkaConfigurationError, match=next(iter(configs))):
         parse_producer(configs)
 
 
-def test_all_that_speaks_against_idempotence_is_told_at_once() -> None:
+def test_all_options_that_prevent_idempotence_are_reported() -> None:
     wrong: dict[str, Any] = {
         "acks": 1,
         "retries": 0,
@@ -128,7 +128,7 @@ def test_all_that_speaks_against_idempotence_is_told_at_once() -> None:
         assert ("leave out enable_idempotence=False" in text) == ("transactional_id" in configs)
 
 
-def test_what_one_group_protocol_does_not_know_is_refused_by_name() -> None:
+def test_options_of_the_other_group_protocol_are_rejected() -> None:
     assert parse_consumer({"group_protocol": "CLASSIC"}).group.group_protocol == "classic"
     with pytest.raises(KafkaConfigurationError, match="'group_protocol' expects 'classic' or 'consumer', not 'eager'"):
         parse_consumer({"group_protocol": "eager"})
@@ -152,7 +152,7 @@ def test_heartbeats_have_to_be_more_frequent_than_the_session_timeout() -> None:
         parse_consumer({"heartbeat_interval_ms": 10_000, "session_timeout_ms": 10_000})
 
 
-def test_older_spellings_are_understood() -> None:
+def test_older_spellings_are_accepted() -> None:
     config = parse_consumer({"auto_offset_reset": "smallest", "consumer_timeout_ms": -1, "api_version": "auto"})
     assert config.fetch.auto_offset_reset == "earliest"
     assert config.consumer.consumer_timeout_ms == math.inf
@@ -168,7 +168,7 @@ def test_java_names_become_keyword_arguments_of_the_right_type() -> None:
     assert parse_consumer(found).fetch.fetch_min_bytes == 5
 
 
-def test_an_unknown_java_name_is_refused_with_the_nearest_one() -> None:
+def test_an_unknown_java_name_is_rejected_with_the_nearest_one() -> None:
     with pytest.raises(KafkaConfigurationError, match=r"'fetch.min.byte' is unknown.*'fetch.min.bytes'"):
         from_java_names({"fetch.min.byte": "5"}, "consumer")
     with pytest.raises(KafkaConfigurationError, match=r"linger.ms"):
@@ -184,19 +184,19 @@ def test_every_option_is_documented_once_and_its_default_passes_its_own_check() 
         row.parse(name, row.default)
 
 
-def test_secrets_are_not_in_the_text_form() -> None:
+def test_options_as_text_contain_no_secrets() -> None:
     config = parse_admin({"sasl_plain_password": "hunter2"})
     assert "hunter2" not in repr(config)
 
 
-def test_a_server_with_a_password_is_refused_and_not_shown() -> None:
+def test_a_server_with_a_password_is_rejected_and_not_shown() -> None:
     for servers in ("SASL_SSL://ann:hunter2@h:1", ["h:1", "ann:hunter2@h:1"]):
         with pytest.raises(KafkaConfigurationError, match="without a user") as caught:
             parse_admin({"bootstrap_servers": servers})
         assert "hunter2" not in str(caught.value)
 
 
-def test_a_clients_config_has_secrets_and_does_not_show_them() -> None:
+def test_a_clients_config_contains_but_does_not_show_secrets() -> None:
     given = GivenConfigs(sasl_plain_password="hunter2", proxy_url=None, client_id="c")
     assert repr(given) == (
         "{'sasl_plain_password': <a value of type str (which is not shown)>, 'proxy_url': None, 'client_id': 'c'}"
@@ -253,7 +253,7 @@ def test_sasl_and_ssl_options_that_the_protocol_does_not_use_are_named(caplog: p
     assert "hunter2" not in caplog.text
 
 
-def test_a_password_in_clear_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unencrypted_password_causes_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     credentials = {"sasl_mechanism": "PLAIN", "sasl_plain_username": "alice", "sasl_plain_password": "hunter2"}
     assert warnings_of(caplog, {**credentials, "security_protocol": "SASL_SSL"}) == []
     (told,) = warnings_of(caplog, {**credentials, "security_protocol": "SASL_PLAINTEXT"})
@@ -265,14 +265,14 @@ def test_a_password_in_clear_is_warned_of(caplog: pytest.LogCaptureFixture) -> N
     "given",
     [{"kafka_client": print}, {"selector": print}, {"sock_chunk_bytes": 1}],
 )
-def test_options_without_effect_are_warned_of(given: dict[str, object], caplog: pytest.LogCaptureFixture) -> None:
+def test_options_without_effect_cause_a_warning(given: dict[str, object], caplog: pytest.LogCaptureFixture) -> None:
     protocol = {"security_protocol": "SASL_SSL", "sasl_mechanism": "GSSAPI"}
     told = warnings_of(caplog, {**protocol, **given})
     assert told == [f"option {next(iter(given))!r} is accepted but has no effect"]
 
 
 @pytest.mark.parametrize("parse", [parse_admin, parse_producer, parse_consumer])
-def test_the_defaults_given_by_hand_are_no_reason_to_warn(parse: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_explicit_defaults_cause_no_warning(parse: Any, caplog: pytest.LogCaptureFixture) -> None:
     client = parse.__name__.removeprefix("parse_")
     with caplog.at_level(logging.DEBUG, "kafka"):
         parse({name: row.default for name, row in option_table().items() if client in row.clients})
@@ -307,7 +307,7 @@ async def test_subclasses_of_asyncio_clients_may_have_other_defaults() -> None:
     assert Mine(group_id=None)._parsed.group.group_id is None
 
 
-def test_the_typed_keywords_are_those_of_the_table() -> None:
+def test_typed_keywords_match_the_table() -> None:
     root = pathlib.Path(__file__).resolve().parents[3]
     done = subprocess.run(
         [sys.executable, "scripts/options.py", "--check"], cwd=root, capture_output=True, text=True, check=False
@@ -342,7 +342,7 @@ def test_help_of_a_client_has_every_option_with_its_type_and_default(client: str
         assert "default 30000" in text
 
 
-def test_whole_numbers_of_other_types_are_taken_and_bools_are_not() -> None:
+def test_integers_of_other_types_are_accepted_but_bools_are_not() -> None:
     class Number:
         def __init__(self, number: int) -> None:
             self._number = number
@@ -371,7 +371,7 @@ def test_whole_numbers_of_other_types_are_taken_and_bools_are_not() -> None:
             parse_producer({name: True})
 
 
-def test_every_option_is_read_from_text_as_what_it_accepts() -> None:
+def test_every_option_is_converted_from_text_to_its_type() -> None:
     for row in option_table().values():
         kinds = set(row.accepts.split(" | "))
         if "bool" in kinds and "str" not in kinds:
@@ -383,18 +383,18 @@ def test_every_option_is_read_from_text_as_what_it_accepts() -> None:
 
 
 @pytest.mark.parametrize("value", [None, 0, False])
-def test_what_is_false_in_kafka_python_is_false(value: Any) -> None:
+def test_false_values_of_kafka_python_are_false(value: Any) -> None:
     assert parse_consumer({"enable_auto_commit": value}).group.enable_auto_commit is False
 
 
-def test_one_is_true_and_text_is_no_truth() -> None:
+def test_1_is_true_and_text_is_rejected() -> None:
     assert parse_consumer({"check_crcs": 1}).fetch.check_crcs is True
     for value in ("false", "True", 2, 1.0, []):
         with pytest.raises(KafkaConfigurationError, match="True or False"):
             parse_consumer({"check_crcs": value})
 
 
-def test_host_names_are_checked_where_nothing_was_said() -> None:
+def test_host_names_are_checked_by_default() -> None:
     assert parse_consumer({"ssl_check_hostname": None}).security.ssl_check_hostname is True
     assert parse_consumer({"ssl_check_hostname": False}).security.ssl_check_hostname is False
     with pytest.raises(KafkaConfigurationError, match="True or False"):
@@ -410,7 +410,7 @@ def test_milliseconds_may_have_a_fraction(given: float, expected: int) -> None:
         parse_consumer({"max_poll_records": 0.5 * 3})
 
 
-def test_infinitely_many_milliseconds_are_as_many_as_there_can_be() -> None:
+def test_infinite_milliseconds_become_the_maximum() -> None:
     assert parse_admin({"connections_max_idle_ms": math.inf}).connection.connections_max_idle_ms == 2**31 - 1
     for given in ({"connections_max_idle_ms": -math.inf}, {"max_in_flight_requests_per_connection": math.inf}):
         with pytest.raises(KafkaConfigurationError, match="expects a whole number"):
@@ -418,13 +418,13 @@ def test_infinitely_many_milliseconds_are_as_many_as_there_can_be() -> None:
 
 
 @pytest.mark.parametrize("value", [0, -2])
-def test_a_buffer_of_nothing_is_refused(value: int) -> None:
+def test_a_buffer_of_size_0_is_rejected(value: int) -> None:
     for option in ("receive_buffer_bytes", "send_buffer_bytes"):
         with pytest.raises(KafkaConfigurationError, match=option):
             parse_admin({option: value})
 
 
-def test_a_consumer_timeout_that_was_not_told_is_for_ever() -> None:
+def test_the_default_consumer_timeout_is_infinite() -> None:
     assert parse_consumer({"consumer_timeout_ms": None}).consumer.consumer_timeout_ms == math.inf
 
 
@@ -432,7 +432,7 @@ def test_a_consumer_timeout_that_was_not_told_is_for_ever() -> None:
     ("codec", "level"),
     [("gzip", -1), ("gzip", 0), ("gzip", 9), ("lz4", 17), ("zstd", -131_072), ("zstd", 22), ("snappy", 5), (None, 5)],
 )
-def test_a_level_of_the_codec_is_accepted_and_one_without_levels_ignores_it(codec: str | None, level: int) -> None:
+def test_levels_of_a_codec_are_accepted_and_ignored_by_codecs_without_levels(codec: str | None, level: int) -> None:
     config = parse_producer({"compression_type": codec, "compression_level": level})
     assert config.producer.compression_level == level
 
@@ -440,6 +440,6 @@ def test_a_level_of_the_codec_is_accepted_and_one_without_levels_ignores_it(code
 @pytest.mark.parametrize(
     ("codec", "level", "levels"), [("gzip", 10, "1 to 9"), ("lz4", 18, "1 to 17"), ("zstd", 23, "-131072 to 22")]
 )
-def test_a_level_that_the_codec_does_not_have_is_refused(codec: str, level: int, levels: str) -> None:
+def test_an_invalid_level_is_rejected(codec: str, level: int, levels: str) -> None:
     with pytest.raises(KafkaConfigurationError, match=f"{codec} has the levels {levels}, got {level}"):
         parse_producer({"compression_type": codec, "compression_level": level})

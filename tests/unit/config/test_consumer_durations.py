@@ -27,25 +27,25 @@ pytestmark = pytest.mark.once
         ("+P1D", 86_400_000),
     ],
 )
-def test_durations_are_read(text: str, expected: int) -> None:
+def test_durations_are_parsed(text: str, expected: int) -> None:
     assert milliseconds(text) == expected
 
 
 @pytest.mark.parametrize(
     "text", ["", "P", "PT", "P1DT", "1H", "PT1", "P1H", "P1M", "PT1H ", "PT1.5H", "P1W", "PT1S1M", "PTS"]
 )
-def test_other_texts_are_none(text: str) -> None:
+def test_other_text_is_not_a_duration(text: str) -> None:
     assert milliseconds(text) is None
 
 
-def test_a_policy_of_a_duration_means_a_time_before_now() -> None:
+def test_a_duration_policy_is_relative_to_now() -> None:
     assert reset_timestamp("by_duration:PT1H", 10_000_000) == 6_400_000
     assert reset_timestamp("by_duration:P30D", 10_000_000) == 0
     strategies = {name: reset_timestamp(name, 1) for name in ("earliest", "latest", "none")}
     assert strategies == {"earliest": EARLIEST, "latest": LATEST, "none": None}
 
 
-def test_the_option_takes_policies_in_any_case() -> None:
+def test_policies_ignore_case() -> None:
     given = ("BY_DURATION:pt1h", "by_duration:P1D", "Earliest", "largest")
     taken = [parse_consumer({"auto_offset_reset": each}).fetch.auto_offset_reset for each in given]
     assert taken == ["by_duration:pt1h", "by_duration:P1D", "earliest", "latest"]
@@ -62,7 +62,7 @@ def test_the_option_takes_policies_in_any_case() -> None:
         (3, "one of 'latest', 'earliest', 'none'"),
     ],
 )
-def test_what_is_no_policy_is_refused(value: object, says: str) -> None:
+def test_invalid_policies_are_rejected(value: object, says: str) -> None:
     with pytest.raises(KafkaConfigurationError, match=says) as refused:
         parse_consumer({"auto_offset_reset": value})
     assert repr(value) in str(refused.value)

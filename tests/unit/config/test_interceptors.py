@@ -16,7 +16,7 @@ def test_interceptors_are_classes_or_objects_one_or_several() -> None:
     assert parse_consumer({"interceptor_classes": given}).consumer.interceptor_classes == tuple(given)
 
 
-def test_what_is_no_interceptor_is_refused() -> None:
+def test_objects_that_are_not_interceptors_are_rejected() -> None:
     with pytest.raises(KafkaConfigurationError, match=r"classes or objects with some of on_send\(\), "):
         parse_producer({"interceptor_classes": [object()]})
     with pytest.raises(KafkaConfigurationError, match="is an option of the consumer and producer, not of the admin"):

@@ -92,7 +92,7 @@ def sasl(mechanism, jaas):
         ),
     ],
 )
-def test_each_login_module_says_its_credentials(mechanism, jaas, wanted):
+def test_each_login_module_provides_credentials(mechanism, jaas, wanted):
     found = sasl(mechanism, jaas)
     assert found == {"security_protocol": "SASL_SSL", "sasl_mechanism": mechanism, **wanted}
     parse_consumer(found)
@@ -112,7 +112,7 @@ def test_each_login_module_says_its_credentials(mechanism, jaas, wanted):
         ("M required url=http://host:1/path;", {"url": "http://host:1/path"}),
     ],
 )
-def test_the_grammar_is_that_of_java(text, options):
+def test_the_grammar_matches_java(text, options):
     entry = parse_jaas(text)
     assert (entry.module, entry.options) == ("M", options)
 
@@ -133,7 +133,7 @@ def test_the_grammar_is_that_of_java(text, options):
         ("x.OAuthBearerLoginModule required;", "which is for OAUTHBEARER, but 'sasl.mechanism' is 'PLAIN'"),
     ],
 )
-def test_what_is_wrong_with_it_is_told_without_a_secret(jaas, message):
+def test_syntax_errors_show_no_secret(jaas, message):
     with pytest.raises(KafkaConfigurationError, match=message) as caught:
         sasl("PLAIN", jaas)
     assert "hunter2" not in str(caught.value)
@@ -141,12 +141,12 @@ def test_what_is_wrong_with_it_is_told_without_a_secret(jaas, message):
 
 @pytest.mark.slow
 @given(st.text(max_size=60))
-def test_whatever_it_is_it_is_read_or_refused(text):
+def test_any_jaas_text_is_parsed_or_rejected(text):
     with contextlib.suppress(KafkaConfigurationError):
         assert "options" not in repr(parse_jaas(text))
 
 
-def test_javas_default_mechanism_is_kerberos_and_options_go_before_jaas():
+def test_the_default_mechanism_is_kerberos_and_options_override_jaas():
     assert from_java_names({"security.protocol": "SASL_SSL"})["sasl_mechanism"] == "GSSAPI"
     found = from_java_names(
         {
@@ -161,7 +161,7 @@ def test_javas_default_mechanism_is_kerberos_and_options_go_before_jaas():
 # Names
 
 
-def test_what_java_says_by_text_becomes_what_python_says():
+def test_text_is_converted_to_python_values():
     found = from_java_names(
         {
             "ssl.endpoint.identification.algorithm": "",
@@ -204,18 +204,18 @@ def test_what_java_says_by_text_becomes_what_python_says():
     ],
     ids=str,
 )
-def test_values_are_taken_as_javas_clients_take_them(properties, wanted):
+def test_values_are_stripped_as_in_java(properties, wanted):
     found = from_java_names(properties, "consumer")
     assert wanted.items() <= found.items()
     parse_consumer(found)
 
 
-def test_a_compression_level_counts_where_its_codec_has_a_blank_behind_it():
+def test_a_compression_level_applies_if_its_codec_has_trailing_blanks():
     found = from_java_names({"compression.type": "gzip ", "compression.gzip.level": " 3 "}, "producer")
     assert found == {"compression_type": "gzip", "compression_level": 3}
 
 
-def test_javas_classes_have_their_counterparts():
+def test_java_classes_have_equivalents():
     found = from_java_names(
         {
             "value.deserializer": "org.apache.kafka.common.serialization.StringDeserializer",
@@ -245,17 +245,17 @@ def test_javas_classes_have_their_counterparts():
         ({"sasl.jaas.config": 7}, "which is not shown"),
     ],
 )
-def test_what_cannot_be_had_is_told_with_what_to_do(properties, message):
+def test_unsupported_properties_are_rejected_with_advice(properties, message):
     with pytest.raises(KafkaConfigurationError, match=message) as caught:
         from_java_names(properties, "consumer")
     assert "hunter2" not in str(caught.value)
 
 
-def test_no_name_has_a_meaning_and_none():
+def test_no_name_is_both_supported_and_ignored():
     assert not (_WITHOUT_MEANING | set(_REFUSED)) & set(java_names())
 
 
-def test_names_without_meaning_are_told_once_together(caplog):
+def test_names_without_meaning_are_logged_together_once(caplog):
     with caplog.at_level(logging.WARNING, "kafka"):
         found = from_java_names(
             {
@@ -293,18 +293,18 @@ def test_names_without_meaning_are_told_once_together(caplog):
         ("", {}),
     ],
 )
-def test_properties_are_read_as_java_reads_them(text, wanted):
+def test_properties_files_are_parsed_as_in_java(text, wanted):
     assert parse_properties(text) == wanted
 
 
-def test_an_escape_that_is_none_is_told_with_its_line_and_no_value():
+def test_an_invalid_escape_is_reported_with_its_line_but_no_value():
     with pytest.raises(KafkaConfigurationError, match="line 3 contains") as caught:
         parse_properties("\n# x\nsasl.jaas.config=hunter2\\u12")
     assert "hunter2" not in str(caught.value)
 
 
 @given(st.dictionaries(st.text(min_size=1, max_size=8), st.text(max_size=12), max_size=4))
-def test_what_is_escaped_as_java_escapes_is_read_back(pairs):
+def test_text_escaped_as_in_java_round_trips(pairs):
     def escaped(text):
         units = text.encode("utf-16-be", "surrogatepass")
         return "".join(f"\\u{units[at]:02x}{units[at + 1]:02X}" for at in range(0, len(units), 2))
@@ -314,12 +314,12 @@ def test_what_is_escaped_as_java_escapes_is_read_back(pairs):
 
 
 @given(st.text(max_size=80))
-def test_any_text_is_read_or_refused(text):
+def test_any_properties_text_is_parsed_or_rejected(text):
     with contextlib.suppress(KafkaConfigurationError):
         assert all(isinstance(each, str) for pair in parse_properties(text).items() for each in pair)
 
 
-def test_a_file_is_enough_for_a_client(tmp_path):
+def test_a_properties_file_configures_a_client(tmp_path):
     path = tmp_path / "client.properties"
     path.write_bytes(
         b"# of another program\nbootstrap.servers = a:1,\\\n    b:2\nsecurity.protocol=SASL_SSL\nsasl.mechanism=PLAIN\n"

@@ -122,7 +122,7 @@ def test_a_setting_becomes_an_option(client: str, settings: dict[str, Any], want
     {"consumer": parse_consumer, "producer": parse_producer, "admin": parse_admin}[client](taken)
 
 
-def test_what_has_no_meaning_here_is_left_out_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+def test_settings_without_meaning_are_omitted_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
     settings = {"log_level": 7, "batch.num.messages": 5, "linger.ms": 1, "group.id": "g", "request.timeout.ms": 3}
     with caplog.at_level(logging.WARNING, logger="kafka"):
         assert from_librdkafka_names(settings, "consumer") == {"group_id": "g"}
@@ -148,13 +148,13 @@ def test_what_has_no_meaning_here_is_left_out_with_one_warning(caplog: pytest.Lo
     ],
     ids=str,
 )
-def test_what_would_be_otherwise_here_is_refused_with_advice(settings: dict[str, Any], says: str) -> None:
+def test_unsupported_settings_are_rejected_with_advice(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(KafkaConfigurationError) as caught:
         from_librdkafka_names(settings)
     assert says in str(caught.value)
 
 
-def test_a_setting_has_one_fate() -> None:
+def test_each_setting_is_in_one_table() -> None:
     fates = [set(RENAMED), set(CONVERTED), set(IDLE), set(REFUSED)]
     assert sum(map(len, fates)) == len(set().union(*fates))
     assert tuple(_CONVERT) == CONVERTED
@@ -166,7 +166,7 @@ def test_a_setting_has_one_fate() -> None:
     assert named <= {*option_table()}, named
 
 
-def test_among_names_of_java_a_setting_of_librdkafka_is_known_for_what_it_is() -> None:
+def test_a_librdkafka_setting_among_java_names_is_recognized() -> None:
     with pytest.raises(KafkaConfigurationError) as caught:
         from_java_names({"message.timeout.ms": 5}, "producer")
     assert "a setting of librdkafka (in Java 'delivery.timeout.ms')" in str(caught.value)

@@ -73,19 +73,19 @@ def test_none_is_the_default_or_a_value_of_the_option(client: str, caplog: pytes
 
 
 @pytest.mark.parametrize("client", PARSERS)
-def test_none_for_the_brokers_is_refused_as_a_missing_address_must_not_lead_to_localhost(client: str) -> None:
+def test_none_as_bootstrap_servers_is_rejected(client: str) -> None:
     with pytest.raises(KafkaConfigurationError, match="option 'bootstrap_servers' expects 'host:port' or a list"):
         PARSERS[client]({"bootstrap_servers": None})
 
 
-def test_an_option_of_another_client_is_refused_with_none_too() -> None:
+def test_an_option_of_another_client_is_rejected_even_if_none() -> None:
     with pytest.raises(KafkaConfigurationError, match="'acks' is an option of the producer, not of the consumer"):
         KafkaConsumer(acks=None)  # type: ignore[call-arg]
     with pytest.raises(KafkaConfigurationError, match="'acks_' is unknown"):
         parse_producer({"acks_": None})
 
 
-def test_a_default_of_a_subclass_stands_where_none_is_given(broker: EmbeddedBroker) -> None:
+def test_none_selects_a_subclasss_default(broker: EmbeddedBroker) -> None:
     class Patient(KafkaConsumer[Any, Any]):
         DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {**KafkaConsumer.DEFAULT_CONFIG, "max_poll_records": 7}
 
@@ -93,13 +93,13 @@ def test_a_default_of_a_subclass_stands_where_none_is_given(broker: EmbeddedBrok
         assert consumer.config["max_poll_records"] == 7
 
 
-def test_times_that_follow_from_others_do_not_follow_from_none() -> None:
+def test_none_does_not_affect_derived_times() -> None:
     assert parse_consumer({"request_timeout_ms": None}).look_up_timeout_ms == 60_000
     assert parse_consumer({"request_timeout_ms": 9_000, "default_api_timeout_ms": None}).look_up_timeout_ms == 9_000
 
 
 @pytest.mark.parametrize("face", [KafkaConsumer, KafkaProducer, KafkaAdminClient, KafkaShareConsumer])
-def test_a_client_is_made_with_none_for_every_option(broker: EmbeddedBroker, face: Any) -> None:
+def test_a_client_accepts_none_for_every_option(broker: EmbeddedBroker, face: Any) -> None:
     needed = {"bootstrap_servers": broker.bootstrap_servers}
     if face is KafkaShareConsumer:
         needed["group_id"] = "group"
@@ -112,7 +112,7 @@ def test_a_client_is_made_with_none_for_every_option(broker: EmbeddedBroker, fac
 @pytest.mark.parametrize(
     "face", [AsyncKafkaConsumer, AsyncKafkaProducer, AsyncKafkaAdminClient, AsyncKafkaShareConsumer]
 )
-def test_an_asyncio_client_is_started_with_none_for_every_option(broker: EmbeddedBroker, face: Any) -> None:
+def test_an_asyncio_client_accepts_none_for_every_option(broker: EmbeddedBroker, face: Any) -> None:
     needed = {"bootstrap_servers": broker.bootstrap_servers}
     if face is AsyncKafkaShareConsumer:
         needed["group_id"] = "group"
@@ -132,7 +132,7 @@ def test_an_asyncio_client_is_started_with_none_for_every_option(broker: Embedde
         (AIOKafkaAdminClient, "admin", ("loop",)),
     ],
 )
-def test_a_client_of_aiokafkas_names_is_started_with_none_for_every_option(
+def test_an_aiokafka_client_accepts_none_for_every_option(
     broker: EmbeddedBroker, face: Any, kind: str, more: tuple[str, ...]
 ) -> None:
     names = [name for name, row in option_table().items() if kind in row.clients]
@@ -145,7 +145,7 @@ def test_a_client_of_aiokafkas_names_is_started_with_none_for_every_option(
     asyncio.run(run())
 
 
-def test_aiokafkas_own_defaults_stand_where_none_is_given() -> None:
+def test_none_selects_aiokafkas_defaults() -> None:
     names = [name for name, row in option_table().items() if "consumer" in row.clients]
     assert consumer_options(nothing(["rebalance_timeout_ms", "loop"])) == consumer_options({})  # type: ignore[arg-type]
     chosen = consumer_options(nothing(names))  # type: ignore[arg-type]
@@ -154,14 +154,14 @@ def test_aiokafkas_own_defaults_stand_where_none_is_given() -> None:
     assert producer_options({"security_protocol": "SASL_SSL", "sasl_mechanism": None})["sasl_mechanism"] == "PLAIN"
 
 
-def test_a_bounded_read_is_made_with_none_for_every_option(broker: EmbeddedBroker) -> None:
+def test_a_bounded_read_accepts_none_for_every_option(broker: EmbeddedBroker) -> None:
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         producer.send("read", b"value").get(60)
     options = {**nothing(KafkaConsumer.DEFAULT_CONFIG), "bootstrap_servers": broker.bootstrap_servers}
     assert [record.value for record in kafka.read("read", **options)] == [b"value"]
 
 
-def test_a_client_of_nodes_is_made_with_none_for_every_option(broker: EmbeddedBroker) -> None:
+def test_the_old_kafka_client_accepts_none_for_every_option(broker: EmbeddedBroker) -> None:
     client = KafkaClient(**{**nothing(KafkaClient.DEFAULT_CONFIG), "bootstrap_servers": broker.bootstrap_servers})
     assert client.config["request_timeout_ms"] == KafkaClient.DEFAULT_CONFIG["request_timeout_ms"]
     coordinator = ConsumerCoordinator(
@@ -172,7 +172,7 @@ def test_a_client_of_nodes_is_made_with_none_for_every_option(broker: EmbeddedBr
     client.close()
 
 
-def test_a_connection_is_made_with_none_for_every_option(broker: EmbeddedBroker) -> None:
+def test_a_broker_connection_accepts_none_for_every_option(broker: EmbeddedBroker) -> None:
     host, port = broker.bootstrap_servers.split(":")
     connection = BrokerConnection(host, int(port), **nothing(BrokerConnection.DEFAULT_CONFIG))
     assert connection.connect_blocking(60)
@@ -180,7 +180,7 @@ def test_a_connection_is_made_with_none_for_every_option(broker: EmbeddedBroker)
     connection.close()
 
 
-def test_the_consumer_of_0_9_is_made_with_none_for_every_option(broker: EmbeddedBroker) -> None:
+def test_the_consumer_of_0_9_accepts_none_for_every_option(broker: EmbeddedBroker) -> None:
     options = {**nothing([*DEFAULT_CONSUMER_CONFIG, "metadata_broker_list"])}
     options |= {"bootstrap_servers": broker.bootstrap_servers, "consumer_timeout_ms": 1}
     consumer = MarkedConsumer(**options)

@@ -26,13 +26,13 @@ CLIENTS = [
 
 
 @pytest.mark.parametrize(("cls", "client"), CLIENTS)
-def test_a_client_documents_every_option_that_it_has_and_no_other(cls: type, client: str) -> None:
+def test_a_client_documents_exactly_its_options(cls: type, client: str) -> None:
     doc = inspect.getdoc(cls)
     assert doc is not None
     for row in option_table().values():
         assert doc.count(f"\n{row.name}: ") == (client in row.clients), row.name
 
 
-def test_no_default_shows_an_address_in_memory() -> None:
+def test_no_default_shows_a_memory_address() -> None:
     for client in ("consumer", "producer", "admin"):
         assert " at 0x" not in "\n".join(option_lines(client))

@@ -49,14 +49,14 @@ def restored() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("given", ["Custom", "custom", "CUSTOM"])
-def test_an_option_names_a_registered_mechanism_in_any_case_of_letters(given: str) -> None:
+def test_registered_mechanisms_ignore_case(given: str) -> None:
     register_sasl_mechanism("Custom", Own)
     assert parse_admin(LOGIN | {"sasl_mechanism": given}).security.sasl_mechanism == "Custom"
     assert get_sasl_mechanism(given) is Own
     assert mechanism_names() == (*BUILT_IN_NAMES, "Custom")
 
 
-def test_a_name_in_other_letters_is_taken() -> None:
+def test_mechanism_names_ignore_case() -> None:
     with pytest.raises(ValueError, match="'PLAIN' is already registered"):
         register_sasl_mechanism("plain", Own)
     register_sasl_mechanism("Custom", Own)
@@ -77,7 +77,7 @@ def test_a_class_that_replaces_a_built_in_one_inherits_the_rest_of_its_row(given
     assert (row.name, row.login_modules, row.sends_in_clear) == ("PLAIN", before.login_modules, "password")
 
 
-def test_a_secret_in_clear_is_still_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unencrypted_secret_still_causes_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     register_sasl_mechanism("PLAIN", Own, overwrite=True)
     security = parse_admin(LOGIN | {"sasl_mechanism": "PLAIN"}).security
     assert "sasl_mechanism='PLAIN' sends the password unencrypted" in caplog.text
@@ -92,7 +92,7 @@ def test_a_class_that_replaces_a_built_in_one_decides_itself_what_it_needs() -> 
     check_mechanism(bare)
 
 
-def test_the_java_login_module_still_belongs_to_it(tmp_path: Path) -> None:
+def test_the_java_login_module_is_kept(tmp_path: Path) -> None:
     register_sasl_mechanism("PLAIN", Own, overwrite=True)
     file = tmp_path / "client.properties"
     file.write_text(

@@ -58,7 +58,7 @@ def on_the_command_line(*pairs: str, variables: Mapping[str, str] | None = None)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", WRONG)
-def test_no_option_shows_a_secret_that_it_was_given(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_option_shows_a_secret_value(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     value = WRONG[kind]
     for name in NAMES:
         for client in (parse_admin, parse_consumer, parse_producer):
@@ -67,14 +67,14 @@ def test_no_option_shows_a_secret_that_it_was_given(kind: str, caplog: pytest.Lo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", WRONG)
-def test_no_property_shows_a_secret_that_it_was_given(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_property_shows_a_secret_value(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     value = WRONG[kind]
     for name in JAVA:
         for given in (from_java_names, from_librdkafka_names, lambda each: client_configs(each, "consumer")):
             assert SECRET not in told(lambda: given({name: value, f"kafka.{name}": value}), caplog), name  # noqa: B023
 
 
-def test_no_unknown_name_brings_a_secret_with_it(caplog: pytest.LogCaptureFixture) -> None:
+def test_unknown_names_show_no_secret(caplog: pytest.LogCaptureFixture) -> None:
     takers: list[Callable[[dict[str, Any]], object]] = [parse_admin, parse_consumer, parse_producer, from_java_names]
     takers += [from_librdkafka_names, lambda each: client_configs(each, "producer")]
     for name in ("sasl_plain_pasword", "sasl.passwort", "kafka.ssl.key", "SSL.KEYSTORE.KEY", SECRET, f"{SECRET}+/="):
@@ -105,7 +105,7 @@ def test_the_command_line_shows_no_secret(value: str, caplog: pytest.LogCaptureF
         assert SECRET not in told(lambda: on_the_command_line(variables=variables), caplog), name  # noqa: B023
 
 
-def test_pem_text_in_the_place_of_a_file_is_told_where_it_belongs() -> None:
+def test_pem_text_instead_of_a_file_is_rejected_with_advice() -> None:
     with pytest.raises(kafka.errors.KafkaConfigurationError) as failure:
         kafka.KafkaProducer(security_protocol="SSL", ssl_keyfile=PEM)
     assert str(failure.value).endswith(
@@ -118,11 +118,11 @@ def test_pem_text_in_the_place_of_a_file_is_told_where_it_belongs() -> None:
     ("value", "expected"),
     [("30s", "'30s'"), ("1_000 ms", "'1_000 ms'"), ("yes", "'yes'"), ("hunter2", "not shown"), (PEM, "not shown")],
 )
-def test_of_text_for_a_number_only_what_is_like_one_is_shown(value: str, expected: str) -> None:
+def test_only_text_that_resembles_a_number_is_shown(value: str, expected: str) -> None:
     assert expected in shown_number("linger_ms", value)
 
 
-def test_of_a_setting_without_a_sign_only_the_name_is_shown() -> None:
+def test_only_the_name_of_a_setting_without_an_equals_sign_is_shown() -> None:
     assert shown_setting(f"sasl.password:{SECRET}") == "'sasl.password' with ':' instead of '='"
     assert shown_setting("request_timeout_ms") == "'request_timeout_ms' without '='"
     assert shown_setting(SECRET) == "text without '=' (which is not shown)"
@@ -151,7 +151,7 @@ def reachable(start: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("client", ["KafkaProducer", "KafkaConsumer", "KafkaAdminClient"])
-def test_no_object_of_a_client_has_a_password_in_its_text_form(client: str, broker: EmbeddedBroker) -> None:
+def test_no_object_of_a_client_shows_a_password(client: str, broker: EmbeddedBroker) -> None:
     given = {"sasl_plain_password": SECRET, "ssl_password": SECRET}
     with getattr(kafka, client)(bootstrap_servers=broker.bootstrap_servers, **given) as made:
         if client != "KafkaProducer":
@@ -166,13 +166,13 @@ def test_no_object_of_a_client_has_a_password_in_its_text_form(client: str, brok
 
 
 @pytest.mark.parametrize("read", [from_java_names, from_librdkafka_names])
-def test_a_line_of_dashes_in_the_place_of_a_name_is_refused_at_once(
+def test_a_line_of_dashes_as_a_name_is_rejected_quickly(
     read: Callable[[Mapping[str, Any]], object],
 ) -> None:
     with pytest.raises(kafka.errors.KafkaConfigurationError, match="text that is not a name and is not shown"):
         read({f"part {'-' * 80} (production)": "1"})
 
 
-def test_a_number_of_many_digits_is_refused_at_once() -> None:
+def test_a_number_with_many_digits_is_rejected_quickly() -> None:
     with pytest.raises(kafka.errors.KafkaConfigurationError, match="expects a whole number, not other text"):
         from_java_names({"batch.size": "1" * 500_000 + "!!!!"})

@@ -36,7 +36,7 @@ def run(code: str, *arguments: str, **env: str) -> str:
 
 
 @pytest.mark.parametrize("path", ADDRESSES)
-def test_each_path_gives_what_its_row_says(path: str) -> None:
+def test_each_path_has_the_names_in_its_row(path: str) -> None:
     module = importlib.import_module(path)
     assert module.__doc__ == ADDRESSES[path].doc
     assert hasattr(module, "__path__") == file_of(path).endswith("/__init__.py")
@@ -47,7 +47,7 @@ def test_each_path_gives_what_its_row_says(path: str) -> None:
     assert "_Any" not in given
 
 
-def test_a_row_renames_and_keeps_apart() -> None:
+def test_a_row_can_rename_and_hide_names() -> None:
     common, client, codec = map(importlib.import_module, ("kafka.common", "kafka.client_async", "kafka.codec"))
     assert common.OffsetsLoadInProgressCode is kafka.errors.CoordinatorLoadInProgressError
     assert client.selectors.__name__ == "selectors"
@@ -62,11 +62,11 @@ def test_the_finder_is_last_and_installed_once() -> None:
 
 
 @pytest.mark.parametrize("name", ["kafka.commons", "kafka.legacy.common", "kafka.protocol.nothing", "json.common"])
-def test_another_name_is_left_to_others(name: str) -> None:
+def test_other_names_are_left_to_other_finders(name: str) -> None:
     assert OldPaths.find_spec(name, [str(SOURCE / "kafka")]) is None
 
 
-def test_what_is_not_in_the_table_is_missing_as_ever() -> None:
+def test_paths_not_in_the_table_raise_the_usual_error() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"No module named 'kafka\.protocol\.nothing'"):
         importlib.import_module("kafka.protocol.nothing")
     assert find_spec("kafka.protocol.nothing") is None
@@ -75,13 +75,13 @@ def test_what_is_not_in_the_table_is_missing_as_ever() -> None:
 
 
 @pytest.mark.slow
-def test_the_table_is_read_for_an_old_path_only() -> None:
+def test_the_table_is_only_loaded_for_old_paths() -> None:
     code = "import sys, kafka, kafka.errors\n{}\nprint('kafka.legacy.addresses' in sys.modules)"
     assert run(code.format("from kafka import KafkaConsumer, KafkaProducer, KafkaAdminClient")) == "False\n"
     assert run(code.format("from kafka.common import KafkaError")) == "True\n"
 
 
-def test_it_can_be_loaded_again() -> None:
+def test_a_path_can_be_reloaded() -> None:
     module = importlib.import_module("kafka.consumer.simple")
     before = module.SimpleConsumer
     del module.SimpleConsumer
@@ -89,7 +89,7 @@ def test_it_can_be_loaded_again() -> None:
     assert module.SimpleConsumer is before
 
 
-def test_its_text_can_be_read() -> None:
+def test_source_is_available() -> None:
     module = importlib.import_module("kafka.conn")
     assert inspect.getsource(module) == source_of("kafka.conn")
     assert module.__file__ == str(SOURCE / "kafka" / "conn.py")
@@ -97,7 +97,7 @@ def test_its_text_can_be_read() -> None:
         pkgutil.get_data("kafka.protocol", "nothing.txt")
 
 
-def test_a_traceback_shows_its_lines() -> None:
+def test_tracebacks_show_source_lines() -> None:
     try:
         importlib.import_module("kafka.conn").nothing  # noqa: B018
     except AttributeError as error:
@@ -105,13 +105,13 @@ def test_a_traceback_shows_its_lines() -> None:
     assert "return _old_names.of_a_package(__name__, name, {})" in shown
 
 
-def test_a_package_has_no_resources_and_its_submodules_as_attributes() -> None:
+def test_a_package_has_submodules_as_attributes_and_no_resources() -> None:
     assert not importlib.resources.files("kafka.protocol").joinpath("nothing.txt").is_file()
     assert an_old_package is sys.modules["kafka.protocol.admin"]
     assert kafka.protocol.admin.acl is importlib.import_module(".acl", "kafka.protocol.admin")
 
 
-def test_a_class_of_an_old_path_is_pickled_by_it() -> None:
+def test_a_class_is_pickled_by_its_old_path() -> None:
     request = kafka.protocol.metadata.MetadataRequest[1]
     assert request.__module__ == "kafka.protocol.metadata"
     data = pickle.dumps(request)
@@ -120,7 +120,7 @@ def test_a_class_of_an_old_path_is_pickled_by_it() -> None:
 
 
 @pytest.mark.slow
-def test_a_module_can_be_run_and_a_package_cannot() -> None:
+def test_modules_can_be_run_but_packages_cannot() -> None:
     run("", "-m", "kafka.util")
     run("", "-m", "kafka.protocol.fetch")
     command = [sys.executable, "-m", "kafka.protocol"]
@@ -130,7 +130,7 @@ def test_a_module_can_be_run_and_a_package_cannot() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pure", ["", "1"])
-def test_they_are_served_from_an_archive(tmp_path: Path, pure: str) -> None:
+def test_paths_are_served_from_an_archive(tmp_path: Path, pure: str) -> None:
     """As of Spark's ``--py-files``, or of an application in one file."""
     archive = tmp_path / "kafka.zip"
     with zipfile.ZipFile(archive, "w") as out:

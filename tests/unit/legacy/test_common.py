@@ -47,7 +47,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", [*PAYLOADS, *OTHERS])
-def test_a_tuple_of_0_9_has_its_fields(name: str) -> None:
+def test_fields_of_0_9_tuples(name: str) -> None:
     fields = {**PAYLOADS, **OTHERS}[name]
     values = tuple(range(len(fields)))
     made = getattr(kafka.common, name)(*values)
@@ -62,13 +62,13 @@ def test_a_tuple_of_0_9_has_its_fields(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAYLOADS)
-def test_the_same_tuple_has_the_name_of_1_0_too(name: str) -> None:
+def test_tuples_have_both_names(name: str) -> None:
     old = getattr(kafka.common, name)
     assert getattr(kafka.common, f"{name}Payload") is old
     assert getattr(structs, f"{name}Payload") is old
 
 
-def test_common_is_structs_and_errors() -> None:
+def test_common_combines_structs_and_errors() -> None:
     assert kafka.common.TopicPartition is kafka.common.TopicAndPartition is structs.TopicPartition
     assert kafka.common.OffsetAndMetadata is structs.OffsetAndMetadata
     assert kafka.common.KafkaError is errors.KafkaError
@@ -76,7 +76,7 @@ def test_common_is_structs_and_errors() -> None:
     assert kafka.common.x is errors.UnknownTopicOrPartitionError
 
 
-def test_a_broker_of_1_0_unpacks_into_three_and_keeps_its_rack() -> None:
+def test_broker_metadata_of_1_0_has_three_items_and_a_rack() -> None:
     broker = kafka.common.BrokerMetadata(1, "host", 9092, "a")
     node, host, port = broker
     assert (node, host, port, broker.rack) == (1, "host", 9092, "a")
@@ -97,18 +97,18 @@ def test_a_broker_of_1_0_unpacks_into_three_and_keeps_its_rack() -> None:
         (58, ("AuthenticationFailedError",)),
     ],
 )
-def test_names_of_one_error_are_one_class(code: int, names: tuple[str, ...]) -> None:
+def test_aliases_of_an_error_are_the_same_class(code: int, names: tuple[str, ...]) -> None:
     for name in names:
         assert getattr(kafka.common, name) is errors.for_code(code)
 
 
 @pytest.mark.parametrize("name", ["ConsumerFetchSizeTooSmall", "ConsumerNoMoreData", "ConsumerTimeout"])
-def test_an_error_of_the_old_consumers_is_a_kafka_error(name: str) -> None:
+def test_errors_of_old_consumers_are_kafka_errors(name: str) -> None:
     with pytest.raises(errors.KafkaError, match="why"):
         raise getattr(errors, name)("why")
 
 
-def test_errors_of_the_old_producers_carry_what_failed() -> None:
+def test_errors_of_old_producers_contain_the_failed_messages() -> None:
     failed = errors.FailedPayloadsError("payload", "why")
     full = errors.AsyncProducerQueueFull(["message"], "why")
     assert (failed.payload, failed.args) == ("payload", ("why",))
@@ -117,14 +117,14 @@ def test_errors_of_the_old_producers_carry_what_failed() -> None:
     assert pickle.loads(pickle.dumps(full)).failed_msgs == ["message"]
 
 
-def test_a_truncation_says_where_to_go_back_to() -> None:
+def test_a_truncation_error_contains_the_divergent_offsets() -> None:
     where = {structs.TopicPartition("t", 0): structs.OffsetAndMetadata(5)}
     for error in (errors.LogTruncationError(where), pickle.loads(pickle.dumps(errors.LogTruncationError(where)))):
         assert error.divergent_offsets == where
         assert "offset=5" in str(error)
 
 
-def test_values_of_kafka_python_3_are_at_the_top() -> None:
+def test_names_of_kafka_python_3_are_at_the_top_level() -> None:
     assert kafka.ConsumerGroupMetadata("g") == ("g", -1, "", None, structs.MemberState.UNJOINED)
     assert kafka.IsolationLevel is kafka.admin.IsolationLevel
     assert kafka.OffsetSpec is kafka.admin.OffsetSpec
@@ -150,7 +150,7 @@ def test_values_of_kafka_python_3_are_at_the_top() -> None:
         ("kafka.producer", "KafkaProducer KeyedProducer SimpleProducer"),
     ],
 )
-def test_a_star_gives_the_names_of_old_generations_and_an_import_loads_none(package: str, names: str) -> None:
+def test_a_star_import_loads_old_names_and_a_plain_import_does_not(package: str, names: str) -> None:
     code = (
         f"import sys, {package}; assert not [name for name in sys.modules if name.startswith('kafka.legacy')];"
         f"from {package} import *; assert set({names.split()!r}) <= set(globals())"
@@ -158,7 +158,7 @@ def test_a_star_gives_the_names_of_old_generations_and_an_import_loads_none(pack
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
-def test_check_error_takes_responses_and_errors_as_1_0_did() -> None:
+def test_check_error_accepts_responses_and_errors_as_in_1_0() -> None:
     answered = structs.ProduceResponsePayload("t", 0, 6, -1)
     with pytest.raises(errors.NotLeaderForPartitionError) as caught:
         errors.check_error(answered)
@@ -168,14 +168,14 @@ def test_check_error_takes_responses_and_errors_as_1_0_did() -> None:
         errors.check_error(ValueError("itself"))
 
 
-def test_what_was_tried_again_is_named() -> None:
+def test_retriable_error_types() -> None:
     for group in ("RETRY_BACKOFF_ERROR_TYPES", "RETRY_REFRESH_ERROR_TYPES"):
         assert set(getattr(kafka.common, group)) <= set(kafka.common.RETRY_ERROR_TYPES)
     assert issubclass(errors.NotLeaderForPartitionError, kafka.common.RETRY_REFRESH_ERROR_TYPES)
     assert not issubclass(errors.OffsetOutOfRangeError, kafka.common.RETRY_ERROR_TYPES)
 
 
-def test_the_base_of_broker_errors_has_no_code() -> None:
+def test_broker_response_error_has_no_code() -> None:
     base = errors.BrokerResponseError
     assert (base.errno, base.message, base.description) == (None, None, None)
     assert str(base("text")) == "[Error None] BrokerResponseError: text"
@@ -184,17 +184,17 @@ def test_the_base_of_broker_errors_has_no_code() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["admin", "structs", "consumer", "producer", "cluster", "coordinator", "serializer"])
-def test_import_kafka_alone_gives_its_modules(name: str) -> None:
+def test_import_kafka_provides_submodules(name: str) -> None:
     code = f"import kafka; assert kafka.{name}.__name__ == 'kafka.{name}'; assert {name!r} in dir(kafka)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
-def test_the_tuples_of_old_clients_are_not_loaded_with_the_present_ones() -> None:
+def test_current_clients_do_not_load_old_tuples() -> None:
     code = "import sys, kafka.structs; assert not [m for m in sys.modules if 'legacy' in m]"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
-def test_tuples_have_the_defaults_that_the_specification_has() -> None:
+def test_tuple_defaults_match_the_specification() -> None:
     assert structs.OffsetAndMetadata(5) == (5, None, None)
     assert structs.OffsetAndTimestamp(5, 1000) == (5, 1000, None)
     assert structs.BrokerMetadata(1, "h", 9092).rack is None
@@ -203,7 +203,7 @@ def test_tuples_have_the_defaults_that_the_specification_has() -> None:
     assert structs.PartitionMetadata("t", 0, 1, 5, [1], [1])[-2:] == (None, None)
 
 
-def test_record_metadata_can_be_made_of_an_offset_alone() -> None:
+def test_record_metadata_from_an_offset_only() -> None:
     at = structs.TopicPartition("t", 0)
     expected = ("t", 0, at, 7, None, None, None, None, None)
     for made in (RecordMetadata("t", 0, at, 7), RecordMetadata("t", 0, 7), RecordMetadata("t", 0, offset=7)):
@@ -214,7 +214,7 @@ def test_record_metadata_can_be_made_of_an_offset_alone() -> None:
     assert RecordMetadata("t", 0)._replace(offset=9).offset == 9
 
 
-def test_record_metadata_can_be_made_as_the_specification_shows() -> None:
+def test_record_metadata_as_in_the_specification() -> None:
     """There the offset is third, and there is a leader epoch."""
     made = RecordMetadata("t", 0, 7, 1000, 5, 1, 2, 3)
     assert made == ("t", 0, ("t", 0), 7, 1000, 5, 1, 2, None)
@@ -230,7 +230,7 @@ def test_record_metadata_can_be_made_as_the_specification_shows() -> None:
         RecordMetadata("t", 0, *[None] * 8)
 
 
-def test_a_record_can_be_made_in_the_order_of_each_release() -> None:
+def test_records_accept_the_argument_order_of_each_release() -> None:
     values: tuple[Any, ...] = (7, 1000, 0, b"k", b"v")
     made = ConsumerRecord("t", 0, *values)
     assert made == ConsumerRecord(
@@ -246,7 +246,7 @@ def test_a_record_can_be_made_in_the_order_of_each_release() -> None:
 
 
 @pytest.mark.parametrize("given", [structs.OffsetAndMetadata(0), structs.OffsetAndMetadata(0, "", -1)])
-def test_a_committed_offset_is_what_was_committed(given: structs.OffsetAndMetadata) -> None:
+def test_committed_offset_equals_what_was_committed(given: structs.OffsetAndMetadata) -> None:
     committed = CommittedOffset(structs.OffsetAndMetadata(0, "", -1))
     assert committed
     assert committed == given

@@ -36,13 +36,13 @@ ENCODERS = {
 
 
 @pytest.mark.parametrize("case", ORIGINALS)
-def test_what_the_original_wrote_is_read(case: str) -> None:
+def test_data_of_the_original_is_decompressed(case: str) -> None:
     function, payload = case.split(".")
     assert DECODERS[function](base64.b64decode(ORIGINALS[case])) == PAYLOADS[payload]
 
 
 @pytest.mark.parametrize("case", [case for case in ORIGINALS if case.split(".")[0] not in ("gzip", "lz4")])
-def test_the_bytes_are_those_of_the_original(case: str) -> None:
+def test_bytes_match_the_original(case: str) -> None:
     """Not for gzip, which has the time in it, nor for lz4, which has the size there."""
     function, payload = case.split(".")
     assert ENCODERS[function](PAYLOADS[payload]) == base64.b64decode(ORIGINALS[case])
@@ -50,7 +50,7 @@ def test_the_bytes_are_those_of_the_original(case: str) -> None:
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 @pytest.mark.parametrize("function", ENCODERS)
-def test_what_is_written_is_read(function: str, payload: str) -> None:
+def test_round_trip(function: str, payload: str) -> None:
     data = PAYLOADS[payload]
     for given in (data, bytearray(data), memoryview(data)):
         encoded = ENCODERS[function](given)
@@ -60,14 +60,14 @@ def test_what_is_written_is_read(function: str, payload: str) -> None:
         assert decoded == data
 
 
-def test_xerials_framing_is_told_from_raw_snappy() -> None:
+def test_xerials_framing_is_distinguished_from_raw_snappy() -> None:
     assert kafka.codec._detect_xerial_stream(kafka.codec.snappy_encode(b"a"))
     assert kafka.codec._detect_xerial_stream(memoryview(b"\x82SNAPPY\x00\x01\x00\x00\x00\x01\x00\x00\x00more"))
     assert not kafka.codec._detect_xerial_stream(kafka.codec.snappy_encode(b"SNAPPY" * 50, xerial_compatible=False))
     assert not kafka.codec._detect_xerial_stream(b"\x82SNAPPY\x00")
 
 
-def test_every_codec_is_there() -> None:
+def test_every_codec_is_available() -> None:
     for name in ("gzip", "snappy", "lz4", "zstd"):
         assert getattr(kafka.codec, f"has_{name}")() is True
 
@@ -79,12 +79,12 @@ def test_gzip_levels_differ() -> None:
     assert len(dense) < len(quick)
 
 
-def test_two_members_and_nothing_are_read_as_gzip_does() -> None:
+def test_two_gzip_members_and_empty_data() -> None:
     assert kafka.codec.gzip_decode(gzip.compress(b"a") + gzip.compress(b"b")) == b"ab"
     assert kafka.codec.gzip_decode(b"") == kafka.codec.zstd_decode(b"") == b""
 
 
-def test_options_of_the_library_lz4_are_taken() -> None:
+def test_options_of_the_library_lz4_are_accepted() -> None:
     assert kafka.codec.lz4_decode(kafka.codec.lz4_encode(b"kafka" * 99, compression_level=9, store_size=False))
 
 
@@ -98,6 +98,6 @@ def test_options_of_the_library_lz4_are_taken() -> None:
         ("zstd", zstandard.ZstdError),
     ],
 )
-def test_damage_is_the_error_that_the_original_raised(function: str, error: type[Exception]) -> None:
+def test_damaged_data_raises_the_originals_error(function: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         DECODERS[function](b"garbage garbage garbage")

@@ -49,7 +49,7 @@ def partitions() -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["-W", "always::DeprecationWarning"]])
-def test_old_classes_are_told_of_at_the_programs_lines_where_that_is_asked_for(
+def test_deprecation_warnings_point_to_the_program_when_enabled(
     broker: EmbeddedBroker, client: SimpleClient, tmp_path: Path, options: list[str]
 ) -> None:
     program = tmp_path / "program.py"
@@ -64,7 +64,7 @@ def test_old_classes_are_told_of_at_the_programs_lines_where_that_is_asked_for(
 
 
 @pytest.mark.slow
-def test_a_warning_as_an_error_is_raised_before_anything_is_opened(broker: EmbeddedBroker, tmp_path: Path) -> None:
+def test_a_warning_turned_into_an_error_is_raised_before_connecting(broker: EmbeddedBroker, tmp_path: Path) -> None:
     code = f"import kafka\nkafka.SimpleClient({broker.bootstrap_servers!r})"
     command = [sys.executable, "-W", "error::DeprecationWarning", "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

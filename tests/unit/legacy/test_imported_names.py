@@ -25,7 +25,7 @@ NAMES = [
 ]
 
 
-def test_each_of_them_is_what_it_is_at_home() -> None:
+def test_each_name_is_the_same_object_as_in_its_module() -> None:
     for module, name, home in NAMES:
         there = getattr(importlib.import_module(home), name)
         assert getattr(importlib.import_module(module), name) is there, f"{module}.{name}"
@@ -45,19 +45,19 @@ def test_each_of_them_is_what_it_is_at_home() -> None:
         "from kafka.vendor import enum34, selectors34, six, socketpair",
     ],
 )
-def test_a_program_imports_them_first_of_all(line: str) -> None:
+def test_names_can_be_imported_first(line: str) -> None:
     subprocess.run([sys.executable, "-W", "error", "-c", line], check=True, timeout=60)
 
 
 @pytest.mark.parametrize("module", ["kafka.structs", "kafka.client_async", "kafka.conn", "kafka.consumer", "kafka"])
-def test_a_name_that_is_nowhere_is_missing_as_in_any_module(module: str) -> None:
+def test_an_unknown_name_raises_the_usual_error(module: str) -> None:
     loaded = importlib.import_module(module)
     assert not hasattr(loaded, "NotThere")
     with pytest.raises(AttributeError, match=f"module '{module}' has no attribute 'NotThere'"):
         loaded.NotThere  # noqa: B018
 
 
-def test_types_of_a_program_write_and_read_by_the_helpers_of_the_types() -> None:
+def test_custom_types_can_use_pack_and_unpack() -> None:
     form = struct.Struct(">h")
     assert _pack(form.pack, 7) == Int16.encode(7)
     assert _unpack(form.unpack, _pack(form.pack, 7)) == 7
@@ -67,10 +67,10 @@ def test_types_of_a_program_write_and_read_by_the_helpers_of_the_types() -> None
         _unpack(form.unpack, b"1")
 
 
-def test_checksums_of_either_implementation_are_the_same() -> None:
+def test_both_checksum_implementations_agree() -> None:
     data = memoryview(b"123456789")
     assert crc32c_py(data) == crc32c_c(data) == calc_crc32c(data) == calc_crc32c(data, crc32c_py) == 0xE3069283
 
 
-def test_records_of_a_poll_have_one_class_under_each_name() -> None:
+def test_polled_records_have_the_same_class_under_each_name() -> None:
     assert kafka.structs.ConsumerRecords is ConsumerRecords

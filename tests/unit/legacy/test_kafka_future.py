@@ -14,7 +14,7 @@ from kafka.future import Future
 from kafka.producer.future import FutureRecordMetadata
 
 
-def test_those_who_wait_are_told_in_their_order_and_late_ones_at_once() -> None:
+def test_callbacks_run_in_order_and_late_ones_immediately() -> None:
     told: list[Any] = []
     future = Future()
     assert future.add_callback(told.append) is future
@@ -28,7 +28,7 @@ def test_those_who_wait_are_told_in_their_order_and_late_ones_at_once() -> None:
     assert (future.is_done, future.succeeded(), future.failed(), future.retriable()) == (True, True, False, False)
 
 
-def test_a_failure_has_its_error() -> None:
+def test_failure_stores_the_error() -> None:
     told: list[Any] = []
     future = Future().add_both(told.append)
     future.failure(KafkaConnectionError)
@@ -38,7 +38,7 @@ def test_a_failure_has_its_error() -> None:
     assert not Future().failure(ValueError("x")).retriable()
 
 
-def test_it_is_completed_once() -> None:
+def test_it_can_be_completed_only_once() -> None:
     future = Future().success(None)
     with pytest.raises(AssertionError, match="already complete"):
         future.success(None)
@@ -49,7 +49,7 @@ def test_it_is_completed_once() -> None:
 
 
 @pytest.mark.parametrize("error", [None, ValueError("x")])
-def test_a_chain_completes_another(error: Exception | None) -> None:
+def test_chain_completes_another_future(error: Exception | None) -> None:
     first, second = Future(), Future()
     first.chain(second)
     if error is None:
@@ -59,7 +59,7 @@ def test_a_chain_completes_another(error: Exception | None) -> None:
     assert (second.value, second.exception) == (first.value, error)
 
 
-def test_an_error_of_a_callback_is_logged_or_raised(caplog: pytest.LogCaptureFixture) -> None:
+def test_callback_errors_are_logged_or_raised(caplog: pytest.LogCaptureFixture) -> None:
     told: list[Any] = []
     with caplog.at_level(logging.ERROR, "kafka.future"):
         Future().add_callback(lambda value: 1 / value).add_callback(told.append).success(0)
@@ -73,7 +73,7 @@ def test_an_error_of_a_callback_is_logged_or_raised(caplog: pytest.LogCaptureFix
         Raising().add_callback(lambda value: 1 / value).success(0)
 
 
-async def test_it_can_be_awaited_whichever_thread_completes_it() -> None:
+async def test_it_can_be_awaited_and_completed_in_another_thread() -> None:
     future = Future()
     threading.Timer(0, future.success, (5,)).start()
     assert await future == 5
@@ -81,12 +81,12 @@ async def test_it_can_be_awaited_whichever_thread_completes_it() -> None:
         await Future().failure(ValueError("why"))
 
 
-def test_a_producers_future_is_one() -> None:
+def test_a_producers_future_is_an_instance() -> None:
     assert issubclass(FutureRecordMetadata, kafka.future.Future)
 
 
 @pytest.mark.parametrize("is_failed", [False, True])
-def test_one_that_is_done_can_be_awaited_without_a_loop(is_failed: bool) -> None:
+def test_a_done_future_can_be_awaited_without_a_loop(is_failed: bool) -> None:
     future = Future().failure(KeyError("k")) if is_failed else Future().success(5)
 
     async def wait() -> Any:

@@ -26,7 +26,7 @@ def test_a_crc_is_signed(data: bytes, expected: int) -> None:
     assert util.crc32(data) == expected
 
 
-def test_strings_are_written_and_read() -> None:
+def test_strings_are_encoded_and_decoded() -> None:
     assert util.write_int_string(b"some string") == b"\x00\x00\x00\x0bsome string"
     assert util.write_int_string(b"") == b"\x00\x00\x00\x00"
     assert util.write_int_string(None) == b"\xff\xff\xff\xff"
@@ -39,7 +39,7 @@ def test_strings_are_written_and_read() -> None:
     assert util.relative_unpack(">hh", b"\x00\x01\x00\x00\x02", 0) == ((1, 0), 4)
 
 
-def test_what_cannot_be_written_is_refused() -> None:
+def test_values_that_cannot_be_encoded_are_rejected() -> None:
     for write in (util.write_int_string, util.write_short_string):
         with pytest.raises(TypeError, match="to be bytes"):
             write("text")  # type: ignore[arg-type]
@@ -48,12 +48,12 @@ def test_what_cannot_be_written_is_refused() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\x00", b"\x00\x00\x00\x08hell", b"\xff\xff\xff\xfe"])
-def test_a_string_that_is_cut_off_is_an_underflow(data: bytes) -> None:
+def test_an_incomplete_string_raises_underflow(data: bytes) -> None:
     with pytest.raises(BufferUnderflowError):
         util.read_int_string(data, 0)
 
 
-def test_other_cut_off_values_are_underflows_too() -> None:
+def test_other_incomplete_values_raise_underflow() -> None:
     with pytest.raises(BufferUnderflowError):
         util.read_short_string(b"\x00\x05hell", 0)
     with pytest.raises(BufferUnderflowError):
@@ -77,7 +77,7 @@ def test_bytes_of_text() -> None:
         util.kafka_bytestring(5)  # type: ignore[arg-type]
 
 
-def test_a_timer_calls_until_it_is_stopped_and_can_be_started_anew() -> None:
+def test_a_timer_runs_until_it_is_stopped_and_can_be_restarted() -> None:
     calls = threading.Semaphore(0)
     timer = util.ReentrantTimer(1, lambda value, key: calls.release(value * key), 1, key=2)
     for _ in range(2):
@@ -104,12 +104,12 @@ def test_a_timer_can_stop_itself() -> None:
 
 
 @pytest.mark.parametrize(("interval", "function"), [(0, print), (-1, print), (1, None)])
-def test_a_timer_without_sense_is_refused(interval: int, function: None) -> None:
+def test_invalid_timers_are_rejected(interval: int, function: None) -> None:
     with pytest.raises(ValueError, match=r"timeout|callable"):
         util.ReentrantTimer(interval, function)  # type: ignore[arg-type]
 
 
-def test_a_countdown_raises_when_it_is_over() -> None:
+def test_an_expired_timer_raises() -> None:
     util.Timer(None).maybe_raise()
     left = util.Timer(60_000)
     assert left.timeout_ms is not None
@@ -128,7 +128,7 @@ class Counter:
         return self.count
 
 
-def test_a_weak_method_calls_and_compares_and_does_not_hold() -> None:
+def test_a_weak_method_is_callable_and_comparable_and_keeps_no_reference() -> None:
     counter = Counter()
     weak, other = util.WeakMethod(counter.add), util.WeakMethod(counter.add)
     assert (weak(2), other(3)) == (2, 5)
@@ -143,7 +143,7 @@ def test_a_weak_method_calls_and_compares_and_does_not_hold() -> None:
 
 
 @pytest.mark.slow
-def test_a_method_is_tried_at_exit() -> None:
+def test_a_method_is_called_at_exit() -> None:
     code = """
 from kafka.util import Dict, try_method_on_system_exit
 class Client:
@@ -184,7 +184,7 @@ def test_helpers_for_classes() -> None:
         util.ensure_valid_topic_name("a b")
 
 
-def test_what_topic_names_may_be_is_told_as_in_kafka_python_3() -> None:
+def test_topic_name_errors_match_kafka_python_3() -> None:
     assert util.TOPIC_MAX_LENGTH == 249
     assert util.TOPIC_LEGAL_CHARS.match("a.b_c-9")
     assert not util.TOPIC_LEGAL_CHARS.match("a b")

@@ -33,7 +33,7 @@ class Consumer:
         return [OffsetCommitResponse(p.topic, p.partition, self.error) for p in payloads]
 
 
-def test_what_is_marked_is_committed() -> None:
+def test_marked_messages_are_committed() -> None:
     consumer = Consumer()
     with OffsetCommitContext(consumer) as context:
         assert not context
@@ -45,7 +45,7 @@ def test_what_is_marked_is_committed() -> None:
     assert consumer.offsets == {0: 8, 1: 9}
 
 
-def test_nothing_marked_goes_back() -> None:
+def test_without_marks_the_consumer_seeks_back() -> None:
     consumer = Consumer()
     with OffsetCommitContext(consumer):
         consumer.offsets[0] = 20
@@ -53,7 +53,7 @@ def test_nothing_marked_goes_back() -> None:
     assert consumer.done == [("seek", 0, 1)]
 
 
-def test_an_error_goes_back_and_on() -> None:
+def test_an_error_seeks_back_and_propagates() -> None:
     consumer = Consumer()
 
     def work() -> None:
@@ -68,21 +68,21 @@ def test_an_error_goes_back_and_on() -> None:
     assert consumer.done == [("seek", 0, 1)]
 
 
-def test_out_of_range_goes_to_the_beginning_and_no_further() -> None:
+def test_out_of_range_seeks_to_the_beginning_and_is_suppressed() -> None:
     consumer = Consumer()
     with OffsetCommitContext(consumer):
         raise OffsetOutOfRangeError
     assert consumer.done == [("seek", 0, 0)]
 
 
-def test_a_refused_commit_raises_and_moves_nothing() -> None:
+def test_a_failed_commit_raises_and_keeps_positions() -> None:
     consumer = Consumer(error=7)
     with pytest.raises(RequestTimedOutError), OffsetCommitContext(consumer) as context:
         context.mark(0, 7)
     assert consumer.offsets == {0: 5, 1: 9}
 
 
-def test_its_steps_can_be_taken_one_by_one() -> None:
+def test_methods_can_be_called_individually() -> None:
     consumer = Consumer()
     context = OffsetCommitContext(consumer)
     context.commit_partition_offsets({1: 12})
@@ -94,7 +94,7 @@ def test_its_steps_can_be_taken_one_by_one() -> None:
     assert consumer.done[2:] == [("seek", 0, 1), ("seek", 0, 0)]
 
 
-def test_a_context_begins_anew() -> None:
+def test_a_context_can_be_reused() -> None:
     consumer = Consumer()
     context = OffsetCommitContext(consumer)
     assert not context
@@ -106,7 +106,7 @@ def test_a_context_begins_anew() -> None:
         assert not context
 
 
-def test_it_says_that_it_is_old() -> None:
+def test_deprecation_warning() -> None:
     with pytest.warns(DeprecationWarning, match="OffsetCommitContext") as caught:
         OffsetCommitContext(Consumer())
     assert caught[0].filename == __file__

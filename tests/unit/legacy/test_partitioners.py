@@ -70,14 +70,14 @@ def digest(partitions: list[int]) -> str:
 
 
 @pytest.mark.parametrize("kind", BY_HASH)
-def test_a_key_is_where_its_hash_under_python_2_put_it(kind: str) -> None:
+def test_partitions_match_python_2_hashes(kind: str) -> None:
     partitioner = LegacyPartitioner(PARTITIONS)
     picked = [partitioner.partition(key) for key in KEYS[kind]]
     assert (digest(picked), picked[:8]) == BY_HASH[kind]
 
 
 @pytest.mark.parametrize("kind", BY_MURMUR2)
-def test_a_key_is_where_murmur2_put_it(kind: str) -> None:
+def test_partitions_match_murmur2(kind: str) -> None:
     partitioner = Murmur2Partitioner(PARTITIONS)
     picked = [partitioner.partition(key) for key in KEYS[kind]]
     assert (digest(picked), picked[:8]) == BY_MURMUR2[kind]
@@ -98,35 +98,35 @@ def test_a_key_is_where_murmur2_put_it(kind: str) -> None:
         ((), 3527539),
     ],
 )
-def test_hashes_at_the_edges_are_those_of_python_2(value: object, expected: int) -> None:
+def test_edge_case_hashes_match_python_2(value: object, expected: int) -> None:
     assert python2_hash(value) == expected
 
 
-def test_what_has_no_hash_is_refused() -> None:
+def test_unhashable_keys_are_rejected() -> None:
     with pytest.raises(TypeError, match="unhashable"):
         LegacyPartitioner([0, 1]).partition(bytearray(b"key"))
 
 
 @pytest.mark.parametrize("cls", [HashedPartitioner, Murmur2Partitioner])
-def test_partitions_of_a_call_come_first(cls: type[Partitioner]) -> None:
+def test_partitions_passed_to_a_call_take_precedence(cls: type[Partitioner]) -> None:
     assert cls([0]).partition(b"key", [7]) == 7
     assert cls([0]).partition(b"key", partitions=[]) == 0
     with pytest.raises(ValueError, match="at least one partition"):
         cls([]).partition(b"key")
 
 
-def test_murmur2_is_unsigned_and_takes_text() -> None:
+def test_murmur2_is_unsigned_and_accepts_text() -> None:
     assert murmur2(b"21") == murmur2("21") == murmur2(21) == -973932308 & 0xFFFFFFFF
     assert murmur2(bytearray(b"a")) == murmur2(memoryview(b"a")) == kafka.partitioner.murmur2(b"a")
 
 
-def test_an_old_partitioner_says_that_it_is_old() -> None:
+def test_old_partitioners_are_deprecated() -> None:
     with pytest.warns(DeprecationWarning, match="HashedPartitioner") as caught:
         HashedPartitioner([0])
     assert caught[0].filename == __file__
 
 
-def test_round_robin_keeps_the_order_it_is_given() -> None:
+def test_round_robin_keeps_the_given_order() -> None:
     partitioner = kafka.RoundRobinPartitioner([2, 0, 1])
     assert partitioner is not None
     assert [partitioner.partition(b"key") for _ in range(4)] == [2, 0, 1, 2]
@@ -150,14 +150,14 @@ class Last(Partitioner):
 
 
 @pytest.mark.parametrize("make", [Murmur2Partitioner, LegacyPartitioner, Last])
-def test_todays_producer_takes_an_old_partitioner(make: Callable[[list[int]], Partitioner]) -> None:
+def test_the_current_producer_accepts_an_old_partitioner(make: Callable[[list[int]], Partitioner]) -> None:
     pick = adapt_partitioner(make([0]))
     assert pick is not None
     key = bytes(random.Random(1).randbytes(9))
     assert pick("t", key, key, None, None, Cluster()) == 1
 
 
-def test_the_base_class_wants_a_partition_method() -> None:
+def test_the_base_class_requires_a_partition_method() -> None:
     with pytest.raises(NotImplementedError):
         Partitioner().partition(b"key")
     with pytest.raises(NotImplementedError):

@@ -28,11 +28,11 @@ pytestmark = pytest.mark.once
         "from kafka.vendor.six import iteritems, binary_type, text_type, Iterator",
     ],
 )
-def test_it_is_imported_as_it_was(code: str) -> None:
+def test_old_import_forms_work(code: str) -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
-def test_dicts_are_gone_over() -> None:
+def test_iteration_over_dicts() -> None:
     numbers = {"a": 1}
     assert list(six.iterkeys(numbers)) == list(six.viewkeys(numbers)) == ["a"]
     assert list(six.itervalues(numbers)) == list(six.viewvalues(numbers)) == [1]
@@ -45,7 +45,7 @@ def test_text_and_bytes() -> None:
     assert six.ensure_text(b"\xc3\xa4") == six.ensure_str("ä")
 
 
-def test_errors_are_raised_anew() -> None:
+def test_errors_are_reraised() -> None:
     cause = ValueError("x")
     with pytest.raises(KeyError) as caught:
         six.raise_from(KeyError("y"), cause)

@@ -66,7 +66,7 @@ def test_arguments_of_methods(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["seek_to_beginning", "seek_to_end", "pause", "resume"])
-def test_methods_of_any_number_of_partitions(name: str) -> None:
+def test_methods_with_any_number_of_partitions(name: str) -> None:
     (_, partitions) = inspect.signature(getattr(KafkaConsumer, name)).parameters.values()
     assert (partitions.name, partitions.kind) == ("partitions", partitions.VAR_POSITIONAL)
 

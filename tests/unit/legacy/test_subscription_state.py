@@ -27,7 +27,7 @@ class Listener(ConsumerRebalanceListener):
     def on_partitions_assigned(self, assigned: Any) -> None: ...
 
 
-def test_a_subscription_and_what_a_group_assigns() -> None:
+def test_subscription_and_group_assignment() -> None:
     state, listener = SubscriptionState(), Listener()
     assert state.subscription is None
     assert not state.partitions_auto_assigned()
@@ -56,7 +56,7 @@ def test_a_subscription_and_what_a_group_assigns() -> None:
     state.assign_from_user([ONE])
 
 
-def test_a_pattern_and_partitions_of_the_users() -> None:
+def test_pattern_and_manual_assignment() -> None:
     state = SubscriptionState()
     state.subscribe(pattern="on.")
     assert state.subscription == set()
@@ -86,7 +86,7 @@ def test_a_pattern_and_partitions_of_the_users() -> None:
         ({"topics": ["one"], "listener": print}, TypeError),
     ],
 )
-def test_what_cannot_be_subscribed_to(arguments: dict[str, Any], error: type[Exception]) -> None:
+def test_invalid_subscriptions(arguments: dict[str, Any], error: type[Exception]) -> None:
     state = SubscriptionState()
     with pytest.raises(error):
         state.subscribe(**arguments)

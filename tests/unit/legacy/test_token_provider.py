@@ -12,11 +12,11 @@ pytestmark = pytest.mark.once
 
 
 @pytest.mark.parametrize("path", ["kafka.oauth", "kafka.oauth.abstract", "kafka.sasl.oauth"])
-def test_one_class_has_all_paths(path: str) -> None:
+def test_all_paths_have_the_same_class(path: str) -> None:
     assert importlib.import_module(path).AbstractTokenProvider is AbstractTokenProvider
 
 
-def test_a_provider_needs_a_token_and_may_have_extensions() -> None:
+def test_a_provider_requires_a_token_and_may_have_extensions() -> None:
     class Provider(AbstractTokenProvider):
         def token(self) -> str:
             return "secret"

@@ -41,7 +41,7 @@ def test_it_is_a_simple_client(broker: EmbeddedBroker, client: SimpleClient, nam
     old.close()
 
 
-def test_a_derived_class_has_its_own_constructor_and_methods(broker: EmbeddedBroker, client: SimpleClient) -> None:
+def test_a_subclass_has_its_own_constructor_and_methods(broker: EmbeddedBroker, client: SimpleClient) -> None:
     class Lazy(KafkaClient):
         def __init__(self, hosts: Any, **options: Any) -> None:
             self.loaded: list[tuple[Any, ...]] = []
@@ -57,7 +57,7 @@ def test_a_derived_class_has_its_own_constructor_and_methods(broker: EmbeddedBro
     lazy.close()
 
 
-def test_a_mock_with_its_signature_takes_hosts() -> None:
+def test_a_mock_with_its_signature_accepts_hosts() -> None:
     with mock.patch("kafka.KafkaClient", autospec=True) as made:
         found: Any = kafka.KafkaClient("localhost:9092", client_id="name")
         made.assert_called_once_with("localhost:9092", client_id="name")
@@ -66,7 +66,7 @@ def test_a_mock_with_its_signature_takes_hosts() -> None:
         found.poll(timeout_ms=10)
 
 
-def test_a_method_in_whose_place_a_mock_is_put_is_the_one_that_is_called(broker: EmbeddedBroker) -> None:
+def test_a_mocked_method_is_called(broker: EmbeddedBroker) -> None:
     with mock.patch.object(kafka.KafkaClient, "load_metadata_for_topics") as load:
         kafka.KafkaClient("there.is.no.such.host.invalid:9092").close()
         load.assert_called_once_with()

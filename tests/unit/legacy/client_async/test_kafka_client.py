@@ -63,7 +63,7 @@ def node_of(client: KafkaClient) -> Any:
     return node
 
 
-def test_the_first_poll_brings_the_metadata_of_all_topics(client: KafkaClient) -> None:
+def test_the_first_poll_fetches_metadata_of_all_topics(client: KafkaClient) -> None:
     assert [broker.nodeId for broker in client.cluster.brokers()] == [1]
     assert client.poll(timeout_ms=10_000) == []
     assert client.cluster.topics() == {"topic"}
@@ -72,7 +72,7 @@ def test_the_first_poll_brings_the_metadata_of_all_topics(client: KafkaClient) -
     assert client.cluster.replicas_for_partition(PLACE) == client.cluster.in_sync_replicas_for_partition(PLACE) == [1]
 
 
-def test_a_request_is_answered_by_its_own_class(client: KafkaClient) -> None:
+def test_a_response_has_the_class_for_its_request(client: KafkaClient) -> None:
     node = node_of(client)
     assert client.connected(node)
     future = client.send(node, MetadataRequest[1](["topic"]))
@@ -85,9 +85,7 @@ def test_a_request_is_answered_by_its_own_class(client: KafkaClient) -> None:
     assert client.send_and_receive(node, MessageOfToday(topics=None)).topics[0].name == "topic"
 
 
-def test_a_poll_for_a_request_to_a_node_that_is_being_connected_waits_for_the_connection(
-    client: KafkaClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_poll_for_a_request_waits_for_a_connecting_node(client: KafkaClient, monkeypatch: pytest.MonkeyPatch) -> None:
     client.poll(future=client.cluster.request_update())
     connect, take, waiting = client._nodes.connection, client._completions.take, threading.Event()
 
@@ -111,9 +109,7 @@ def test_a_poll_for_a_request_to_a_node_that_is_being_connected_waits_for_the_co
     assert future.succeeded()
 
 
-def test_a_poll_for_a_request_to_a_node_that_cannot_be_connected_ends(
-    broker: EmbeddedBroker, client: KafkaClient
-) -> None:
+def test_a_poll_for_a_request_ends_if_the_node_cannot_be_connected(broker: EmbeddedBroker, client: KafkaClient) -> None:
     client.poll(future=client.cluster.request_update())
     broker.stop()
     future = client.send(1, MetadataRequest[1](["topic"]))
@@ -122,7 +118,9 @@ def test_a_poll_for_a_request_to_a_node_that_cannot_be_connected_ends(
     client.poll(future=client.send(1, MetadataRequest[1](["topic"])))
 
 
-def test_a_poll_of_no_time_does_not_wait_for_a_connection(client: KafkaClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_poll_with_timeout_0_does_not_wait_for_a_connection(
+    client: KafkaClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client.poll(future=client.cluster.request_update())
     monkeypatch.setattr(client._nodes, "_connect", lambda *_: asyncio.sleep(0))  # which never comes to an end
     future = client.send(1, MetadataRequest[1](["topic"]))
@@ -130,13 +128,13 @@ def test_a_poll_of_no_time_does_not_wait_for_a_connection(client: KafkaClient, m
     assert not client.connected(1)
 
 
-def test_records_come_as_the_broker_sent_them(client: KafkaClient) -> None:
+def test_records_are_returned_unchanged(client: KafkaClient) -> None:
     request = FetchRequest[4](-1, 100, 1, 100_000, 0, [("topic", [(0, 0, 100_000)])])
     response = client.send_and_receive(node_of(client), request)
     assert b"value" in response.topics[0][1][0][-1]
 
 
-def test_a_request_without_an_answer_gives_none(client: KafkaClient) -> None:
+def test_a_request_without_a_response_returns_none(client: KafkaClient) -> None:
     future = client.send(node_of(client), ProduceRequest[3](None, 0, 100, []))
     client.poll(future=future)
     assert future.succeeded()
@@ -153,12 +151,12 @@ def test_a_future_that_another_thread_completes_ends_the_wait(client: KafkaClien
     assert not waiting.is_alive()
 
 
-def test_a_version_that_the_broker_does_not_serve(client: KafkaClient) -> None:
+def test_an_unsupported_version(client: KafkaClient) -> None:
     with pytest.raises(UnsupportedVersionError):
         client.send_and_receive(node_of(client), CreateAclsRequest[0]([]))
 
 
-def test_a_node_that_is_not_ready_takes_nothing(client: KafkaClient) -> None:
+def test_a_node_that_is_not_ready_rejects_requests(client: KafkaClient) -> None:
     future = client.send(1, MetadataRequest[1]([]))
     assert isinstance(future.exception, NodeNotReadyError)
     assert client.await_ready(1)
@@ -168,7 +166,7 @@ def test_a_node_that_is_not_ready_takes_nothing(client: KafkaClient) -> None:
     assert isinstance(client.send(99, MetadataRequest[1]([])).exception, NodeNotReadyError)
 
 
-def test_a_broker_that_went_away(broker: EmbeddedBroker, client: KafkaClient) -> None:
+def test_a_broker_that_disconnects(broker: EmbeddedBroker, client: KafkaClient) -> None:
     node = node_of(client)
     broker.stop()
     poll_until(client, lambda: client.is_disconnected(node))
@@ -182,7 +180,7 @@ def test_a_broker_that_went_away(broker: EmbeddedBroker, client: KafkaClient) ->
         client.check_version(timeout=0.1)
 
 
-def test_a_lost_answer_fails_its_future(broker: EmbeddedBroker, client: KafkaClient) -> None:
+def test_a_missing_response_fails_its_future(broker: EmbeddedBroker, client: KafkaClient) -> None:
     node = node_of(client)
     broker.faults.hang_up(api="Metadata", times=1)
     future = client.send(node, MetadataRequest[1]([]))
@@ -191,7 +189,7 @@ def test_a_lost_answer_fails_its_future(broker: EmbeddedBroker, client: KafkaCli
     assert client.in_flight_request_count() == 0
 
 
-def test_topics_that_are_followed(broker: EmbeddedBroker, client: KafkaClient) -> None:
+def test_tracked_topics(broker: EmbeddedBroker, client: KafkaClient) -> None:
     client.poll(timeout_ms=1000)
     future = client.add_topic("another")
     client.poll(future=future)
@@ -205,7 +203,7 @@ def test_topics_that_are_followed(broker: EmbeddedBroker, client: KafkaClient) -
         client.add_topic("no such: name")
 
 
-def test_metadata_of_all_topics_can_be_wanted(client: KafkaClient) -> None:
+def test_metadata_of_all_topics_can_be_requested(client: KafkaClient) -> None:
     heard: list[ClusterMetadata] = []
     client.set_topics(["topic"])
     client.cluster.need_all_topic_metadata = True
@@ -216,7 +214,7 @@ def test_metadata_of_all_topics_can_be_wanted(client: KafkaClient) -> None:
     assert heard[0] is client.cluster
 
 
-def test_tasks_run_in_a_poll_when_their_time_has_come(client: KafkaClient) -> None:
+def test_tasks_run_in_poll_at_their_time(client: KafkaClient) -> None:
     done = client.schedule(lambda: "done", time.time())
     failing = client.schedule(lambda: 1 / 0, time.time())
     later = client.schedule(list, time.time() + 3600)
@@ -228,7 +226,7 @@ def test_tasks_run_in_a_poll_when_their_time_has_come(client: KafkaClient) -> No
     assert isinstance(later.exception, Cancelled)
 
 
-def test_a_task_is_in_the_queue_once() -> None:
+def test_a_task_is_scheduled_only_once() -> None:
     tasks = DelayedTaskQueue()
     first = tasks.add(dict, 5)
     second = tasks.add(dict, 4)
@@ -258,12 +256,12 @@ def test_no_broker() -> None:
         KafkaClient(bootstrap_servers="127.0.0.1:1", api_version_auto_timeout_ms=100)
 
 
-def test_wrong_timeouts_are_refused(client: KafkaClient) -> None:
+def test_invalid_timeouts_are_rejected(client: KafkaClient) -> None:
     with pytest.raises(TypeError, match="Invalid type for timeout"):
         client.poll(timeout_ms="1")  # type: ignore[arg-type]
 
 
-def test_hosts_make_the_client_of_1_0(broker: EmbeddedBroker) -> None:
+def test_hosts_create_a_client_of_1_0(broker: EmbeddedBroker) -> None:
     with pytest.warns(DeprecationWarning, match=r"kafka\.SimpleClient") as caught:
         client = kafka.KafkaClient(broker.bootstrap_servers)
     assert caught[0].filename == __file__
@@ -277,7 +275,7 @@ def metadata_response(*topics: Any) -> Any:
     return MetadataResponse[1]([(3, "host", 9092, None)], 3, list(topics))
 
 
-def test_cluster_metadata_take_responses_in() -> None:
+def test_cluster_metadata_from_responses() -> None:
     cluster = ClusterMetadata(bootstrap_servers=["one:1", "two:2"], client_id="passed over")
     assert {(each.nodeId, each.host, each.port) for each in cluster.brokers()} == {
         ("bootstrap-0", "one", 1),
@@ -303,7 +301,7 @@ def test_cluster_metadata_take_responses_in() -> None:
     assert cluster.controller == cluster.broker_metadata(3)
 
 
-def test_the_error_of_the_only_topic_is_that_of_the_update() -> None:
+def test_the_error_of_a_single_topic_fails_the_update() -> None:
     cluster = ClusterMetadata()
     future = cluster.request_update()
     cluster.update_metadata(metadata_response((3, "a", False, [])))
@@ -314,7 +312,7 @@ def test_the_error_of_the_only_topic_is_that_of_the_update() -> None:
     assert cluster.need_update
 
 
-def test_cluster_metadata_know_coordinators() -> None:
+def test_coordinators_in_cluster_metadata() -> None:
     cluster = ClusterMetadata()
     assert cluster.coordinator_for_group("group") is None
     assert cluster.add_group_coordinator("group", GroupCoordinatorResponse[0](15, -1, "", -1)) is None
@@ -326,7 +324,7 @@ def test_cluster_metadata_know_coordinators() -> None:
     assert (found.host, found.port) == ("host", 9092)
 
 
-def test_a_copy_has_more_partitions() -> None:
+def test_with_partitions_returns_a_copy() -> None:
     cluster = ClusterMetadata()
     cluster.update_metadata(metadata_response((0, "a", False, [(0, 0, 3, [3], [3])])))
     copy = cluster.with_partitions([PartitionMetadata("a", 1, 3, 0, [3], [3]), PartitionMetadata("b", 0, 3, 0, [], [])])
@@ -335,7 +333,7 @@ def test_a_copy_has_more_partitions() -> None:
     assert cluster.topics() == {"a"}
 
 
-def test_the_text_of_the_options_has_no_secret(broker: EmbeddedBroker) -> None:
+def test_options_as_text_contain_no_secret(broker: EmbeddedBroker) -> None:
     given = {"sasl_plain_username": "ann", "sasl_plain_password": "hunter2", "ssl_password": "hunter2"}
     client = KafkaClient(bootstrap_servers=broker.bootstrap_servers, **given)
     client.close()
@@ -345,7 +343,7 @@ def test_the_text_of_the_options_has_no_secret(broker: EmbeddedBroker) -> None:
         assert "'sasl_plain_username': 'ann'" in repr(options)
 
 
-def test_with_a_given_release_no_broker_is_waited_for() -> None:
+def test_with_api_version_the_constructor_does_not_wait() -> None:
     (port,) = free_ports(1)
     client = KafkaClient(bootstrap_servers=f"127.0.0.1:{port}", api_version=(2, 0))
     try:
@@ -364,7 +362,7 @@ def test_with_a_given_release_no_broker_is_waited_for() -> None:
         client.close()
 
 
-def test_the_epoch_of_a_leader_that_is_not_known_is_none(client: KafkaClient) -> None:
+def test_the_epoch_of_an_unknown_leader_is_none(client: KafkaClient) -> None:
     client.poll(timeout_ms=10_000)
     assert client.cluster.leader_epoch_for_partition(PLACE) == 0
     assert client.cluster.leader_epoch_for_partition(TopicPartition("topic", 7)) is None

@@ -118,7 +118,7 @@ def test_messages(make: MakeConsumer) -> None:
     assert repr(consumer) == "<KafkaConsumer topics=(topic-1)>"
 
 
-def test_a_message_whose_deserializer_fails_comes_again(make: MakeConsumer) -> None:
+def test_a_message_whose_deserializer_fails_is_returned_again(make: MakeConsumer) -> None:
     results = [ValueError, 1]
 
     def deserialize(value: bytes) -> Any:
@@ -227,21 +227,21 @@ def test_options(broker: EmbeddedBroker, make: MakeConsumer) -> None:
 
 
 @pytest.mark.parametrize(("reset", "expected"), [("largest", []), ("smallest", [b"0", b"2", b"4"])])
-def test_an_offset_that_does_not_exist(make: MakeConsumer, reset: str, expected: list[bytes]) -> None:
+def test_offset_out_of_range(make: MakeConsumer, reset: str, expected: list[bytes]) -> None:
     consumer = make((TOPIC, 0, 99), auto_offset_reset=reset, consumer_timeout_ms=60_000 if expected else 50)
     assert ([next(consumer).value for _ in expected] or rest(consumer, 0)) == expected
     assert consumer.get_partition_offsets(TOPIC, 0, -1, 1) == [3]
     assert consumer.get_partition_offsets(TOPIC, 0, -2, 1) == [0]
 
 
-def test_an_offset_that_does_not_exist_and_no_policy(make: MakeConsumer) -> None:
+def test_offset_out_of_range_without_a_policy(make: MakeConsumer) -> None:
     with pytest.raises(OffsetOutOfRangeError, match="auto_offset_reset"):
         make(TOPIC, auto_offset_reset="none")
     with pytest.raises(OffsetOutOfRangeError):
         make((TOPIC, 0, 99), auto_offset_reset="none").next()
 
 
-def test_failures_that_pass(broker: EmbeddedBroker, make: MakeConsumer) -> None:
+def test_temporary_failures(broker: EmbeddedBroker, make: MakeConsumer) -> None:
     consumer = make((TOPIC, 0), refresh_leader_backoff_ms=1, **SMALLEST)
     broker.faults.hang_up(api="Fetch", times=1)
     broker.faults.fail(NotLeaderForPartitionError, api="Fetch", times=1)
@@ -263,7 +263,9 @@ def test_failures_that_pass(broker: EmbeddedBroker, make: MakeConsumer) -> None:
         ((TOPIC.encode(),), {}),
     ],
 )
-def test_an_option_or_a_form_of_0_9(broker: EmbeddedBroker, topics: tuple[Any, ...], options: dict[str, Any]) -> None:
+def test_options_and_topic_forms_of_0_9_select_the_old_consumer(
+    broker: EmbeddedBroker, topics: tuple[Any, ...], options: dict[str, Any]
+) -> None:
     consumer = Kafka(*topics, bootstrap_servers=broker.bootstrap_servers, **SMALLEST, **options)
     assert isinstance(consumer, KafkaConsumer)
     assert isinstance(consumer, old_path.KafkaConsumer)
@@ -273,7 +275,7 @@ def test_an_option_or_a_form_of_0_9(broker: EmbeddedBroker, topics: tuple[Any, .
     consumer.close()
 
 
-def test_a_subclass_of_the_users(broker: EmbeddedBroker) -> None:
+def test_a_subclass_of_a_program(broker: EmbeddedBroker) -> None:
     class Mine(KafkaConsumer):
         def __init__(self, topic: str) -> None:
             options: Any = {"bootstrap_servers": broker.bootstrap_servers, "fetch_wait_max_ms": 50, **SMALLEST}
@@ -289,7 +291,7 @@ def test_a_subclass_of_the_users(broker: EmbeddedBroker) -> None:
     consumer.close()
 
 
-def test_a_method_of_0_9_goes_on_from_where_the_consumer_is(broker: EmbeddedBroker) -> None:
+def test_a_method_of_0_9_continues_at_the_current_positions(broker: EmbeddedBroker) -> None:
     consumer = Kafka(
         TOPIC, bootstrap_servers=broker.bootstrap_servers, group_id="group", auto_offset_reset="smallest",
         consumer_timeout_ms=5_000,
@@ -322,7 +324,7 @@ def test_other_methods_of_0_9(broker: EmbeddedBroker, call: Callable[[Any], Any]
     consumer.close()
 
 
-def test_options_of_today_do_not_go_with_methods_of_0_9(broker: EmbeddedBroker) -> None:
+def test_current_options_conflict_with_methods_of_0_9(broker: EmbeddedBroker) -> None:
     consumer = Kafka(TOPIC, bootstrap_servers=broker.bootstrap_servers, max_poll_records=5)
     with pytest.raises(KafkaConfigurationError, match="max_poll_records"):
         consumer.fetch_messages()
@@ -331,7 +333,7 @@ def test_options_of_today_do_not_go_with_methods_of_0_9(broker: EmbeddedBroker) 
     consumer.close()
 
 
-def test_a_consumer_of_today_stays_one(broker: EmbeddedBroker) -> None:
+def test_a_current_consumer_stays_unchanged(broker: EmbeddedBroker) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with KafkaConsumer(
@@ -342,7 +344,7 @@ def test_a_consumer_of_today_stays_one(broker: EmbeddedBroker) -> None:
 
 
 @pytest.mark.slow
-def test_a_consumer_of_today_does_not_load_it(broker: EmbeddedBroker) -> None:
+def test_a_current_consumer_does_not_load_the_old_one(broker: EmbeddedBroker) -> None:
     code = (
         "import json, sys; from kafka import KafkaConsumer; KafkaConsumer('t', bootstrap_servers=sys.argv[1]).close();"
         "print(json.dumps([name for name in sys.modules if name.startswith('kafka.legacy')]))"

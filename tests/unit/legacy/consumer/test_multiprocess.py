@@ -67,7 +67,7 @@ def test_partitions_are_divided_among_processes(
     assert consumer.pending() == 0
 
 
-def test_messages_come_as_they_are_asked_for(client: SimpleClient, make: MakeConsumer) -> None:
+def test_messages_are_sent_on_request(client: SimpleClient, make: MakeConsumer) -> None:
     send(client, *(b"%d" % number for number in range(9)), partition=1)
     consumer = make()
     assert consumer.pending() == 9
@@ -85,7 +85,7 @@ def test_messages_come_as_they_are_asked_for(client: SimpleClient, make: MakeCon
     assert consumer.offsets == {0: 0, 1: 9, 2: 0}
 
 
-def test_get_messages_waits_for_ever_without_a_timeout(client: SimpleClient, make: MakeConsumer) -> None:
+def test_get_messages_without_a_timeout_waits_forever(client: SimpleClient, make: MakeConsumer) -> None:
     consumer = make(num_procs=3)
     assert list(consumer) == []
     for partition in range(3):
@@ -93,7 +93,7 @@ def test_get_messages_waits_for_ever_without_a_timeout(client: SimpleClient, mak
     assert values(consumer.get_messages(3, timeout=None)) == [b"0", b"1", b"2"]
 
 
-def test_only_what_was_handed_out_is_committed(client: SimpleClient, make: MakeConsumer) -> None:
+def test_only_returned_messages_are_committed(client: SimpleClient, make: MakeConsumer) -> None:
     send(client, *[b"x"] * 9)
     consumer = make(auto_commit=True, auto_commit_every_n=4)
     consumer.get_messages(3)
@@ -106,7 +106,7 @@ def test_only_what_was_handed_out_is_committed(client: SimpleClient, make: MakeC
     assert [each.offset for each in rest.get_messages(4)] == [5, 6, 7, 8]
 
 
-def test_so_many_messages_at_once_are_committed(client: SimpleClient, make: MakeConsumer) -> None:
+def test_commit_by_number_of_messages(client: SimpleClient, make: MakeConsumer) -> None:
     send(client, *[b"x"] * 4)
     make(auto_commit=True, auto_commit_every_n=4).get_messages(4)
     assert SimpleConsumer(client, "group", TOPIC, auto_commit=False).offsets[0] == 4
@@ -117,7 +117,7 @@ def test_options_of_the_simple_consumers(client: SimpleClient, make: MakeConsume
     assert values(make(max_buffer_size=None, buffer_size=100).get_messages(1)) == [b"x" * 50_000]
 
 
-def test_a_process_that_dies(client: SimpleClient, make: MakeConsumer, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_killed_process(client: SimpleClient, make: MakeConsumer, caplog: pytest.LogCaptureFixture) -> None:
     consumer = make(num_procs=2)
     os.kill(consumer.procs[0].pid, signal.SIGKILL)
     send(client, b"1", partition=1)
@@ -128,7 +128,7 @@ def test_a_process_that_dies(client: SimpleClient, make: MakeConsumer, caplog: p
     assert f"process {consumer.procs[0].pid} of {consumer!r} has ended with exit code -9" in caplog.text
 
 
-def test_what_a_process_sent_before_it_died_is_handed_out(client: SimpleClient, make: MakeConsumer) -> None:
+def test_messages_of_a_killed_process_are_returned(client: SimpleClient, make: MakeConsumer) -> None:
     send(client, *(b"%d" % number for number in range(3)))
     consumer = make()
     assert values(consumer.get_messages(1)) == [b"0"]
@@ -147,7 +147,7 @@ def test_what_a_process_sent_before_it_died_is_handed_out(client: SimpleClient, 
         consumer.get_messages(9, timeout=None)
 
 
-def test_messages_that_an_interrupt_found_come_with_the_next_call(
+def test_messages_received_before_an_interrupt_are_returned_by_the_next_call(
     client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send(client, b"0", b"1")
@@ -169,7 +169,7 @@ def test_messages_that_an_interrupt_found_come_with_the_next_call(
 
 
 @pytest.mark.parametrize("take", [lambda it: it.get_messages(2), lambda it: next(iter(it))], ids=["some", "one"])
-def test_messages_come_with_the_next_call_where_an_interrupt_keeps_them_from_the_caller(
+def test_messages_whose_return_was_interrupted_are_returned_by_the_next_call(
     client: SimpleClient,
     make: MakeConsumer,
     monkeypatch: pytest.MonkeyPatch,
@@ -189,7 +189,7 @@ def test_messages_come_with_the_next_call_where_an_interrupt_keeps_them_from_the
     assert values(consumer.get_messages(2)) == [b"0", b"1"]
 
 
-def test_nothing_is_handed_out_behind_messages_that_an_interrupt_has_lost(
+def test_no_message_is_returned_after_messages_lost_by_an_interrupt(
     client: SimpleClient, make: MakeConsumer, caplog: pytest.LogCaptureFixture
 ) -> None:
     send(client, b"0")
@@ -216,7 +216,9 @@ def test_nothing_is_handed_out_behind_messages_that_an_interrupt_has_lost(
     assert values(make().get_messages(2)) == [b"0", b"1"]
 
 
-def test_messages_that_an_interrupt_found_keep_their_order(make: MakeConsumer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_received_before_an_interrupt_keep_their_order(
+    make: MakeConsumer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupt(timeout_s: float | None) -> bool:
         raise KeyboardInterrupt
 
@@ -230,7 +232,7 @@ def test_messages_that_an_interrupt_found_keep_their_order(make: MakeConsumer, m
 
 
 @pytest.mark.once
-def test_no_message_comes_twice_where_another_one_cannot_be_read(client: SimpleClient, make: MakeConsumer) -> None:
+def test_no_duplicates_if_another_message_cannot_be_read(client: SimpleClient, make: MakeConsumer) -> None:
     """The process tries again after a second; the group's offsets are still behind what it has handed over."""
     send(client, b"0", b"1", b"x" * 50_000)
     consumer = make(partitions=[0])
@@ -258,7 +260,7 @@ if sys.argv[2] in ("kill", "fork"):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["stop", "exit", "kill", "fork"])
-def test_no_process_is_left_behind(broker: EmbeddedBroker, client: SimpleClient, end: str) -> None:
+def test_all_processes_end(broker: EmbeddedBroker, client: SimpleClient, end: str) -> None:
     """All processes hold the same pipe for their output, which is at its end when the last of them is."""
     send(client, b"0")
     parent = subprocess.Popen(

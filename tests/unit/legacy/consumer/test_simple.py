@@ -76,7 +76,7 @@ def test_iteration_ends_without_messages_for_iter_timeout(client: SimpleClient, 
     assert list(consumer) == []
 
 
-def test_messages_with_their_partition(client: SimpleClient, make: MakeConsumer) -> None:
+def test_messages_with_partition_info(client: SimpleClient, make: MakeConsumer) -> None:
     send(client, b"0", partition=1)
     consumer = make()
     message = consumer.get_message()
@@ -97,7 +97,7 @@ def test_get_messages(client: SimpleClient, make: MakeConsumer, block: bool | in
     assert values(make(partitions=[0]).get_messages(count, block, timeout=0.05)) == expected
 
 
-def test_get_messages_waits_for_ever_without_a_timeout(client: SimpleClient, make: MakeConsumer) -> None:
+def test_get_messages_without_a_timeout_waits_forever(client: SimpleClient, make: MakeConsumer) -> None:
     consumer = make()
     assert consumer.get_message(block=False) is None
     sender = threading.Timer(0.05, send, (client, b"late"))
@@ -116,7 +116,7 @@ def test_sending_does_not_wait_for_a_fetch(client: SimpleClient, make: MakeConsu
     sender.join()
 
 
-def test_nothing_to_get(make: MakeConsumer) -> None:
+def test_no_messages(make: MakeConsumer) -> None:
     consumer = make()
     assert consumer.get_message(block=False) is None
     assert consumer.get_message(timeout=0.01) is None
@@ -153,7 +153,7 @@ def test_seek(client: SimpleClient, make: MakeConsumer, seek: tuple[Any, ...], o
         consumer.seek(0, 7)
 
 
-def test_seek_commits_where_commits_are_automatic(client: SimpleClient, make: MakeConsumer) -> None:
+def test_seek_commits_if_auto_commit_is_on(client: SimpleClient, make: MakeConsumer) -> None:
     send(client, b"0", b"1")
     make(auto_commit=True).seek(1, partition=0)
     assert committed(client) == {0: 1, 1: 0}
@@ -168,7 +168,7 @@ def test_pending(client: SimpleClient, make: MakeConsumer) -> None:
     assert consumer.pending() == 0
 
 
-def test_offsets_are_those_of_todays_consumers_of_the_group(
+def test_offsets_are_shared_with_current_consumers_of_the_group(
     broker: EmbeddedBroker, client: SimpleClient, make: MakeConsumer
 ) -> None:
     send(client, b"0", b"1", b"2")
@@ -216,7 +216,7 @@ def test_commits_by_time_and_in_stop(client: SimpleClient, make: MakeConsumer) -
 
 
 @pytest.mark.parametrize("by_hand", [False, True])
-def test_a_commit_begins_the_number_of_messages_anew(client: SimpleClient, make: MakeConsumer, by_hand: bool) -> None:
+def test_a_commit_restarts_the_message_count(client: SimpleClient, make: MakeConsumer, by_hand: bool) -> None:
     """Whether by hand or by time."""
     send(client, *[b"x"] * 5)
     every_t = 3_600_000 if by_hand else 10
@@ -235,7 +235,7 @@ def test_a_commit_begins_the_number_of_messages_anew(client: SimpleClient, make:
         assert (consumer.count_since_commit, committed(client)[0]) == (0, 5)
 
 
-def test_chosen_partitions_are_committed(client: SimpleClient, make: MakeConsumer) -> None:
+def test_commit_of_selected_partitions(client: SimpleClient, make: MakeConsumer) -> None:
     send(client, b"0")
     send(client, b"1", partition=1)
     consumer = make()
@@ -244,7 +244,7 @@ def test_chosen_partitions_are_committed(client: SimpleClient, make: MakeConsume
     assert committed(client) == {0: 0, 1: 1}
 
 
-def test_a_commit_that_fails(
+def test_failed_commit(
     broker: EmbeddedBroker, client: SimpleClient, make: MakeConsumer, caplog: pytest.LogCaptureFixture
 ) -> None:
     send(client, b"0")
@@ -267,7 +267,7 @@ def test_without_a_group(client: SimpleClient, make: MakeConsumer) -> None:
         consumer.fetch_last_known_offsets()
 
 
-def test_a_message_larger_than_the_buffer_may_get(client: SimpleClient, make: MakeConsumer) -> None:
+def test_a_message_larger_than_the_maximum_buffer_size(client: SimpleClient, make: MakeConsumer) -> None:
     large = b"x" * 40_000
     send(client, b"small", large, b"after")
     consumer = make(partitions=[0])
@@ -305,7 +305,7 @@ def test_messages_before_an_error_or_an_interrupt_are_not_lost(
 
 @pytest.mark.parametrize("is_sent", [True, False])
 @pytest.mark.parametrize("take", [lambda it: it.get_messages(2), lambda it: [it.get_message()]], ids=["some", "one"])
-def test_messages_are_not_lost_where_an_interrupt_keeps_them_from_the_caller(
+def test_messages_are_not_lost_if_an_interrupt_prevents_their_return(
     client: SimpleClient,
     make: MakeConsumer,
     monkeypatch: pytest.MonkeyPatch,
@@ -330,7 +330,7 @@ def test_messages_are_not_lost_where_an_interrupt_keeps_them_from_the_caller(
     assert values(consumer.get_messages(2)) == [b"0", b"1"]
 
 
-def test_the_buffer_grows_for_a_partition_behind_another(
+def test_the_buffer_grows_for_a_partition_after_another(
     client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send(client, *[b"x" * 3000] * 4)
@@ -354,7 +354,9 @@ def answering(client: SimpleClient, monkeypatch: pytest.MonkeyPatch, answers: li
     monkeypatch.setattr(client, "send_fetch_request", lambda payloads, **_: [answers.pop(0)(each) for each in payloads])
 
 
-def test_a_broker_that_cuts_messages(client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broker_that_truncates_messages(
+    client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Those before 0.10.1 send nothing of a message that is too large."""
     sizes: list[int] = []
 
@@ -368,13 +370,15 @@ def test_a_broker_that_cuts_messages(client: SimpleClient, make: MakeConsumer, m
     assert sizes == [4096, 8192, 16384, 32768]
 
 
-def test_a_lost_answer_is_asked_for_again(broker: EmbeddedBroker, client: SimpleClient, make: MakeConsumer) -> None:
+def test_a_request_without_a_response_is_retried(
+    broker: EmbeddedBroker, client: SimpleClient, make: MakeConsumer
+) -> None:
     send(client, b"0")
     broker.faults.hang_up(api="Fetch", times=1)
     assert values([make(partitions=[0]).get_message(block=False)]) == [b"0"]
 
 
-def test_answers_that_never_come_end_a_call(
+def test_missing_responses_end_a_call(
     client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kafka.legacy.consumer.simple.NO_MESSAGES_WAIT_TIME_SECONDS", 0)
@@ -383,9 +387,7 @@ def test_answers_that_never_come_end_a_call(
     assert consumer.get_messages(1, block=False) == []
 
 
-def test_a_leader_that_moved_and_a_topic_that_is_gone(
-    broker: EmbeddedBroker, client: SimpleClient, make: MakeConsumer
-) -> None:
+def test_moved_leader_and_deleted_topic(broker: EmbeddedBroker, client: SimpleClient, make: MakeConsumer) -> None:
     send(client, b"0")
     consumer = make(partitions=[0])
     broker.faults.fail(NotLeaderForPartitionError, api="Fetch", times=1)
@@ -398,7 +400,7 @@ def test_a_leader_that_moved_and_a_topic_that_is_gone(
 
 
 @pytest.mark.parametrize(("reset", "offset"), [("largest", 2), ("smallest", 0)])
-def test_an_offset_that_does_not_exist(client: SimpleClient, make: MakeConsumer, reset: str, offset: int) -> None:
+def test_offset_out_of_range(client: SimpleClient, make: MakeConsumer, reset: str, offset: int) -> None:
     send(client, b"0", b"1")
     consumer = make(partitions=[0], auto_offset_reset=reset)
     consumer.seek(100)
@@ -407,7 +409,7 @@ def test_an_offset_that_does_not_exist(client: SimpleClient, make: MakeConsumer,
     assert consumer.reset_partition_offset(0) == offset == consumer.offsets[0] == consumer.fetch_offsets[0]
 
 
-def test_an_offset_that_does_not_exist_and_no_policy(client: SimpleClient, make: MakeConsumer) -> None:
+def test_offset_out_of_range_without_a_policy(client: SimpleClient, make: MakeConsumer) -> None:
     consumer = make(auto_offset_reset="other")
     consumer.seek(100)
     with pytest.raises(OffsetOutOfRangeError) as raised:
@@ -417,13 +419,13 @@ def test_an_offset_that_does_not_exist_and_no_policy(client: SimpleClient, make:
         consumer.reset_partition_offset(0)
 
 
-def test_no_answer_to_where_to_go_on(broker: EmbeddedBroker, make: MakeConsumer) -> None:
+def test_no_response_to_an_offset_reset(broker: EmbeddedBroker, make: MakeConsumer) -> None:
     consumer = make()
     broker.faults.fail(30, api="ListOffsets")
     assert consumer.reset_partition_offset(0) is None
 
 
-def test_control_records_are_passed(client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_control_records_are_skipped(client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch) -> None:
     from kafka.legacy.simple.apis import Messages
 
     control = Messages()
@@ -446,14 +448,14 @@ def test_arguments_and_text(client: SimpleClient, make: MakeConsumer) -> None:
     consumer.stop()
 
 
-def test_it_is_deprecated(client: SimpleClient) -> None:
+def test_deprecation_warning(client: SimpleClient) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         SimpleConsumer(client, None, TOPIC).stop()
     assert [(each.category, each.filename) for each in caught] == [(DeprecationWarning, __file__)]
 
 
-def test_how_long_a_fetch_waits(make: MakeConsumer) -> None:
+def test_fetch_wait_time(make: MakeConsumer) -> None:
     consumer = make()
     for block, timeout, expected in [(True, 3, (3000, 1)), (True, None, (1000, 1)), (False, 3, (100, 0))]:
         with FetchContext(consumer, block, timeout):
@@ -492,14 +494,14 @@ consumer.get_messages(1, timeout=10)
 
 
 @pytest.mark.slow
-def test_the_end_of_a_program_commits(broker: EmbeddedBroker, client: SimpleClient) -> None:
+def test_offsets_are_committed_at_exit(broker: EmbeddedBroker, client: SimpleClient) -> None:
     send(client, b"0", b"1")
     subprocess.run([sys.executable, "-W", "ignore", "-c", ENDS, broker.bootstrap_servers], check=True, timeout=60)
     assert committed(client)[0] == 1
 
 
 @pytest.mark.slow
-def test_the_end_of_a_forked_child_leaves_the_parents_commits(broker: EmbeddedBroker, client: SimpleClient) -> None:
+def test_a_forked_child_does_not_commit_at_exit(broker: EmbeddedBroker, client: SimpleClient) -> None:
     send(client, b"0", b"1")
     with subprocess.Popen(
         [sys.executable, "-c", FORKS, broker.bootstrap_servers], stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -143,7 +143,7 @@ def test_two_members_share_the_work_and_one_takes_over_when_the_other_leaves(mak
     assert sorted(first.work + second.work) == list(WORK)
 
 
-def test_heartbeats_keep_a_member_that_does_nothing(make: Make) -> None:
+def test_heartbeats_keep_an_idle_member_in_the_group(make: Make) -> None:
     member = make()
     member.ensure_active_group()
     sent = member.heartbeat.last_send
@@ -152,7 +152,7 @@ def test_heartbeats_keep_a_member_that_does_nothing(make: Make) -> None:
     assert not member.need_rejoin()
 
 
-def test_the_work_of_a_member_without_heartbeats_goes_to_others_until_it_joins_anew(make: Make) -> None:
+def test_work_of_a_member_without_heartbeats_moves_until_it_rejoins(make: Make) -> None:
     silent, other = make(session_timeout_ms=500), make()
     silent.ensure_active_group()
     join_all(silent, other)
@@ -169,7 +169,7 @@ def test_the_work_of_a_member_without_heartbeats_goes_to_others_until_it_joins_a
     assert sorted(silent.work + other.work) == list(WORK)
 
 
-def test_a_member_whose_caller_is_stuck_leaves(make: Make) -> None:
+def test_a_member_that_does_not_poll_leaves(make: Make) -> None:
     member = make(max_poll_interval_ms=50)
     member.ensure_active_group()
     while member.member_id:  # reading it is no sign of life
@@ -179,7 +179,7 @@ def test_a_member_whose_caller_is_stuck_leaves(make: Make) -> None:
     assert member.ensure_active_group()
 
 
-def test_a_rejoin_that_is_asked_for(make: Make) -> None:
+def test_requested_rejoin(make: Make) -> None:
     member = make()
     member.ensure_active_group()
     name = member.member_id
@@ -191,7 +191,7 @@ def test_a_rejoin_that_is_asked_for(make: Make) -> None:
     assert member.need_rejoin()
 
 
-def test_the_dead_coordinator_is_looked_up_again(make: Make) -> None:
+def test_a_dead_coordinator_is_looked_up_again(make: Make) -> None:
     member = make()
     member.ensure_coordinator_known()
     member.coordinator_dead("it is")
@@ -225,7 +225,7 @@ def test_hooks_of_2_x_and_their_errors(make: Make) -> None:
     assert member.calls[0] == ("prepare", False)
 
 
-def test_errors_that_joining_again_does_not_mend(make: Make) -> None:
+def test_errors_that_rejoining_cannot_resolve(make: Make) -> None:
     member = make(session_timeout_ms=1_000_000_000)
     with pytest.raises(InvalidSessionTimeoutError):
         member.ensure_active_group()
@@ -243,7 +243,7 @@ def test_errors_that_joining_again_does_not_mend(make: Make) -> None:
         make(api_version=(0, 8, 2)).ensure_active_group()
 
 
-def test_what_ends_the_heartbeats_is_raised_once(make: Make) -> None:
+def test_the_error_that_ends_heartbeats_is_raised_once(make: Make) -> None:
     member = make()
     member.ensure_active_group()
     member.poll_heartbeat()
@@ -256,7 +256,7 @@ def test_what_ends_the_heartbeats_is_raised_once(make: Make) -> None:
     assert member.need_rejoin()
 
 
-def test_no_join_outlives_its_time(make: Make) -> None:
+def test_join_timeout(make: Make) -> None:
     first, second = make(), make()
     first.ensure_active_group()
     while not second.rebalance_in_progress():  # a busy machine may not come to the join in one go
@@ -267,7 +267,7 @@ def test_no_join_outlives_its_time(make: Make) -> None:
     assert UnjoinedGroupException.retriable
 
 
-def test_heartbeats_are_steered_by_task_and_thread(make: Make) -> None:
+def test_heartbeat_task_and_thread_start_and_stop_heartbeats(make: Make) -> None:
     member = make()
     assert isinstance(member.heartbeat_task, HeartbeatTask)
     member.ensure_active_group()
@@ -285,7 +285,7 @@ def test_heartbeats_are_steered_by_task_and_thread(make: Make) -> None:
     assert not member._link.loop_thread.run(_is_sending(member))
 
 
-def test_a_coordinator_that_nobody_holds_sends_no_heartbeats(broker: EmbeddedBroker) -> None:
+def test_an_unreferenced_coordinator_sends_no_heartbeats(broker: EmbeddedBroker) -> None:
     client = KafkaClient(bootstrap_servers=broker.bootstrap_servers)
     coordinator = Workers(client, group_id="group", heartbeat_interval_ms=QUICK_MS)
     coordinator.ensure_active_group()
@@ -303,7 +303,7 @@ def test_a_coordinator_that_nobody_holds_sends_no_heartbeats(broker: EmbeddedBro
         client.close()
 
 
-def test_a_derived_class_may_have_the_options_of_its_time(make: Make) -> None:
+def test_a_subclass_may_use_options_of_old_generations(make: Make) -> None:
     class Older(Workers):
         DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {"group_id": "older", "session_timeout_ms": 7000, "own": 1}
 
@@ -331,7 +331,7 @@ def test_metrics(make: Make) -> None:
     assert told["last-heartbeat-seconds-ago"] < 60
 
 
-def test_the_times_of_heartbeats() -> None:
+def test_heartbeat_times() -> None:
     with pytest.raises(AssertionError, match="interval must be lower"):
         Heartbeat(heartbeat_interval_ms=2, session_timeout_ms=1)
     beat = Heartbeat(heartbeat_interval_ms=1_000_000, session_timeout_ms=2_000_000, more=1)

@@ -122,7 +122,7 @@ def test_with_the_sticky_assignor_few_partitions_move(make: Make) -> None:
     assert set(decode_user_data(user_data).partitions) == partitions_of(first)
 
 
-def test_commits_and_what_is_committed(make: Make) -> None:
+def test_commits_and_committed_offsets(make: Make) -> None:
     member = make(enable_auto_commit=False)
     member.ensure_active_group()
     offsets = {FIRST: OffsetAndMetadata(5, "text")}
@@ -164,7 +164,7 @@ def test_a_commit_without_membership_fails(make: Make) -> None:
     assert member.member_id == ""
 
 
-def test_partitions_of_the_users_are_committed_without_a_group(make: Make) -> None:
+def test_manually_assigned_partitions_are_committed_without_membership(make: Make) -> None:
     member = make(subscribe=False)
     member._subscription.assign_from_user([FIRST])
     assert member.poll()
@@ -175,7 +175,7 @@ def test_partitions_of_the_users_are_committed_without_a_group(make: Make) -> No
     assert member.generation == -1
 
 
-def test_positions_are_committed_by_themselves(make: Make) -> None:
+def test_positions_are_committed_automatically(make: Make) -> None:
     told: list[Any] = []
     member = make(auto_commit_interval_ms=1, default_offset_commit_callback=lambda *outcome: told.append(outcome))
     member.ensure_active_group()
@@ -220,7 +220,7 @@ def test_the_auto_commit_task(make: Make) -> None:
     assert task.next_at is None
 
 
-def test_a_leader_joins_again_when_its_topics_change(make: Make, broker: EmbeddedBroker) -> None:
+def test_a_leader_rejoins_when_topics_change(make: Make, broker: EmbeddedBroker) -> None:
     member = make()
     member.ensure_active_group()
     with kafka.KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
@@ -231,7 +231,7 @@ def test_a_leader_joins_again_when_its_topics_change(make: Make, broker: Embedde
     assert len(partitions_of(member)) == 5
 
 
-def test_a_pattern_and_another_subscription(make: Make, broker: EmbeddedBroker) -> None:
+def test_pattern_subscription_and_replacement(make: Make, broker: EmbeddedBroker) -> None:
     member = make(subscribe=False)
     member._subscription.subscribe(pattern="^top")
     poll_until(lambda: partitions_of(member) == ALL, member)
@@ -245,7 +245,7 @@ def test_a_pattern_and_another_subscription(make: Make, broker: EmbeddedBroker) 
     poll_until(lambda: partitions_of(member) == {TopicPartition("topped", 0)}, member)
 
 
-def test_without_a_group_all_partitions_are_taken(make: Make) -> None:
+def test_without_a_group_all_partitions_are_assigned(make: Make) -> None:
     member = make(group_id=None)
     assert partitions_of(member) == ALL
     assert member.poll()

@@ -25,7 +25,7 @@ class Cluster:
         return {0, 1, 2}
 
 
-def test_bytes_are_those_of_1_x() -> None:
+def test_bytes_match_1_x() -> None:
     metadata = ConsumerProtocolMemberMetadata(0, ["a", "b"], b"x")
     assert metadata.encode() == METADATA
     read = ConsumerProtocol.METADATA.decode(METADATA)
@@ -39,12 +39,12 @@ def test_bytes_are_those_of_1_x() -> None:
     assert ConsumerProtocol.PROTOCOL_TYPE == ConsumerProtocol_v0.PROTOCOL_TYPE == "consumer"
 
 
-def test_bytes_of_members_of_today_can_be_read() -> None:
+def test_bytes_of_current_members_can_be_decoded() -> None:
     written = today.encode_subscription(today.make_subscription(["b", "a"], b"x"))
     assert ConsumerProtocol.METADATA.decode(written).subscription == ["a", "b"]
 
 
-def test_what_an_assignor_is_told() -> None:
+def test_assignor_input() -> None:
     told = Subscription(ConsumerProtocolMemberMetadata(0, ["a"], b"x"), "one")
     assert (told.version, told.topics, told.subscription, told.user_data) == (0, ["a"], ["a"], b"x")
     assert told.group_instance_id == "one"
@@ -53,14 +53,14 @@ def test_what_an_assignor_is_told() -> None:
     assert ConsumerProtocolMemberMetadata.decode(told.encode()).subscription == ["a"]
 
 
-def test_assignors_take_the_metadata_of_1_x() -> None:
+def test_assignors_accept_1_x_metadata() -> None:
     members = {name: ConsumerProtocolMemberMetadata(0, ["a"], b"") for name in ("m", "n")}
     for assignor, expected in ((RangePartitionAssignor, [0, 1]), (RoundRobinPartitionAssignor, [0, 2])):
         assigned = assignor.assign(Cluster(), members)  # type: ignore[arg-type]  # as in 1.x
         assert today.assigned_partitions(assigned["m"]) == [TopicPartition("a", each) for each in expected]
 
 
-def test_assignors_take_what_their_metadata_made() -> None:
+def test_assignors_accept_metadata_they_created() -> None:
     class Cluster:
         def partitions_for_topic(self, topic: str) -> set[int]:
             return {0, 1, 2}

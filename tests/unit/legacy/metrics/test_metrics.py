@@ -54,7 +54,7 @@ def test_connections_share_a_registry(broker: EmbeddedBroker) -> None:
         connection.close()
 
 
-def test_a_registry_is_let_go(broker: EmbeddedBroker) -> None:
+def test_a_registry_is_released(broker: EmbeddedBroker) -> None:
     metrics = Metrics()
     connection = BrokerConnection(broker.host, broker.port, metrics=metrics, metric_group_prefix="old")
     watched = weakref.ref(metrics)

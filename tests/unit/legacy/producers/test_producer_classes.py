@@ -111,7 +111,7 @@ def values(client: SimpleClient, topic: str) -> dict[int, list[bytes]]:
     return {each.partition: [message.message.value for message in each.messages] for each in found}
 
 
-def test_a_topic_is_created_and_its_partitions_take_turns(client: SimpleClient) -> None:
+def test_a_topic_is_created_and_its_partitions_alternate(client: SimpleClient) -> None:
     sender = SimpleProducer(client, random_start=False)
     for number in range(4):
         ((topic, partition, error, _),) = sender.send_messages("round", b"%d" % number)
@@ -119,13 +119,13 @@ def test_a_topic_is_created_and_its_partitions_take_turns(client: SimpleClient) 
     assert values(client, "round") == {0: [b"0", b"3"], 1: [b"1"], 2: [b"2"]}
 
 
-def test_the_first_partition_is_any_one(client: SimpleClient) -> None:
+def test_the_first_partition_is_random(client: SimpleClient) -> None:
     client.ensure_topic_exists("any")
     first = {SimpleProducer(client)._next_partition("any") for _ in range(100)}
     assert first == {0, 1, 2}
 
 
-def test_what_cannot_be_sent_is_refused() -> None:
+def test_invalid_messages_are_rejected() -> None:
     simple, keyed = SimpleProducer(Recorder()), KeyedProducer(Recorder(), partitioner=Murmur2Partitioner)
     with pytest.raises(TypeError, match="all produce message payloads must be null or type bytes"):
         simple.send_messages(TOPIC, "text")  # type: ignore[arg-type]
@@ -152,7 +152,7 @@ def test_a_partitioner_chooses(client: SimpleClient, partitioner: Any) -> None:
     assert (again.partition == answer.partition) is (partitioner is not RoundRobinPartitioner)
 
 
-def test_errors_are_raised_or_given(broker: EmbeddedBroker, client: SimpleClient) -> None:
+def test_errors_are_raised_or_returned(broker: EmbeddedBroker, client: SimpleClient) -> None:
     client.ensure_topic_exists("errors")
     broker.faults.fail(MessageSizeTooLargeError, api="Produce", times=2)
     with pytest.raises(MessageSizeTooLargeError):
@@ -162,7 +162,7 @@ def test_errors_are_raised_or_given(broker: EmbeddedBroker, client: SimpleClient
 
 
 @pytest.mark.parametrize("options", [{"async_send": True}, {"async": True}, {"batch_send": True}])
-def test_three_words_for_the_background(options: dict[str, Any]) -> None:
+def test_three_names_for_background_sending(options: dict[str, Any]) -> None:
     sender = SimpleProducer(Recorder(), **options)
     assert sender.async_send
     assert getattr(sender, "async")
@@ -183,7 +183,7 @@ def test_a_batch_is_sent_when_it_is_full() -> None:
     assert client.sent == [[b"0", b"1", b"2"], [b"3", b"4", b"5"], [b"6"]]
 
 
-def test_a_batch_is_sent_when_its_time_has_come() -> None:
+def test_a_batch_is_sent_after_its_time() -> None:
     client = Recorder()
     sender = Producer(client, async_send=True, batch_send_every_n=1000, batch_send_every_t=0.01)
     sender.send_messages(TOPIC, 0, b"alone")
@@ -192,7 +192,7 @@ def test_a_batch_is_sent_when_its_time_has_come() -> None:
     assert client.sent == [[b"alone"]]
 
 
-def test_what_cannot_be_encoded_does_not_end_the_thread(
+def test_messages_that_cannot_be_encoded_do_not_end_the_thread(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def encode(pairs: Any, *rest: Any) -> Any:
@@ -211,7 +211,7 @@ def test_what_cannot_be_encoded_does_not_end_the_thread(
     assert f"1 messages to {TOPIC}:0 could not be encoded, and were dropped" in caplog.text
 
 
-def test_a_batch_has_a_message_set_a_partition(client: SimpleClient) -> None:
+def test_a_batch_has_one_message_set_per_partition(client: SimpleClient) -> None:
     client.ensure_topic_exists("batch")
     sender = KeyedProducer(client, **BACKGROUND, codec=CODEC_GZIP, partitioner=Murmur2Partitioner)
     for number in range(30):
@@ -222,7 +222,7 @@ def test_a_batch_has_a_message_set_a_partition(client: SimpleClient) -> None:
     )
 
 
-def test_what_fails_is_sent_again_before_newer_messages(caplog: pytest.LogCaptureFixture) -> None:
+def test_failed_messages_are_retried_before_newer_ones(caplog: pytest.LogCaptureFixture) -> None:
     client = Recorder()
     client.outcomes = [refused(LeaderNotAvailableError), FailedPayloadsError, refused(RequestTimedOutError)]
     sender = Producer(client, **BACKGROUND, batch_send_every_n=1)
@@ -242,7 +242,7 @@ def test_what_fails_is_sent_again_before_newer_messages(caplog: pytest.LogCaptur
         ({}, MessageSizeTooLargeError, 1),
     ],
 )
-def test_what_is_not_sent_again(
+def test_messages_that_are_not_retried(
     options: dict[str, Any], error: Any, tries: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     client = Recorder()
@@ -254,7 +254,7 @@ def test_what_is_not_sent_again(
     assert "secret" not in caplog.text
 
 
-def test_a_topic_that_cannot_be_written_to_holds_up_no_other(client: SimpleClient) -> None:
+def test_an_unauthorized_topic_does_not_delay_others(client: SimpleClient) -> None:
     client.ensure_topic_exists("good")
     sender = Producer(client, **BACKGROUND)
     sender.send_messages("no such: name", 0, b"lost")
@@ -263,7 +263,7 @@ def test_a_topic_that_cannot_be_written_to_holds_up_no_other(client: SimpleClien
     assert values(client, "good")[0] == [b"value"]
 
 
-def test_a_full_queue_gives_back_what_found_no_room() -> None:
+def test_a_full_queue_returns_messages_that_do_not_fit() -> None:
     client = Recorder()
     client.may_answer.clear()
     sender = Producer(client, **BACKGROUND, batch_send_every_n=1, async_queue_maxsize=2, async_queue_put_timeout=0)
@@ -278,7 +278,7 @@ def test_a_full_queue_gives_back_what_found_no_room() -> None:
 
 
 @pytest.mark.parametrize("timeout", [60, None])
-def test_waiting_for_room_in_the_queue(timeout: float | None) -> None:
+def test_waiting_for_space_in_the_queue(timeout: float | None) -> None:
     options = {**BACKGROUND, "batch_send_every_n": 1, "async_queue_maxsize": 1, "async_queue_put_timeout": timeout}
     sender = Producer(Recorder(), **options)
     for number in range(50):
@@ -287,7 +287,7 @@ def test_waiting_for_room_in_the_queue(timeout: float | None) -> None:
     assert sender.client.sent == [[b"%d" % number] for number in range(50)]
 
 
-def test_a_stop_ends_a_wait_for_room_in_the_queue() -> None:
+def test_stop_ends_a_wait_for_space_in_the_queue() -> None:
     """The signal comes to the thread that waits, as to the main thread of a program."""
     client = Recorder()
     client.may_answer.clear()
@@ -313,7 +313,7 @@ def test_a_stop_ends_a_wait_for_room_in_the_queue() -> None:
     assert client.sent == [[b"0"], [b"1"]]
 
 
-def test_a_stop_within_send_messages_comes_at_any_line() -> None:
+def test_stop_at_any_line_of_send_messages() -> None:
     """As of a signal's handler: what `send_messages` has taken is sent, and what it has not is refused."""
     outcomes = []
     for line in range(1, 1_000):
@@ -348,7 +348,7 @@ def test_a_stop_within_send_messages_comes_at_any_line() -> None:
     assert len(set(outcomes)) == 2
 
 
-def test_stop_gives_up_when_its_time_is_over(caplog: pytest.LogCaptureFixture) -> None:
+def test_stop_times_out(caplog: pytest.LogCaptureFixture) -> None:
     client = Recorder()
     client.outcomes = [FailedPayloadsError] * 1_000_000
     sender = Producer(client, **BACKGROUND, async_stop_timeout=0.01, batch_send_every_n=1)
@@ -361,7 +361,7 @@ def test_stop_gives_up_when_its_time_is_over(caplog: pytest.LogCaptureFixture) -
     assert "producer is already stopped" in caplog.text
 
 
-def test_a_broker_that_comes_back_gets_everything(broker: EmbeddedBroker, client: SimpleClient) -> None:
+def test_all_messages_are_sent_after_a_broker_restart(broker: EmbeddedBroker, client: SimpleClient) -> None:
     client.ensure_topic_exists("outage")
     rule = broker.faults.hang_up(api="Produce", times=3)
     sender = Producer(client, **BACKGROUND, batch_send_every_n=1)
@@ -372,7 +372,7 @@ def test_a_broker_that_comes_back_gets_everything(broker: EmbeddedBroker, client
     assert values(client, "outage")[0] == [b"%d" % number for number in range(5)]
 
 
-def test_a_producer_that_nobody_has_any_more_sends_what_waits(client: SimpleClient) -> None:
+def test_an_unreferenced_producer_sends_waiting_messages(client: SimpleClient) -> None:
     client.ensure_topic_exists("collected")
     sender = Producer(client, **BACKGROUND)
     sender.send_messages("collected", 0, b"value")
@@ -390,7 +390,7 @@ def test_a_producer_that_nobody_has_any_more_sends_what_waits(client: SimpleClie
 
 
 @pytest.mark.slow
-def test_the_end_of_the_process_waits_for_messages(broker: EmbeddedBroker, client: SimpleClient) -> None:
+def test_the_process_waits_for_messages_at_exit(broker: EmbeddedBroker, client: SimpleClient) -> None:
     client.ensure_topic_exists("exit")
     program = (
         "from kafka import SimpleClient, SimpleProducer\n"
@@ -403,7 +403,7 @@ def test_the_end_of_the_process_waits_for_messages(broker: EmbeddedBroker, clien
 
 
 @pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
-def test_a_forked_child_cannot_lose_messages_in_a_queue_that_nobody_reads() -> None:
+def test_a_forked_child_cannot_add_messages_to_the_parents_queue() -> None:
     client = Recorder()
     sender = Producer(client, **BACKGROUND)
     sender.send_messages(TOPIC, 0, b"value")
@@ -422,7 +422,7 @@ def test_a_forked_child_cannot_lose_messages_in_a_queue_that_nobody_reads() -> N
     assert client.sent == [[b"value"]]
 
 
-def test_stop_of_one_that_sends_at_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_stop_of_a_synchronous_producer(caplog: pytest.LogCaptureFixture) -> None:
     sender = SimpleProducer(Recorder())
     sender.stop(timeout=1)
     assert "timeout argument to stop() is deprecated" in caplog.text
@@ -430,18 +430,18 @@ def test_stop_of_one_that_sends_at_once(caplog: pytest.LogCaptureFixture) -> Non
 
 
 @pytest.mark.parametrize("kind", [Producer, SimpleProducer, KeyedProducer])
-def test_they_warn_where_they_are_made(kind: Any) -> None:
+def test_they_warn_when_created(kind: Any) -> None:
     with pytest.warns(DeprecationWarning, match=f"{kind.__name__} is deprecated: use kafka.KafkaProducer") as caught:
         kind(Recorder())
     assert caught[0].filename == __file__
 
 
-def test_their_names_of_old() -> None:
+def test_old_attribute_names() -> None:
     assert producer.SimpleProducer is SimpleProducer
     assert repr(SimpleProducer(Recorder())) == "<SimpleProducer batch=False>"
     assert repr(KeyedProducer(Recorder())) == "<KeyedProducer batch=False>"
 
 
-def test_no_partitioner_is_the_one_by_hash() -> None:
+def test_the_default_partitioner_is_the_hashed_one() -> None:
     by_default, by_none = KeyedProducer(Recorder()), KeyedProducer(Recorder(), partitioner=None)
     assert by_none.partitioner_class is by_default.partitioner_class

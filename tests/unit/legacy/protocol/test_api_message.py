@@ -15,7 +15,7 @@ from kafka.protocol.metadata.metadata import MetadataRequest, MetadataResponse
 from kafka.protocol.producer import ProduceRequest
 
 
-def test_a_request_is_written_in_its_version_or_in_one_that_is_given() -> None:
+def test_a_request_is_encoded_in_its_own_or_the_given_version() -> None:
     topic = MetadataRequest.MetadataRequestTopic(name="a")
     assert MetadataRequest(version=9, topics=[topic]).encode() == b"\x02\x02a\x00\x01\x00\x00\x00"
     assert MetadataRequest(version=4, topics=[topic]).encode() == b"\x00\x00\x00\x01\x00\x01a\x01"
@@ -23,7 +23,7 @@ def test_a_request_is_written_in_its_version_or_in_one_that_is_given() -> None:
     assert MetadataRequest[1](topics=["a"]).encode() == b"\x00\x00\x00\x01\x00\x01a"
 
 
-def test_a_request_with_its_header_and_size_is_read_again() -> None:
+def test_a_request_with_header_and_size_round_trips() -> None:
     request = MetadataRequest(version=9, topics=None)
     request.with_header(3, "me")
     written = request.encode(header=True, framed=True)
@@ -49,14 +49,14 @@ def test_a_response_has_fields_and_structs_as_attributes() -> None:
         assert MetadataResponse.decode(written, version, header=True).header == (5, None)
 
 
-def test_data_of_the_group_protocol_have_their_version_before_them() -> None:
+def test_group_protocol_data_start_with_their_version() -> None:
     written = ConsumerProtocolSubscription(version=1, topics=["a"]).encode()
     assert written == b"\x00\x01\x00\x00\x00\x01\x00\x01a\xff\xff\xff\xff\x00\x00\x00\x00"
     read = ConsumerProtocolSubscription.decode(written)
     assert (read.version, read.topics, read.user_data) == (1, ["a"], None)
 
 
-def test_a_class_tells_of_its_versions() -> None:
+def test_versions_of_a_class() -> None:
     assert (MetadataRequest.name, MetadataRequest.API_KEY, MetadataRequest.valid_versions) == (
         "MetadataRequest",
         3,
@@ -82,12 +82,12 @@ def test_a_class_tells_of_its_versions() -> None:
         lambda: MetadataRequest(version=9, topics=None).encode(header=True),
     ],
 )
-def test_what_is_missing_or_unknown_is_a_value_error(wrong: Any) -> None:
+def test_missing_or_unknown_fields_raise_value_error(wrong: Any) -> None:
     with pytest.raises(ValueError, match=r"Version required|has the|has no header"):
         wrong()
 
 
-def test_the_name_that_2_x_had_as_well_gives_either() -> None:
+def test_a_name_of_both_2_x_and_3_creates_either_message() -> None:
     new = EitherRequest(version=4, topics=None)
     assert isinstance(new, ApiMessage)
     assert new.encode() == EitherRequest[4](None, True).encode()
@@ -95,7 +95,7 @@ def test_the_name_that_2_x_had_as_well_gives_either() -> None:
     assert not isinstance(MetadataResponse(version=4), EitherRequest)  # type: ignore[arg-type]
 
 
-def test_the_name_that_2_x_had_as_well_has_what_kafka_python_3_gives_its_class() -> None:
+def test_a_name_of_both_2_x_and_3_has_the_attributes_of_3() -> None:
     from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
     assert (MetadataRequest.min_version, MetadataRequest.max_version, MetadataRequest.name) == (
@@ -112,7 +112,7 @@ def test_the_name_that_2_x_had_as_well_has_what_kafka_python_3_gives_its_class()
     assert MetadataResponse.decode(answer.encode(), version=8) == answer
 
 
-def test_fields_that_only_kafka_python_3_has_make_its_message() -> None:
+def test_fields_of_kafka_python_3_only_create_its_message() -> None:
     from kafka.protocol.admin import CreateTopicsRequest
 
     topic = CreateTopicsRequest.CreatableTopic(name="t", num_partitions=1, replication_factor=1)
@@ -123,7 +123,7 @@ def test_fields_that_only_kafka_python_3_has_make_its_message() -> None:
         CreateTopicsRequest(topics=[], other=1)
 
 
-def test_structs_within_structs_have_their_names_in_kafka() -> None:
+def test_nested_structs_have_kafkas_names() -> None:
     from kafka.protocol.admin import DescribeQuorumResponse
     from kafka.protocol.consumer import FetchRequest
 
@@ -135,7 +135,7 @@ def test_structs_within_structs_have_their_names_in_kafka() -> None:
 
 
 @pytest.mark.parametrize("module", APIS)
-def test_each_module_has_what_it_names(module: str) -> None:
+def test_each_module_contains_its_names(module: str) -> None:
     found = importlib.import_module(f"kafka.protocol.{module}")
     assert found.__all__
     for api in APIS[module]:
@@ -145,7 +145,7 @@ def test_each_module_has_what_it_names(module: str) -> None:
                 assert cls.decode(cls(version=version).encode(), version) == cls(version=version)
 
 
-def test_what_2_x_had_is_under_old_as_well() -> None:
+def test_names_of_2_x_are_in_the_module_old() -> None:
     for name in ("fetch", "metadata", "types"):
         old = importlib.import_module(f"kafka.protocol.old.{name}")
         new = importlib.import_module(f"kafka.protocol.{name}")

@@ -38,13 +38,13 @@ def load(name: str) -> Any:
     return getattr(import_module(f"kafka.protocol.{module}"), cls)
 
 
-def test_there_are_the_classes_of_all_modules() -> None:
+def test_all_modules_have_their_classes() -> None:
     assert len(ORIGINALS) > 280
     assert len({name.partition(".")[0] for name in ORIGINALS}) == 18
 
 
 @pytest.mark.parametrize("name", ORIGINALS)
-def test_a_class_has_the_fields_and_bytes_of_the_original(name: str) -> None:
+def test_classes_match_fields_and_bytes_of_the_original(name: str) -> None:
     fields, encoded, shown = ORIGINALS[name]
     cls = load(name)
     message = cls(*sample(cls.SCHEMA))
@@ -54,7 +54,7 @@ def test_a_class_has_the_fields_and_bytes_of_the_original(name: str) -> None:
     assert name.startswith("api_versions.") or cls.decode(message.encode()) == message
 
 
-def test_the_list_of_an_api_has_a_class_a_version_and_acts_as_its_first() -> None:
+def test_an_api_list_has_a_class_per_version_and_acts_as_the_first() -> None:
     from kafka.protocol.metadata import MetadataRequest, MetadataRequest_v0, MetadataResponse
 
     assert [cls.API_VERSION for cls in MetadataRequest] == list(range(9))
@@ -79,28 +79,28 @@ def test_to_object_names_everything() -> None:
     }
 
 
-def test_a_produce_request_without_acks_expects_no_response() -> None:
+def test_produce_requests_without_acks_expect_no_response() -> None:
     from kafka.protocol.produce import ProduceRequest_v0
 
     assert not ProduceRequest_v0(0, 100, []).expect_response()
     assert ProduceRequest_v0(1, 100, []).expect_response()
 
 
-def test_an_error_of_api_versions_is_read_in_version_0() -> None:
+def test_api_versions_errors_are_decoded_in_version_0() -> None:
     from kafka.protocol.api_versions import ApiVersionsResponse_v0, ApiVersionsResponse_v3
 
     assert type(ApiVersionsResponse_v3.decode(ApiVersionsResponse_v0(35, []).encode())) is ApiVersionsResponse_v0
     assert type(ApiVersionsResponse_v3.decode(ApiVersionsResponse_v3(0, [], 0, {}).encode())) is ApiVersionsResponse_v3
 
 
-def test_both_names_of_the_bytes_of_sasl_are_served() -> None:
+def test_sasl_bytes_have_both_names() -> None:
     from kafka.protocol.admin import SaslAuthenticateRequest_v0
 
     request = SaslAuthenticateRequest_v0(sasl_auth_bytes=b"x")
     assert request.auth_bytes == request.sasl_auth_bytes == b"x"
 
 
-def test_a_users_own_message_works() -> None:
+def test_custom_messages_work() -> None:
     class Answer(Response):
         API_KEY = 999
         API_VERSION = 0
@@ -128,7 +128,7 @@ def test_a_users_own_message_works() -> None:
 @pytest.mark.parametrize(
     ("args", "kwargs"), [((1, 2), {}), ((), {"unknown": 1}), ((1,), {"a": 1})], ids=["count", "name", "both"]
 )
-def test_fields_that_do_not_fit_are_refused(args: tuple[int, ...], kwargs: dict[str, int]) -> None:
+def test_mismatched_fields_are_rejected(args: tuple[int, ...], kwargs: dict[str, int]) -> None:
     class One(Struct):
         SCHEMA = Schema(("a", Int8))
 

@@ -18,7 +18,7 @@ def framed(correlation_id: int, message: bytes) -> bytes:
     return (4 + len(message)).to_bytes(4, "big") + correlation_id.to_bytes(4, "big") + message
 
 
-def test_requests_become_frames_and_responses_are_found_in_pieces() -> None:
+def test_requests_are_framed_and_responses_are_assembled() -> None:
     protocol = KafkaProtocol(client_id="me")
     assert protocol.send_request(MetadataRequest[0](["t"])) == 1
     assert protocol.send_bytes().hex() == "000000130003000000000001" + "00026d65" + "00000001000174"
@@ -29,7 +29,7 @@ def test_requests_become_frames_and_responses_are_found_in_pieces() -> None:
     assert protocol.receive_bytes(data[-1:]) == [(1, response)]
 
 
-def test_several_responses_come_at_once() -> None:
+def test_several_responses_at_once() -> None:
     protocol = KafkaProtocol(client_id="me")
     ids = [protocol.send_request(ApiVersionsRequest_v3("a", "b", {})), protocol.send_request(MetadataRequest[0]([]))]
     assert len(protocol.send_bytes()) == 4 + 18 + 4 + 16
@@ -38,7 +38,7 @@ def test_several_responses_come_at_once() -> None:
     assert found == [(ids[0], versions), (ids[1], metadata)]
 
 
-def test_a_request_without_answer_is_not_waited_for() -> None:
+def test_a_request_without_a_response_is_not_tracked() -> None:
     protocol = KafkaProtocol()
     protocol.send_request(ProduceRequest[0](0, 100, []))
     assert not protocol.in_flight_requests
@@ -46,7 +46,7 @@ def test_a_request_without_answer_is_not_waited_for() -> None:
         protocol.receive_bytes(framed(1, b""))
 
 
-def test_what_does_not_belong_is_refused() -> None:
+def test_unexpected_responses_are_rejected() -> None:
     protocol = KafkaProtocol(max_frame_size=100)
     protocol.send_request(MetadataRequest[0]([]), correlation_id=5)
     with pytest.raises(CorrelationIdError, match="sent 5, recv 6"):
@@ -60,7 +60,7 @@ def test_what_does_not_belong_is_refused() -> None:
 
 
 @pytest.mark.parametrize("version", [(0, 8, 2), None])
-def test_kafka_0_8_2_answers_a_search_for_a_coordinator_without_id(version: tuple[int, ...] | None) -> None:
+def test_kafka_0_8_2_answers_a_coordinator_lookup_without_a_correlation_id(version: tuple[int, ...] | None) -> None:
     protocol = KafkaProtocol(api_version=version)
     protocol.send_request(GroupCoordinatorRequest[0]("g"), correlation_id=9)
     response = GroupCoordinatorResponse[0](15, -1, "", -1)

@@ -62,7 +62,7 @@ ENCODED: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", ENCODED)
-def test_requests_are_those_of_the_originals(name: str) -> None:
+def test_requests_match_the_originals(name: str) -> None:
     args, kwargs = ENCODED[name]
     encode = getattr(KafkaProtocol, name.removesuffix("_all").removesuffix("_kafka"))
     assert encode(*args, **kwargs).encode().hex() == NEW[name]
@@ -70,13 +70,13 @@ def test_requests_are_those_of_the_originals(name: str) -> None:
     assert encode(client_id=b"client", correlation_id=7, **kwargs).hex() == OLD[name] if not args else True
 
 
-def test_the_request_for_a_coordinator_is_that_of_the_originals() -> None:
+def test_the_coordinator_request_matches_the_originals() -> None:
     frame = KafkaProtocol.encode_consumer_metadata_request(b"client", 7, b"group")
     assert frame.hex() == OLD["encode_consumer_metadata_request"] == NEW["encode_consumer_metadata_request"]
 
 
 @pytest.mark.parametrize("name", sorted(name for name in OLD if name.startswith("decode_")))
-def test_responses_as_bytes_are_read_as_by_the_original(name: str) -> None:
+def test_responses_as_bytes_are_decoded_like_the_original(name: str) -> None:
     data, shown = OLD[name]
     found = getattr(KafkaProtocol, name)(bytes.fromhex(data))
     if not isinstance(found, tuple):
@@ -94,11 +94,11 @@ def test_responses_as_bytes_are_read_as_by_the_original(name: str) -> None:
         ("decode_offset_fetch_response", OffsetFetchResponse[0]([("topic1", [(0, 99, "meta", 0)])])),
     ],
 )
-def test_responses_as_objects_are_read_as_by_the_original(name: str, response: Any) -> None:
+def test_responses_as_objects_are_decoded_like_the_original(name: str, response: Any) -> None:
     assert repr(getattr(KafkaProtocol, name)(response)) == NEW[name]
 
 
-def test_messages_in_a_response_are_objects_and_compressed_ones_are_opened() -> None:
+def test_messages_in_a_response_are_objects_and_are_decompressed() -> None:
     inner = create_gzip_message([(b"a", b"k"), (b"b", None)])
     records = KafkaProtocol._encode_message_set([create_message(b"first"), inner])
     (payload,) = KafkaProtocol.decode_fetch_response(FetchResponse([("t", [(0, 0, 9, records)])]))
@@ -110,17 +110,17 @@ def test_messages_in_a_response_are_objects_and_compressed_ones_are_opened() -> 
     assert (payload.topic, payload.partition, payload.error, payload.highwaterMark) == ("t", 0, 0, 9)
 
 
-def test_metadata_is_asked_for_by_request() -> None:
+def test_metadata_requests() -> None:
     assert KafkaProtocol.encode_metadata_request(["a"]) == MetadataRequest[0](["a"])
     assert KafkaProtocol.encode_metadata_request(["a"], payloads=["b"]) == MetadataRequest[0](["b"])
 
 
-def test_acks_that_kafka_does_not_know_are_refused() -> None:
+def test_invalid_acks_are_rejected() -> None:
     with pytest.raises(ValueError, match="must be 1, 0, -1"):
         KafkaProtocol.encode_produce_request([], acks=2)
 
 
-def test_messages_are_made_as_by_the_originals() -> None:
+def test_created_messages_match_the_originals() -> None:
     assert create_message(b"payload", b"key") == Message(0, 0, b"key", b"payload")
     assert create_message_set([(b"a", b"k"), (b"b", None)]) == [Message(0, 0, b"k", b"a"), Message(0, 0, None, b"b")]
     assert KafkaProtocol._encode_message_set(MESSAGES).hex() == OLD["message_set"]
@@ -129,7 +129,7 @@ def test_messages_are_made_as_by_the_originals() -> None:
 
 
 @pytest.mark.parametrize("make", [create_gzip_message, create_snappy_message])
-def test_a_compressed_message_holds_the_others(make: Any) -> None:
+def test_a_compressed_message_contains_the_others(make: Any) -> None:
     made = make([(b"a", b"k"), (b"b", None)], key=b"w")
     assert (made.magic, made.attributes, made.key) == (0, 1 if make is create_gzip_message else 2, b"w")
     inside = MessageObject(made.value, made.key, 0, made.attributes).decompress()
@@ -138,13 +138,13 @@ def test_a_compressed_message_holds_the_others(make: Any) -> None:
     assert getattr(kafka, make.__name__) is make
 
 
-def test_what_0_9_compressed_is_read() -> None:
+def test_messages_compressed_by_0_9_are_decoded() -> None:
     magic, attributes, key, value = OLD["gzip"]
     message = MessageObject(bytes.fromhex(value), key.encode(), magic, attributes)
     assert [m.value for _, _, m in message.decompress()] == [b"a", b"b"]
 
 
-def test_damage_and_a_message_that_is_cut_off_are_told() -> None:
+def test_damaged_and_incomplete_messages_raise_errors() -> None:
     whole = KafkaProtocol._encode_message_set(MESSAGES)
     with pytest.raises(ChecksumError):
         list(KafkaProtocol._decode_message_set_iter(whole[:-5] + b"X" + whole[-4:]))
@@ -154,7 +154,7 @@ def test_damage_and_a_message_that_is_cut_off_are_told() -> None:
     assert MessageSet.decode(whole[:20], bytes_to_read=20) == [(None, None, PartialMessage())]
 
 
-def test_message_objects_carry_their_checksum() -> None:
+def test_message_objects_have_checksums() -> None:
     message = MessageObject(b"v1", b"k1")
     assert message.encode() == bytes.fromhex(OLD["message_set"])[12:30]
     assert MessageObject.decode(message.encode()) == message

@@ -27,14 +27,14 @@ def served(request: Any, low: int, high: int) -> ApiVersions:
     return ApiVersions({request.API_KEY: (low, high)})
 
 
-def test_a_version_that_the_broker_has_is_sent_as_it_is() -> None:
+def test_a_supported_version_is_sent_unchanged() -> None:
     request = ProduceRequest[0](1, 1000, [("t", [(0, b"anything")])])
     translated = translate(request, served(request, 0, 3))
     assert translated.version == 0
     assert translated.message.encode(0) == request.encode()
 
 
-def test_records_of_a_produce_request_become_a_batch_and_its_answer_is_put_back() -> None:
+def test_produced_records_become_a_batch_and_the_response_is_converted_back() -> None:
     messages = KafkaProtocol._encode_message_set([create_message(b"v", b"k"), create_gzip_message([(b"w", None)])])
     request = ProduceRequest[0](-1, 1000, [("t", [(0, messages)])])
     translated = translate(request, served(request, 3, 12))
@@ -51,13 +51,13 @@ def test_records_of_a_produce_request_become_a_batch_and_its_answer_is_put_back(
     assert translated.read(answer) == ProduceResponse[0]([("t", [(0, 0, 7)])])
 
 
-def test_kafka_4_is_not_believed_that_it_takes_the_first_versions_of_produce() -> None:
+def test_first_versions_of_produce_are_not_sent_to_kafka_4() -> None:
     request = ProduceRequest[0](1, 1000, [("t", [(0, None)])])
     assert translate(request, ApiVersions({0: (0, 13), 1: (4, 18)})).version == 3
     assert translate(request, ApiVersions({0: (0, 11), 1: (0, 17)})).version == 0
 
 
-def test_the_answer_to_a_search_by_offset_is_a_list_again() -> None:
+def test_a_list_offsets_response_is_converted_back_to_a_list() -> None:
     request = OffsetRequest[0](-1, [("t", [(0, -1, 5), (1, -1, 5)])])
     translated = translate(request, served(request, 1, 10))
     assert translated.version == 1
@@ -69,13 +69,13 @@ def test_the_answer_to_a_search_by_offset_is_a_list_again() -> None:
     assert translated.read(answer) == OffsetResponse[0]([("t", [(0, 0, [8]), (1, 3, [])])])
 
 
-def test_a_member_that_names_no_time_for_rebalances_has_its_session_for_them() -> None:
+def test_rebalance_timeout_defaults_to_the_session_timeout() -> None:
     request = JoinGroupRequest[0]("g", 10_000, "", "consumer", [("range", b"")])
     message: Any = translate(request, served(request, 2, 9)).message
     assert message.rebalance_timeout_ms == 10_000
 
 
-def test_a_newer_request_goes_out_in_the_latest_version_of_an_old_broker() -> None:
+def test_a_newer_request_is_sent_in_the_latest_version_of_an_old_broker() -> None:
     request = MetadataRequest[4](["t"], True)
     assert translate(request, served(request, 0, 1)).version == 1
     with pytest.raises(
@@ -84,7 +84,7 @@ def test_a_newer_request_goes_out_in_the_latest_version_of_an_old_broker() -> No
         translate(MetadataRequest[4](["t"], False), served(request, 0, 1), "localhost:9092")
 
 
-def test_an_api_that_the_broker_lacks_is_named() -> None:
+def test_an_unsupported_api_is_named() -> None:
     with pytest.raises(
         UnsupportedVersionError, match="old broker does not support FetchRequest, which FetchRequest_v4"
     ):
@@ -101,7 +101,7 @@ def test_a_batch_keeps_the_codec_of_its_messages(make: Any) -> None:
     assert [(r.key, r.value, r.timestamp) for r in found] == [(b"k", b"a", -1), (None, b"b" * 100, -1)]
 
 
-def test_batches_stay_as_they_are_and_damage_is_told() -> None:
+def test_batches_are_unchanged_and_damage_raises_an_error() -> None:
     builder = BatchBuilder()
     builder.append(5, b"k", b"v")
     assert to_batch(builder.build()) == builder.build()
@@ -134,7 +134,7 @@ def test_records_become_messages_from_an_offset_on(magic: int) -> None:
         ("[::1]:5", ("::1", 5, socket.AF_INET6)),
     ],
 )
-def test_addresses_are_taken_apart(text: str, expected: tuple[str, int, int]) -> None:
+def test_addresses_are_split(text: str, expected: tuple[str, int, int]) -> None:
     assert get_ip_port_afi(text) == expected
 
 

@@ -60,7 +60,7 @@ def read(data: bytes) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", ORIGINALS)
-def test_batches_are_those_of_the_original(name: str) -> None:
+def test_batches_match_the_original(name: str) -> None:
     original = ORIGINALS[name]
     builder, told = fill(name)
     assert told == original["metadata"]
@@ -75,12 +75,12 @@ def test_batches_are_those_of_the_original(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ORIGINALS)
-def test_batches_of_the_original_are_read_as_by_it(name: str) -> None:
+def test_batches_of_the_original_are_decoded(name: str) -> None:
     assert read(bytes.fromhex(ORIGINALS[name]["data"])) == ORIGINALS[name]["batches"]
 
 
 @pytest.mark.parametrize(("magic", "codec"), [(0, 2), (0, 3), (1, 2), (1, 3), (2, 2), (2, 3), (2, 4)])
-def test_every_codec_is_written_and_read(magic: int, codec: int) -> None:
+def test_every_codec_round_trips(magic: int, codec: int) -> None:
     builder, _ = fill(f"{magic}-{codec}-plain")
     builder.close()
     (batch,) = MemoryRecords(builder.buffer())
@@ -88,7 +88,7 @@ def test_every_codec_is_written_and_read(magic: int, codec: int) -> None:
     assert [(r.key, r.value) for r in batch] == [(key, value) for _, key, value, _ in ROWS]
 
 
-def test_a_codec_that_makes_nothing_smaller_is_left_out() -> None:
+def test_batches_that_do_not_shrink_are_not_compressed() -> None:
     builder = MemoryRecordsBuilder(2, 1, 1000)
     builder.append(1, None, b"x")
     builder.close()
@@ -101,7 +101,7 @@ def test_a_codec_that_makes_nothing_smaller_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
-def test_a_batch_is_full_at_its_size_and_takes_a_first_record_that_is_larger(magic: int) -> None:
+def test_a_batch_is_full_at_its_size_but_accepts_a_larger_first_record(magic: int) -> None:
     builder = MemoryRecordsBuilder(magic, 0, 100)
     assert builder.append(1, None, b"x" * 200) is not None
     assert builder.is_full()
@@ -112,7 +112,7 @@ def test_a_batch_is_full_at_its_size_and_takes_a_first_record_that_is_larger(mag
     assert len(builder.buffer()) == builder.size_in_bytes()
 
 
-def test_the_state_of_a_producer_is_set_until_the_batch_is_closed() -> None:
+def test_producer_state_can_be_set_until_the_batch_is_closed() -> None:
     builder = MemoryRecordsBuilder(2, 0, 1000)
     builder.append(1, None, b"x")
     builder.set_producer_state(5, 6, 7, True)
@@ -134,7 +134,7 @@ def test_the_state_of_a_producer_is_set_until_the_batch_is_closed() -> None:
         MemoryRecordsBuilder(0, 0, 1000, producer_id=1)
 
 
-def test_wrong_types_are_refused() -> None:
+def test_wrong_types_are_rejected() -> None:
     for builder in (DefaultRecordBatchBuilder(2, 0, False, -1, -1, -1, 100), LegacyRecordBatchBuilder(1, 0, 100)):
         for bad in (("1", 1, b"", b""), (0, "1", b"", b""), (0, 1, "k", b""), (0, 1, b"", "v")):
             with pytest.raises(TypeError):
@@ -145,7 +145,7 @@ def test_wrong_types_are_refused() -> None:
         MemoryRecordsBuilder(3, 0, 100)
 
 
-def test_a_batch_that_is_cut_off_is_left_out_and_damage_is_told() -> None:
+def test_incomplete_batches_are_ignored_and_damage_raises_an_error() -> None:
     whole = bytes.fromhex(ORIGINALS["2-0-plain"]["data"])
     records = MemoryRecords(whole + whole[:-1])
     assert (records.size_in_bytes(), records.valid_bytes()) == (2 * len(whole) - 1, len(whole))
@@ -161,7 +161,7 @@ def test_a_batch_that_is_cut_off_is_left_out_and_damage_is_told() -> None:
         MemoryRecords(bytes(8) + b"\x00\x00\x00\x01\x00").next_batch()
 
 
-def test_the_end_of_a_transaction_is_a_record_of_its_own() -> None:
+def test_the_end_of_a_transaction_is_a_control_record() -> None:
     builder = DefaultRecordBatchBuilder(2, 0, True, 1, 2, -1, 1000)
     builder.append(0, 5, b"\x00\x00\x00\x01", b"", [])
     data = builder.build()
@@ -174,7 +174,7 @@ def test_the_end_of_a_transaction_is_a_record_of_its_own() -> None:
     assert repr(record) == "ControlRecord(offset=0, timestamp=77, timestamp_type=1, version=0, type=1 <commit>)"
 
 
-def test_a_message_in_another_has_the_brokers_time_where_that_counts() -> None:
+def test_inner_messages_have_the_brokers_time_if_it_applies() -> None:
     data = bytearray.fromhex(ORIGINALS["1-1-plain"]["data"])
     data[17] |= 0x08
     data[18:26] = (99).to_bytes(8, "big")
@@ -184,7 +184,7 @@ def test_a_message_in_another_has_the_brokers_time_where_that_counts() -> None:
     assert [(r.offset, r.timestamp, r.timestamp_type) for r in batch] == [(100 + n, 99, 1) for n in range(5)]
 
 
-def test_sizes_are_told_in_advance() -> None:
+def test_size_estimates() -> None:
     builder = DefaultRecordBatchBuilder(2, 0, False, -1, -1, -1, 10000)
     for offset, (timestamp, key, value, headers) in enumerate(ROWS):
         told = builder.append(offset, timestamp, key, value, headers)
@@ -214,7 +214,7 @@ def test_varints(value: int, encoded: str) -> None:
     assert decode_varint(bytearray(b"xx") + written, 2) == (value, 2 + len(written))
 
 
-def test_varints_that_are_none() -> None:
+def test_invalid_varints() -> None:
     with pytest.raises(IndexError):
         decode_varint(b"\x80")
     with pytest.raises(ValueError, match="int64"):

@@ -27,7 +27,7 @@ def batch(messages: list[Any], magic: int = 2) -> bytes:
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
-def test_all_messages_come_back_whatever_the_format(magic: int) -> None:
+def test_messages_round_trip_in_any_format(magic: int) -> None:
     found = messages_of(batch(MESSAGES, magic), "topic", 0, 0)
     assert [(each.offset, each.message.key, each.message.value) for each in found] == [
         (0, b"key", b"a"),
@@ -46,12 +46,12 @@ def test_all_messages_come_back_whatever_the_format(magic: int) -> None:
         (MESSAGES[::-1], Compression.GZIP),
     ],
 )
-def test_a_batch_has_the_codec_of_the_first_message_that_has_one(messages: list[Any], codec: Compression) -> None:
+def test_a_batch_has_the_codec_of_the_first_compressed_message(messages: list[Any], codec: Compression) -> None:
     (header,) = batch_headers(batch(messages))
     assert header.codec == codec
 
 
-def test_times_are_kept_where_messages_have_them() -> None:
+def test_timestamps_are_kept() -> None:
     inside = MessageSet.encode([(0, Message(b"in", magic=1, timestamp=1234).encode())], prepend_size=False)
     messages = [
         Message(b"own", magic=1, timestamp=5678),
@@ -63,11 +63,11 @@ def test_times_are_kept_where_messages_have_them() -> None:
     assert columns.timestamps[2] > 1_700_000_000_000
 
 
-def test_a_wrapper_without_a_value_is_refused() -> None:
+def test_a_compressed_message_without_a_value_is_rejected() -> None:
     with pytest.raises(ProtocolError, match="has no value"):
         record_batch([Message(None, attributes=CODEC_SNAPPY)])
 
 
-def test_no_messages_make_no_batch() -> None:
+def test_no_batch_without_messages() -> None:
     assert record_batch([]) is None
     assert messages_of(b"", "topic", 0, 0) == []

@@ -156,7 +156,7 @@ def _printed(call: Call, *clients: Any) -> str:
         return f"{type(error).__name__} {error.args}"
 
 
-def test_calls_give_what_they_gave() -> None:
+def test_results_match_the_original() -> None:
     with EmbeddedBroker(num_partitions=2) as broker:
         client = SimpleClient(broker.bootstrap_servers)
         clients = client, SimpleProducer(client, random_start=False), KeyedProducer(client)

@@ -98,7 +98,7 @@ class OwnRequests(SimpleClient):
         return future.value
 
 
-def test_subclasses_send_requests_of_their_own(broker: EmbeddedBroker) -> None:
+def test_subclasses_can_send_custom_requests(broker: EmbeddedBroker) -> None:
     client = OwnRequests(broker.bootstrap_servers, timeout=10)
     client.ensure_topic_exists(TOPIC)
     for each in (client, client.copy()):
@@ -110,7 +110,7 @@ def test_subclasses_send_requests_of_their_own(broker: EmbeddedBroker) -> None:
     client.close()
 
 
-def test_a_request_of_ones_own_goes_to_the_next_broker_where_one_fails(broker: EmbeddedBroker) -> None:
+def test_a_custom_request_goes_to_the_next_broker_after_a_failure(broker: EmbeddedBroker) -> None:
     client = OwnRequests(f"127.0.0.1:1,{broker.bootstrap_servers}", timeout=5)
     client.brokers = {0: BrokerMetadata(0, "127.0.0.1", 1)}
     assert client.send_consumer_metadata_request("group").port == broker.port
@@ -120,12 +120,12 @@ def test_a_request_of_ones_own_goes_to_the_next_broker_where_one_fails(broker: E
     client.close()
 
 
-def test_no_server_is_an_error_at_once() -> None:
+def test_an_unreachable_server_raises_immediately() -> None:
     with pytest.raises(KafkaUnavailableError, match=r"All servers failed to process request.*127\.0\.0\.1:1"):
         SimpleClient("127.0.0.1:1,127.0.0.1:2")
 
 
-def test_a_lost_answer_stands_for_its_payload(broker: EmbeddedBroker, client: SimpleClient) -> None:
+def test_a_missing_response_is_returned_as_an_error(broker: EmbeddedBroker, client: SimpleClient) -> None:
     broker.faults.hang_up(api="Produce", times=2)
     (failure,) = client.send_produce_request(MESSAGE, fail_on_error=False)
     assert isinstance(failure, FailedPayloadsError)
@@ -136,14 +136,14 @@ def test_a_lost_answer_stands_for_its_payload(broker: EmbeddedBroker, client: Si
     assert client.send_produce_request(MESSAGE) == [ProduceResponsePayload(TOPIC, 0, 0, 0)]
 
 
-def test_a_leader_that_the_cluster_has_no_more_is_looked_up_again(client: SimpleClient) -> None:
+def test_a_removed_leader_is_looked_up_again(client: SimpleClient) -> None:
     client.topics_to_brokers[TopicPartition(TOPIC, 0)] = BrokerMetadata(99, "gone", 9092)
     (failure,) = client.send_produce_request(MESSAGE, fail_on_error=False)
     assert isinstance(failure, FailedPayloadsError)
     assert client.send_produce_request(MESSAGE)[0].error == 0
 
 
-def test_a_client_that_another_thread_closes_fails_what_it_sends(broker: EmbeddedBroker, client: SimpleClient) -> None:
+def test_requests_fail_if_another_thread_closes_the_client(broker: EmbeddedBroker, client: SimpleClient) -> None:
     rule = broker.faults.drop_answers(api="Produce", times=1)
     with ThreadPoolExecutor(1) as pool:
         sent = pool.submit(client.send_produce_request, MESSAGE, fail_on_error=False)
@@ -153,7 +153,7 @@ def test_a_client_that_another_thread_closes_fails_what_it_sends(broker: Embedde
     assert client.send_produce_request(MESSAGE)[0].error == 0
 
 
-def test_an_error_of_the_broker_is_raised_or_given(broker: EmbeddedBroker, client: SimpleClient) -> None:
+def test_broker_errors_are_raised_or_returned(broker: EmbeddedBroker, client: SimpleClient) -> None:
     broker.faults.fail(NotLeaderForPartitionError, api="Produce", times=2)
     (answer,) = client.send_produce_request(MESSAGE, fail_on_error=False)
     assert answer.error == NotLeaderForPartitionError.errno
@@ -163,20 +163,20 @@ def test_an_error_of_the_broker_is_raised_or_given(broker: EmbeddedBroker, clien
     assert not client.has_metadata_for_topic(TOPIC)
 
 
-def test_a_partition_that_does_not_exist(client: SimpleClient) -> None:
+def test_unknown_partition(client: SimpleClient) -> None:
     wanted = [FetchRequestPayload(TOPIC, 7, 0, 100)]
     with pytest.raises(UnknownTopicOrPartitionError):
         client.send_fetch_request(wanted)
     assert isinstance(client.send_fetch_request(wanted, fail_on_error=False)[0], FailedPayloadsError)
 
 
-def test_a_partition_may_come_once(client: SimpleClient) -> None:
+def test_duplicate_partitions_are_rejected(client: SimpleClient) -> None:
     with pytest.raises(AssertionError, match="Duplicate ProduceRequestPayloads for topic 0"):
         client.send_produce_request(MESSAGE * 2)
 
 
 @pytest.mark.parametrize(("given", "sent"), [(0, 0), (1, 1), (-1, -1), (2, -1)])
-def test_a_produce_request_says_how_many_acknowledgements_it_waits_for_and_how_long(
+def test_acks_and_timeout_of_a_produce_request(
     client: SimpleClient, sent_requests: list[Any], given: int, sent: int
 ) -> None:
     answers = client.send_produce_request(MESSAGE, acks=given, timeout=1234)
@@ -195,13 +195,13 @@ def test_partitions_of_a_broker_are_fetched_in_one_request(client: SimpleClient,
     assert {each.partitions[0].partition_max_bytes for each in request.topics} == {5000}
 
 
-def test_a_payload_without_messages_is_answered(client: SimpleClient) -> None:
+def test_a_payload_without_messages_gets_a_response(client: SimpleClient) -> None:
     assert client.send_produce_request([ProduceRequestPayload(TOPIC, 0, [])]) == [
         ProduceResponsePayload(TOPIC, 0, 0, -1)
     ]
 
 
-def test_a_coordinator_that_moves_is_asked_again(broker: EmbeddedBroker, client: SimpleClient) -> None:
+def test_a_request_is_retried_after_the_coordinator_moves(broker: EmbeddedBroker, client: SimpleClient) -> None:
     rule = broker.faults.fail(16, api="OffsetFetch", times=1)
     (answer,) = client.send_offset_fetch_request_kafka("group", [OffsetFetchRequestPayload(TOPIC, 0)])
     assert (answer.error, rule.hits) == (0, 1)
@@ -215,7 +215,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_pauses")
-def test_a_topic_that_nobody_creates() -> None:
+def test_a_topic_that_is_not_created() -> None:
     with EmbeddedBroker(auto_create_topics=False) as broker:
         client = SimpleClient(broker.bootstrap_servers)
         with pytest.raises(UnknownTopicOrPartitionError):
@@ -226,7 +226,7 @@ def test_a_topic_that_nobody_creates() -> None:
 
 
 @pytest.mark.usefixtures("no_pauses")
-def test_a_topic_that_has_no_leader_yet(broker: EmbeddedBroker, client: SimpleClient) -> None:
+def test_a_topic_without_a_leader(broker: EmbeddedBroker, client: SimpleClient) -> None:
     rule = broker.faults.fail(5, api="Metadata")
     with pytest.raises(KafkaTimeoutError):
         client.ensure_topic_exists("another", timeout=0.01)
@@ -236,7 +236,7 @@ def test_a_topic_that_has_no_leader_yet(broker: EmbeddedBroker, client: SimpleCl
 
 @pytest.mark.usefixtures("no_pauses")
 @pytest.mark.parametrize("error", [LeaderNotAvailableError, UnknownTopicOrPartitionError])
-def test_errors_of_topics_are_raised_of_those_that_are_named_and_logged_of_all(
+def test_topic_errors_are_raised_for_named_topics_and_otherwise_logged(
     broker: EmbeddedBroker, client: SimpleClient, caplog: pytest.LogCaptureFixture, error: type[BrokerResponseError]
 ) -> None:
     rule = broker.faults.fail(error, api="Metadata")
@@ -256,7 +256,7 @@ def test_errors_of_topics_are_raised_of_those_that_are_named_and_logged_of_all(
     assert client.topics == [TOPIC]
 
 
-def test_errors_of_partitions_are_no_errors_of_a_topic(
+def test_partition_errors_are_not_topic_errors(
     client: SimpleClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     codes = {0: 5, 1: 9, 2: 3}
@@ -270,7 +270,7 @@ def test_errors_of_partitions_are_no_errors_of_a_topic(
     assert f"No leader for topic {TOPIC} partition 0" in caplog.text
 
 
-def test_a_copy_has_the_metadata_and_connections_of_its_own(broker: EmbeddedBroker, client: SimpleClient) -> None:
+def test_a_copy_has_the_same_metadata_and_its_own_connections(broker: EmbeddedBroker, client: SimpleClient) -> None:
     for copy in (client.copy(), pickle.loads(pickle.dumps(client))):
         assert copy.topic_partitions == client.topic_partitions
         assert copy.topic_partitions is not client.topic_partitions
@@ -281,7 +281,7 @@ def test_a_copy_has_the_metadata_and_connections_of_its_own(broker: EmbeddedBrok
     assert client.send_produce_request(MESSAGE)[0].offset == 2
 
 
-def test_it_connects_again_to_a_broker_that_came_back(broker: EmbeddedBroker, client: SimpleClient) -> None:
+def test_it_reconnects_to_a_restarted_broker(broker: EmbeddedBroker, client: SimpleClient) -> None:
     broker.restart()
     found: list[Any] = []
     while not found:  # the first tries may find the connection broken
@@ -294,7 +294,7 @@ def test_it_connects_again_to_a_broker_that_came_back(broker: EmbeddedBroker, cl
 
 @pytest.mark.parametrize("use", ["itself", "a copy", "a copy, with reinit()"])
 @pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
-def test_a_forked_child_opens_connections_of_its_own(client: SimpleClient, use: str) -> None:
+def test_a_forked_child_opens_its_own_connections(client: SimpleClient, use: str) -> None:
     copy = client.copy() if use != "itself" else client
     child = os.fork()
     if not child:
@@ -309,7 +309,7 @@ def test_a_forked_child_opens_connections_of_its_own(client: SimpleClient, use: 
     assert client.send_produce_request(MESSAGE) == [ProduceResponsePayload(TOPIC, 0, 0, 1)]
 
 
-def test_it_warns_where_it_is_made(broker: EmbeddedBroker) -> None:
+def test_it_warns_when_created(broker: EmbeddedBroker) -> None:
     with pytest.warns(DeprecationWarning, match="SimpleClient is deprecated: use KafkaProducer") as caught:
         SimpleClient(broker.bootstrap_servers).close()
     assert caught[0].filename == __file__
@@ -332,7 +332,7 @@ def test_metadata_have_the_names_of_0_9_and_the_order_of_1_0(client: SimpleClien
 
 
 @pytest.mark.parametrize(("time_ms", "most", "offsets"), [(-1, 1, (3,)), (-1, 10, (3, 0)), (-2, 10, (0,))])
-def test_offsets_of_a_broker_before_0_10_1_are_as_it_gives_them(time_ms: int, most: int, offsets: Any) -> None:
+def test_offsets_of_brokers_before_0_10_1_are_returned_unchanged(time_ms: int, most: int, offsets: Any) -> None:
     segments = {-1: [3, 0], -2: [0]}
 
     def ask(payloads: list[Any], api: Any) -> list[Any]:
