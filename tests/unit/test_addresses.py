@@ -1,4 +1,4 @@
-"""Addresses as text: what is read is written again, IPv6 in brackets, and what is no address is refused."""
+"""Addresses as text: parsing and formatting are inverse, IPv6 is in brackets, and invalid addresses are rejected."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ SOURCE = Path(__file__).resolve().parents[2] / "src"
 SECURITY = ("authlib", "botocore", "cryptography", "gssapi", "jks", "python_socks", "requests")
 HEAVY = ("pyarrow", "pyspark", "pandas", "numpy", "click", "rich", *SECURITY)
 
-# A module's packages are imported before it anyway. So a process that has imported a package forks for each module in
-# it: every module comes into a process that knows nothing of ours but its own packages, and nothing is imported twice.
-# The libraries, whose imports take seconds, are loaded once.
+# A module's packages are imported before it anyway. Therefore a process that has imported a package forks for each
+# module in it: every module is imported in a process that has only loaded its own packages, and nothing is imported
+# twice. The libraries, whose imports take seconds, are loaded once.
 ALONE = """
 import gc, importlib, json, os, sys, traceback, warnings
 names, preload, blocked = json.loads(sys.argv[1])
@@ -71,7 +71,7 @@ LIBRARIES = (
 
 
 def all_modules() -> list[str]:
-    """Every module of the distribution, but those that run something when they are imported."""
+    """Return every module of the distribution, except those that run something when they are imported."""
     names = [*ADDRESSES]
     for path in sorted(SOURCE.rglob("*.py")):
         parts = path.relative_to(SOURCE).with_suffix("").parts
@@ -80,7 +80,7 @@ def all_modules() -> list[str]:
 
 
 def import_alone(names: Sequence[str], preload: Sequence[str] = (), blocked: Sequence[str] = (), **env: str) -> None:
-    """Import each module in a process of its own; the test fails with the end of each traceback."""
+    """Import each module in a separate process; the test fails with the end of each traceback."""
     packages = {name.rsplit(".", depth)[0] for name in names for depth in range(1, name.count(".") + 1)}
     arguments = json.dumps([sorted({*names, *packages}), list(preload), list(blocked)])
     done = subprocess.run(
@@ -91,7 +91,7 @@ def import_alone(names: Sequence[str], preload: Sequence[str] = (), blocked: Seq
 
 
 def loaded_after(statement: str, **env: str) -> set[str]:
-    """The modules that a fresh interpreter has loaded after a statement, beyond those it starts with."""
+    """Return the modules that a new interpreter has loaded after a statement, except those it starts with."""
     report = "print(json.dumps(sorted(set(sys.modules) - before)))"
     code = f"import sys, json\nbefore = set(sys.modules)\n{statement}\n{report}"
     command = [sys.executable, "-c", code]
@@ -103,7 +103,7 @@ def loaded_after(statement: str, **env: str) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.exhaustive), 25])
-@pytest.mark.timeout(900)  # a process for each of a thousand modules: minutes on a busy machine
+@pytest.mark.timeout(900)  # one process for each of a thousand modules: minutes on a busy machine
 def test_each_module_imports_alone(every: int) -> None:
     import_alone(all_modules()[::every], preload=LIBRARIES)
 
@@ -219,6 +219,6 @@ def test_a_program_that_requires_kafka_python_2_runs() -> None:
     ("client", "module"), [("KafkaConsumer", "kafka.consumer.group"), ("KafkaProducer", "kafka.producer.kafka")]
 )
 def test_a_client_is_loaded_through_the_module_that_tracing_agents_patch(client: str, module: str) -> None:
-    """New Relic's agent wraps the methods of a client when kafka-python's module of it is imported."""
+    """New Relic's agent wraps the methods of a client when kafka-python's module of the client is imported."""
     code = f"import sys; from kafka import {client}; assert sys.modules[{module!r}].{client} is {client}"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -1,4 +1,4 @@
-"""The variant that runs is the one that was asked for."""
+"""The requested variant runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COMPILED_IS_DEMANDED = any(os.environ.get(name, "") not in ("", "0") for name in
 
 
 def variant_of_a_new_process(**env: str) -> str:
-    """What a fresh interpreter says that it runs, judged by what it really loads."""
+    """Return the variant of a new process, according to the modules it loads."""
     code = (
         "import importlib, json; from kafka import _variant\n"
         "for name in _variant.HOT_MODULES: importlib.import_module(name)\n"

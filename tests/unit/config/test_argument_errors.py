@@ -1,4 +1,4 @@
-"""A dict of settings in the place of keyword arguments is refused, with what to write."""
+"""A dict of settings instead of keyword arguments is rejected with advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The option table: names, checks, and what each client's keyword arguments become."""
+"""The option table: names, checks, and the conversion of each client's keyword arguments."""
 
 import contextlib
 import dataclasses
@@ -336,7 +336,7 @@ def test_help_of_a_client_has_every_option_with_its_type_and_default(client: str
         "consumer": [kafka.KafkaConsumer, AsyncKafkaConsumer],
     }
     for cls in classes[client]:
-        text = inspect.cleandoc(cls.__doc__ or "")  # which Python 3.13 has done already
+        text = inspect.cleandoc(cls.__doc__ or "")  # already done by Python 3.13
         for name, row in option_table().items():
             assert (f"\n{name}: {row.accepts}\n" in text) == (client in row.clients)
         assert "default 30000" in text

@@ -1,4 +1,4 @@
-"""Durations, as `java.time.Duration.parse` reads them, and the reset policy that has one."""
+"""Durations, parsed like `java.time.Duration.parse`, and the reset policy that contains one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The option that names interceptors."""
+"""The option for interceptors."""
 
 from __future__ import annotations
 

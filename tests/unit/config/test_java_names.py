@@ -1,4 +1,4 @@
-"""Properties of Java's clients: each name, sasl.jaas.config, and files as Java reads them."""
+"""Properties of Java's clients: each name, sasl.jaas.config, and properties files."""
 
 import contextlib
 import logging
@@ -96,7 +96,7 @@ def test_each_login_module_provides_credentials(mechanism, jaas, wanted):
     found = sasl(mechanism, jaas)
     assert found == {"security_protocol": "SASL_SSL", "sasl_mechanism": mechanism, **wanted}
     parse_consumer(found)
-    hash(tuple(sorted(found.items())))  # Spark keeps its clients by their options, and sends them to its workers
+    hash(tuple(sorted(found.items())))  # Spark caches clients by their options, and sends options to its workers
     pickle.dumps(found)
 
 

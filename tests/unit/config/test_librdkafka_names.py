@@ -1,4 +1,4 @@
-"""Settings of librdkafka as keyword arguments: each translation, what is left out, and what is refused with advice."""
+"""Settings of librdkafka as keyword arguments: conversions, omitted settings, and settings rejected with advice."""
 
 from __future__ import annotations
 

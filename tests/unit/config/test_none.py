@@ -1,4 +1,4 @@
-"""None for an option: programs pass on what they were not told, and get the default."""
+"""None as an option's value: programs pass on options that were not set, and get the default."""
 
 import asyncio
 import inspect
@@ -41,7 +41,7 @@ PARSERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "share consumer": lambda configs: parse_share({"group_id": "group", **configs}),
 }
 OWN_MEANING = {"auto_offset_reset": "none", "client_id": None}
-"""Options that are neither a truth value nor None unless given, and for which None is a value all the same."""
+"""Options without None as default, and not bools, for which None is a valid value nevertheless."""
 
 
 @pytest.fixture(scope="module")

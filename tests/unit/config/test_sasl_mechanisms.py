@@ -1,4 +1,4 @@
-"""The table of SASL mechanisms: names in any case of letters, and what a class that replaces another one inherits."""
+"""The table of SASL mechanisms: names ignore case, and a class that replaces another one inherits its other fields."""
 
 from __future__ import annotations
 

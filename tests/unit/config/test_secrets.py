@@ -1,4 +1,4 @@
-"""Secrets are shown nowhere: not in errors, whatever is wrong with an option, nor in text forms of clients."""
+"""Secrets are never shown: neither in errors, whatever is wrong with an option, nor when clients are printed."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ WRONG = {
     "a partial": partial(print, password=SECRET),
     "half a surrogate": f"{PEM}\ud800",
 }
-"""What may stand for an option, with a secret inside."""
+"""Invalid values of options that contain a secret."""
 
 
 def told(attempt: Callable[[], object], caplog: pytest.LogCaptureFixture) -> str:
-    """All that someone sees of an attempt: the error, those before it, the log."""
+    """Return all output of an attempt: the error, its causes, and the log."""
     with caplog.at_level(logging.DEBUG):
         try:
             attempt()
@@ -90,7 +90,7 @@ def test_the_command_line_shows_no_secret(value: str, caplog: pytest.LogCaptureF
     paths = {name for name, row in option_table().items() if "PathLike" in row.accepts}
     for name in NAMES:
         if value != PEM and (name in paths or "str" in option_table()[name].accepts) and not is_secret(name):
-            continue  # a path or a name, which has to be seen to be put right
+            continue  # a path or a name, which users have to see to correct it
         for pair in (f"{name}={value}", f"{name}:{value}"):
             assert SECRET not in told(lambda: parse_admin(on_the_command_line(pair)), caplog), name  # type: ignore[arg-type]  # noqa: B023
         variables = {f"KAFKA_{name.upper()}": value}
@@ -100,7 +100,7 @@ def test_the_command_line_shows_no_secret(value: str, caplog: pytest.LogCaptureF
         file.write_text(f"{name}={value}")
         if value == PEM or is_secret(name):
             assert SECRET not in told(lambda: load_properties(file), caplog), name  # noqa: B023
-        (tmp_path / "profiles.toml").write_text(f'default="x"\n[x]\n"{name}s"="""{value}"""')  # an unknown one
+        (tmp_path / "profiles.toml").write_text(f'default="x"\n[x]\n"{name}s"="""{value}"""')  # an unknown option
         variables = {"KAFKA_PROFILES": str(tmp_path / "profiles.toml")}
         assert SECRET not in told(lambda: on_the_command_line(variables=variables), caplog), name  # noqa: B023
 
@@ -128,7 +128,7 @@ def test_only_the_name_of_a_setting_without_an_equals_sign_is_shown() -> None:
     assert shown_setting(SECRET) == "text without '=' (which is not shown)"
 
 
-# What clients keep
+# Objects of clients
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def broker() -> Iterator[EmbeddedBroker]:
 
 
 def reachable(start: Any) -> Iterator[Any]:
-    """The objects that someone may print who looks into a client: attributes, items, what functions are bound to."""
+    """Yield the objects that can be printed when inspecting a client: attributes, items, objects bound to functions."""
     seen: dict[int, Any] = {}
     waiting = [(start, 0)]
     while waiting:

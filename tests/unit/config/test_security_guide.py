@@ -1,4 +1,4 @@
-"""docs/SECURITY_GUIDE.md: its programs and properties are taken by the clients as they stand there."""
+"""docs/SECURITY_GUIDE.md: clients accept its programs and properties unchanged."""
 
 import pathlib
 import re
@@ -16,7 +16,7 @@ BLOCKS = [
     for kind, text in re.findall(r"```(python|properties)\n(.*?)```", GUIDE, re.DOTALL)
     if "EmbeddedBroker" not in text
 ]
-"""But the program that `tests/integration/security/test_embedded_logins.py` runs."""
+"""Except for the program that `tests/integration/security/test_embedded_logins.py` runs."""
 FILES = ("ca.pem", "client.pem", "client.key", "trust.jks", "client.p12", "assertion.pem", "alice.keytab")
 
 

@@ -1,4 +1,4 @@
-"""A broker with one topic, and a `SimpleClient` of it; a module says in `partitions` how many the topic has."""
+"""A broker with one topic, and a `SimpleClient` for it. Modules set the topic's partition count in `partitions`."""
 
 from __future__ import annotations
 

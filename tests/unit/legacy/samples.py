@@ -1,4 +1,4 @@
-"""Samples of messages, made from their schemas by one rule, and schemas as text."""
+"""Sample messages, generated from schemas, and schemas as text."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _VALUES: dict[str, Callable[[int], Any]] = {
 
 
 def kind(field: Any) -> str:
-    """The name of a type, which is a class or an instance."""
+    """Return the name of a type, which is a class or an instance."""
     return field.__name__ if isinstance(field, type) else type(field).__name__
 
 
 def sample(field: Any, numbers: count[int] | None = None) -> Any:
-    """A value of a type: arrays have two elements, all others a number that counts up."""
+    """Return a value of a type: arrays have two elements, all other values are consecutive numbers."""
     numbers = count(1) if numbers is None else numbers
     number = next(numbers)
     if kind(field) in _VALUES:
@@ -34,7 +34,7 @@ def sample(field: Any, numbers: count[int] | None = None) -> Any:
 
 
 def text(field: Any) -> str:
-    """A schema as text."""
+    """Format a schema as text."""
     if kind(field) == "Schema":
         fields = zip(field.names, field.fields, strict=True)
         return f"({', '.join(f'{name} {text(part)}' for name, part in fields)})"

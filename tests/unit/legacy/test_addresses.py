@@ -1,4 +1,4 @@
-"""The old import paths: `kafka._old_names.OldPaths` serves them from a table, and they behave as files do."""
+"""The old import paths: `kafka._old_names.OldPaths` serves them from a table, and they behave like files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SOURCE = Path(kafka.__file__).parents[1]
 
 
 def run(code: str, *arguments: str, **env: str) -> str:
-    """What a program prints in a process of its own."""
+    """Run a program in a new process, and return its output."""
     command = [sys.executable, "-W", "error", *(arguments or ("-c", code))]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env={**os.environ, **env})
     assert done.returncode == 0, done.stderr
@@ -131,7 +131,7 @@ def test_modules_can_be_run_but_packages_cannot() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("pure", ["", "1"])
 def test_paths_are_served_from_an_archive(tmp_path: Path, pure: str) -> None:
-    """As of Spark's ``--py-files``, or of an application in one file."""
+    """For example with Spark's ``--py-files``, or in an application in one file."""
     archive = tmp_path / "kafka.zip"
     with zipfile.ZipFile(archive, "w") as out:
         for file in (SOURCE / "kafka").rglob("*.py"):

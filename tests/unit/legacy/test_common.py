@@ -54,7 +54,7 @@ def test_fields_of_0_9_tuples(name: str) -> None:
     assert made == values
     assert made._fields == fields
     assert pickle.loads(pickle.dumps(made)) == copy.copy(made) == made
-    assert made.__getnewargs__()[: len(values)] == values  # a broker keeps its rack as well
+    assert made.__getnewargs__()[: len(values)] == values  # brokers also have a rack
     assert (
         repr(made)
         == f"{type(made).__name__}({', '.join(f'{field}={value}' for field, value in made._asdict().items())})"
@@ -215,7 +215,7 @@ def test_record_metadata_from_an_offset_only() -> None:
 
 
 def test_record_metadata_as_in_the_specification() -> None:
-    """There the offset is third, and there is a leader epoch."""
+    """In the specification, the offset is third, and there is a leader epoch."""
     made = RecordMetadata("t", 0, 7, 1000, 5, 1, 2, 3)
     assert made == ("t", 0, ("t", 0), 7, 1000, 5, 1, 2, None)
     assert (made.offset, made.timestamp, made.checksum, made.leader_epoch) == (7, 1000, 5, 3)

@@ -1,4 +1,4 @@
-"""`kafka.codec` reads what kafka-python 3.0.12 wrote, and writes what it reads."""
+"""`kafka.codec` reads data written by kafka-python 3.0.12, and its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import zstandard
 import kafka.codec
 
 ORIGINALS = json.loads((Path(__file__).parents[2] / "data" / "legacy" / "codec.json").read_text())
-"""By function and payload: what its codec.py made with python-snappy 0.7.3, lz4 4.4 and zstandard 0.25."""
+"""By function and payload, the output of kafka-python with python-snappy 0.7.3, lz4 4.4 and zstandard 0.25."""
 PAYLOADS = {"empty": b"", "short": b"kafka", "long": b"0123456789abcdef" * 5000}
 DECODERS = {
     "gzip": kafka.codec.gzip_decode,
@@ -43,7 +43,7 @@ def test_data_of_the_original_is_decompressed(case: str) -> None:
 
 @pytest.mark.parametrize("case", [case for case in ORIGINALS if case.split(".")[0] not in ("gzip", "lz4")])
 def test_bytes_match_the_original(case: str) -> None:
-    """Not for gzip, which has the time in it, nor for lz4, which has the size there."""
+    """Except for gzip, which includes the time, and lz4, which there includes the size."""
     function, payload = case.split(".")
     assert ENCODERS[function](PAYLOADS[payload]) == base64.b64decode(ORIGINALS[case])
 

@@ -1,4 +1,4 @@
-"""Old classes: a program prints nothing of them by itself, and with ``-W`` the lines where they are made."""
+"""Old classes: programs print no warnings by default, and with ``-W`` warnings show the lines that create them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that modules of kafka-python have because they import them, from where programs import them too."""
+"""Names that modules of kafka-python have because they import them, and that programs import from there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kafka.util`, with results that kafka-python 1.0.2 gave under Python 2.7."""
+"""`kafka.util`, with the results of kafka-python 1.0.2 on Python 2.7."""
 
 from __future__ import annotations
 

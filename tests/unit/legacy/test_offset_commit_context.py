@@ -1,4 +1,4 @@
-"""`OffsetCommitContext`: what is marked is committed, the rest comes again."""
+"""`OffsetCommitContext`: marked messages are committed, the others are returned again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = [
 
 
 class Consumer:
-    """What the context uses of a `SimpleConsumer`; records what is done to it."""
+    """The parts of a `SimpleConsumer` that the context uses; records the calls."""
 
     def __init__(self, error: int = 0) -> None:
         self.client = self

@@ -1,4 +1,4 @@
-"""Partitioners of kafka-python 0.9 to 1.4 put keys where they put them under 64-bit Python 2.7."""
+"""Partitioners of kafka-python 0.9 to 1.4 assign keys to the same partitions as on 64-bit Python 2.7."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PARTITIONS = list(range(97))
 
 
 def numbers() -> Iterator[int]:
-    """The same numbers in every Python."""
+    """Yield the same numbers in every Python."""
     state = 2026
     while True:
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
@@ -29,7 +29,7 @@ def numbers() -> Iterator[int]:
 
 
 def keys() -> dict[str, list[Any]]:
-    """Ten thousand keys of all kinds that have a hash."""
+    """Return ten thousand hashable keys of all kinds."""
     source = numbers()
 
     def n(limit: int) -> int:
@@ -62,7 +62,7 @@ BY_MURMUR2 = {
     "bytes": ("9573ab2af43cacee72247c88c720bf22", [42, 37, 91, 83, 27, 36, 63, 34]),
     "int": ("303dd17ef25257fe63ef6ebfd053c38c", [67, 22, 61, 9, 34, 93, 67, 54]),
 }
-"""By kind of key: the digest of all partitions, and the first ones, that kafka-python 0.9.5 gave (Python 2.7.18)."""
+"""By kind of key, the digest of all partitions, and the first ones, from kafka-python 0.9.5 (Python 2.7.18)."""
 
 
 def digest(partitions: list[int]) -> str:
@@ -143,7 +143,7 @@ class Cluster:
 
 
 class Last(Partitioner):
-    """As a program for 0.9 has it."""
+    """A partitioner as written for 0.9."""
 
     def partition(self, key: Any, partitions: Any = None) -> int:
         return int((partitions or self.partitions)[-1])

@@ -1,4 +1,4 @@
-"""`kafka.vendor.six`: programs of old generations import it, and its `moves`."""
+"""`kafka.vendor.six` and its `moves`, which programs of old generations import."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ LISTED = json.loads((Path(__file__).parents[2] / "data" / "legacy" / "package-1.
 
 
 def find(name: str) -> Any:
-    """The object of a dotted name: a module is followed as far as there is one."""
+    """Return the object with a dotted name, importing modules as far as they exist."""
     module, _, rest = name.partition(".")
     found = importlib.import_module(module)
     for part in rest.split("."):
@@ -32,7 +32,7 @@ def find(name: str) -> Any:
 
 @pytest.mark.parametrize("name", LISTED["signatures"])
 def test_arguments_and_defaults(name: str) -> None:
-    """Each may be given by place or by name; an empty list as a default may be any other empty collection."""
+    """Arguments may be positional or keywords; instead of an empty list, a default may be any empty collection."""
     function: Any = ast.parse(f"def f({LISTED['signatures'][name]}): pass").body[0]
     listed = function.args
     found = [each for each in inspect.signature(find(name)).parameters.values() if each.name != "self"]
@@ -53,7 +53,7 @@ def test_arguments_and_defaults(name: str) -> None:
 
 @pytest.mark.parametrize("name", LISTED["errors"])
 def test_errors(name: str) -> None:
-    """The code, and whether to try again or to refresh the metadata."""
+    """Their codes, and whether to retry or to refresh the metadata."""
     error = getattr(kafka.common, name)
     assert issubclass(error, errors.KafkaError)
     assert issubclass(errors.KafkaError, RuntimeError)

@@ -1,4 +1,4 @@
-"""`AbstractTokenProvider` at each path that it had."""
+"""`AbstractTokenProvider` at each of its import paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kafka.KafkaClient` with hosts, as programs of 0.9 to 1.4 make it, derive from it, and put mocks in its place."""
+"""`kafka.KafkaClient` with hosts, as programs of 0.9 to 1.4 create it, subclass it and mock it."""
 
 from __future__ import annotations
 
@@ -70,6 +70,6 @@ def test_a_mocked_method_is_called(broker: EmbeddedBroker) -> None:
     with mock.patch.object(kafka.KafkaClient, "load_metadata_for_topics") as load:
         kafka.KafkaClient("there.is.no.such.host.invalid:9092").close()
         load.assert_called_once_with()
-    client = kafka.KafkaClient(bootstrap_servers=broker.bootstrap_servers)  # with keywords it is that of 2.x
+    client = kafka.KafkaClient(bootstrap_servers=broker.bootstrap_servers)  # keywords select the client of 2.x
     assert client.bootstrap_connected()
     client.close()

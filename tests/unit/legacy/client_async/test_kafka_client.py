@@ -1,4 +1,4 @@
-"""`KafkaClient` of 1.0 to 2.x: nodes, requests, metadata and tasks, by `poll()`."""
+"""`KafkaClient` of 1.0 to 2.x: nodes, requests, metadata and tasks, driven by `poll()`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def poll_until(client: KafkaClient, is_so: Callable[[], object]) -> None:
 
 
 def node_of(client: KafkaClient) -> Any:
-    """A node that is ready."""
+    """Return a node that is ready."""
     node = client.least_loaded_node()
     poll_until(client, lambda: client.ready(node))
     return node
@@ -122,7 +122,7 @@ def test_a_poll_with_timeout_0_does_not_wait_for_a_connection(
     client: KafkaClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.poll(future=client.cluster.request_update())
-    monkeypatch.setattr(client._nodes, "_connect", lambda *_: asyncio.sleep(0))  # which never comes to an end
+    monkeypatch.setattr(client._nodes, "_connect", lambda *_: asyncio.sleep(0))  # never finishes connecting
     future = client.send(1, MetadataRequest[1](["topic"]))
     assert client.poll(timeout_ms=0, future=future) == []
     assert not client.connected(1)
@@ -147,7 +147,7 @@ def test_a_future_that_another_thread_completes_ends_the_wait(client: KafkaClien
     waiting = threading.Thread(target=client.poll, kwargs={"future": future}, daemon=True)
     waiting.start()
     future.success("done")
-    waiting.join(timeout=20)  # of the 30 seconds of request_timeout_ms
+    waiting.join(timeout=20)  # less than request_timeout_ms, 30 seconds
     assert not waiting.is_alive()
 
 
@@ -246,7 +246,7 @@ def test_versions(client: KafkaClient) -> None:
     assert client.get_api_versions()[3][0] == 0
     with pytest.raises(IncompatibleBrokerVersion, match="does not support the 'CreateAclsRequest_v0'"):
         client.api_version(CreateAclsRequest)
-    client._api_versions[1] = (4, 18)  # as brokers of Kafka 4 have it
+    client._api_versions[1] = (4, 18)  # as in brokers of Kafka 4
     with pytest.raises(IncompatibleBrokerVersion, match="No version"):
         client.api_version(FetchRequest, max_version=3)
 

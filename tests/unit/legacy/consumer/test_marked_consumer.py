@@ -1,4 +1,4 @@
-"""`KafkaConsumer` in the manner of 0.9: what chooses it, what it reads, and what it commits."""
+"""`KafkaConsumer` of 0.9: what selects it, what it reads, and what it commits."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def make(broker: EmbeddedBroker) -> Iterator[MakeConsumer]:
     made = []
 
     def make(*topics: Any, **options: Any) -> Any:
-        """A consumer of `kafka.consumer.kafka`, of which nothing has to choose the manner."""
+        """Create a consumer of `kafka.consumer.kafka`, which is always that of 0.9."""
         made.append(old_path.KafkaConsumer(*topics, bootstrap_servers=broker.bootstrap_servers, **options))
         return made[-1]
 
@@ -59,7 +59,7 @@ PATIENCE_S = 60
 
 
 def rest(consumer: Any, count: int) -> list[bytes]:
-    """Read that many, and on until there is nothing more, which is an exception in this manner."""
+    """Read this many messages, and check that no more follow, which raises an exception in 0.9."""
     found: list[bytes] = []
     deadline = time.monotonic() + PATIENCE_S
 
@@ -67,7 +67,7 @@ def rest(consumer: Any, count: int) -> list[bytes]:
         for message in consumer:
             found.append(message.value)
 
-    while True:  # a fetch may take longer than it is waited for
+    while True:  # a fetch may take longer than the timeout
         with pytest.raises(ConsumerTimeout, match="timed out after 50 ms"):
             read()
         if len(found) >= count or time.monotonic() > deadline:
@@ -134,7 +134,7 @@ def test_a_message_whose_deserializer_fails_is_returned_again(make: MakeConsumer
 
 
 def test_offsets_and_commits(broker: EmbeddedBroker, make: MakeConsumer) -> None:
-    """The dicts are those that kafka-python 0.9.5 gives for the same calls."""
+    """The dicts are the results of kafka-python 0.9.5 for the same calls."""
     consumer = make((TOPIC, 0), group_id="group", **SMALLEST)
     place = (TOPIC, 0)
     assert consumer.offsets() == {
@@ -250,7 +250,7 @@ def test_temporary_failures(broker: EmbeddedBroker, make: MakeConsumer) -> None:
     assert consumer.next().value == b"0"
 
 
-# What chooses the manner
+# Selection of the old consumer
 
 
 @pytest.mark.parametrize(
@@ -338,7 +338,7 @@ def test_a_current_consumer_stays_unchanged(broker: EmbeddedBroker) -> None:
         warnings.simplefilter("error")
         with KafkaConsumer(
             TOPIC, bootstrap_servers=broker.bootstrap_servers, auto_offset_reset="smallest"
-        ) as consumer:  # which waits for them as long as that takes
+        ) as consumer:  # waits for them without a limit
             assert sorted(next(consumer).value for _ in ALL) == ALL
             assert type(consumer) is KafkaConsumer
 

@@ -1,4 +1,4 @@
-"""`MultiProcessConsumer`: its processes read, hand over what is asked for, and end with their parent."""
+"""`MultiProcessConsumer`: its processes read messages, pass them on as requested, and end with their parent."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_messages_of_a_killed_process_are_returned(client: SimpleClient, make: M
     received = consumer._receive
 
     def receive(timeout_s: float | None) -> bool:
-        """As it is, and the process dies once the messages have come."""
+        """Kill the process once its messages have arrived."""
         came = received(timeout_s)
         os.kill(consumer.procs[0].pid, signal.SIGKILL)
         return came
@@ -199,7 +199,7 @@ def test_no_message_is_returned_after_messages_lost_by_an_interrupt(
 
     def interrupted() -> None:
         while not take():
-            continue  # the process has looked, and found nothing yet
+            continue  # the process has found nothing yet
         raise KeyboardInterrupt
 
     pipe.recv = interrupted  # type: ignore[assignment]
@@ -233,7 +233,7 @@ def test_messages_received_before_an_interrupt_keep_their_order(
 
 @pytest.mark.once
 def test_no_duplicates_if_another_message_cannot_be_read(client: SimpleClient, make: MakeConsumer) -> None:
-    """The process tries again after a second; the group's offsets are still behind what it has handed over."""
+    """The process retries after a second; the group's offsets are still before the messages that it has passed on."""
     send(client, b"0", b"1", b"x" * 50_000)
     consumer = make(partitions=[0])
     assert values(consumer.get_messages(2)) == [b"0", b"1"]
@@ -261,7 +261,7 @@ if sys.argv[2] in ("kill", "fork"):
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["stop", "exit", "kill", "fork"])
 def test_all_processes_end(broker: EmbeddedBroker, client: SimpleClient, end: str) -> None:
-    """All processes hold the same pipe for their output, which is at its end when the last of them is."""
+    """All processes share a pipe for their output, which ends when the last of them ends."""
     send(client, b"0")
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT, broker.bootstrap_servers, end],

@@ -1,4 +1,4 @@
-"""`SimpleConsumer`: where it reads, what it waits for, what it commits, and what it does about failures."""
+"""`SimpleConsumer`: positions, waiting, commits and failures."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def make(client: SimpleClient) -> Iterator[MakeConsumer]:
 
 
 def send(client: SimpleClient, *values: bytes, partition: int = 0) -> None:
-    for value in values:  # a batch each
+    for value in values:  # one batch each
         client.send_produce_request([ProduceRequestPayload(TOPIC, partition, [create_message(value)])])
 
 
@@ -107,7 +107,7 @@ def test_get_messages_without_a_timeout_waits_forever(client: SimpleClient, make
 
 
 def test_sending_does_not_wait_for_a_fetch(client: SimpleClient, make: MakeConsumer) -> None:
-    """The fetch waits for a message for ten seconds, and would for ever if the message had to wait for it."""
+    """The fetch waits for a message for ten seconds. If sending had to wait for the fetch, neither would finish."""
     consumer = make(iter_timeout=10)
     client.timeout = None
     sender = threading.Timer(0.05, send, (client, b"late"))
@@ -138,7 +138,7 @@ def test_no_messages(make: MakeConsumer) -> None:
     ],
 )
 def test_seek(client: SimpleClient, make: MakeConsumer, seek: tuple[Any, ...], offsets: dict[int, int]) -> None:
-    """The offsets are those that kafka-python 1.0.2 goes to from offset 2 of partitions with 5 messages."""
+    """The offsets are the results of kafka-python 1.0.2, starting at offset 2 of partitions with 5 messages."""
     for partition in (0, 1):
         send(client, *(b"%d" % number for number in range(5)), partition=partition)
     consumer = make()
@@ -217,7 +217,7 @@ def test_commits_by_time_and_in_stop(client: SimpleClient, make: MakeConsumer) -
 
 @pytest.mark.parametrize("by_hand", [False, True])
 def test_a_commit_restarts_the_message_count(client: SimpleClient, make: MakeConsumer, by_hand: bool) -> None:
-    """Whether by hand or by time."""
+    """Both for explicit commits and for commits by time."""
     send(client, *[b"x"] * 5)
     every_t = 3_600_000 if by_hand else 10
     consumer = make(auto_commit=True, auto_commit_every_n=3, auto_commit_every_t=every_t)
@@ -357,7 +357,7 @@ def answering(client: SimpleClient, monkeypatch: pytest.MonkeyPatch, answers: li
 def test_a_broker_that_truncates_messages(
     client: SimpleClient, make: MakeConsumer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those before 0.10.1 send nothing of a message that is too large."""
+    """Brokers before 0.10.1 return nothing of a message that is too large."""
     sizes: list[int] = []
 
     def cut(payload: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`BaseCoordinator` of 1.0 to 2.x, derived from: a group that shares work of its own kind."""
+"""Subclasses of `BaseCoordinator` of 1.0 to 2.x: a group with its own kind of work."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ QUICK_MS = 20
 
 
 class Workers(BaseCoordinator):
-    """Shares letters."""
+    """Distributes letters over its members."""
 
     name = "letters"
 
@@ -76,7 +76,7 @@ def broker() -> Iterator[EmbeddedBroker]:
 
 @pytest.fixture
 def make(broker: EmbeddedBroker) -> Iterator[Make]:
-    """Make a member with a client of its own."""
+    """Return a function that creates a member with its own client."""
     made: list[tuple[Workers, KafkaClient]] = []
 
     def make(kind: type[Workers] = Workers, **configs: Any) -> Workers:
@@ -92,7 +92,7 @@ def make(broker: EmbeddedBroker) -> Iterator[Make]:
 
 
 def join_all(*members: Workers) -> None:
-    """Have members join, each in its turn, until the group is at rest with all of them."""
+    """Let members join in turn, until the group is stable with all of them."""
     while any(member.need_rejoin() for member in members) or len({int(each.generation) for each in members}) > 1:
         for member in members:
             member.ensure_active_group(timeout_ms=QUICK_MS)
@@ -135,10 +135,10 @@ def test_two_members_share_the_work_and_one_takes_over_when_the_other_leaves(mak
     name = second.member_id
     second.close()
     assert (second.generation, second.member_id, second.need_rejoin()) == (-1, "", True)
-    poll_until(first, first.need_rejoin)  # a heartbeat tells
+    poll_until(first, first.need_rejoin)  # noticed by a heartbeat
     first.ensure_active_group()
     assert first.work == WORK
-    join_all(first, second)  # one that was closed may join anew
+    join_all(first, second)  # a closed member can rejoin
     assert second.member_id not in ("", name)
     assert sorted(first.work + second.work) == list(WORK)
 
@@ -158,7 +158,7 @@ def test_work_of_a_member_without_heartbeats_moves_until_it_rejoins(make: Make) 
     join_all(silent, other)
     name = silent.member_id
     silent.heartbeat_task.disable()
-    poll_until(other, other.need_rejoin)  # the session of the first is over
+    poll_until(other, other.need_rejoin)  # the session of the first has expired
     other.ensure_active_group()
     assert other.work == WORK
     silent.heartbeat_task.reset()
@@ -172,7 +172,7 @@ def test_work_of_a_member_without_heartbeats_moves_until_it_rejoins(make: Make) 
 def test_a_member_that_does_not_poll_leaves(make: Make) -> None:
     member = make(max_poll_interval_ms=50)
     member.ensure_active_group()
-    while member.member_id:  # reading it is no sign of life
+    while member.member_id:  # reading it does not count as a poll
         time.sleep(0.001)
     assert member.state == MemberState.UNJOINED
     assert member.need_rejoin()
@@ -259,8 +259,8 @@ def test_the_error_that_ends_heartbeats_is_raised_once(make: Make) -> None:
 def test_join_timeout(make: Make) -> None:
     first, second = make(), make()
     first.ensure_active_group()
-    while not second.rebalance_in_progress():  # a busy machine may not come to the join in one go
-        assert not second.ensure_active_group(timeout_ms=QUICK_MS)  # the first has not joined again
+    while not second.rebalance_in_progress():  # may take several attempts on a busy machine
+        assert not second.ensure_active_group(timeout_ms=QUICK_MS)  # the first has not rejoined
     assert second.join_future is not None
     second.close()
     assert second.state == MemberState.UNJOINED

@@ -1,4 +1,4 @@
-"""`ConsumerCoordinator` of 1.0 to 2.x: a member of a group of consumers, without the consumer."""
+"""`ConsumerCoordinator` of 1.0 to 2.x: a member of a consumer group without a consumer."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Make = Callable[..., ConsumerCoordinator]
 
 @pytest.fixture
 def make(broker: EmbeddedBroker) -> Iterator[Make]:
-    """Make a coordinator with a client and a subscription to the topic."""
+    """Return a function that creates a coordinator with a client and a subscription to the topic."""
     made: list[ConsumerCoordinator] = []
 
     def make(subscribe: bool = True, **configs: Any) -> ConsumerCoordinator:
@@ -214,7 +214,7 @@ def test_the_auto_commit_task(make: Make) -> None:
     assert task.next_at == first
     task.reschedule(1.0)
     assert task.next_at == 1.0
-    task.run_if_due()  # the coordinator is not known: tried again soon
+    task.run_if_due()  # the coordinator is unknown: retried soon
     assert time.time() - 60 < task.next_at < time.time() + 60
     task.disable()
     assert task.next_at is None
@@ -254,7 +254,7 @@ def test_without_a_group_all_partitions_are_assigned(make: Make) -> None:
 
 
 class LastTakesAll:
-    """An assignor as programs of 1.x wrote them."""
+    """An assignor as written for 1.x."""
 
     name = "last"
     got: Any = None

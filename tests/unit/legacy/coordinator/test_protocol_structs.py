@@ -1,4 +1,4 @@
-"""`kafka.coordinator.protocol` and `kafka.coordinator.subscription` of 1.0 to 2.x, and assignors called as then."""
+"""`kafka.coordinator.protocol` and `kafka.coordinator.subscription` of 1.0 to 2.x, and assignors called as in 1.x."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Old clients show what they exchange in the registry of metrics that they are given."""
+"""Old clients report their traffic to the metrics registry they are given."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def client(broker: EmbeddedBroker) -> Iterator[SimpleClient]:
 
 
 class Recorder:
-    """A client that keeps what it is to send, and answers as it is told."""
+    """A client that records requests, and returns the prepared responses."""
 
     def __init__(self) -> None:
         self.sent: list[list[bytes | None]] = []
@@ -105,7 +105,7 @@ def refused(error: Any) -> Callable[[Any], Any]:
 
 
 def values(client: SimpleClient, topic: str) -> dict[int, list[bytes]]:
-    """What the partitions of a topic hold."""
+    """Return the messages in the partitions of a topic."""
     asked = [FetchRequestPayload(topic, n, 0, 1 << 20) for n in client.get_partition_ids_for_topic(topic)]
     found = client.send_fetch_request(asked, max_wait_time=1)
     return {each.partition: [message.message.value for message in each.messages] for each in found}
@@ -268,7 +268,7 @@ def test_a_full_queue_returns_messages_that_do_not_fit() -> None:
     client.may_answer.clear()
     sender = Producer(client, **BACKGROUND, batch_send_every_n=1, async_queue_maxsize=2, async_queue_put_timeout=0)
     sender.send_messages(TOPIC, 0, b"0")
-    assert client.asked.acquire(timeout=10)  # the thread has it, and waits for its answer
+    assert client.asked.acquire(timeout=10)  # the thread is waiting for the response
     with pytest.raises(AsyncProducerQueueFull, match="Current queue size 2") as caught:
         sender.send_messages(TOPIC, 0, b"1", b"2", b"3", b"4")
     assert caught.value.failed_msgs == (b"3", b"4")
@@ -288,12 +288,12 @@ def test_waiting_for_space_in_the_queue(timeout: float | None) -> None:
 
 
 def test_stop_ends_a_wait_for_space_in_the_queue() -> None:
-    """The signal comes to the thread that waits, as to the main thread of a program."""
+    """The signal interrupts the thread that waits, like the main thread of a program."""
     client = Recorder()
     client.may_answer.clear()
     sender = Producer(client, **BACKGROUND, batch_send_every_n=1, async_queue_maxsize=1, async_queue_put_timeout=60)
     sender.send_messages(TOPIC, 0, b"0")
-    assert client.asked.acquire(timeout=10)  # the thread has it, and waits for its answer
+    assert client.asked.acquire(timeout=10)  # the thread is waiting for the response
     stopped = threading.Event()
 
     def stop(*_: object) -> None:
@@ -314,7 +314,7 @@ def test_stop_ends_a_wait_for_space_in_the_queue() -> None:
 
 
 def test_stop_at_any_line_of_send_messages() -> None:
-    """As of a signal's handler: what `send_messages` has taken is sent, and what it has not is refused."""
+    """As from a signal handler: messages that `send_messages` has accepted are sent, others are rejected."""
     outcomes = []
     for line in range(1, 1_000):
         client = Recorder()

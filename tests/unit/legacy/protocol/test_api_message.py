@@ -1,4 +1,4 @@
-"""Messages of kafka-python 3's `kafka.protocol`; the bytes are those that kafka-python 3.0.12 makes."""
+"""Messages of kafka-python 3's `kafka.protocol`, compared with the bytes of kafka-python 3.0.12."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests and responses by version are those of kafka-python: fields, bytes, `repr()`."""
+"""Requests and responses by version match those of kafka-python: fields, bytes, `repr()`."""
 
 from __future__ import annotations
 

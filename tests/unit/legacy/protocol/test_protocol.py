@@ -1,4 +1,4 @@
-"""`kafka.protocol` of 0.9 and 1.0: `KafkaProtocol` and the functions that make messages."""
+"""`kafka.protocol` of 0.9 and 1.0: `KafkaProtocol` and the functions that create messages."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_responses_as_bytes_are_decoded_like_the_original(name: str) -> None:
     found = getattr(KafkaProtocol, name)(bytes.fromhex(data))
     if not isinstance(found, tuple):
         found = [p._replace(messages=list(p.messages)) if hasattr(p, "messages") else p for p in found]
-    # Python 2 shows bytes without the letter before them, and the names of 0.9 have no "Payload" at the end.
+    # Python 2 shows bytes without the prefix b, and in 0.9 the names do not end in "Payload".
     assert re.sub(r"(?<=[=(\[ ])b'", "'", repr(found)).replace("ResponsePayload(", "Response(") == shown
 
 

@@ -1,4 +1,4 @@
-"""Requests of any version for brokers that have others, and hosts as text."""
+"""Requests of any version for brokers that support others, and hosts as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record builders and readers of kafka-python 1.4 to 3.0 give what the originals gave."""
+"""The record builders and readers of kafka-python 1.4 to 3.0 return the same results as the originals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of 0.9 to 1.4, to record batches and back."""
+"""Conversion of messages of 0.9 to 1.4 to record batches and back."""
 
 from __future__ import annotations
 

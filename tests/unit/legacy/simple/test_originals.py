@@ -1,8 +1,9 @@
-"""`SimpleClient` and its producers do what the originals did: the same calls, with what kafka-python 1.4.7 printed.
+"""`SimpleClient` and its producers behave like the originals: the same calls print the same as kafka-python 1.4.7.
 
-It ran under Python 3.6 on an empty embedded broker with two partitions a topic, which serves the old versions that it
-speaks. 1.0.2 printed the same under Python 2.7 but for the ``u`` of text; where keys go is what 1.0.2 did, as Python
-2.7 hashes them alike in each process. What differs on purpose (see docs/COMPATIBILITY.md) is tested elsewhere.
+The original ran on Python 3.6, with an empty embedded broker and two partitions per topic; the broker supports its old
+versions. 1.0.2 on Python 2.7 printed the same, apart from the ``u`` before text. The partitions of keys are those of
+1.0.2, because Python 2.7 hashes them alike in each process. Intended differences (see docs/COMPATIBILITY.md) are tested
+elsewhere.
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ CALLS: list[tuple[Call, str]] = [
     (lambda _c, _s, k: k.send_messages(T, "key1", b"x"), "TypeError ('the key must be type bytes',)"),
     (lambda _c, _s, k: _partition(k.send_messages(T, b"key1", None)), "[0]"),
 ]
-"""Calls in their order, each with what it gave, or its error and that error's arguments."""
+"""Calls in order, each with its result, or its error and the error's arguments."""
 
 
 def _printed(call: Call, *clients: Any) -> str:

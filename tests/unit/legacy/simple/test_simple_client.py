@@ -1,4 +1,4 @@
-"""`SimpleClient`: its failures, its copies, and what becomes of it in a forked child."""
+"""`SimpleClient`: failures, copies, and use in a forked child."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def client(broker: EmbeddedBroker) -> Iterator[SimpleClient]:
 
 @pytest.fixture
 def sent_requests(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What is sent to brokers from now on."""
+    """Record the requests that are sent to brokers."""
     requests: list[Any] = []
-    post_for = Connection.post_for  # what every request goes through
+    post_for = Connection.post_for  # used by every request
 
     def note(self: Connection, reply: Any, request: Any, *arguments: Any, **options: Any) -> None:
         requests.append(request)
@@ -79,7 +79,7 @@ def sent_requests(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 class OwnRequests(SimpleClient):
-    """Sends what it has made itself through the inner methods that programs of 1.x use for it."""
+    """Sends custom requests through the private methods that programs of 1.x use for this."""
 
     def send_consumer_metadata_request(self, payloads: Any = (), *args: Any, **kwargs: Any) -> ConsumerMetadataResponse:
         found = self._send_broker_unaware_request(
@@ -209,7 +209,7 @@ def test_a_request_is_retried_after_the_coordinator_moves(broker: EmbeddedBroker
 
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look again at once for a topic that is being created, as often as with pauses."""
+    """Retry immediately while a topic is being created, as often as with pauses."""
     monkeypatch.setattr(payload_requests, "_CREATION_PAUSES_S", (0.0,) * len(payload_requests._CREATION_PAUSES_S))
     monkeypatch.setattr(simple_client, "_CREATION_PAUSE_S", 0.0)
 
@@ -284,7 +284,7 @@ def test_a_copy_has_the_same_metadata_and_its_own_connections(broker: EmbeddedBr
 def test_it_reconnects_to_a_restarted_broker(broker: EmbeddedBroker, client: SimpleClient) -> None:
     broker.restart()
     found: list[Any] = []
-    while not found:  # the first tries may find the connection broken
+    while not found:  # the first attempts may find the connection broken
         try:
             found = client.send_produce_request(MESSAGE)
         except (FailedPayloadsError, KafkaUnavailableError):
