@@ -1,9 +1,9 @@
-"""Kafka's messages: bytes to objects and back, every message and every version. Layer 1; imports `kafka.errors` only.
+"""Conversion between bytes and Kafka's messages, for every message and version. Layer 1; imports `kafka.errors` only.
 
-A message is declared once, in `api/` (one module an API), as a class whose fields say since and until which version
-they exist; `kinds`, `structs`, `fields` and `message` are what it is declared with. `plan` turns the declarations of
-one version into a plan, `decoder` and `encoder` run plans, `jsonform` gives Kafka's JSON, `framing` adds headers and
-sizes. Nothing here does I/O or knows what a message means.
+Each message is declared once, in `api/` (one module per API), as a class whose fields define in which versions they
+exist. `kinds`, `structs`, `fields` and `message` provide the parts of declarations. `plan` compiles the declarations of
+one version into a plan, `decoder` and `encoder` execute plans, `jsonform` converts to Kafka's JSON, and `framing` adds
+headers and sizes. Nothing in this package does I/O or interprets messages.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
 # mypy: allow-untyped-decorators
-"""Decodes messages from bytes, in one loop over a plan. Uncompiled, it does the same as compiled by Cython, but slower.
+"""Decodes messages from bytes, in one loop over a plan. Without compilation, it does the same, but more slowly.
 
-`kafka.wire.plan` makes the plans. A plan lists the fields that one version of a struct has, in the order of the wire.
-The decoder compares each length with the bytes that are left before it allocates anything for it, and an array may not
-announce more elements than their smallest encoding leaves room for. A struct takes far more memory than the two bytes
-that an empty one may have on the wire. So the size of a message also limits its number of structs: `FREE_STRUCTS`, and
-one more for each `BYTES_A_STRUCT`. As a result, a message takes at most a small multiple of its own size.
+`kafka.wire.plan` creates the plans. A plan lists the fields of one version of a struct, in wire order. The decoder
+compares each length with the number of remaining bytes before it allocates memory, and an array must not announce more
+elements than could fit into these bytes. An empty struct may have only two bytes on the wire, but takes far more
+memory. So the size of a message also limits its number of structs: `FREE_STRUCTS`, and one more for each
+`BYTES_A_STRUCT`. As a result, a decoded message takes at most a small multiple of its encoded size.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from uuid import UUID
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 from kafka.errors import WireFormatError
@@ -43,26 +43,30 @@ else:
     from kafka.wire.kinds import UUID as UUID_KIND
 
 FREE_STRUCTS = cython.declare(cython.longlong, 80_000)
-"""Number of structs that any message may have, whatever its size."""
+"""Number of structs that any message may contain, whatever its size."""
 PAUSE_AFTER = cython.declare(cython.longlong, 4_096)
-"""Number of structs after which other threads may run: compiled code blocks them until it lets them run."""
+"""Number of structs after which other threads may run, because compiled code blocks them."""
 BYTES_A_STRUCT = cython.declare(cython.longlong, 24)
-"""Number of bytes for which a message may have one more struct. The most frequent structs are larger: a partition takes
-26 bytes in a Metadata response and 30 in a Fetch response."""
+"""Number of bytes per additional struct. The most frequent structs are larger: a partition takes 26 bytes in a Metadata
+response and 30 in a Fetch response.
+"""
 
 _float64 = _struct.Struct(">d")
 
 
 @lru_cache(maxsize=4096)
 def _uuid(data: bytes) -> UUID:
-    """Make a uuid of its 16 bytes; topic ids come again and again, and making one takes a microsecond."""
+    """Create a UUID from its 16 bytes.
+
+    They are cached, because topic ids recur, and creating one takes a microsecond.
+    """
     return UUID(bytes=data)
 
 
 @cython.final
 @cython.cclass
 class ReadPlan:
-    """How one version of a struct is read: its class, its fields, and whether a section of tagged fields follows."""
+    """How to read one version of a struct: its class, its fields, and whether a section of tagged fields follows."""
 
     target: type
     fields: list[Any]
@@ -81,7 +85,7 @@ class ReadPlan:
 @cython.final
 @cython.cclass
 class ReadField:
-    """How one field is read. `floor` is the number of bytes that an element of an array takes at least."""
+    """How to read one field. `floor` is the minimum number of bytes of an array element."""
 
     name: str
     kind: cython.int
@@ -116,7 +120,7 @@ class ReadField:
 @cython.final
 @cython.cclass
 class Decoder:
-    """A position in a message, and the readers of each wire type."""
+    """A position in a message, and the readers for each wire type."""
 
     source: Any
     view: cython.const[cython.uchar][::1]  # type: ignore[valid-type]  # Cython's typed memoryview
@@ -145,7 +149,7 @@ class Decoder:
     @cython.cfunc
     @cython.inline
     def take(self, count: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Move over `count` bytes and return where they begin."""
+        """Skip `count` bytes and return the position of the first of them."""
         at: cython.Py_ssize_t = self.pos
         if count > self.end - at:
             raise WireFormatError(f"expected {count} more bytes at byte {at}, found {self.end - at}")
@@ -155,7 +159,7 @@ class Decoder:
     @cython.cfunc
     @cython.inline
     def spend(self, count: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Count structs, or tagged fields that are not known, against what a message of this size may have."""
+        """Count structs or unknown tagged fields; raise an error if they are too many for the message's size."""
         self.structs_left -= count
         if self.structs_left < 0:
             raise WireFormatError(
@@ -205,7 +209,7 @@ class Decoder:
 
     @cython.cfunc
     def uvarint(self) -> cython.longlong:
-        """Read an unsigned number of at most 32 bits, seven bits a byte, the lowest first."""
+        """Read an unsigned number of at most 32 bits, with seven bits per byte, lowest bits first."""
         value: cython.longlong = 0
         shift: cython.int = 0
         part: cython.longlong
@@ -223,7 +227,7 @@ class Decoder:
 
     @cython.cfunc
     def length(self, field: ReadField, kind: cython.int) -> cython.Py_ssize_t:
-        """Read the length of a text, of bytes or of an array; -1 for null, where that is allowed."""
+        """Read the length of a string, of bytes or of an array; -1 for null, if the field is nullable."""
         count: cython.longlong
         if field.compact:
             count = self.uvarint() - 1
@@ -253,7 +257,7 @@ class Decoder:
 
     @cython.cfunc
     def blob(self, field: ReadField, kind: cython.int) -> object:
-        """Read bytes, as a copy, or records, as a view of the input."""
+        """Read bytes as a copy, or records as a view of the input."""
         count: cython.Py_ssize_t = self.length(field, kind)
         if count < 0:
             return None
@@ -263,7 +267,7 @@ class Decoder:
 
     @cython.cfunc
     def value(self, field: ReadField, kind: cython.int) -> object:
-        """Read a value of the kind, which is the field's, or that of its elements."""
+        """Read a value of `kind`, which is the type of the field or of its elements."""
         at: cython.Py_ssize_t
         if kind == INT32:
             return self.int32()
@@ -335,7 +339,7 @@ class Decoder:
 
     @cython.cfunc
     def tags(self, plan: ReadPlan, values: dict[str, Any]) -> object:
-        """Read the section of tagged fields (KIP-482); unknown ones are kept as they are."""
+        """Read the section of tagged fields (KIP-482). Unknown ones are kept as bytes."""
         count: cython.longlong = self.uvarint()
         last: cython.longlong = -1
         end: cython.Py_ssize_t = self.end
@@ -379,17 +383,17 @@ def _tagged(plan: ReadPlan, tag: cython.longlong) -> ReadField | None:
 
 
 def decode(plan: ReadPlan, data: Any, start: int, exact: bool, most_structs: int = 0) -> tuple[Any, int]:
-    """Read a struct at byte `start` of a buffer; return it and where it ends.
+    """Read a struct at byte `start` of a buffer; return it and the position after it.
 
     Args:
         plan: how to read it.
         data: any contiguous buffer; records in the result are views of it.
-        start: the first byte.
-        exact: whether bytes left over are an error.
-        most_structs: how many structs there may be, if that is less than the size of the data allows; 0 for no limit.
+        start: the position of the first byte.
+        exact: whether remaining bytes are an error.
+        most_structs: maximum number of structs, if that is less than the size of the data allows; 0 for no limit.
 
     Raises:
-        WireFormatError: the bytes are no such struct.
+        WireFormatError: the bytes are not such a struct.
     """
     source = data if type(data) is memoryview else memoryview(data)
     if source.format != "B" or source.ndim != 1 or not source.c_contiguous:
@@ -410,6 +414,6 @@ def decode(plan: ReadPlan, data: Any, start: int, exact: bool, most_structs: int
 
 
 def _place(trail: list[tuple[str, str | None]]) -> str:
-    """Say where decoding stopped: the message, then the fields from the outermost to the innermost."""
+    """Describe where decoding stopped: the message, then the fields from the outermost to the innermost."""
     message = trail[len(trail) - 1][0]
     return ".".join([message, *(field or "tagged fields" for _, field in reversed(trail))])

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
 # mypy: allow-untyped-decorators
-"""From messages to bytes: one loop over a plan. Compiled by Cython, equal (but for the speed) when it runs plain.
+"""Encodes messages as bytes, in one loop over a plan. Without compilation, it does the same, but more slowly.
 
-`kafka.wire.plan` makes the plans. Everything goes into one growing buffer but record bytes, which are handed on as they
-are: where they belong the buffer is cut, and the parts are put in line at the end.
+`kafka.wire.plan` creates the plans. Everything except record bytes is written into one growing buffer. Record bytes are
+not copied: the buffer is split at their positions, and the parts are assembled at the end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from uuid import UUID
 
 try:
     import cython
-except ImportError:  # the plain variant needs no Cython
+except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 from kafka.errors import UnsupportedVersionError, WireFormatError
@@ -37,7 +37,7 @@ _float64 = _struct.Struct(">d")
 @cython.final
 @cython.cclass
 class WritePlan:
-    """How one version of a struct is written: its fields, its tagged fields, and those that the version lacks."""
+    """How to write one version of a struct: its fields, its tagged fields, and the fields that the version lacks."""
 
     target: type
     fields: list[Any]
@@ -60,10 +60,10 @@ class WritePlan:
 @cython.final
 @cython.cclass
 class WriteField:
-    """How one field is written.
+    """How to write one field.
 
-    `low` and `high` bound an integer, or the integers of an array. `default` is only compared with and written, never
-    handed out.
+    `low` and `high` limit an integer, or the integers of an array. `default` is only compared and written, never
+    returned to callers.
     """
 
     name: str
@@ -119,7 +119,7 @@ def _unfit_bytes(field: WriteField, expected: str, value: object) -> object:
 @cython.final
 @cython.cclass
 class Encoder:
-    """A growing buffer, where to cut it for record bytes, and the writers of each wire type."""
+    """A growing buffer, the positions at which to split it for record bytes, and the writers for each wire type."""
 
     buffer: bytearray
     p: cython.p_uchar
@@ -136,7 +136,7 @@ class Encoder:
 
     @cython.cfunc
     def locate(self) -> object:
-        """Point at the buffer's bytes, which move when it grows."""
+        """Update the pointer to the buffer's bytes, which move when it grows."""
         if cython.compiled:
             self.p = cython.cast(cython.p_uchar, PyByteArray_AS_STRING(self.buffer))
         else:
@@ -146,7 +146,7 @@ class Encoder:
     @cython.cfunc
     @cython.inline
     def room(self, count: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Move over `count` bytes, which are there then, and return where they begin."""
+        """Reserve `count` bytes and return the position of the first of them."""
         at: cython.Py_ssize_t = self.pos
         if count > self.capacity - at:
             self.grow(count)
@@ -192,7 +192,7 @@ class Encoder:
 
     @cython.cfunc
     def length(self, field: WriteField, kind: cython.int, count: cython.Py_ssize_t) -> object:
-        """Write the length of a text, of bytes or of an array; -1 for null."""
+        """Write the length of a string, of bytes or of an array; -1 for null."""
         if count > 0x7FFFFFFE:
             raise _misfit(field, "at most 2147483646 bytes or elements", count)
         if field.compact:
@@ -236,9 +236,9 @@ class Encoder:
 
     @cython.cfunc
     def blob(self, field: WriteField, kind: cython.int, value: object) -> object:
-        """Write bytes into the buffer, or cut it and keep records as they are.
+        """Write bytes into the buffer, or split it and keep records without a copy.
 
-        Errors name only the type of the value, which may be a secret (SaslAuthenticateRequest).
+        Errors contain only the type of the value, which may be a secret (SaslAuthenticateRequest).
         """
         try:
             view = memoryview(value)  # type: ignore[arg-type]  # checked here
@@ -272,7 +272,7 @@ class Encoder:
 
     @cython.cfunc
     def value(self, field: WriteField, kind: cython.int, value: object) -> object:
-        """Write a value of the kind, which is the field's, or that of its elements."""
+        """Write a value of `kind`, which is the type of the field or of its elements."""
         if value is None:
             return self.null(field, kind)
         if kind <= INT64:
@@ -335,7 +335,7 @@ class Encoder:
 
     @cython.cfunc
     def tags(self, plan: WritePlan, values: dict[str, Any]) -> object:
-        """Write the section of tagged fields (KIP-482): those not at their default and the unknown ones, by tag."""
+        """Write the tagged fields (KIP-482), sorted by tag: those that differ from their default, and unknown ones."""
         present: dict[int, Any] = {}
         field: WriteField
         for field in plan.tagged:
@@ -359,7 +359,7 @@ class Encoder:
 
     @cython.cfunc
     def tagged(self, field: WriteField, value: object) -> object:
-        """Write a value behind its size: first the value, five bytes further on, then its size, then move it up."""
+        """Write a value after its size: write it five bytes further, then its size, then move it next to the size."""
         start: cython.Py_ssize_t = self.room(5)
         self.value(field, field.kind, value)
         count: cython.Py_ssize_t = self.pos - start - 5
@@ -375,7 +375,7 @@ class Encoder:
 
     @cython.cfunc
     def parts(self, framed: cython.bint) -> list[Any]:
-        """Return what was written, split at record bytes; if `framed`, the total size comes first."""
+        """Return the written bytes, split at record bytes. If `framed`, they start with the total size."""
         end: cython.Py_ssize_t = self.pos
         if framed:
             size = end - 4 + sum([len(data) for _, data in self.cuts])
@@ -399,7 +399,7 @@ class Encoder:
 
 @cython.cfunc
 def _unknown(plan: WritePlan, unknown: Any) -> Any:
-    """Check the tagged fields that were read without being known; their tags must not be in use in this version."""
+    """Check the unknown tagged fields of a decoded message: this version must not use their tags for other fields."""
     field: WriteField
     for field in plan.tagged:
         if field.tag in unknown:
@@ -417,12 +417,12 @@ def encode(things: list[tuple[WritePlan, Any]], framed: bool, head: bytes = b"")
 
     Args:
         things: the structs, each with its plan.
-        framed: whether to write their size in bytes before them, in four bytes.
-        head: bytes to write before them.
+        framed: whether to write the total size in bytes first, as four bytes.
+        head: bytes to write before the structs.
 
     Raises:
         WireFormatError: a value does not fit its field.
-        UnsupportedVersionError: a field is set that the version lacks, and that must not be dropped silently.
+        UnsupportedVersionError: a field is set that the version lacks and that is not ignorable.
     """
     encoder: Encoder = Encoder(4 if framed else 0)
     plan: WritePlan

@@ -1,17 +1,17 @@
 # mypy: no-warn-return-any
-"""What a field of a message is: its wire type, the versions that have it, its default.
+"""Declarations of message fields: wire type, versions and default.
 
-The functions here are the right-hand sides of the declarations in `kafka.wire.api`. To a type checker each returns the
-value that the attribute will have, so that the annotation and the wire type are held against one another. They are no
-`field_specifiers` of `dataclass_transform`: a checker would take a field without `default=` for a required argument,
-while every field of a message has a default.
+The functions in this module are used on the right-hand side of the declarations in `kafka.wire.api`. For a type
+checker, each returns the type of the attribute's value, so that annotation and wire type are compared. The functions
+are not `field_specifiers` of `dataclass_transform`, because a checker would treat a field without `default=` as a
+required argument, while every field of a message has a default.
 
 Common arguments:
     since, until: the first and the last version of the message that has the field.
-    nullable: whether None may be written, and read; from version `null_since` to `null_until` where not in all.
-    tag: the number of a tagged field (KIP-482); -1 for a field with a place of its own.
-    default: the value of a field that is not given; what the type calls empty where it is left out.
-    ignorable: whether a value may be dropped silently when a version is written that lacks the field.
+    nullable: whether None may be written and read; only in versions `null_since` to `null_until` if these are given.
+    tag: the number of a tagged field (KIP-482); -1 for a field with a fixed position.
+    default: the value of a field that is not set; if omitted, the empty value of the type.
+    ignorable: whether a value may be dropped silently if the version to write lacks the field.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ T = TypeVar("T")
 S = TypeVar("S", bound=Struct)
 
 RecordBytes: TypeAlias = bytes | bytearray | memoryview
-"""Record batches as they are on the wire. Decoding returns a memoryview of the input; encoding accepts all of these."""
+"""Record batches in wire format. Decoding returns a memoryview of the input; encoding accepts all of these types."""
 
 NO_UUID = UUID(int=0)
-"""The uuid that stands for none."""
+"""The UUID that stands for no UUID."""
 
 
 def int8(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
@@ -68,7 +68,7 @@ def float64(
 def boolean(
     *, default: bool = False, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False
 ) -> bool:
-    """Declare a truth value."""
+    """Declare a boolean."""
     return _made(Kind.BOOL, default, since=since, until=until, tag=tag, ignorable=ignorable)
 
 
@@ -100,7 +100,10 @@ def string(
     never_compact: bool = ...,
 ) -> str | None: ...
 def string(*, default: str | None = "", **settings: Any) -> str | None:
-    """Declare a text of at most 32,767 bytes in UTF-8; `never_compact` keeps the length's old form (RequestHeader)."""
+    """Declare a string of at most 32,767 bytes in UTF-8.
+
+    `never_compact` keeps the old encoding of its length (RequestHeader).
+    """
     return _made(Kind.STRING, default, **settings)
 
 
@@ -118,7 +121,7 @@ def binary(
     ignorable: bool = ...,
 ) -> bytes | None: ...
 def binary(*, default: bytes | None = b"", **settings: Any) -> bytes | None:
-    """Declare bytes (Kafka's type `bytes`), copied out of the message."""
+    """Declare bytes (Kafka's type `bytes`), which are copied from the message."""
     return _made(Kind.BYTES, default, **settings)
 
 
@@ -135,7 +138,10 @@ def record_bytes(
     ignorable: bool = ...,
 ) -> RecordBytes | None: ...
 def record_bytes(*, nullable: bool = False, **settings: Any) -> RecordBytes | None:
-    """Declare record batches (Kafka's type `records`), never copied; a nullable one is None where it is not given."""
+    """Declare record batches (Kafka's type `records`), which are never copied.
+
+    The default is None if the field is nullable.
+    """
     return _made(Kind.RECORDS, None if nullable else b"", nullable=nullable, **settings)
 
 
@@ -187,7 +193,7 @@ def struct(kind: type[S], *, default: Any = (), **settings: Any) -> S | None:
 
 
 def _made(kind: Kind, default: Any, **settings: Any) -> Any:
-    """Return the declaration; typed as nothing in particular, since it stands where the value will be."""
+    """Return the declaration, typed as Any because the attribute has the type of the value."""
     return Field(kind, default, **settings)
 
 

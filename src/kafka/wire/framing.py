@@ -1,7 +1,7 @@
-"""Frames: a message preceded by its size and its header, as it travels.
+"""Frames: messages with their size and their header, as they are sent.
 
-A frame is four bytes of size, a header, and the message. The header has versions of its own, which follow from the
-message's: a flexible version of a message has a flexible header (KIP-482), with two exceptions that stand here.
+A frame consists of a size of four bytes, a header, and the message. The version of the header follows from that of the
+message: a flexible version has a flexible header (KIP-482), except for two APIs that are handled here.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ _CONTROLLED_SHUTDOWN = 7
 _API_VERSIONS = 18
 _CORRELATION_ID = struct.Struct(">i")
 _CORRELATION_ID_AT = 4
-"""Where it stands in the header of a request."""
+"""Position of the correlation id in the header of a request."""
 _MOST_STRUCTS_OF_A_REQUEST = 200_000
-"""More than a client asks for at a time, and read in a fifth of a second."""
+"""More than clients send in one request; they are read in a fifth of a second."""
 
 
 def request_header_version(request: type[Request[Any]], version: int) -> int:
-    """Return the version of the header before a version of a request."""
+    """Return the version of the header for a version of a request."""
     if version >= request.FLEXIBLE_SINCE:
         return 2
     return 0 if request.API_KEY == _CONTROLLED_SHUTDOWN and version == 0 else 1
 
 
 def response_header_version(response: type[Message], version: int) -> int:
-    """Return the version of the header before a version of a response.
+    """Return the version of the header for a version of a response.
 
-    That of ApiVersions is always 0: a client that asks does not know yet which versions the broker speaks (KIP-511).
+    For ApiVersions, it is always 0, because the client does not know the broker's versions yet (KIP-511).
     """
     return 1 if version >= response.FLEXIBLE_SINCE and response.API_KEY != _API_VERSIONS else 0
 
@@ -58,7 +58,7 @@ def encode_request(message: Request[Any], version: int, correlation_id: int, cli
 
 @functools.lru_cache(maxsize=256)
 def _request_header(api_key: int, version: int, header_version: int, client_id: str | None) -> tuple[bytes, bytes]:
-    """What stands before and after the correlation id in the header of a request."""
+    """Return the parts of a request header before and after the correlation id."""
     header = RequestHeader(
         request_api_key=api_key,
         request_api_version=version,
@@ -71,7 +71,7 @@ def encode_response(message: Message, version: int, correlation_id: int) -> list
     """Write a response as a frame; return its parts, which contain the given record bytes without a copy.
 
     Raises:
-        As `encode_request`.
+        The same errors as `encode_request`.
     """
     header = ResponseHeader(correlation_id=correlation_id)
     body = message.writer(version)
@@ -100,16 +100,16 @@ def decode_response(request: type[Any], version: int, frame: Any) -> Message:
     """Read the response to a version of a request, given the bytes after the size; records are views of them.
 
     Raises:
-        WireFormatError: the bytes are no such response.
-        UnsupportedVersionError: the request has no such version.
-        TypeError: `request` is no class of requests.
+        WireFormatError: the bytes are not such a response.
+        UnsupportedVersionError: the request does not have this version.
+        TypeError: `request` is not a request class.
     """
     if not issubclass(request, Request):
         raise TypeError(f"expected the class of a request, got {request.__name__}")
     response = request.RESPONSE
     start = _CORRELATION_ID.size
     flexible = response_header_version(response, version)
-    if len(frame) <= start or (flexible and frame[start]):  # too short, or there are tagged fields in the header
+    if len(frame) <= start or (flexible and frame[start]):  # too short, or with tagged fields in the header
         _, start = ResponseHeader.decode_prefix(frame, flexible)
     else:
         start += flexible
@@ -117,13 +117,13 @@ def decode_response(request: type[Any], version: int, frame: Any) -> Message:
 
 
 def decode_request_header(frame: Any) -> tuple[RequestHeader, int]:
-    """Read the header of a request, given the bytes after the size; return it and where the message begins.
+    """Read the header of a request, given the bytes after the size; return it and the position of the message.
 
-    Works for versions of the message that are not known here, which a broker has to answer (ApiVersions, KIP-511).
+    Also supports unknown versions of the message, because a broker must answer them (ApiVersions, KIP-511).
 
     Raises:
-        WireFormatError: the bytes are no header.
-        UnsupportedVersionError: the API is not known.
+        WireFormatError: the bytes are not a header.
+        UnsupportedVersionError: the API is unknown.
     """
     first, _ = RequestHeader.decode_prefix(frame, 0)
     try:
@@ -136,12 +136,12 @@ def decode_request_header(frame: Any) -> tuple[RequestHeader, int]:
 def decode_request(frame: Any) -> tuple[RequestHeader, Request[Any]]:
     """Read a request with its header, given the bytes after the size; records are views of them.
 
-    Bytes after the request are ignored, as in Apache Kafka: from 2.3 on, librdkafka writes three extra bytes after a
-    null array.
+    Bytes after the request are ignored, as in Apache Kafka: since 2.3, librdkafka writes three extra bytes after a null
+    array.
 
     Raises:
         WireFormatError: the bytes are not a request, or the request has more than 200,000 structs.
-        UnsupportedVersionError: the API, or this version of it, is not known.
+        UnsupportedVersionError: the API, or this version of it, is unknown.
     """
     header, start = decode_request_header(frame)
     request = request_class(header.request_api_key)
@@ -152,6 +152,6 @@ def decode_request(frame: Any) -> tuple[RequestHeader, Request[Any]]:
 
 
 def _rest(message: type[Message], version: int, frame: Any, start: int) -> Message:
-    """Read a message that begins at byte `start` and takes all the bytes that are left."""
+    """Read a message that begins at byte `start` and extends to the end of the frame."""
     made: Message = decode(message.reader(version), frame, start, True)[0]
     return made

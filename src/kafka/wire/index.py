@@ -1,4 +1,4 @@
-"""Where each message is declared. A module of `kafka.wire.api` is imported when one of its messages is requested."""
+"""The modules in which messages are declared. A module of `kafka.wire.api` is imported when a message is requested."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ API_NAMES: dict[int, str] = {
     93: "StreamsGroupTopologyDescriptionUpdate",
     94: "UnregisterController",
 }
-"""The name of each API, by its key."""
+"""The name of each API, by API key."""
 
 OTHER_MODULES: dict[str, str] = {
     "ConsumerProtocolAssignment": "consumer_protocol",
@@ -121,16 +121,16 @@ OTHER_MODULES: dict[str, str] = {
     "SnapshotHeaderRecord": "control_records",
     "VotersRecord": "control_records",
 }
-"""The modules of the messages that are neither request nor response."""
+"""The modules of messages that are neither requests nor responses."""
 
 FORMER_NAMES: dict[str, int] = {"ListClientMetricsResources": 74}
-"""The keys of APIs that have another name by now."""
+"""Former names of APIs, and their API keys."""
 
 REDEFINED: dict[tuple[str, str | None], str] = {
     ("ReadShareGroupStateSummaryResponse", "3.9"): "ReadShareGroupStateSummaryResponse39",
     ("VoteRequest", "3.9"): "VoteRequest39",
 }
-"""The classes of messages as an earlier release defined them."""
+"""The classes of messages with the definitions of an earlier release."""
 
 _API_KEYS = {**{name: key for key, name in API_NAMES.items()}, **FORMER_NAMES}
 _loaded: dict[str, type[Message]] = {}
@@ -142,8 +142,8 @@ def message_class(name: str, release: str | None = None) -> type[Message]:
 
     Args:
         name: Kafka's name for the message.
-        release: with "3.9", versions that a later release redefined are as in Kafka 3.9. There are two such messages,
-            both between brokers (`kafka.wire.api.redefined`). It makes no difference for other messages.
+        release: "3.9" for the definitions of Kafka 3.9. They differ for two messages, both between brokers
+            (`kafka.wire.api.redefined`); other messages are not affected.
 
     Raises:
         LookupError: there is no such message.
@@ -157,7 +157,7 @@ def message_class(name: str, release: str | None = None) -> type[Message]:
 
 
 def request_class(api_key: int) -> type[Request[Any]]:
-    """Return the class of an API's request; its `RESPONSE` is the class of the response.
+    """Return the class of an API's request. Its `RESPONSE` is the class of the response.
 
     Raises:
         LookupError: there is no such API.
@@ -172,12 +172,12 @@ def request_class(api_key: int) -> type[Request[Any]]:
 
 
 def message_names() -> list[str]:
-    """List the names of all messages."""
+    """Return the names of all messages."""
     return sorted([*OTHER_MODULES, *(f"{name}{kind}" for name in _API_KEYS for kind in ("Request", "Response"))])
 
 
 def _module(name: str) -> str:
-    """Return the module of a message."""
+    """Return the name of the module that declares a message."""
     if name in OTHER_MODULES:
         return OTHER_MODULES[name]
     if name in REDEFINED.values():

@@ -1,4 +1,4 @@
-"""Messages as JSON, in the form that Apache Kafka's own JSON converters give them."""
+"""Messages as JSON, in the form of Apache Kafka's own JSON converters."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ S = TypeVar("S", bound=Struct)
 
 
 def json_name(name: str) -> str:
-    """Return Kafka's JSON name of an attribute: `max_wait_ms` is `maxWaitMs`."""
+    """Return Kafka's JSON name of an attribute, such as `maxWaitMs` for `max_wait_ms`."""
     first, *others = name.split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in others)
 
 
 def to_dict(thing: Struct, version: int, place: str) -> dict[str, Any]:
-    """Return the JSON form of a struct; see `Message.to_dict`. Errors name it by its `place`."""
+    """Return the JSON form of a struct; see `Message.to_dict`. Errors contain its `place`."""
     return _write_struct(thing, version, place)
 
 
 def from_dict(kind: type[S], json: Any, version: int, place: str) -> S:
-    """Make a struct of its JSON form; see `Message.from_dict`. Errors name it by its `place`."""
+    """Create a struct from its JSON form; see `Message.from_dict`. Errors contain its `place`."""
     made: S = _read_struct(kind, json, version, place)
     return made
 

@@ -1,6 +1,6 @@
-"""The wire types by number.
+"""The numbers of the wire types.
 
-`kinds.pxd` gives the same numbers to compiled modules, as constants of C; a test compares the two.
+`kinds.pxd` defines the same numbers as C constants for compiled modules. A test compares the two.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The base classes of every message, and what a message can do."""
+"""The base classes of all messages."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kafka.wire.structs import NEVER, Struct
 
 
 class Message(Struct):
-    """A message: a struct with versions of its own. Subclasses give `versions`, and others of these as needed.
+    """A message: a struct with versions. Subclasses set `versions`, and other class arguments as needed.
 
     Class arguments:
-        name: Kafka's name of the message, where the class has another.
-        api_key: Kafka's number of the API; -1 for data that are no request and no response.
+        name: Kafka's name of the message, if it differs from the name of the class.
+        api_key: Kafka's number of the API; -1 for data that is neither a request nor a response.
         versions: the first and the last version.
         flexible_since: the first version with compact lengths and tagged fields (KIP-482).
     """
@@ -49,7 +49,7 @@ class Message(Struct):
 
     @classmethod
     def check_version(cls, version: int) -> None:
-        """Raise UnsupportedVersionError unless the message has the version."""
+        """Raise UnsupportedVersionError unless the message has this version."""
         if not cls.MIN_VERSION <= version <= cls.MAX_VERSION:
             raise UnsupportedVersionError(
                 f"{cls.NAME} has the versions {cls.MIN_VERSION} to {cls.MAX_VERSION}, not {version}"
@@ -57,13 +57,13 @@ class Message(Struct):
 
     @classmethod
     def _form(cls, version: int) -> tuple[bool, str]:
-        """Whether a version is flexible, and what errors call it; raises UnsupportedVersionError."""
+        """Return whether a version is flexible, and its description for errors; raises UnsupportedVersionError."""
         cls.check_version(version)
         return version >= cls.FLEXIBLE_SINCE, f"{cls.NAME} v{version}"
 
     @classmethod
     def reader(cls, version: int) -> ReadPlan:
-        """Return the plan by which a version is read; made once."""
+        """Return the plan for reading a version; it is created once."""
         found = cls._readers.get(version)
         if found is None:
             found = cls._readers[version] = read_plan(cls, version, *cls._form(version))
@@ -71,7 +71,7 @@ class Message(Struct):
 
     @classmethod
     def writer(cls, version: int) -> WritePlan:
-        """Return the plan by which a version is written; made once."""
+        """Return the plan for writing a version; it is created once."""
         found = cls._writers.get(version)
         if found is None:
             found = cls._writers[version] = write_plan(cls, version, *cls._form(version))
@@ -79,10 +79,10 @@ class Message(Struct):
 
     @classmethod
     def decode(cls, data: Any, version: int) -> Self:
-        """Read a message that fills the buffer; record fields become views of it, without a copy.
+        """Read a message that fills the buffer. Record fields become views of it, without a copy.
 
         Raises:
-            WireFormatError: the bytes are no such message, or bytes are left over.
+            WireFormatError: the bytes are not such a message, or bytes remain.
             UnsupportedVersionError: there is no such version.
         """
         made: Self = decode(cls.reader(version), data, 0, True)[0]
@@ -90,10 +90,10 @@ class Message(Struct):
 
     @classmethod
     def decode_prefix(cls, data: Any, version: int, start: int = 0) -> tuple[Self, int]:
-        """Read a message that begins at byte `start` and may end before the buffer; return it and where it ends.
+        """Read a message from byte `start`, which may end before the buffer; return it and the position after it.
 
         Raises:
-            WireFormatError: the bytes are no such message.
+            WireFormatError: the bytes are not such a message.
             UnsupportedVersionError: there is no such version.
         """
         made: tuple[Self, int] = decode(cls.reader(version), data, start, False)
@@ -109,19 +109,19 @@ class Message(Struct):
         return b"".join(self.encode_parts(version))
 
     def encode_parts(self, version: int) -> list[Any]:
-        """Write the message into buffers that make it up one after the other; record bytes are not copied.
+        """Write the message as consecutive buffers, without copying record bytes.
 
         Raises:
-            As `encode`.
+            The same errors as `encode`.
         """
         return encode([(self.writer(version), self)], False)
 
     @classmethod
     def from_dict(cls, json: dict[str, Any], version: int) -> Self:
-        """Make a message from Kafka's JSON form, as `to_dict` returns it.
+        """Create a message from Kafka's JSON form, see `to_dict`.
 
         Raises:
-            WireFormatError: a key is missing, or not known, or its value does not fit.
+            WireFormatError: a key is missing or unknown, or its value does not fit.
             UnsupportedVersionError: there is no such version.
         """
         from kafka.wire import jsonform
@@ -129,12 +129,12 @@ class Message(Struct):
         return jsonform.from_dict(cls, json, version, cls._form(version)[1])
 
     def to_dict(self, version: int) -> dict[str, Any]:
-        """Return Kafka's JSON form: names in camel case, bytes in base64, a uuid in 22 characters of base64url.
+        """Return Kafka's JSON form: names in camel case, bytes in base64, and UUIDs as 22 characters of base64url.
 
-        Tagged fields at their default are left out, as on the wire.
+        Tagged fields with their default value are omitted, as on the wire.
 
         Raises:
-            WireFormatError: a value is null that may not be.
+            WireFormatError: a value is null, but its field is not nullable.
             UnsupportedVersionError: there is no such version, or it lacks a field that is set and is not ignorable.
         """
         from kafka.wire import jsonform
@@ -146,7 +146,7 @@ R = TypeVar("R", bound="Response")
 
 
 class Request(Message, Generic[R]):
-    """What a client sends; the parameter is the class of its response, for type checkers."""
+    """A client's request. The type parameter is the class of its response, for type checkers."""
 
     RESPONSE: ClassVar[type[Response]]
 

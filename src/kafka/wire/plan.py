@@ -1,6 +1,6 @@
-"""From declarations to plans: which fields one version of a message has, in the order of the wire.
+"""Compiles declarations into plans: the fields of one version of a message, in wire order.
 
-A plan is made when a version of a message is first read or written, and kept with the class.
+A plan is created when a version of a message is first read or written, and stored in the class.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WIDTHS = {
 
 
 def read_plan(target: type[Struct], version: int, flexible: bool, label: str) -> ReadPlan:
-    """Make the plan by which a version of a struct is read; errors name the message by its `label`."""
+    """Create the plan for reading a version of a struct. Errors contain the message's `label`."""
     present = [field for field in target.FIELDS if field.in_version(version)]
     fields = [_read_field(field, version, flexible, label) for field in present if field.tag < 0]
     tagged = [_read_field(field, version, flexible, label) for field in present if field.tag >= 0]
@@ -53,7 +53,7 @@ def _read_field(field: Field, version: int, flexible: bool, label: str) -> ReadF
 
 
 def _floor(kind: Kind, struct: type[Struct] | None, version: int, flexible: bool) -> int:
-    """Return how many bytes a value takes at least."""
+    """Return the minimum number of bytes of a value."""
     if struct is not None and kind is Kind.STRUCT:
         own = [field for field in struct.FIELDS if field.in_version(version) and field.tag < 0]
         return flexible + sum(
@@ -68,7 +68,7 @@ def _floor(kind: Kind, struct: type[Struct] | None, version: int, flexible: bool
 
 
 def write_plan(target: type[Struct], version: int, flexible: bool, message: str) -> WritePlan:
-    """Make the plan by which a version of a struct is written; errors name the message by `message`."""
+    """Create the plan for writing a version of a struct. Errors contain the name `message`."""
     label = message if message.startswith(target.__name__ + " ") else f"{message} {target.__name__}"
     present = [field for field in target.FIELDS if field.in_version(version)]
     fields = [_write_field(field, version, flexible, message, label) for field in present if field.tag < 0]

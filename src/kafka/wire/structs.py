@@ -1,4 +1,4 @@
-"""Declared fields, and the structs they make up: what every message, and every part of one, is built of."""
+"""Declared fields, and the structs that consist of them. All messages, and all their parts, are structs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Any, ClassVar, dataclass_transform
 from kafka.wire.kinds import Kind
 
 NEVER = 32767
-"""A version that no message reaches: ``since`` NEVER means in no version, ``until`` NEVER in all later ones."""
+"""A version that no message has.
+
+With ``since`` NEVER, a field is in no version; with ``until`` NEVER, in all later ones.
+"""
 
 
 class Field:
-    """One declared field; `name` is its attribute, set by the class that declares it."""
+    """A declared field. `name` is its attribute, set by the class that declares it."""
 
     __slots__ = (
         "default",
@@ -62,25 +65,25 @@ class Field:
 
     @property
     def is_mutable(self) -> bool:
-        """Whether the default is an object that its owner may change, so that each message needs its own."""
+        """Whether the default is a mutable object, so that each message needs its own."""
         return self.default is not None and self.kind in (Kind.ARRAY, Kind.STRUCT)
 
     def make_default(self) -> Any:
-        """Return the default; a new one where it can be changed."""
+        """Return the default; a new object if it is mutable."""
         if not self.is_mutable:
             return self.default
         return [] if self.struct is None or self.kind is Kind.ARRAY else self.struct()
 
     def in_version(self, version: int) -> bool:
-        """Whether the version has the field."""
+        """Return whether the version has the field."""
         return self.since <= version <= self.until
 
     def nullable_in(self, version: int) -> bool:
-        """Whether the field may be None in the version."""
+        """Return whether the field may be None in the version."""
         return self.null_since <= version <= self.null_until
 
     def __get__(self, instance: object | None, owner: type) -> Any:
-        """Make a mutable default when it is first read, and keep it: an untouched field costs nothing."""
+        """Create a mutable default when it is first read, and store it. A field that is never read costs nothing."""
         value = self.make_default()
         if instance is not None:
             instance.__dict__[self.name] = value
@@ -89,18 +92,21 @@ class Field:
 
 @dataclass_transform(kw_only_default=True)
 class Struct:
-    """A group of fields. Built with keywords; compared by value.
+    """A group of fields. Constructed with keyword arguments; compared by value.
 
-    A field that was never set is not in the instance: reading it gives the default that stands on the class. So a
-    message with forty fields of which three are set costs as much as one with three.
+    An instance only stores fields that were set. Reading any other field returns the default, which is stored in the
+    class. So a message with forty fields of which three are set costs as much as one with three.
     """
 
     FIELDS: ClassVar[tuple[Field, ...]] = ()
     HAS_RECORDS: ClassVar[bool] = False
-    """Whether a record field is among its fields, or theirs: such a message holds on to the bytes it was read from."""
+    """Whether the struct or a nested struct has a record field.
+
+    Such a message references the bytes from which it was read.
+    """
 
     unknown_tags: Mapping[int, bytes] = MappingProxyType({})
-    """The tagged fields that were read without being known here, by tag. They are written back as they came."""
+    """Unknown tagged fields that were read, by tag. They are written back unchanged."""
 
     _NAMES: ClassVar[frozenset[str]] = frozenset()
 
@@ -132,7 +138,7 @@ class Struct:
     __hash__ = None  # type: ignore[assignment]  # its fields can change
 
     def __repr__(self) -> str:
-        """Name the fields that are not at their default."""
+        """Show the fields that differ from their default."""
         set_here = (field for field in self.FIELDS if field.name in self.__dict__)
         shown = [f"{f.name}={v!r}" for f in set_here if (v := getattr(self, f.name)) != f.make_default()]
         return f"{type(self).__name__}({', '.join(shown)})"

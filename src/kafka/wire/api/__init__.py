@@ -1,9 +1,8 @@
-"""Declarations of the messages: one module per API, with all versions of Kafka 3.9 and 4.3 together.
+"""Declarations of the messages: one module per API, with all versions of both Kafka 3.9 and 4.3.
 
 A module contains the request, the response, and their structs under Kafka's names. If the two messages have different
 structs of the same name, each is prefixed with its message's name. Each field is declared with the versions that have
-it.
-Imports `kafka.wire.fields` and `kafka.wire.message` only.
+it. Imports `kafka.wire.fields` and `kafka.wire.message` only.
 
 To add a message: a module here, and its name in `API_NAMES` (for a request) or `OTHER_MODULES` of `kafka.wire.index`.
 To add a version: its fields, each with the versions that have it. ``scripts/draft_messages.py`` drafts what a release

@@ -1,4 +1,4 @@
-"""What the members of a group of consumers tell one another through its coordinator (protocol type "consumer")."""
+"""Messages that members of a consumer group exchange through its coordinator (protocol type "consumer")."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class TopicPartition(Struct):
 
 
 class ConsumerProtocolSubscription(Message, versions=(0, 3)):
-    """What a consumer tells its group when it joins: the metadata of the protocol type "consumer"."""
+    """The metadata that a consumer sends when it joins its group."""
 
     topics: list[str] = array(string)
     user_data: bytes | None = binary(nullable=True, default=None)
@@ -33,7 +33,7 @@ class ConsumerProtocolAssignmentTopicPartition(Struct):
 
 
 class ConsumerProtocolAssignment(Message, versions=(0, 3)):
-    """What the leader of a group of consumers assigns to a member."""
+    """The assignment of a member, from the leader of its consumer group."""
 
     assigned_partitions: list[ConsumerProtocolAssignmentTopicPartition] = array(
         ConsumerProtocolAssignmentTopicPartition
@@ -46,5 +46,5 @@ class ConsumerProtocolAssignment(Message, versions=(0, 3)):
         return [(entry.topic, list(entry.partitions)) for entry in self.assigned_partitions]
 
     def partitions(self) -> list[structs.TopicPartition]:
-        """The partitions one by one, which assignors for kafka-python up to 2.3 ask for."""
+        """Return the partitions as a flat list, for assignors for kafka-python up to 2.3."""
         return [structs.TopicPartition(topic, number) for topic, numbers in self.assignment for number in numbers]

@@ -1,4 +1,4 @@
-"""Keys and values of control records."""
+"""The keys and values of control records."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class VotersRecord(Message, versions=(0, 0), flexible_since=0):
 
 
 class ControlRecordTypeSchema(Message, versions=(0, 0)):
-    """The key of a control record: which one it is, behind the int16 of its version."""
+    """The key of a control record, after the int16 of its version: its type."""
 
     type: int = int16()
 

@@ -1,4 +1,4 @@
-"""A principal as brokers forward it."""
+"""The principal of a forwarded request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from kafka.wire.message import Message
 
 
 class DefaultPrincipalData(Message, versions=(0, 0), flexible_since=0):
-    """A principal as it is forwarded within an envelope."""
+    """The principal in an Envelope request."""
 
     type: str = string()
     name: str = string()

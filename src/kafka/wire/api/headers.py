@@ -7,7 +7,7 @@ from kafka.wire.message import Message
 
 
 class RequestHeader(Message, versions=(0, 2), flexible_since=2):
-    """What stands before every request."""
+    """The header before every request."""
 
     request_api_key: int = int16()
     request_api_version: int = int16()
@@ -16,6 +16,6 @@ class RequestHeader(Message, versions=(0, 2), flexible_since=2):
 
 
 class ResponseHeader(Message, versions=(0, 1), flexible_since=1):
-    """What stands before every response."""
+    """The header before every response."""
 
     correlation_id: int = int32()

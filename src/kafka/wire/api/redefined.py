@@ -1,7 +1,7 @@
 """Messages of Kafka 3.9 whose versions a later release redefined.
 
-Version 0 of ReadShareGroupStateSummaryResponse was a draft in 3.9 and got another field before it was declared stable;
-VoteRequest has the same bytes under other names. `message_class(name, release="3.9")` gives these classes.
+Version 0 of ReadShareGroupStateSummaryResponse was a draft in 3.9, and got another field before it was declared stable.
+VoteRequest has the same bytes under other names. `message_class(name, release="3.9")` returns these classes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class VoteRequestTopicData39(Struct):
 
 
 class VoteRequest39(Message, name="VoteRequest", api_key=52, versions=(0, 1), flexible_since=0):
-    """Request votes in an election of the metadata quorum, of a candidate instead of a replica."""
+    """Request votes in an election of the metadata quorum (KRaft), with `candidate_id` instead of `replica_id`."""
 
     cluster_id: str | None = string(nullable=True, default=None)
     voter_id: int = int32(since=1, default=-1, ignorable=True)
