@@ -93,17 +93,17 @@ def created(*codes):
 # Life
 
 
-async def test_the_constructor_names_what_the_servers_answered():
+async def test_the_constructor_reports_the_servers_answers():
     with pytest.raises(NoBrokersAvailable, match="refused"):
         await asyncio.to_thread(KafkaAdminClient, bootstrap_servers="127.0.0.1:1", bootstrap_timeout_ms=500)
 
 
-def test_an_unknown_option_is_refused_with_the_nearest_one():
+def test_an_unknown_option_is_rejected_with_a_suggestion():
     with pytest.raises(KafkaConfigurationError, match="request_timeout_ms"):
         KafkaAdminClient(request_timeout=5)
 
 
-async def test_a_closed_client_refuses_work(admin):
+async def test_a_closed_client_rejects_calls(admin):
     await admin.close()
     await admin.close()
     with pytest.raises(IllegalStateError, match="closed"):
@@ -122,7 +122,7 @@ async def test_it_is_a_context_manager(cluster):
         client.list_topics()
 
 
-async def test_a_client_that_is_dropped_closes_its_connections(cluster):
+async def test_a_garbage_collected_client_closes_its_connections(cluster):
     broker = cluster.brokers[0]
     await asyncio.to_thread(lambda: KafkaAdminClient(bootstrap_servers=f"{broker.host}:{broker.port}").list_topics())
     async with asyncio.timeout(5):
@@ -131,7 +131,7 @@ async def test_a_client_that_is_dropped_closes_its_connections(cluster):
 
 
 @pytest.mark.parametrize("lose", [pickle.dumps, copy.copy, copy.deepcopy])
-async def test_it_says_that_it_cannot_be_pickled_or_copied(admin, lose):
+async def test_pickling_and_copying_raise_an_explanation(admin, lose):
     with pytest.raises(TypeError, match=r"^(Async)?KafkaAdminClient objects own connections, so they cannot"):
         lose(admin.client)
     assert await admin.list_topics() == ["t"], "no copy has closed it"
@@ -145,7 +145,7 @@ def test_the_default_options_are_listed():
 # Topics
 
 
-async def test_create_topics_serves_both_idioms(admin, cluster):
+async def test_create_topics_supports_both_generations(admin, cluster):
     answer_everywhere(cluster, "CreateTopics", created(0, 0))
     new = [NewTopic("a", 3, 2, topic_configs={"retention.ms": 5}), NewTopic("b", replica_assignments={0: [1, 2]})]
     result = await admin.create_topics(new)
@@ -166,7 +166,7 @@ async def test_create_topics_raises_the_error_of_a_topic(admin, cluster):
     assert len(asked(cluster, "CreateTopics")) == 1
 
 
-async def test_a_controller_that_has_moved_is_followed(admin, cluster):
+async def test_a_request_follows_a_moved_controller(admin, cluster):
     def moved(header, request):
         cluster.controller = 2
         return created(41)(header, request)
@@ -176,14 +176,14 @@ async def test_a_controller_that_has_moved_is_followed(admin, cluster):
     assert (await admin.create_topics([NewTopic("a")])).topic_errors == [("a", 0, None)]
 
 
-async def test_a_creation_whose_fate_is_unknown_is_not_repeated(admin, cluster):
+async def test_a_creation_with_unknown_outcome_is_not_repeated(admin, cluster):
     answer_everywhere(cluster, "CreateTopics", lambda *_: HANG_UP)
     with pytest.raises(KafkaConnectionError, match="closed the connection"):
         await admin.create_topics([NewTopic("a")])
     assert len(asked(cluster, "CreateTopics")) == 1
 
 
-async def test_old_brokers_need_the_numbers_of_a_new_topic(admin, cluster):
+async def test_old_brokers_need_partition_and_replica_counts(admin, cluster):
     for broker in cluster.brokers:
         broker.versions[19] = (0, 3)
     await reconnect(admin, cluster)
@@ -193,17 +193,17 @@ async def test_old_brokers_need_the_numbers_of_a_new_topic(admin, cluster):
     await admin.create_topics([NewTopic("a", 1, 1)])
 
 
-def test_a_new_topic_has_either_numbers_or_assignments():
+def test_a_new_topic_has_either_counts_or_assignments():
     with pytest.raises(IllegalArgumentError):
         NewTopic("a", 1, 1, replica_assignments={0: [1]})
 
 
-async def test_anything_but_new_topics_is_refused(admin):
+async def test_other_objects_than_new_topics_are_rejected(admin):
     with pytest.raises(IllegalArgumentError, match="NewTopic"):
         await admin.create_topics([7])
 
 
-async def test_delete_topics_serves_both_idioms(admin, cluster):
+async def test_delete_topics_supports_both_generations(admin, cluster):
     answer_everywhere(
         cluster,
         "DeleteTopics",
@@ -227,7 +227,7 @@ async def test_create_partitions_sends_counts_and_assignments(admin, cluster):
     assert request.validate_only
 
 
-async def test_topics_are_listed_and_described_by_the_names_of_both_generations(admin, cluster):
+async def test_topic_descriptions_have_the_keys_of_both_generations(admin, cluster):
     assert await admin.list_topics() == ["t"]
     known, missing = await admin.describe_topics(["t", "missing"])
     assert known["topic"] == known["name"] == "t"
@@ -248,7 +248,7 @@ async def test_the_cluster_is_described(admin, cluster):
 # Configurations
 
 
-async def test_a_brokers_settings_are_asked_of_that_broker(admin, cluster):
+async def test_a_brokers_settings_are_requested_from_that_broker(admin, cluster):
     def describe(header, request):
         configs = [
             DescribeConfigsResourceResult(
@@ -285,7 +285,7 @@ def altered(module, code=0):
     return answer
 
 
-async def test_configs_are_replaced_as_a_whole_unless_asked_otherwise(admin, cluster):
+async def test_configs_are_replaced_as_a_whole_by_default(admin, cluster):
     answer_everywhere(cluster, "AlterConfigs", altered(alter_configs))
     result = await admin.alter_configs([ConfigResource("TOPIC", "t", {"a": 1, "b": True})])
     assert result.resources == [(0, "no", 2, "t")]
@@ -305,7 +305,7 @@ async def test_incremental_changes_set_delete_and_append(admin, cluster):
     ]
 
 
-async def test_a_change_that_is_refused_raises(admin, cluster):
+async def test_a_rejected_change_raises(admin, cluster):
     answer_everywhere(cluster, "AlterConfigs", altered(alter_configs, code=40))
     with pytest.raises(InvalidConfigurationError, match="topic 't': no"):
         await admin.alter_configs([ConfigResource("topic", "t", {"a": "x"})])
@@ -375,14 +375,14 @@ def only_g_is_missing(_, request):
     return DescribeGroupsResponse(groups=[missing if name == "g" else stable for name in request.groups])
 
 
-async def test_a_group_that_is_not_there_is_dead_and_hides_no_other(admin, cluster):
+async def test_a_missing_group_is_dead_and_does_not_hide_others(admin, cluster):
     answer_everywhere(cluster, "DescribeGroups", only_g_is_missing)
     missing, stable = await admin.describe_consumer_groups(["g", "h"])
     assert (missing.group, missing.state, missing.error_code) == ("g", "Dead", 0)
     assert (stable.group, stable.state, stable.authorized_operations) == ("h", "Stable", ["READ", "DESCRIBE"])
 
 
-async def test_describe_groups_gives_dicts_by_group_with_what_went_wrong(admin, cluster):
+async def test_describe_groups_returns_dicts_with_errors_by_group(admin, cluster):
     answer_everywhere(cluster, "DescribeGroups", only_g_is_missing)
     described = await admin.describe_groups(["g", "h"])
     assert described["g"]["group_state"] == "Dead"
@@ -391,7 +391,7 @@ async def test_describe_groups_gives_dicts_by_group_with_what_went_wrong(admin, 
     assert described["h"]["group_state"] == "Stable"
 
 
-async def test_delete_records_of_an_unknown_topic_raises_at_once(admin, cluster):
+async def test_delete_records_of_an_unknown_topic_raises_without_retrying(admin, cluster):
     with pytest.raises(UnknownTopicOrPartitionError, match="partition 0 of topic 'missing': there is no such topic"):
         await admin.delete_records({TopicPartition("missing", 0): 1})
     with pytest.raises(UnknownTopicOrPartitionError, match=r"partition 9 of topic 't': the topic has .*partition"):
@@ -417,7 +417,7 @@ async def test_configurations_are_a_list_as_in_2_and_a_mapping_as_in_3(admin, cl
     assert "broker" not in everything
 
 
-async def test_a_coordinator_that_has_moved_or_still_loads_is_asked_again(admin, cluster):
+async def test_a_moved_or_loading_coordinator_is_retried(admin, cluster):
     def moved(*_):
         cluster.coordinator = 2
         return DeleteGroupsResponse(results=[DeletableGroupResult(group_id="g", error_code=16)])
@@ -431,7 +431,7 @@ async def test_a_coordinator_that_has_moved_or_still_loads_is_asked_again(admin,
     assert await admin.delete_consumer_groups(["g"]) == [("g", NoError)]
 
 
-async def test_deleting_groups_gives_an_error_class_each(admin, cluster):
+async def test_deleting_groups_returns_an_error_class_for_each(admin, cluster):
     answer_everywhere(
         cluster,
         "DeleteGroups",
@@ -486,7 +486,7 @@ def deleted(partitions):
     return DeleteRecordsResponse(topics=[DeleteRecordsTopicResult(name="t", partitions=results)])
 
 
-async def test_only_what_failed_is_deleted_again_after_a_leader_moved(admin, cluster):
+async def test_only_failed_deletions_are_retried_after_a_leader_moves(admin, cluster):
     cluster.leaders["t"] = [(1, 0), (1, 0)]
 
     def first(header, request):
@@ -501,7 +501,7 @@ async def test_only_what_failed_is_deleted_again_after_a_leader_moved(admin, clu
     assert [p.partition_index for p in again.topics[0].partitions] == [1]
 
 
-async def test_an_offset_that_is_not_there_raises(admin, cluster):
+async def test_an_offset_out_of_range_raises(admin, cluster):
     answer_everywhere(cluster, "DeleteRecords", lambda *_: deleted({0: (-1, 1)}))
     with pytest.raises(OffsetOutOfRangeError, match="t-0"):
         await admin.delete_records({TP: 10})
@@ -524,7 +524,7 @@ async def test_an_offset_that_is_not_there_raises(admin, cluster):
         ("OffsetFetch", OffsetFetchResponse(), "list_consumer_group_offsets", ["g", None, [TP]]),
     ],
 )
-async def test_an_answer_that_leaves_out_what_was_asked_is_no_success(admin, cluster, api, answer, call, arguments):
+async def test_an_incomplete_response_is_an_error(admin, cluster, api, answer, call, arguments):
     answer_everywhere(cluster, api, lambda *_: answer)
     with pytest.raises(KafkaProtocolError, match=r"response lacks (1 .*'t'|'[tg]'|topic 't'|t-0)"):
         await getattr(admin, call)(*arguments)

@@ -42,19 +42,19 @@ def admin():
         (lambda admin: admin.alter_partition_reassignments({TP: ["1"]}), "expected a whole number"),
     ],
 )
-def test_a_wrong_type_is_a_type_error_as_in_kafka_python_3(admin, call, given):
+def test_a_wrong_type_raises_type_error_as_in_kafka_python_3(admin, call, given):
     with pytest.raises(IllegalArgumentTypeError, match=given) as told:
         call(admin)
     assert isinstance(told.value, TypeError)
     assert isinstance(told.value, IllegalArgumentError)
 
 
-def test_an_unknown_kind_of_resource_is_a_key_error_as_in_kafka_python():
+def test_an_unknown_resource_type_raises_key_error_as_in_kafka_python():
     with pytest.raises(KeyError, match=r"resource_type: expected one of unknown, topic, broker, .*, got 'something'"):
         ConfigResource("something", "foo")
 
 
-def test_a_time_before_1970_is_refused(admin):
+def test_a_time_before_1970_is_rejected(admin):
     with pytest.raises(IllegalArgumentError, match="expected an OffsetSpec or milliseconds since 1970, got -100"):
         admin.list_partition_offsets({TP: -100})
 
@@ -73,20 +73,20 @@ def test_a_time_before_1970_is_refused(admin):
         ("delete_records", {("t", np.int64(0)): np.int64(5)}, "records_to_delete", {TP: 5}),
     ],
 )
-def test_arguments_are_taken_for(admin, call, given, argument, expected):
+def test_accepted_arguments(admin, call, given, argument, expected):
     assert getattr(admin, call)(given)[argument] == expected
 
 
-def test_a_single_partition_counts_as_a_list_of_it(admin):
+def test_a_single_partition_is_accepted_as_a_list(admin):
     assert admin.list_consumer_group_offsets("g", partitions=TP)["partitions"] == [TP]
     assert admin.list_consumer_group_offsets("g", partitions=[("t", 0)])["partitions"] == [TP]
 
 
-def test_one_name_of_a_setting_is_not_taken_for_its_letters():
+def test_a_single_setting_name_is_not_split_into_letters():
     assert ConfigResource("topic", "t", "retention.ms").configs == ["retention.ms"]
 
 
-def test_settings_of_a_new_topic_are_written_as_kafka_does():
+def test_settings_of_a_new_topic_are_converted_to_kafkas_strings():
     topic = NewTopic("t", 1, 1, topic_configs={"preallocate": True, "retention.ms": np.int64(5), "unset": None})
     assert topic.topic_configs == {"preallocate": "true", "retention.ms": "5", "unset": None}
 
@@ -137,28 +137,28 @@ def test_settings_of_a_new_topic_are_written_as_kafka_does():
         lambda admin: ConfigResource("topic", "t", [5]),
     ],
 )
-def test_what_is_no_argument_is_refused_by_its_name(admin, call):
+def test_invalid_arguments_are_rejected_by_name(admin, call):
     with pytest.raises(IllegalArgumentError, match=r"^\w+: expected"):
         call(admin)
 
 
 @pytest.mark.parametrize("timeout_ms", [-1, math.nan, "5", [], object()])
-def test_a_timeout_that_is_none_is_refused(admin, timeout_ms):
+def test_invalid_timeouts_are_rejected(admin, timeout_ms):
     with pytest.raises(IllegalArgumentError, match="timeout_ms: expected milliseconds"):
         admin.delete_topics(["t"], timeout_ms)
 
 
 @pytest.mark.parametrize("timeout_ms", [math.inf, 1 << 40])
-def test_a_timeout_without_end_is_as_long_as_the_protocol_can_say(admin, timeout_ms):
+def test_an_infinite_timeout_becomes_the_protocols_maximum(admin, timeout_ms):
     assert admin.delete_topics(["t"], timeout_ms)["timeout_ms"] == 2**31 - 1
 
 
 @pytest.mark.parametrize("name", ["--5", "\u00b2"])
-def test_a_broker_whose_id_is_no_number_is_for_the_brokers_to_refuse(name):
+def test_broker_names_that_are_not_numbers_have_no_broker_id(name):
     assert ConfigResource("broker", name).broker_id is None
 
 
-def test_programs_generators_and_mappings_run_in_the_callers_thread(kafka_broker):
+def test_user_generators_and_mappings_run_in_the_callers_thread(kafka_broker):
     threads = set()
 
     def names():

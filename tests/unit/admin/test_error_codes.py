@@ -257,7 +257,7 @@ def quiet(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> 
     "name",
     [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.exhaustive) for name in CALLS],
 )
-def test_each_code_ends_a_call_and_is_told(name: str) -> None:
+def test_each_error_code_ends_a_call_and_is_reported(name: str) -> None:
     async def scenario(admin: InMemoryAdmin) -> None:
         good = await admin.play(name)
         assert not isinstance(good.result, Exception), good.result
@@ -291,7 +291,7 @@ def test_the_list_of_calls_is_complete() -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_what_passes_leaves_no_trace_in_the_result(name: str) -> None:
+def test_transient_errors_leave_no_trace_in_the_result(name: str) -> None:
     async def scenario(admin: InMemoryAdmin) -> None:
         good = await admin.play(name)
         for place in places(good):
@@ -302,7 +302,7 @@ def test_what_passes_leaves_no_trace_in_the_result(name: str) -> None:
     with_admin(scenario)
 
 
-def test_a_code_of_a_later_kafka_is_told_and_not_tried_again() -> None:
+def test_unknown_error_codes_are_reported_without_retrying() -> None:
     async def scenario(admin: InMemoryAdmin) -> None:
         for name in CALLS:
             good = await admin.play(name)
@@ -315,7 +315,7 @@ def test_a_code_of_a_later_kafka_is_told_and_not_tried_again() -> None:
 
 
 @pytest.mark.parametrize("name", ["delete_groups", "alter_group_offsets", "remove_group_members", "fence_producers"])
-def test_each_code_of_a_look_up_of_the_coordinator_ends_a_call(name: str) -> None:
+def test_each_error_code_of_a_coordinator_lookup_ends_a_call(name: str) -> None:
     async def scenario(admin: InMemoryAdmin) -> None:
         for code in CODES:
             admin.fake.coordinator_error = code
@@ -327,7 +327,7 @@ def test_each_code_of_a_look_up_of_the_coordinator_ends_a_call(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["delete_records", "list_partition_offsets", "describe_producers"])
-def test_each_code_of_a_topic_ends_a_call_about_its_partitions(name: str) -> None:
+def test_each_error_code_of_a_topic_ends_a_call_for_its_partitions(name: str) -> None:
     async def scenario(admin: InMemoryAdmin) -> None:
         for code in CODES:
             admin.fake.topic_errors = {"t": code}

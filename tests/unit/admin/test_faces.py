@@ -30,14 +30,14 @@ def signature(face, name):
     return [(each.name, each.kind, each.default, each.annotation) for each in parameters]
 
 
-def test_the_faces_have_the_same_names():
+def test_both_clients_have_the_same_names():
     assert public(AsyncKafkaAdminClient) - public(KafkaAdminClient) == ASYNC_ALONE
     assert public(KafkaAdminClient) <= public(AsyncKafkaAdminClient)
     assert AsyncKafkaAdminClient.DEFAULT_CONFIG is KafkaAdminClient.DEFAULT_CONFIG
 
 
 @pytest.mark.parametrize("name", SHARED)
-def test_a_method_takes_and_promises_the_same_on_both_faces(name):
+def test_methods_have_the_same_signature_in_both_clients(name):
     assert signature(AsyncKafkaAdminClient, name) == signature(KafkaAdminClient, name)
     documented = [inspect.getdoc(getattr(face, name)) for face in (AsyncKafkaAdminClient, KafkaAdminClient)]
     asynchronous, synchronous = (re.sub(r"\bAsync(?=Kafka)", "", text or "") for text in documented)
@@ -46,7 +46,7 @@ def test_a_method_takes_and_promises_the_same_on_both_faces(name):
     assert inspect.iscoroutinefunction(getattr(AsyncKafkaAdminClient, name)) is not is_plain
 
 
-async def test_before_it_is_started_and_when_it_is_closed_it_says_so(cluster):
+async def test_calls_before_start_and_after_close_raise(cluster):
     client = AsyncKafkaAdminClient(**options(cluster), api_version=(3, 0))
     assert (client.metrics(), client.config["api_version"]) == ({}, (3, 0))
     with pytest.raises(IllegalStateError, match=r"await start\(\)"):
@@ -62,14 +62,14 @@ async def test_before_it_is_started_and_when_it_is_closed_it_says_so(cluster):
         await client.list_topics()
 
 
-async def test_a_start_without_a_broker_closes_everything():
+async def test_a_failed_start_closes_everything():
     client = AsyncKafkaAdminClient(bootstrap_servers="127.0.0.1:1", bootstrap_timeout_ms=50)
     with pytest.raises(NoBrokersAvailable, match="refused"):
         await client.start()
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_a_client_that_is_dropped_warns_and_closes_its_connections(cluster):
+async def test_a_garbage_collected_client_warns_and_closes_its_connections(cluster):
     client = AsyncKafkaAdminClient(**options(cluster))
     await client.start()
     with warnings.catch_warnings(record=True) as told:
@@ -82,7 +82,7 @@ async def test_a_client_that_is_dropped_warns_and_closes_its_connections(cluster
             await asyncio.sleep(0)
 
 
-async def test_a_call_that_is_cancelled_leaves_no_task_behind(cluster):
+async def test_a_cancelled_call_leaves_no_task_behind(cluster):
     async with AsyncKafkaAdminClient(**options(cluster)) as client:
         await client.list_topics()
         for broker in cluster.brokers:
@@ -99,7 +99,7 @@ async def test_a_call_that_is_cancelled_leaves_no_task_behind(cluster):
         assert asyncio.all_tasks() == before
 
 
-async def test_when_one_of_several_requests_fails_the_others_do_not_run_on():
+async def test_if_one_of_several_requests_fails_the_others_are_cancelled():
     ended = []
 
     async def wait():

@@ -36,7 +36,7 @@ def assert_nothing_is_left(where):
 
 @pytest.mark.parametrize("every", EVERY)
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
-def test_wherever_making_a_client_is_interrupted_nothing_is_left(kafka_broker, every):
+def test_interrupted_creation_leaves_nothing_behind(kafka_broker, every):
     def make():
         return KafkaAdminClient(bootstrap_servers=kafka_broker.bootstrap_servers)
 
@@ -51,7 +51,7 @@ def test_wherever_making_a_client_is_interrupted_nothing_is_left(kafka_broker, e
 
 @pytest.mark.parametrize("every", EVERY)
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
-def test_wherever_closing_a_client_is_interrupted_nothing_is_left(kafka_broker, every):
+def test_interrupted_closing_leaves_nothing_behind(kafka_broker, every):
     def make():
         return KafkaAdminClient(bootstrap_servers=kafka_broker.bootstrap_servers)
 
@@ -64,7 +64,7 @@ def test_wherever_closing_a_client_is_interrupted_nothing_is_left(kafka_broker, 
         assert_nothing_is_left(interrupt.where)
 
 
-def test_a_client_that_is_closed_in_the_loops_thread_does_not_hold_it_up(kafka_broker, monkeypatch):
+def test_closing_in_the_loop_thread_does_not_block_it(kafka_broker, monkeypatch):
     """As where a finalizer of the user's is run there."""
     monkeypatch.setattr(client_module, "_CLOSE_TIMEOUT_S", None)  # as long as it takes
     client = KafkaAdminClient(bootstrap_servers=kafka_broker.bootstrap_servers)

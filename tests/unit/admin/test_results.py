@@ -25,7 +25,7 @@ def admin() -> Iterator[KafkaAdminClient]:
         yield admin
 
 
-def test_what_came_of_new_partitions_is_read_in_every_manner(admin: KafkaAdminClient) -> None:
+def test_the_result_of_create_partitions_supports_all_generations(admin: KafkaAdminClient) -> None:
     response = admin.create_partitions({"topic": NewPartitions(3)})
     (result,) = response.results
     assert (result[0], result[1], result[-1], result[:2]) == ("topic", 0, None, ["topic", 0])
@@ -43,7 +43,7 @@ def test_what_came_of_new_partitions_is_read_in_every_manner(admin: KafkaAdminCl
         result["topic"]
 
 
-def test_what_came_of_an_election_is_read_in_every_manner() -> None:
+def test_the_result_of_an_election_supports_all_generations() -> None:
     partitions = [PartitionResult(partition_id=index, error_code=84, error_message=None) for index in (0, 1)]
     told = ReplicaElectionResult(topic="topic", partition_result=partitions)
     response = ElectLeadersResult(as_result(ElectLeadersResponse(replica_election_results=[told]), Response))
@@ -53,7 +53,7 @@ def test_what_came_of_an_election_is_read_in_every_manner() -> None:
     assert response.replication_election_results == [("topic", [(0, 84, None), (1, 84, None)])]
 
 
-def test_results_are_nested_dicts_with_the_names_of_2_x(admin: KafkaAdminClient) -> None:
+def test_results_convert_to_dicts_with_the_names_of_2_x(admin: KafkaAdminClient) -> None:
     fine = {"topic": "other", "error_code": 0, "error_message": None}
     created = admin.create_topics([NewTopic("other", 1, 1)])
     assert created.to_object() == {"throttle_time_ms": 0, "topic_errors": [fine]}
@@ -73,7 +73,7 @@ def test_results_are_nested_dicts_with_the_names_of_2_x(admin: KafkaAdminClient)
     }
 
 
-def test_elections_are_nested_dicts_with_the_names_of_2_x() -> None:
+def test_election_results_convert_to_dicts_with_the_names_of_2_x() -> None:
     partitions = [PartitionResult(partition_id=1, error_code=84, error_message="no")]
     told = ReplicaElectionResult(topic="topic", partition_result=partitions)
     response = ElectLeadersResult(as_result(ElectLeadersResponse(replica_election_results=[told]), Response))
@@ -86,7 +86,7 @@ def test_elections_are_nested_dicts_with_the_names_of_2_x() -> None:
     }
 
 
-def test_errors_of_aiokafkas_admin_client_are_in_nested_dicts() -> None:
+def test_results_of_aiokafkas_admin_client_contain_errors() -> None:
     async def create_twice(servers: str) -> list[tuple[str, int]]:
         async with AIOKafkaAdminClient(bootstrap_servers=servers) as admin:
             results = [await admin.create_topics([NewTopic("topic", 1, 1)]) for _ in range(2)]

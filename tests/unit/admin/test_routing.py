@@ -103,7 +103,7 @@ async def test_each_coordinator_is_asked_once_about_all_its_groups(admin, cluste
     assert requests == [(1, ["a1", "b1"]), (2, ["a2", "b2"])]
 
 
-async def test_only_what_has_moved_is_looked_up_and_asked_about_again(admin, cluster, coordinators):
+async def test_only_moved_groups_are_looked_up_and_requested_again(admin, cluster, coordinators):
     def answer(node, request):
         if node == 1 and "b1" in request.groups_names:
             coordinators["b1"] = 1
@@ -118,7 +118,7 @@ async def test_only_what_has_moved_is_looked_up_and_asked_about_again(admin, clu
     ]
 
 
-async def test_a_coordinator_that_is_lost_delays_its_own_groups_alone(admin, cluster, coordinators):
+async def test_a_lost_coordinator_delays_only_its_own_groups(admin, cluster, coordinators):
     def answer(node, request):
         if node == 2:
             coordinators["a2"] = 0
@@ -130,7 +130,7 @@ async def test_a_coordinator_that_is_lost_delays_its_own_groups_alone(admin, clu
     assert [request.groups_names for node, request in asked(cluster, "DeleteGroups") if node == 1] == [["a1"], ["a2"]]
 
 
-async def test_where_no_coordinator_answers_the_call_fails_and_otherwise_the_group(admin, cluster):
+async def test_the_call_fails_only_if_no_coordinator_answers(admin, cluster):
     on(
         cluster,
         "DeleteGroups",
@@ -160,7 +160,7 @@ def consumer_group(group_id):
     )
 
 
-async def test_groups_of_both_protocols_for_consumers_are_described_alike(admin, cluster):
+async def test_classic_and_consumer_groups_have_the_same_description(admin, cluster):
     def classic(_, request):
         groups = [
             described(name, group_state="Stable", protocol_type="consumer")
@@ -203,7 +203,7 @@ async def test_groups_of_both_protocols_for_consumers_are_described_alike(admin,
         ("StreamsGroupDescribe", streams_api, "describe_streams_groups"),
     ],
 )
-async def test_share_and_streams_groups_are_described_each_with_its_own_error(admin, cluster, api, module, call):
+async def test_share_and_streams_groups_have_their_own_errors(admin, cluster, api, module, call):
     def answer(_, request):
         assert request.include_authorized_operations
         groups = [module.DescribedGroup(group_id="a1", group_state="Empty", authorized_operations=8)]
@@ -219,7 +219,7 @@ async def test_share_and_streams_groups_are_described_each_with_its_own_error(ad
     assert len(asked(cluster, api)) == 1
 
 
-async def test_groups_that_a_broker_cannot_tell_hide_no_others(admin, cluster):
+async def test_a_broker_that_cannot_list_groups_does_not_hide_others(admin, cluster):
     def answer(node, _):
         if node == 2:
             return ListGroupsResponse(error_code=29)
@@ -234,7 +234,7 @@ async def test_groups_that_a_broker_cannot_tell_hide_no_others(admin, cluster):
     assert list(listed.errors) == [2]
 
 
-async def test_a_broker_that_still_loads_its_groups_is_asked_again(admin, cluster):
+async def test_a_broker_that_is_loading_groups_is_retried(admin, cluster):
     answers = iter([ListGroupsResponse(error_code=14), ListGroupsResponse(groups=[ListedGroup(group_id="g")])])
     cluster.brokers[0].on("ListGroups", lambda *_: next(answers))
     assert [each["group_id"] for each in await admin.list_groups([1])] == ["g"]
@@ -268,7 +268,7 @@ def committed(codes=None):
     return answer
 
 
-async def test_offsets_of_groups_are_asked_for_together_and_one_error_hides_no_other(admin, cluster):
+async def test_group_offsets_are_requested_together_with_separate_errors(admin, cluster):
     on(cluster, "OffsetFetch", committed({"b1": 30}))
     found = await admin.list_group_offsets(["a1", "b1", "c2"], require_stable=True, raise_errors=False)
     assert found["a1"][TP] == found["c2"][TP] == OffsetAndMetadata(7, "note", -1)
@@ -369,7 +369,7 @@ async def test_a_time_without_a_zone_is_local_as_in_read(admin, cluster, log, in
 
 
 @pytest.mark.parametrize("given", ["1969-12-31T23:59:59.999+00:00", "1969-12-01", "0001-01-01"])
-async def test_a_time_that_no_record_has_is_refused(admin, given):
+async def test_an_invalid_time_is_rejected(admin, given):
     from datetime import datetime
 
     with pytest.raises(IllegalArgumentError, match="expected a time since 1970"):
@@ -400,14 +400,14 @@ async def test_a_dry_run_finds_the_members_that_the_real_reset_would(admin, clus
     assert asked(cluster, "OffsetCommit") == []
 
 
-async def test_a_dry_run_says_why_the_members_cannot_be_seen(admin, cluster, log):
+async def test_a_dry_run_reports_why_members_are_unknown(admin, cluster, log):
     refused = DescribedGroup(group_id="g", error_code=GroupAuthorizationFailedError.errno)
     on(cluster, "DescribeGroups", lambda *_: DescribeGroupsResponse(groups=[refused]))
     with pytest.raises(GroupAuthorizationFailedError):
         await admin.reset_group_offsets("g", {TP: 7}, dry_run=True)
 
 
-async def test_a_coordinator_that_is_gone_is_looked_up_again(admin, cluster, coordinators, log):
+async def test_a_lost_coordinator_is_looked_up_again(admin, cluster, coordinators, log):
     assert await admin.alter_group_offsets("a2", {TP: OffsetAndMetadata(1, "", -1)}) == {TP: NoError}
     await cluster.brokers[1].stop()
     coordinators["a2"] = 0
@@ -415,7 +415,7 @@ async def test_a_coordinator_that_is_gone_is_looked_up_again(admin, cluster, coo
     assert [node for node, _ in asked(cluster, "OffsetCommit")] == [1, 2]
 
 
-async def test_all_members_leave_static_ones_by_their_instance(admin, cluster):
+async def test_all_members_are_removed_static_ones_by_instance_id(admin, cluster):
     members = [DescribedGroupMember(member_id="m", group_instance_id="i"), DescribedGroupMember(member_id="n")]
     on(cluster, "DescribeGroups", lambda *_: DescribeGroupsResponse(groups=[described("g", members=members)]))
     on(
@@ -453,7 +453,7 @@ def left_with(code):
 
 
 @pytest.mark.parametrize("version", [2, 5])
-async def test_members_are_removed_after_their_coordinator_has_moved(admin, cluster, coordinators, version):
+async def test_members_are_removed_after_the_coordinator_moves(admin, cluster, coordinators, version):
     for broker in cluster.brokers:
         broker.versions[LeaveGroupRequest.API_KEY] = (0, version)
     await reconnect(admin, cluster)
@@ -489,7 +489,7 @@ async def test_a_member_that_has_left_is_not_removed_twice(admin, cluster, coord
         await admin.remove_group_members("g", [MemberToRemove("m"), MemberToRemove()])
 
 
-async def test_reassignments_are_listed_by_the_controller_again_after_a_lost_connection(admin, cluster):
+async def test_listing_reassignments_is_retried_after_a_lost_connection(admin, cluster):
     for broker in cluster.brokers:
         broker.versions[ListPartitionReassignmentsRequest.API_KEY] = (0, 0)
     await reconnect(admin, cluster)
@@ -540,7 +540,7 @@ async def test_offsets_of_share_groups_are_listed_altered_and_deleted(admin, clu
 # Transactions, configurations, log directories
 
 
-async def test_producers_are_fenced_one_by_one_and_again_while_a_transaction_ends(admin, cluster):
+async def test_fencing_is_retried_while_a_transaction_ends(admin, cluster):
     codes = {"a1": iter([51, 0]), "b1": iter([53]), "c2": iter([0, 0])}
 
     def answer(node, request):
@@ -556,7 +556,7 @@ async def test_producers_are_fenced_one_by_one_and_again_while_a_transaction_end
     assert await admin.force_terminate_transaction("c2") is None
 
 
-async def test_settings_of_brokers_are_altered_at_each_and_an_error_hides_no_other(admin, cluster):
+async def test_broker_settings_are_altered_at_each_broker_with_separate_errors(admin, cluster):
     def answer(node, request):
         results = [
             alter.AlterConfigsResourceResponse(
@@ -581,7 +581,7 @@ async def test_settings_of_brokers_are_altered_at_each_and_an_error_hides_no_oth
     assert nodes == {1: "1", 2: "2"}
 
 
-async def test_replicas_are_found_in_the_directories_of_their_brokers(admin, cluster):
+async def test_replicas_are_found_in_their_brokers_directories(admin, cluster):
     def answer(node, request):
         if node == 2:
             return dirs.DescribeLogDirsResponse(error_code=31)
@@ -609,7 +609,7 @@ async def test_replicas_are_found_in_the_directories_of_their_brokers(admin, clu
         await admin.describe_log_dirs()
 
 
-async def test_replicas_are_moved_by_one_request_a_broker(admin, cluster):
+async def test_replicas_are_moved_with_one_request_per_broker(admin, cluster):
     def answer(node, request):
         results = [
             move.AlterReplicaLogDirTopicResult(
@@ -631,7 +631,7 @@ async def test_replicas_are_moved_by_one_request_a_broker(admin, cluster):
     assert sorted(node for node, _ in asked(cluster, "AlterReplicaLogDirs")) == [1, 2]
 
 
-async def test_when_the_time_is_up_what_was_answered_is_kept(cluster):
+async def test_answers_received_before_a_timeout_are_kept(cluster):
     from kafka.admin import AsyncKafkaAdminClient
     from unit.admin.conftest import options
 
@@ -640,7 +640,7 @@ async def test_when_the_time_is_up_what_was_answered_is_kept(cluster):
         assert await client.delete_consumer_groups(["a1", "a2"]) == [("a1", NoError), ("a2", KafkaTimeoutError)]
 
 
-async def test_brokers_that_do_not_have_an_api_say_so_for_their_own_groups(admin, cluster):
+async def test_a_missing_api_fails_only_the_groups_of_that_broker(admin, cluster):
     cluster.brokers[1].versions.pop(77)
     on(
         cluster,

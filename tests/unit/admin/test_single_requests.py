@@ -88,14 +88,14 @@ async def test_a_token_is_created_for_an_owner_and_its_secret_is_not_shown(admin
         await admin.create_delegation_token(owner="alice")
 
 
-async def test_a_token_whose_creation_was_cut_off_is_not_created_twice(admin, cluster):
+async def test_an_interrupted_token_creation_is_not_repeated(admin, cluster):
     answer_everywhere(cluster, "CreateDelegationToken", lambda *_: HANG_UP)
     with pytest.raises(KafkaConnectionError):
         await admin.create_delegation_token()
     assert len(asked(cluster, "CreateDelegationToken")) == 1
 
 
-async def test_old_brokers_create_tokens_for_the_caller_alone(admin, cluster):
+async def test_old_brokers_create_tokens_only_for_the_caller(admin, cluster):
     for broker in cluster.brokers:
         broker.versions[38] = (0, 2)
     await reconnect(admin, cluster)
@@ -143,7 +143,7 @@ async def test_tokens_are_renewed_expired_and_described(admin, cluster):
     assert [request.owners for request in asked(cluster, "DescribeDelegationToken")].count(None) == 1
 
 
-async def test_voters_are_added_and_removed_once(admin, cluster):
+async def test_adding_and_removing_voters_is_not_retried(admin, cluster):
     answer_everywhere(cluster, "AddRaftVoter", lambda *_: AddRaftVoterResponse(error_code=126, error_message="known"))
     with pytest.raises(DuplicateVoterError, match="adding voter 3: known"):
         await admin.add_raft_voter(3, DIRECTORY, [("CONTROLLER", "h", 9093)], cluster_id="c")
@@ -165,7 +165,7 @@ async def test_voters_are_added_and_removed_once(admin, cluster):
         await admin.remove_raft_voter(3, "?" * 21)
 
 
-async def test_nodes_that_are_gone_are_unregistered_and_what_may_pass_is_tried_again(admin, cluster):
+async def test_unregistering_nodes_is_retried_after_transient_errors(admin, cluster):
     answer_everywhere(
         cluster, "UnregisterBroker", in_turn(UnregisterBrokerResponse(error_code=7), UnregisterBrokerResponse())
     )
@@ -176,12 +176,12 @@ async def test_nodes_that_are_gone_are_unregistered_and_what_may_pass_is_tried_a
         await admin.unregister_controller(9)
 
 
-async def test_the_id_of_a_client_is_asked_for_once(admin, cluster):
+async def test_the_client_instance_id_is_requested_once(admin, cluster):
     assert await admin.client_instance_id() == await admin.client_instance_id() == INSTANCE
     assert len(asked(cluster, "GetTelemetrySubscriptions")) == 1
 
 
-async def test_fenced_brokers_are_told_where_the_brokers_know_them(admin, cluster):
+async def test_fenced_brokers_are_included_if_brokers_support_it(admin, cluster):
     brokers = [DescribeClusterBroker(broker_id=1, host="h", port=1), DescribeClusterBroker(broker_id=2, is_fenced=True)]
 
     def answer(_, request):
@@ -202,7 +202,7 @@ async def test_fenced_brokers_are_told_where_the_brokers_know_them(admin, cluste
     assert len((await admin.describe_cluster())["brokers"]) == 1
 
 
-async def test_documentation_is_asked_for_and_a_resource_that_is_named_twice_is_described_once(admin, cluster):
+async def test_a_resource_named_twice_is_described_once_with_documentation(admin, cluster):
     def answer(_, request):
         results = [
             configs.DescribeConfigsResult(
@@ -227,13 +227,13 @@ async def test_documentation_is_asked_for_and_a_resource_that_is_named_twice_is_
         await admin.alter_configs([ConfigResource("topic", "t", {"a": 1}), ConfigResource("topic", "t", {"b": 1})])
 
 
-async def test_subscriptions_to_metrics_are_listed(admin, cluster):
+async def test_metrics_subscriptions_are_listed(admin, cluster):
     listed = [Listed(resource_name="m", resource_type=16)]
     answer_everywhere(cluster, "ListConfigResources", lambda *_: ListConfigResourcesResponse(config_resources=listed))
     assert await admin.list_client_metrics_resources() == ["m"]
 
 
-async def test_kinds_that_only_later_brokers_know_are_listed_as_unknown(admin, cluster):
+async def test_unknown_resource_types_are_listed_as_unknown(admin, cluster):
     listed = [Listed(resource_name="m", resource_type=64), Listed(resource_name="t", resource_type=2)]
     answer_everywhere(cluster, "ListConfigResources", lambda *_: ListConfigResourcesResponse(config_resources=listed))
     assert await admin.list_config_resources() == {"unknown": ["m"], "topic": ["t"]}
@@ -248,7 +248,7 @@ async def test_kinds_that_only_later_brokers_know_are_listed_as_unknown(admin, c
     assert told["u"]["credential_infos"] == [{"mechanism": ScramMechanism.UNKNOWN, "iterations": 4096}]
 
 
-async def test_reads_are_repeated_while_a_broker_says_that_it_may_pass(admin, cluster):
+async def test_reads_are_retried_after_retriable_errors(admin, cluster):
     from kafka.admin import ACLFilter, ACLOperation, ACLPermissionType, ACLResourcePatternType, ResourcePatternFilter
     from kafka.admin import ResourceType as Kind
 
@@ -262,7 +262,7 @@ async def test_reads_are_repeated_while_a_broker_says_that_it_may_pass(admin, cl
     assert len(asked(cluster, "DescribeAcls")) == 2
 
 
-async def test_topics_that_exceed_a_quota_are_sent_again_alone(admin, cluster, monkeypatch):
+async def test_only_topics_that_exceed_a_quota_are_sent_again(admin, cluster, monkeypatch):
     codes = in_turn({"b": 89}, {"b": 89}, {})
 
     def answer(_, request):
@@ -287,7 +287,7 @@ async def test_topics_that_exceed_a_quota_are_sent_again_alone(admin, cluster, m
         await admin.delete_topics(["a"], timeout_ms=30)
 
 
-async def test_topics_of_kafkas_own_may_be_left_out(admin, cluster):
+async def test_internal_topics_can_be_left_out(admin, cluster):
     cluster.leaders["__consumer_offsets"] = [(1, 0)]
     plain = cluster._topic
 
@@ -301,7 +301,7 @@ async def test_topics_of_kafkas_own_may_be_left_out(admin, cluster):
     assert await admin.list_topics(include_internal=False) == ["t"]
 
 
-async def test_what_only_a_later_kafka_has_is_read_as_unknown(admin, cluster):
+async def test_values_of_later_kafka_versions_are_unknown(admin, cluster):
     entry = {"principal": "User:a", "host": "*"}
     described = acls.DescribeAclsResource(
         resource_type=100,
@@ -352,7 +352,7 @@ async def test_what_only_a_later_kafka_has_is_read_as_unknown(admin, cluster):
     assert await admin.list_config_resources() == {"unknown": ["x"]}
 
 
-def test_a_call_whose_time_is_up_says_what_was_asked():
+def test_a_timeout_names_the_request():
     with EmbeddedBroker() as broker:
         options = {"request_timeout_ms": 100, "retry_backoff_ms": 1}
         with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers, **options) as admin:

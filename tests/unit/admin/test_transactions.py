@@ -76,7 +76,7 @@ async def test_all_brokers_are_asked_for_their_transactions(call, cluster):
     assert list(await call("list_transactions", broker_ids=[2])) == [2]
 
 
-async def test_filters_that_a_broker_does_not_know_are_refused(call, cluster):
+async def test_filters_that_a_broker_does_not_support_are_rejected(call, cluster):
     for broker in cluster.brokers:
         broker.versions[66] = (0, 0)
         broker.on("ListTransactions", lambda *_: listing(1))
@@ -106,7 +106,7 @@ async def test_the_coordinator_describes_a_transaction(call, cluster):
         ("PrepareAbort", HOUR_MS, True),
     ],
 )
-async def test_what_is_open_for_too_long_hangs(call, cluster, state, age_ms, hangs):
+async def test_transactions_open_for_too_long_are_hanging(call, cluster, state, age_ms, hangs):
     for broker in cluster.brokers:
         broker.on("ListTransactions", lambda *_: listing(1))
         broker.on("DescribeTransactions", described(state, int(time.time() * 1000) - age_ms))
@@ -115,7 +115,7 @@ async def test_what_is_open_for_too_long_hangs(call, cluster, state, age_ms, han
     assert all(each["topic_partitions"] == [FIRST, SECOND] for each in found)
 
 
-async def test_an_abort_goes_to_the_leader_and_raises_what_it_answers(call, cluster):
+async def test_an_abort_goes_to_the_leader_and_raises_its_error(call, cluster):
     codes = [0, 6, 0, 47]
 
     def answer(_, request):
@@ -134,7 +134,7 @@ async def test_an_abort_goes_to_the_leader_and_raises_what_it_answers(call, clus
         await call("abort_transaction", spec)
 
 
-async def test_only_the_partitions_that_have_moved_are_asked_about_again(call, cluster):
+async def test_only_moved_partitions_are_requested_again(call, cluster):
     asked = []
 
     def answer(broker_id):
@@ -162,7 +162,7 @@ async def test_only_the_partitions_that_have_moved_are_asked_about_again(call, c
     assert (sorted(asked[:2]), asked[2:]) == ([(1, [0]), (2, [1])], [(1, [1])])
 
 
-async def test_quotas_are_answered_in_the_order_in_which_they_were_asked_for(call, cluster):
+async def test_quotas_are_returned_in_the_requested_order(call, cluster):
     alice, everyone = {"user": "alice"}, {"user": None, "client-id": "c"}
 
     def answer(_, request):

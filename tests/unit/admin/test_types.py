@@ -63,17 +63,17 @@ def test_acls_are_compared_by_value():
         lambda: UserScramCredentialUpsertion("a", ScramMechanism.UNKNOWN, "secret"),
     ],
 )
-def test_what_only_filters_may_say_and_what_is_of_another_type_is_refused(make):
+def test_filter_values_and_wrong_types_are_rejected_in_acls(make):
     with pytest.raises(IllegalArgumentError):
         make()
 
 
-def test_a_filter_may_say_any():
+def test_filters_accept_any():
     pattern = ResourcePatternFilter(ResourceType.ANY, None, ACLResourcePatternType.ANY)
     assert ACLFilter(None, None, ACLOperation.ANY, ACLPermissionType.ANY, pattern).resource_pattern == pattern
 
 
-def test_an_acl_that_was_matched_is_one_and_a_pair():
+def test_a_matched_acl_is_an_acl_and_a_pair():
     matched = MatchedACL("User:a", "*", *READ, TOPIC)
     acl, error = matched
     assert acl == matched == ACL("User:a", "*", *READ, TOPIC)
@@ -81,11 +81,11 @@ def test_an_acl_that_was_matched_is_one_and_a_pair():
     assert len(matched) == 2
 
 
-def test_operations_are_told_from_numbers():
+def test_operations_are_converted_from_numbers():
     assert valid_acl_operations([0, 1, 2, 3, 8, 99]) == {ACLOperation.READ, ACLOperation.DESCRIBE}
 
 
-def test_a_password_is_hashed_as_scram_wants():
+def test_a_password_is_hashed_for_scram():
     credential = UserScramCredentialUpsertion("a", "scram-sha-256", "secret", iterations=4096, salt=b"salt")
     assert credential.mechanism is ScramMechanism.SCRAM_SHA_256
     assert credential.salted_password == hashlib.pbkdf2_hmac("sha256", b"secret", b"salt", 4096)
@@ -99,14 +99,14 @@ def test_members_are_found_by_value_and_by_name(given):
     assert AlterConfigOp.value_for(given) == 2
 
 
-def test_states_are_found_however_they_are_written():
+def test_states_are_found_in_any_spelling():
     for given in ("PreparingRebalance", "preparing-rebalance", "PREPARING_REBALANCE"):
         assert GroupState.build_from(given) is GroupState.PREPARING_REBALANCE
     with pytest.raises(ValueError, match="Unrecognized GroupState: asleep"):
         GroupState.build_from("asleep")
 
 
-def test_where_a_value_comes_from():
+def test_sources_of_values():
     assert ConfigSourceType.dynamic_for_resource_type(ConfigResourceType.GROUP).is_modified()
     assert not ConfigSourceType.STATIC_BROKER_CONFIG.is_modified()
 
@@ -115,12 +115,12 @@ def test_members_to_remove_are_compared_by_value():
     assert MemberToRemove("m") == MemberToRemove(member_id="m") != MemberToRemove(group_instance_id="m")
 
 
-def test_a_time_is_no_offset():
+def test_a_time_is_not_an_offset():
     assert OffsetTimestamp(5) == 5
     assert repr(OffsetTimestamp(5)) == "OffsetTimestamp(5)"
 
 
-def test_topics_are_taken_in_the_forms_of_each_generation():
+def test_new_topics_are_accepted_in_the_forms_of_each_generation():
     first, second = new_topics(["a", NewTopic("b", 3, 1)])
     assert (first.name, first.num_partitions, second.num_partitions) == ("a", -1, 3)
     options = {"num_partitions": 2, "replication_factor": 1, "configs": {"retention.ms": 5}}
@@ -132,7 +132,7 @@ def test_topics_are_taken_in_the_forms_of_each_generation():
         new_topics({"e": {"partitions": 2}})
 
 
-def test_partitions_are_taken_in_the_forms_of_each_generation():
+def test_new_partitions_are_accepted_in_the_forms_of_each_generation():
     wanted = new_partitions({"a": 4, "b": {"count": 2, "assignments": [[1]]}, "c": NewPartitions(3)})
     assert {topic: each.total_count for topic, each in wanted.items()} == {"a": 4, "b": 2, "c": 3}
     assert wanted["b"].new_assignments == [[1]]
@@ -140,7 +140,7 @@ def test_partitions_are_taken_in_the_forms_of_each_generation():
         new_partitions({"a": {}})
 
 
-def test_a_broker_is_named_by_its_id_and_all_of_them_by_nothing() -> None:
+def test_a_broker_is_named_by_id_and_an_empty_name_means_all() -> None:
     check_brokers([ConfigResource("broker", ""), ConfigResource("broker", 1), ConfigResource("topic", "b1")])
     with pytest.raises(IllegalArgumentError, match="expected the id of a broker, got 'b1'"):
         check_brokers([ConfigResource("broker", "b1")])

@@ -62,7 +62,7 @@ def make(client: type[Any], servers: str, topic: str) -> Any:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-async def test_a_start_that_is_cancelled_leaves_nothing(client: type[Any], servers: str, topic: str) -> None:
+async def test_a_cancelled_start_leaves_nothing_behind(client: type[Any], servers: str, topic: str) -> None:
     made: list[Any] = []
 
     async def start() -> None:
@@ -77,7 +77,7 @@ async def test_a_start_that_is_cancelled_leaves_nothing(client: type[Any], serve
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-async def test_a_close_that_is_cancelled_goes_on(client: type[Any], servers: str, topic: str) -> None:
+async def test_a_cancelled_close_continues(client: type[Any], servers: str, topic: str) -> None:
     for at in itertools.count(1):
         each = make(client, servers, topic)
         await each.start()
@@ -92,7 +92,7 @@ async def test_a_close_that_is_cancelled_goes_on(client: type[Any], servers: str
 @pytest.mark.slow
 @pytest.mark.parametrize("face", [AsyncKafkaConsumer, AIOKafkaConsumer])
 @pytest.mark.parametrize("way", ["getone", "getone of one", "getmany", "getmany of one", "next"])
-async def test_a_read_that_is_cancelled_loses_no_record(face: type[Any], way: str, servers: str, topic: str) -> None:
+async def test_a_cancelled_read_loses_no_record(face: type[Any], way: str, servers: str, topic: str) -> None:
     await fill(servers, topic)
     tp = TopicPartition(topic, 0)
     options = {"group_id": f"{topic}-{next(_numbers)}", "auto_offset_reset": "earliest", "max_poll_records": 7}
@@ -118,7 +118,7 @@ async def test_a_read_that_is_cancelled_loses_no_record(face: type[Any], way: st
 
 
 @pytest.mark.parametrize("face", [AsyncKafkaConsumer, AIOKafkaConsumer])
-async def test_a_commit_that_is_cancelled_may_be_made_again(face: type[Any], servers: str, topic: str) -> None:
+async def test_a_cancelled_commit_can_be_repeated(face: type[Any], servers: str, topic: str) -> None:
     await fill(servers, topic)
     tp = TopicPartition(topic, 0)
     options = {"group_id": f"{topic}-{next(_numbers)}", "auto_offset_reset": "earliest", "enable_auto_commit": False}
@@ -139,9 +139,7 @@ async def test_a_commit_that_is_cancelled_may_be_made_again(face: type[Any], ser
 @pytest.mark.slow
 @pytest.mark.parametrize("face", [AsyncKafkaProducer, AIOKafkaProducer])
 @pytest.mark.parametrize("way", ["send", "send_and_wait", "flush"])
-async def test_a_send_that_is_cancelled_writes_once_or_not_at_all(
-    face: type[Any], way: str, servers: str, topic: str
-) -> None:
+async def test_a_cancelled_send_writes_once_or_not_at_all(face: type[Any], way: str, servers: str, topic: str) -> None:
     sent: set[bytes] = set()
     tried: list[bytes] = []
     for at in range(1, 12):
@@ -167,7 +165,7 @@ async def test_a_send_that_is_cancelled_writes_once_or_not_at_all(
     assert sent
 
 
-async def test_tasks_that_read_partitions_of_their_own_get_those_alone(servers: str) -> None:
+async def test_tasks_that_read_different_partitions_get_only_those(servers: str) -> None:
     name = f"apart-{next(_numbers)}"
     async with AsyncKafkaAdminClient(bootstrap_servers=servers) as admin:
         await admin.create_topics({name: {"num_partitions": 3}}, wait_for_metadata=True)

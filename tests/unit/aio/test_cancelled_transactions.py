@@ -79,7 +79,7 @@ async def committed_values(servers: str, topic: str) -> list[bytes]:
         return found
 
 
-async def test_an_id_that_was_asked_for_and_not_waited_for_can_be_asked_for_again(servers: str, topic: str) -> None:
+async def test_a_cancelled_init_can_be_repeated(servers: str, topic: str) -> None:
     made: list[AsyncKafkaProducer] = []
 
     async def get_an_id() -> None:
@@ -107,7 +107,7 @@ async def test_an_id_that_was_asked_for_and_not_waited_for_can_be_asked_for_agai
 
 @pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize("call", ["commit_transaction", "abort_transaction"])
-async def test_an_end_that_is_cancelled_is_decided_once(face: type[Any], call: str, servers: str, topic: str) -> None:
+async def test_a_cancelled_end_is_decided_once(face: type[Any], call: str, servers: str, topic: str) -> None:
     producer = await ready(make(face, servers))
     sent: list[bytes] = []
     futures: list[Any] = []
@@ -147,7 +147,7 @@ async def test_an_end_that_is_cancelled_is_decided_once(face: type[Any], call: s
 @pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize("ends", ["commit_transaction", "abort_transaction"])
 @pytest.mark.parametrize("again", [False, True])
-async def test_offsets_whose_sending_is_cancelled_go_with_their_transaction(
+async def test_offsets_of_a_cancelled_call_belong_to_their_transaction(
     face: type[Any], ends: str, again: bool, servers: str, topic: str
 ) -> None:
     producer = await ready(make(face, servers))
@@ -180,7 +180,7 @@ async def test_offsets_whose_sending_is_cancelled_go_with_their_transaction(
 
 
 @pytest.mark.parametrize("face", FACES)
-async def test_a_beginning_that_is_cancelled_has_begun_or_not(face: type[Any], servers: str, topic: str) -> None:
+async def test_a_cancelled_begin_has_begun_or_not(face: type[Any], servers: str, topic: str) -> None:
     producer = await ready(make(face, servers))
     async for done, _ in each_wait(producer.begin_transaction):
         assert state_of(producer) is (TransactionState.OPEN if done else TransactionState.READY)
@@ -192,9 +192,7 @@ async def test_a_beginning_that_is_cancelled_has_begun_or_not(face: type[Any], s
 
 
 @pytest.mark.parametrize("face", FACES)
-async def test_a_block_that_is_cancelled_commits_all_of_it_or_nothing(
-    face: type[Any], servers: str, topic: str
-) -> None:
+async def test_a_cancelled_block_commits_all_or_nothing(face: type[Any], servers: str, topic: str) -> None:
     producer = await ready(make(face, servers))
     blocks = 0
     whole: set[int] = set()
@@ -223,7 +221,7 @@ async def test_a_block_that_is_cancelled_commits_all_of_it_or_nothing(
     assert blocks > 10
 
 
-async def test_a_preparation_that_is_cancelled_can_be_made_again(servers: str, topic: str) -> None:
+async def test_a_cancelled_prepare_can_be_repeated(servers: str, topic: str) -> None:
     producer = await ready(make(AsyncKafkaProducer, servers))
     sent = 0
 

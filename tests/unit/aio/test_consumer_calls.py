@@ -40,7 +40,7 @@ async def consumer(broker: EmbeddedBroker) -> AsyncIterator[AIOKafkaConsumer]:
     await consumer.stop()
 
 
-async def test_so_many_of_each_partition_come_at_a_time_and_the_lag_is_known(consumer: AIOKafkaConsumer) -> None:
+async def test_records_per_partition_are_limited_and_lag_is_known(consumer: AIOKafkaConsumer) -> None:
     first = min(consumer.assignment())
     assert consumer.current_lag(first) is None
     came: dict[TopicPartition, list[int]] = {tp: [] for tp in consumer.assignment()}
@@ -53,7 +53,7 @@ async def test_so_many_of_each_partition_come_at_a_time_and_the_lag_is_known(con
     assert list(came.values()) == [list(range(5))] * 2
 
 
-async def test_all_go_back_to_what_is_committed_by_one_request(
+async def test_seeking_to_committed_offsets_takes_one_request(
     consumer: AIOKafkaConsumer, broker: EmbeddedBroker
 ) -> None:
     first, second = sorted(consumer.assignment())
@@ -86,7 +86,7 @@ async def test_a_start_does_not_wait_for_a_topic_that_matches_a_pattern(broker: 
         assert second.assignment() == {TopicPartition(topic, 0)}
 
 
-async def test_topics_may_be_none_beside_a_pattern(broker: EmbeddedBroker) -> None:
+async def test_topics_may_be_none_with_a_pattern(broker: EmbeddedBroker) -> None:
     topic = f"t-{uuid.uuid4()}"
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         producer.send(topic, b"value").get(60)
@@ -99,7 +99,7 @@ async def test_topics_may_be_none_beside_a_pattern(broker: EmbeddedBroker) -> No
 
 
 @pytest.mark.parametrize("in_group", [True, False])
-async def test_a_topic_that_is_made_again_is_read_from_its_beginning(broker: EmbeddedBroker, in_group: bool) -> None:
+async def test_a_recreated_topic_is_read_from_its_beginning(broker: EmbeddedBroker, in_group: bool) -> None:
     topic = f"t-{uuid.uuid4()}"
     consumer = AIOKafkaConsumer(
         topic,

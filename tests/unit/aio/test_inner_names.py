@@ -36,7 +36,7 @@ def broker() -> Iterator[EmbeddedBroker]:
         yield broker
 
 
-async def test_frameworks_find_the_modules_of_aiokafka(broker: EmbeddedBroker) -> None:
+async def test_aiokafkas_modules_can_be_imported(broker: EmbeddedBroker) -> None:
     assert kafka.aio.__version__.startswith("0.14.")
     assert murmur2(b"21") == -973932308 & 0xFFFFFFFF
     producer = AIOKafkaProducer(
@@ -61,7 +61,7 @@ async def test_frameworks_find_the_modules_of_aiokafka(broker: EmbeddedBroker) -
             assert (await consumer.getone()).value == b"value"
 
 
-async def test_frameworks_see_whether_a_client_runs(broker: EmbeddedBroker) -> None:
+async def test_frameworks_can_tell_whether_a_client_runs(broker: EmbeddedBroker) -> None:
     producer = AIOKafkaProducer(bootstrap_servers=broker.bootstrap_servers)
     consumer = AIOKafkaConsumer(bootstrap_servers=broker.bootstrap_servers, group_id="group")
     assert producer._sender.sender_task is None
@@ -76,7 +76,7 @@ async def test_frameworks_see_whether_a_client_runs(broker: EmbeddedBroker) -> N
     await producer.stop()
 
 
-async def test_a_listener_reads_who_its_consumer_is_and_what_it_wants(broker: EmbeddedBroker) -> None:
+async def test_a_listener_can_read_its_consumers_member_id_and_subscription(broker: EmbeddedBroker) -> None:
     class Telling(ConsumerRebalanceListener):
         told: ClassVar[list[tuple[str, frozenset[str]]]] = []
 
@@ -114,7 +114,7 @@ async def test_an_asyncio_client_shows_whether_it_is_closed(broker: EmbeddedBrok
     assert client._closed is True
 
 
-def test_a_derived_client_may_keep_a_mark_of_its_own(broker: EmbeddedBroker) -> None:
+def test_a_subclass_may_define_closed_itself(broker: EmbeddedBroker) -> None:
     class Marked(KafkaProducer[Any, Any]):
         def __init__(self, **configs: Any) -> None:
             super().__init__(**configs)
@@ -124,7 +124,7 @@ def test_a_derived_client_may_keep_a_mark_of_its_own(broker: EmbeddedBroker) -> 
         assert producer._closed == "its own"
 
 
-def test_a_derived_consumer_iterates_by_poll_until_its_time_is_over(broker: EmbeddedBroker) -> None:
+def test_a_subclass_iterates_by_poll_until_the_timeout(broker: EmbeddedBroker) -> None:
     with KafkaConsumer(bootstrap_servers=broker.bootstrap_servers) as consumer:
         assert consumer._consumer_timeout == math.inf
         consumer._set_consumer_timeout()

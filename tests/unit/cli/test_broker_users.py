@@ -37,12 +37,12 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker_command, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
 
 
-def test_without_users_nobody_logs_in(ran: dict[str, Any]) -> None:
+def test_without_users_clients_do_not_authenticate(ran: dict[str, Any]) -> None:
     assert run().exit_code == 0
     assert ran["users"] == {}
 
 
-def test_a_broker_that_is_ready_says_where_records_are_and_that_clients_log_in(
+def test_a_started_broker_reports_its_directory_and_authentication(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     class Server:
@@ -66,7 +66,7 @@ def test_a_broker_that_is_ready_says_where_records_are_and_that_clients_log_in(
     assert result.stderr == f"records are in {tmp_path}\nclients must log in: security_protocol SASL_PLAINTEXT\n"
 
 
-def test_a_port_that_is_taken_is_named() -> None:
+def test_a_port_in_use_is_named() -> None:
     with broker.EmbeddedBroker() as other:
         port = other.bootstrap_servers.rpartition(":")[2]
         result = run("--port", port)
@@ -87,13 +87,13 @@ def test_a_port_that_is_taken_is_named() -> None:
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )
-def test_what_a_broker_cannot_be_started_with_is_named_by_its_option(options: list[str], said: str) -> None:
+def test_invalid_broker_settings_are_named_by_their_option(options: list[str], said: str) -> None:
     result = run("--port", "0", *options)
     assert result.exit_code in (1, 2)
     assert result.stderr.splitlines()[-1].startswith(f"Error: {said}")
 
 
-def test_a_folder_of_another_broker_is_named_without_a_class(tmp_path: Path) -> None:
+def test_a_directory_used_by_another_broker_is_a_plain_error(tmp_path: Path) -> None:
     with broker.EmbeddedBroker(tmp_path):
         result = run("--port", "0", "--data-dir", str(tmp_path))
     assert result.stderr == (
@@ -125,7 +125,7 @@ def test_passwords_come_from_a_file(ran: dict[str, Any], tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("terminal")
-def test_passwords_are_asked_for_on_a_terminal_without_being_shown(ran: dict[str, Any]) -> None:
+def test_a_terminal_prompts_for_passwords_without_showing_them(ran: dict[str, Any]) -> None:
     result = run("--user", "alice", stdin="geheim\ngeheim\n")
     assert result.exit_code == 0, result.output
     assert ran["users"] == {"alice": "geheim"}
@@ -133,7 +133,7 @@ def test_passwords_are_asked_for_on_a_terminal_without_being_shown(ran: dict[str
     assert "geheim" not in result.output
 
 
-def test_without_a_password_nothing_is_run(ran: dict[str, Any]) -> None:
+def test_without_a_password_the_broker_does_not_start(ran: dict[str, Any]) -> None:
     result = run("--user", "alice")
     assert result.exit_code == 2
     assert "no password for alice: set KAFKA_BROKER_PASSWORD_ALICE" in result.stderr
@@ -151,7 +151,7 @@ def test_without_a_password_nothing_is_run(ran: dict[str, Any]) -> None:
         (None, "cannot read --users-file"),
     ],
 )
-def test_a_file_of_users_that_is_none_is_told_in_one_line(
+def test_an_invalid_users_file_is_a_one_line_error(
     ran: dict[str, Any], tmp_path: Path, content: bytes | None, said: str
 ) -> None:
     file = tmp_path / "users"
@@ -164,7 +164,7 @@ def test_a_file_of_users_that_is_none_is_told_in_one_line(
     assert ran == {}
 
 
-def test_users_that_the_broker_refuses_are_told_in_one_line() -> None:
+def test_rejected_users_are_a_one_line_error() -> None:
     result = run("--user", "", KAFKA_BROKER_PASSWORD_="x")
     assert result.exit_code == 2
     assert result.stderr.splitlines()[-1] == "Error: --user expects a name"

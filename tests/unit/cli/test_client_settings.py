@@ -30,7 +30,7 @@ def profiles(tmp_path: pathlib.Path) -> dict[str, str]:
     return {"KAFKA_PROFILES": str(file)}
 
 
-def test_a_profile_is_the_default_the_variable_s_or_the_one_that_is_named(profiles: dict[str, str]) -> None:
+def test_a_profile_is_given_by_option_variable_or_default(profiles: dict[str, str]) -> None:
     assert settings(given(), profiles)["bootstrap_servers"] == "local:9092"
     java = settings(given(profile="java"), profiles)
     assert (java["bootstrap_servers"], java["client_id"]) == ("java:9092", "mine")
@@ -38,7 +38,7 @@ def test_a_profile_is_the_default_the_variable_s_or_the_one_that_is_named(profil
     assert settings(given(), {**profiles, "KAFKA_PROFILE": "java"}) == java
 
 
-def test_the_command_line_goes_before_variables_and_they_before_the_default_profile(profiles: dict[str, str]) -> None:
+def test_precedence_of_command_line_variables_and_default_profile(profiles: dict[str, str]) -> None:
     variables = {**profiles, "KAFKA_BOOTSTRAP_SERVERS": "variable:9092", "KAFKA_RETRY_BACKOFF_MS": "9"}
     assert settings(given(), variables)["bootstrap_servers"] == "variable:9092"
     assert settings(given(), variables)["retry_backoff_ms"] == 9
@@ -48,7 +48,7 @@ def test_the_command_line_goes_before_variables_and_they_before_the_default_prof
     assert settings(option, variables)["retry_backoff_ms"] == 3
 
 
-def test_a_file_of_properties_is_taken_as_java_wrote_it(tmp_path: pathlib.Path) -> None:
+def test_properties_files_have_javas_syntax(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text(
         "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\nacks=1\nsasl.jaas.config="
@@ -61,7 +61,7 @@ def test_a_file_of_properties_is_taken_as_java_wrote_it(tmp_path: pathlib.Path) 
     assert settings(given(), {"KAFKA_CONFIG": str(file)}) == found
 
 
-def test_settings_are_typed_whatever_their_name() -> None:
+def test_settings_are_converted_by_either_name() -> None:
     texts = ("enable_idempotence=false", "fetch.min.bytes=5", "api_version=None", "sasl_plain_username=a=b")
     found = settings(given(extra_config=texts), {})
     assert found["enable_idempotence"] is False
@@ -90,12 +90,12 @@ def test_settings_are_typed_whatever_their_name() -> None:
         ({}, {"KAFKA_RETRY_BACKOFF_MS": "soon"}, "retry_backoff_ms"),
     ],
 )
-def test_what_is_wrong_is_named(options: dict[str, Any], environ: dict[str, str], said: str) -> None:
+def test_invalid_settings_are_named(options: dict[str, Any], environ: dict[str, str], said: str) -> None:
     with pytest.raises(KafkaConfigurationError, match=said):
         settings(given(**options), environ)
 
 
-def test_a_value_that_is_wrong_in_a_file_of_properties_is_named(tmp_path: pathlib.Path) -> None:
+def test_an_invalid_value_in_a_properties_file_is_named(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text("isolation.level=read_sometimes\n")
     with pytest.raises(KafkaConfigurationError, match="'isolation_level' expects"):
@@ -103,7 +103,7 @@ def test_a_value_that_is_wrong_in_a_file_of_properties_is_named(tmp_path: pathli
 
 
 @pytest.mark.parametrize(("name", "said"), [("lokal", "did you mean 'local'"), ("wrong", "'bootstrap_servers'")])
-def test_what_is_wrong_with_a_profile_is_named(profiles: dict[str, str], name: str, said: str) -> None:
+def test_errors_in_profiles_are_named(profiles: dict[str, str], name: str, said: str) -> None:
     with pytest.raises(KafkaConfigurationError, match=said):
         settings(given(profile=name), profiles)
 
@@ -118,42 +118,42 @@ def test_what_is_wrong_with_a_profile_is_named(profiles: dict[str, str], name: s
         ('default = "x"\n[x]\nconfig = "nowhere"', "config names a file that cannot be read"),
     ],
 )
-def test_a_file_of_profiles_with_rubbish_is_wrong_use(tmp_path: pathlib.Path, content: str, said: str) -> None:
+def test_an_invalid_profiles_file_is_wrong_use(tmp_path: pathlib.Path, content: str, said: str) -> None:
     file = tmp_path / "profiles.toml"
     file.write_text(content, encoding="utf-8")
     with pytest.raises(KafkaConfigurationError, match=said):
         settings(given(), {"KAFKA_PROFILES": str(file)})
 
 
-def test_a_file_of_profiles_may_be_windows_s(tmp_path: pathlib.Path) -> None:
+def test_a_profiles_file_may_come_from_windows(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "profiles.toml"
     file.write_bytes(b'\xef\xbb\xbfdefault = "x"\r\n[x]\r\nclient_id = "me"\r\n')
     assert settings(given(), {"KAFKA_PROFILES": str(file)}) == {"client_id": "me"}
 
 
-def test_files_of_settings_that_cannot_be_read_are_wrong_use(tmp_path: pathlib.Path) -> None:
+def test_unreadable_settings_files_are_wrong_use(tmp_path: pathlib.Path) -> None:
     for name in ("KAFKA_CONFIG", "KAFKA_PROFILES"):
         with pytest.raises(KafkaConfigurationError, match="cannot be read"):
             settings(given(), {"XDG_CONFIG_HOME": str(tmp_path / "none"), name: str(tmp_path)})
 
 
-def test_an_empty_variable_says_nothing(tmp_path: pathlib.Path) -> None:
+def test_empty_variables_are_ignored(tmp_path: pathlib.Path) -> None:
     assert settings(given(), {"KAFKA_CONFIG": "", "XDG_CONFIG_HOME": str(tmp_path), "KAFKA_CLIENT_ID": ""}) == {}
 
 
-def test_other_variables_are_passed_over() -> None:
+def test_other_variables_are_ignored() -> None:
     environ = {"KAFKA_HEAP_OPTS": "-Xmx1g", "KAFKA_LOG_LEVEL": "INFO", "KAFKA_PURE": "1", "XDG_CONFIG_HOME": "/no"}
     assert settings(given(), environ) == {}
 
 
-def test_a_secret_is_in_no_error() -> None:
+def test_errors_contain_no_secrets() -> None:
     with pytest.raises(KafkaConfigurationError) as failure:
         settings(given(extra_config=("sasl_plain_passwort=hunter2",)), {})
     assert "hunter2" not in str(failure.value)
 
 
 @pytest.mark.parametrize("mechanism", [None, "SCRAM-SHA-256"])
-def test_a_user_without_a_password_is_told_how_to_give_it(mechanism: str | None) -> None:
+def test_a_missing_password_is_explained(mechanism: str | None) -> None:
     options = given(sasl_user="alice", sasl_mechanism=mechanism)
     with pytest.raises(KafkaConfigurationError, match="'alice' has no password: set KAFKA_SASL_PLAIN_PASSWORD"):
         settings(options, {"XDG_CONFIG_HOME": "/no/such"})

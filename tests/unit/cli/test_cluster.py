@@ -14,7 +14,7 @@ pytestmark = pytest.mark.once
 MakeTopic = Callable[..., str]
 
 
-def test_brokers_features_versions_and_folders_are_described(cli: Cli, topic: MakeTopic) -> None:
+def test_brokers_features_versions_and_directories_are_described(cli: Cli, topic: MakeTopic) -> None:
     host, port = cli.bootstrap_servers.split(":")
     assert cli("cluster", "describe") == f"1\t{host}\t{port}\t\ttrue\n"
     assert cli.json("cluster", "describe")["controller"] == 1
@@ -55,9 +55,7 @@ def test_transactions_are_listed_and_described(cli: Cli, topic: MakeTopic) -> No
     assert "at least one transactional id" in cli.fails("transactions", "describe", status=2)
 
 
-def test_lag_is_shown_again_and_again_until_it_is_interrupted(
-    cli: Cli, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lag_is_shown_repeatedly_until_interrupted(cli: Cli, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch) -> None:
     name, pauses = topic(), []
     cli("produce", name, stdin="a\nb\n")
     cli("consume", name, "-g", name, "-n", "1")
@@ -75,7 +73,9 @@ def test_lag_is_shown_again_and_again_until_it_is_interrupted(
     assert all(datetime.datetime.fromisoformat(at).tzinfo is datetime.UTC for _, _, at in rows)
 
 
-def test_each_object_of_a_watched_lag_has_its_time(cli: Cli, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_json_object_of_a_watched_lag_has_a_time(
+    cli: Cli, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name = topic()
     cli("produce", name, stdin="a\nb\n")
     cli("consume", name, "-g", name, "-n", "1")
@@ -103,7 +103,7 @@ def test_partitions_are_added_and_described(cli: Cli, topic: MakeTopic) -> None:
         (["elect", "-t", "t", "-p", "t:0"], "are mutually exclusive"),
     ],
 )
-def test_wrong_use_of_partitions_is_status_2(cli: Cli, arguments: list[str], said: str) -> None:
+def test_wrong_use_of_partitions_exits_with_2(cli: Cli, arguments: list[str], said: str) -> None:
     assert said in cli.fails("partitions", *arguments, status=2)
 
 
@@ -115,7 +115,7 @@ def test_wrong_use_of_partitions_is_status_2(cli: Cli, arguments: list[str], sai
         (["--election-type", "unclean", "-t", "b"], (1, ["b"])),
     ],
 )
-def test_leaders_are_elected_as_is_asked_for(
+def test_leaders_are_elected_as_requested(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, options: list[str], expected: tuple[int, object]
 ) -> None:
     asked = []

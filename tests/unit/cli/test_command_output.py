@@ -35,7 +35,7 @@ def test_json_on_a_terminal_has_no_titles(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out == ""
 
 
-def test_no_color_is_no_color(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
     output = Output(as_json=False)
@@ -45,7 +45,7 @@ def test_no_color_is_no_color(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     assert capsys.readouterr().out == "TOPIC\na\nb c\none thing  1\ntitle\n"
 
 
-def test_a_program_gets_tabs_or_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_programs_get_tabs_or_json(capsys: pytest.CaptureFixture[str]) -> None:
     Output(as_json=False).table(ROWS, ["topic", "records", "isr"])
     Output(as_json=True, titles=True).table(ROWS, ["topic"])
     Output(as_json=True).done("done", {"a": 1})
@@ -68,7 +68,7 @@ def test_a_program_gets_tabs_or_json(capsys: pytest.CaptureFixture[str]) -> None
         (ValueError("x"), "ValueError: x"),
     ],
 )
-def test_anything_has_a_form_in_json(value: object, expected: object) -> None:
+def test_any_value_converts_to_json(value: object, expected: object) -> None:
     assert jsonable(value) == expected
 
 
@@ -90,6 +90,6 @@ def test_sizes_have_units(count: int, text: str) -> None:
     assert size_text(count) == text
 
 
-def test_cells_stand_below_each_other_whatever_the_width_of_their_characters() -> None:
+def test_cells_are_aligned_for_characters_of_any_width() -> None:
     rows = [["topic", "n"], ["你好", "1"], ["e\u0301te\u0301", "22"]]
     assert aligned(rows, [False, True]) == ["topic   n", "你好    1", "e\u0301te\u0301    22"]

@@ -60,7 +60,7 @@ def test_an_unknown_command_is_wrong_usage() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("missing", [[], ["click", "rich", "pyarrow", "pyspark", "pandas"]])
-def test_doctor_ends_with_its_verdict_with_the_standard_library_alone(missing: list[str]) -> None:
+def test_doctor_needs_only_the_standard_library(missing: list[str]) -> None:
     done = run_without(missing, "doctor")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -74,7 +74,7 @@ def test_doctor_ends_with_its_verdict_with_the_standard_library_alone(missing: l
 @pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize("arguments", [["doctor"], ["--help"], ["broker", "--help"], ["--version"]], ids=" ".join)
-def test_a_command_whose_output_nobody_reads_ends_without_a_word(arguments: list[str]) -> None:
+def test_a_command_whose_output_is_closed_ends_silently(arguments: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as output:
@@ -124,7 +124,7 @@ def test_the_broker_needs_no_more_than_the_base_installation() -> None:
         (["demo", "--bootstrap-servers", "host:port", "--flights", "1"], {}, "host:port"),
     ],
 )
-def test_bad_input_is_a_line_and_never_a_traceback(
+def test_bad_input_is_a_one_line_error(
     arguments: list[str],
     env: dict[str, str],
     said: str,
@@ -149,7 +149,7 @@ def test_bad_input_is_a_line_and_never_a_traceback(
 
 @pytest.mark.slow
 @pytest.mark.once
-def test_a_process_with_bad_input_says_one_line() -> None:
+def test_a_process_with_bad_input_prints_one_line() -> None:
     done = run_without([], "broker", "--port", "0", "--host", "203.0.113.1")
     assert done.returncode == 1
     assert re.fullmatch(r"Error: .*203\.0\.113\.1.*\n", done.stderr)
@@ -165,7 +165,7 @@ def test_a_process_with_bad_input_says_one_line() -> None:
         (OSError(2, "No such file", "f"), 1, "--data-dir: f: No such file or directory"),
     ],
 )
-def test_an_error_is_one_line_and_a_status_of_its_kind(
+def test_errors_are_one_line_with_their_exit_status(
     monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, said: str
 ) -> None:
     from kafka import broker
@@ -182,9 +182,7 @@ def test_an_error_is_one_line_and_a_status_of_its_kind(
 @pytest.mark.parametrize(
     ("error", "status"), [(KeyboardInterrupt, 130), (BrokenPipeError, 1), (ZeroDivisionError, None)]
 )
-def test_an_end_that_says_nothing(
-    monkeypatch: pytest.MonkeyPatch, error: type[BaseException], status: int | None
-) -> None:
+def test_silent_exits(monkeypatch: pytest.MonkeyPatch, error: type[BaseException], status: int | None) -> None:
     from kafka import broker
 
     def end(**_: object) -> None:
@@ -198,7 +196,7 @@ def test_an_end_that_says_nothing(
         assert (result.exit_code, result.output.strip()) == (status, "")
 
 
-def test_a_connection_that_broke_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_broken_connection_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     def lose() -> None:
         try:
             raise BrokenPipeError
@@ -246,7 +244,7 @@ def test_every_setting_of_the_broker_is_an_option(monkeypatch: pytest.MonkeyPatc
     assert given == {"data_dir": None, "host": "127.0.0.1", "port": 0, **defaults, **changed}
 
 
-def test_a_wrong_setting_of_the_broker_is_a_wrong_use() -> None:
+def test_an_invalid_broker_setting_is_wrong_use() -> None:
     result = CliRunner().invoke(commands, ["broker", "--port", "0", "--topic-config", "retention.ms=x"])
     assert result.exit_code == 2
     assert "retention.ms" in result.output
@@ -255,7 +253,7 @@ def test_a_wrong_setting_of_the_broker_is_a_wrong_use() -> None:
 
 @pytest.mark.slow
 @pytest.mark.once
-def test_a_missing_library_is_named_with_the_extra_that_brings_it() -> None:
+def test_a_missing_library_is_named_with_its_extra() -> None:
     done = run_without(["pandas"], "demo")
     assert done.returncode == 1
     needs, _, advice = done.stderr.partition("; ")
@@ -266,7 +264,7 @@ def test_a_missing_library_is_named_with_the_extra_that_brings_it() -> None:
     assert "needs 'click'" in done.stderr
 
 
-def test_a_library_that_lacks_another_is_told_on_a_line(
+def test_a_librarys_missing_dependency_is_a_one_line_error(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     broken = ImportError("Unable to import required dependencies:\nnumpy: No module named 'numpy'")  # as pandas does
@@ -278,7 +276,7 @@ def test_a_library_that_lacks_another_is_told_on_a_line(
         exit_status(ImportError("cannot import name 'x' from 'kafka.cli'", name="kafka.cli"))
 
 
-def test_the_demo_says_what_is_wrong_with_java(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+def test_the_demo_reports_problems_with_java(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     result = CliRunner().invoke(commands, ["demo", "--output", str(tmp_path / "out")])
     assert result.exit_code == 1
@@ -298,7 +296,7 @@ def test_a_password_on_the_command_line_is_not_repeated(cli: Cli) -> None:
         assert "hunter2" not in result.output, arguments
 
 
-def test_the_commands_are_there_with_types_of_click_that_take_no_argument() -> None:
+def test_commands_work_if_clicks_classes_are_not_generic() -> None:
     """Before its release 8.2 click's classes are not generic."""
     code = """
 import click

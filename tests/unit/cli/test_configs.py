@@ -29,7 +29,7 @@ def test_configs_are_described_changed_and_reset(cli: Cli, topic: MakeTopic) -> 
     assert cli("configs", "describe", "topic", name) == ""
 
 
-def test_lists_are_added_to_and_taken_from(cli: Cli, topic: MakeTopic) -> None:
+def test_list_values_are_added_and_removed(cli: Cli, topic: MakeTopic) -> None:
     name = topic()
 
     def policy() -> str:
@@ -45,7 +45,7 @@ def test_lists_are_added_to_and_taken_from(cli: Cli, topic: MakeTopic) -> None:
     assert policy() == "delete"
 
 
-def test_what_has_configs_is_listed(cli: Cli, topic: MakeTopic) -> None:
+def test_resources_with_configs_are_listed(cli: Cli, topic: MakeTopic) -> None:
     assert f"topic\t{topic()}\n" in cli("configs", "list")
     assert "broker\t1\n" in cli("configs", "list", "-r", "broker")
 
@@ -61,11 +61,11 @@ def test_what_has_configs_is_listed(cli: Cli, topic: MakeTopic) -> None:
         (["reset", "topic", "x"], "at least one config"),
     ],
 )
-def test_wrong_use_is_status_2(cli: Cli, arguments: list[str], said: str) -> None:
+def test_wrong_use_exits_with_2(cli: Cli, arguments: list[str], said: str) -> None:
     assert said in cli.fails("configs", *arguments, status=2)
 
 
-def test_a_config_that_is_not_there_is_named(cli: Cli, topic: MakeTopic) -> None:
+def test_an_unknown_config_is_named(cli: Cli, topic: MakeTopic) -> None:
     assert "retention.mss" in cli.run("configs", "alter", "topic", topic(), "retention.mss=5").stderr
 
 
@@ -90,7 +90,7 @@ def test_a_config_that_is_not_there_is_named(cli: Cli, topic: MakeTopic) -> None
     ],
     ids=lambda each: " ".join(each[:2]),
 )
-def test_a_broker_that_does_not_serve_it_is_told_in_a_line(cli: Cli, arguments: list[str]) -> None:
+def test_an_unsupported_api_is_a_one_line_error(cli: Cli, arguments: list[str]) -> None:
     assert "UnsupportedVersionError" in cli.fails(*arguments)
 
 
@@ -102,7 +102,7 @@ def test_users_are_set_listed_and_deleted(cli: Cli) -> None:
     assert "no credential of SCRAM-SHA-256" in cli.fails("users", "delete", "zoe", "-m", "SCRAM-SHA-256", "--yes")
 
 
-def test_users_that_are_named_twice_are_listed_and_those_that_are_not_there_named(cli: Cli) -> None:
+def test_users_named_twice_are_listed_and_unknown_users_reported(cli: Cli) -> None:
     cli("users", "set", "uma", "-m", "SCRAM-SHA-256", stdin="secret\n")
     assert cli("users", "list", "uma", "--user", "uma") == "uma\tSCRAM-SHA-256\t4096\n"
     told = cli.run("users", "list", "uma", "nobody")
@@ -111,7 +111,7 @@ def test_users_that_are_named_twice_are_listed_and_those_that_are_not_there_name
     assert "no credential of SCRAM" in told.stderr
 
 
-def test_acls_that_were_not_deleted_are_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_acls_that_were_not_deleted_are_reported(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     pattern = ResourcePattern(ResourceType.TOPIC, "orders")
     deleted, kept = (
         MatchedACL(user, "*", ACLOperation.READ, ACLPermissionType.ALLOW, pattern) for user in ("User:a", "User:b")
@@ -141,5 +141,5 @@ def test_acls_that_were_not_deleted_are_told(cli: Cli, monkeypatch: pytest.Monke
         (["quotas", "set", "--user", "u", "a=fast"], "got 'fast'"),
     ],
 )
-def test_wrong_use_of_access_control_is_status_2(cli: Cli, arguments: list[str], said: str) -> None:
+def test_wrong_use_of_access_control_exits_with_2(cli: Cli, arguments: list[str], said: str) -> None:
     assert said in cli.fails(*arguments, status=2)

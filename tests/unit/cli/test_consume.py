@@ -70,7 +70,7 @@ def values(*numbers: int) -> str:
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )
-def test_what_is_asked_for_is_read(cli: Cli, filled: str, options: list[str], expected: list[int]) -> None:
+def test_requested_records_are_read(cli: Cli, filled: str, options: list[str], expected: list[int]) -> None:
     assert cli("consume", filled, *options) == values(*expected)
 
 
@@ -87,13 +87,13 @@ def test_what_is_asked_for_is_read(cli: Cli, filled: str, options: list[str], ex
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )
-def test_text_has_the_form_that_is_asked_for(cli: Cli, filled: str, options: list[str], expected: str) -> None:
+def test_text_has_the_requested_form(cli: Cli, filled: str, options: list[str], expected: str) -> None:
     if options[0] == "--encoding":
         expected = b"v0".decode("utf-16") + "\n"
     assert cli("consume", filled, "-n", "1", *options) == expected.replace("TOPIC", filled)
 
 
-def test_milliseconds_that_are_taken_for_an_offset_are_told_of(cli: Cli, filled: str) -> None:
+def test_milliseconds_mistaken_for_an_offset_are_reported(cli: Cli, filled: str) -> None:
     asked = cli.run("consume", filled, "--from", "1700000006500")
     assert (asked.stdout, asked.exit_code) == ("", 0)
     assert asked.stderr.endswith("to give milliseconds, write @1700000006500\n")
@@ -117,7 +117,9 @@ def test_milliseconds_that_are_taken_for_an_offset_are_told_of(cli: Cli, filled:
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )
-def test_a_search_that_finds_nothing_says_where_it_looked(cli: Cli, filled: str, options: list[str], said: str) -> None:
+def test_a_search_without_results_reports_the_searched_range(
+    cli: Cli, filled: str, options: list[str], said: str
+) -> None:
     assert cli.run("consume", filled, *options).stderr == said.format(filled)
 
 
@@ -128,14 +130,14 @@ def test_a_search_of_many_partitions_names_the_first_three(cli: Cli, topic: Make
     assert cli.run("consume", name, "--grep", "x").stderr == expected
 
 
-def test_so_many_records_in_all_come_from_several_partitions(cli: Cli, topic: MakeTopic) -> None:
+def test_the_limit_applies_to_all_partitions_together(cli: Cli, topic: MakeTopic) -> None:
     name = topic(2)
     for number in ("0", "1"):
         cli("produce", name, "-p", number, stdin="x\n")
     assert cli("consume", name, "-n", "2") == "x\nx\n"
 
 
-def test_partitions_are_chosen_one_by_one(cli: Cli, topic: MakeTopic) -> None:
+def test_single_partitions_can_be_read(cli: Cli, topic: MakeTopic) -> None:
     name = topic(3)
     for number in ("0", "1", "2"):
         cli("produce", name, "-p", number, stdin=f"{number}\n")
@@ -144,12 +146,12 @@ def test_partitions_are_chosen_one_by_one(cli: Cli, topic: MakeTopic) -> None:
     assert "-1 is not in the range x>=0" in cli.fails("consume", name, "-p", "-1", status=2)
 
 
-def test_how_many_records_went_to_a_file_is_told(cli: Cli, filled: str, tmp_path: pathlib.Path) -> None:
+def test_the_number_of_records_in_a_file_is_reported(cli: Cli, filled: str, tmp_path: pathlib.Path) -> None:
     told = [cli.run("consume", filled, *more, "-o", str(tmp_path / "f.txt")).stderr for more in ([], ["--key", "no"])]
     assert [each.splitlines()[-1].partition(" records in ")[0] for each in told] == ["10", "0"]
 
 
-def test_a_bar_ends_with_a_line_of_its_own(cli: Cli, filled: str, tmp_path: pathlib.Path) -> None:
+def test_a_progress_bar_ends_its_line(cli: Cli, filled: str, tmp_path: pathlib.Path) -> None:
     result = cli.run("consume", filled, "--progress", "-o", str(tmp_path / "f.txt"))
     assert f"\r[{'#' * 30}] 100% of 10 offsets\n" in result.stderr
 
@@ -158,14 +160,14 @@ def test_a_whole_record_as_kafka_python_shows_it(cli: Cli, filled: str) -> None:
     assert cli("consume", "-t", filled, "-n", "1", "-f", "full").startswith("ConsumerRecord(topic=")
 
 
-def test_null_is_told_apart_where_asked_for(cli: Cli, topic: MakeTopic) -> None:
+def test_null_is_distinguished_on_request(cli: Cli, topic: MakeTopic) -> None:
     name = topic()
     cli("produce", name, "-K", ":", "--null", "", stdin="a:\n:b\nc\n")
     assert cli("consume", name, "-K", "=", "--null", "NULL") == "a=NULL\n=b\nNULL=c\n"
     assert cli("consume", name, "-K", "=", "--null", "NULL", "--grep", "") == "=b\nNULL=c\n"
 
 
-def test_json_has_all_of_a_record_and_bytes_in_base64(cli: Cli, topic: MakeTopic) -> None:
+def test_json_contains_whole_records_with_bytes_in_base64(cli: Cli, topic: MakeTopic) -> None:
     name = topic()
     cli("produce", name, "-H", "h=1", "-k", "key", "--timestamp", "17", stdin=b"\xff\x00\n\xc3\xa4\n")
     first, second = map(json.loads, cli("consume", name, "--json").splitlines())
@@ -181,7 +183,7 @@ def test_json_has_all_of_a_record_and_bytes_in_base64(cli: Cli, topic: MakeTopic
     assert second["value"] == "ä"
 
 
-def test_a_file_s_name_tells_its_format(cli: Cli, filled: str, tmp_path: pathlib.Path) -> None:
+def test_the_file_name_determines_the_format(cli: Cli, filled: str, tmp_path: pathlib.Path) -> None:
     for suffix in ("csv", "jsonl", "parquet", "arrow", "txt"):
         cli("consume", filled, "-o", str(tmp_path / f"f.{suffix}"))
     rows = list(csv.DictReader(io.StringIO((tmp_path / "f.csv").read_text())))
@@ -194,7 +196,7 @@ def test_a_file_s_name_tells_its_format(cli: Cli, filled: str, tmp_path: pathlib
     assert (tmp_path / "f.txt").read_text() == values(*range(10))
 
 
-def test_filters_hold_for_arrow_too(cli: Cli, filled: str, tmp_path: pathlib.Path) -> None:
+def test_filters_apply_to_arrow_too(cli: Cli, filled: str, tmp_path: pathlib.Path) -> None:
     cli("consume", filled, "--key", "k3", "-o", str(tmp_path / "f.parquet"))
     assert pq.read_table(tmp_path / "f.parquet")["value"].to_pylist() == [b"v3"]
 
@@ -206,7 +208,7 @@ def test_csv_and_arrow_have_titles_without_a_record(cli: Cli, topic: MakeTopic, 
     assert pq.read_table(tmp_path / "f.parquet").num_rows == 0
 
 
-def test_a_group_goes_on_where_it_was_however_many_records_were_fetched(cli: Cli, filled: str) -> None:
+def test_a_group_resumes_after_the_records_written(cli: Cli, filled: str) -> None:
     arguments = ["consume", filled, "--group", filled]
     assert cli(*arguments, "-n", "3") == values(0, 1, 2)
     assert cli(*arguments, "-n", "2", "--key-regex", "[5-9]") == values(5, 6)
@@ -214,7 +216,7 @@ def test_a_group_goes_on_where_it_was_however_many_records_were_fetched(cli: Cli
     assert cli(*arguments, "--idle-timeout", "0") == ""
 
 
-def test_a_new_group_begins_where_it_is_told_to(cli: Cli, filled: str) -> None:
+def test_a_new_group_starts_at_the_given_position(cli: Cli, filled: str) -> None:
     assert cli("consume", "-t", filled, "-g", f"{filled}-new", "--from", "latest", "--idle-timeout", "0") == ""
     latest = ("-X", "auto_offset_reset=latest")
     assert cli("consume", filled, "-g", f"{filled}-newer", *latest, "--idle-timeout", "0") == ""
@@ -259,26 +261,26 @@ def test_a_new_group_begins_where_it_is_told_to(cli: Cli, filled: str) -> None:
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )
-def test_wrong_use_is_status_2(cli: Cli, options: list[str], said: str) -> None:
+def test_wrong_use_exits_with_2(cli: Cli, options: list[str], said: str) -> None:
     assert said in cli.fails("consume", *options, status=2)
 
 
-def test_a_topic_that_is_not_there_is_named(cli: Cli) -> None:
+def test_a_missing_topic_is_named(cli: Cli) -> None:
     assert "no topic 'nowhere' to read; see 'kafka topics list'" in cli.fails("consume", "nowhere")
 
 
-def test_a_file_that_cannot_be_written_is_named(cli: Cli, filled: str) -> None:
+def test_an_unwritable_file_is_named(cli: Cli, filled: str) -> None:
     assert re.search("/no/such", cli.fails("consume", filled, "-o", "/no/such/file", status=2))
 
 
 @pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("form", ["text", "csv", "parquet", "arrow"])
-def test_a_full_disk_is_a_line(cli: Cli, filled: str, form: str) -> None:
+def test_a_full_disk_is_a_one_line_error(cli: Cli, filled: str, form: str) -> None:
     assert "No space left on device" in cli.fails("consume", filled, "-f", form, "-o", "/dev/full")
 
 
 @pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_a_disk_that_is_full_within_a_parquet_file_is_a_line(
+def test_a_full_disk_within_a_parquet_file_is_a_one_line_error(
     cli: Cli, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kafka.cli.consume.arrow_formats._ROWS", 1)
@@ -290,13 +292,13 @@ def test_a_disk_that_is_full_within_a_parquet_file_is_a_line(
 
 @pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("form", ["text", "parquet", "arrow"])
-def test_what_could_not_be_written_is_not_committed(cli: Cli, filled: str, form: str) -> None:
+def test_records_that_were_not_written_are_not_committed(cli: Cli, filled: str, form: str) -> None:
     arguments = ["consume", filled, "--group", filled, "-n", "10"]
     assert "No space left on device" in cli.fails(*arguments, "-f", form, "-o", "/dev/full")
     assert cli(*arguments) == values(*range(10))
 
 
-def test_a_parquet_file_is_committed_when_it_is_whole(
+def test_offsets_are_committed_once_a_parquet_file_is_complete(
     cli: Cli, filled: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commits: list[object] = []
@@ -309,7 +311,7 @@ def test_a_parquet_file_is_committed_when_it_is_whole(
     assert len(commits) == 1
 
 
-def test_a_stream_of_arrow_is_read_as_it_grows(
+def test_an_arrow_stream_can_be_read_while_it_grows(
     cli: Cli, filled: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, seen = tmp_path / "f.arrow", []
@@ -358,7 +360,7 @@ class SlowConsumer:
         (10**6, 0.9, [], 149 + 5),  # brokers that are never reached
     ],
 )
-def test_the_idle_time_begins_when_brokers_have_answered(
+def test_idle_time_starts_with_the_first_response(
     answers_after: int, idle_s: float, given: list[str], polls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     consumer = SlowConsumer(answers_after, *given)
@@ -367,14 +369,14 @@ def test_the_idle_time_begins_when_brokers_have_answered(
     assert consumer.polls == polls
 
 
-def test_the_idle_time_begins_when_the_group_has_been_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_idle_time_starts_once_the_group_is_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     consumer = SlowConsumer(0)
     monkeypatch.setattr(reading, "time", consumer)
     assert list(reading._poll(consumer, 0.0, lambda: None, lambda: consumer.polls >= 9)) == []
     assert consumer.polls == 9 + 1
 
 
-def test_records_that_are_deleted_meanwhile_are_told_in_words_of_the_command() -> None:
+def test_records_deleted_meanwhile_are_reported_in_the_commands_terms() -> None:
     class Read:
         def columns(self) -> Iterator[Columns]:
             yield decode_batches(b"")

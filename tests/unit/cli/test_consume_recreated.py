@@ -86,7 +86,7 @@ def test_it_reads_the_new_topic_and_commits_nothing_of_the_deleted_one(
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 3])
-def test_up_to_the_end_it_ends_with_an_error_and_shows_nothing_of_the_new_one(
+def test_a_bounded_read_fails_and_shows_none_of_the_new_topics_records(
     broker: EmbeddedBroker, topic: MakeTopic, partitions: int
 ) -> None:
     name = topic(2)

@@ -65,14 +65,14 @@ def tell_no_ids(patch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_a_copy_has_the_same_partitions_order_keys_headers_and_times(cli: Cli, source: str) -> None:
+def test_a_copy_preserves_partitions_order_keys_headers_and_timestamps(cli: Cli, source: str) -> None:
     told = cli.json("copy", source, f"{source}-copy")
     assert told["records"] == 20
     assert by_partition(cli, f"{source}-copy") == by_partition(cli, source)
 
 
 @pytest.mark.slow
-def test_a_copy_goes_on_where_it_was(cli: Cli, source: str) -> None:
+def test_a_copy_resumes(cli: Cli, source: str) -> None:
     target = f"{source}-copy"
     assert cli.json("copy", source, target, "--to", "2")["records"] < 20
     cli("produce", source, "-p", "1", stdin="more\n")
@@ -85,7 +85,7 @@ def test_a_copy_goes_on_where_it_was(cli: Cli, source: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_copy_that_breaks_off_leaves_nothing_twice(
+def test_an_interrupted_copy_leaves_no_duplicates(
     cli: Cli, source: str, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = f"{source}-copy"
@@ -96,7 +96,7 @@ def test_a_copy_that_breaks_off_leaves_nothing_twice(
     assert by_partition(cli, target, "--read-committed") == by_partition(cli, source)
 
 
-def test_a_copy_goes_on_behind_what_another_one_has_copied_until_it_was_fenced(
+def test_a_copy_resumes_after_the_records_of_a_fenced_copy(
     cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = f"{source}-copy"
@@ -118,7 +118,7 @@ def test_a_copy_goes_on_behind_what_another_one_has_copied_until_it_was_fenced(
 @pytest.mark.slow
 @pytest.mark.parametrize("follows", [False, True])
 @pytest.mark.parametrize("partitions", [1, 3, 5])
-def test_a_copy_ends_where_its_target_was_made_anew_and_copies_everything_when_it_is_started_again(
+def test_a_copy_ends_if_its_target_is_recreated_and_then_starts_over(
     cli: Cli, source: str, partitions: int, follows: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = f"{source}-copy"
@@ -145,7 +145,7 @@ def test_a_copy_ends_where_its_target_was_made_anew_and_copies_everything_when_i
 
 @pytest.mark.slow
 @pytest.mark.parametrize("records", [2, 30])
-def test_a_source_that_was_made_anew_is_not_taken_for_the_old_one(cli: Cli, topic: MakeTopic, records: int) -> None:
+def test_a_recreated_source_is_detected(cli: Cli, topic: MakeTopic, records: int) -> None:
     source = topic()
     cli("produce", source, stdin="old\n" * 9)
     assert cli.json("copy", source, f"{source}-copy")["records"] == 9
@@ -157,9 +157,7 @@ def test_a_source_that_was_made_anew_is_not_taken_for_the_old_one(cli: Cli, topi
     assert cli.json("copy", source, f"{source}-copy")["records"] == 0
 
 
-def test_a_source_that_was_made_anew_is_not_taken_for_the_old_one_where_nothing_was_copied_of_that(
-    cli: Cli, topic: MakeTopic
-) -> None:
+def test_a_recreated_source_is_detected_even_if_nothing_was_copied(cli: Cli, topic: MakeTopic) -> None:
     source = topic()
     cli("produce", source, stdin="old\n" * 9)
     assert cli.json("copy", source, f"{source}-copy", "--from", "latest")["records"] == 0
@@ -169,7 +167,7 @@ def test_a_source_that_was_made_anew_is_not_taken_for_the_old_one_where_nothing_
     assert "--restart copies all of it" in cli.fails("copy", source, f"{source}-copy")
 
 
-def test_a_source_that_has_lost_records_is_refused_where_brokers_tell_no_ids(
+def test_a_source_that_lost_records_is_rejected_without_topic_ids(
     cli: Cli, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tell_no_ids(monkeypatch)
@@ -182,7 +180,7 @@ def test_a_source_that_has_lost_records_is_refused_where_brokers_tell_no_ids(
     assert "its offsets are now 0 to 2" in cli.fails("copy", source, f"{source}-copy")
 
 
-def test_a_copy_does_not_go_on_where_it_is_not_known_what_its_source_has(
+def test_a_copy_does_not_resume_if_the_sources_offsets_are_unknown(
     cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cli("copy", source, f"{source}-copy")
@@ -194,7 +192,7 @@ def test_a_copy_does_not_go_on_where_it_is_not_known_what_its_source_has(
 
 
 @pytest.mark.slow
-def test_a_copy_goes_on_where_the_id_of_its_source_was_not_known_or_is_not(
+def test_a_copy_resumes_if_the_sources_id_is_or_was_unknown(
     cli: Cli, topic: MakeTopic, broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = topic()
@@ -212,7 +210,7 @@ def test_a_copy_goes_on_where_the_id_of_its_source_was_not_known_or_is_not(
 
 
 @pytest.mark.slow
-def test_records_that_were_deleted_before_the_copy_came_are_told(cli: Cli, topic: MakeTopic) -> None:
+def test_records_deleted_before_they_were_copied_are_reported(cli: Cli, topic: MakeTopic) -> None:
     source = topic()
     cli("produce", source, stdin="v\n" * 9)
     assert cli.json("copy", source, f"{source}-copy", "--to", "3")["records"] == 3
@@ -228,9 +226,7 @@ def test_records_that_were_deleted_before_the_copy_came_are_told(cli: Cli, topic
 
 
 @pytest.mark.slow
-def test_copies_of_a_topic_to_two_others_run_side_by_side(
-    cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_copies_to_different_targets_run_concurrently(cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = f"{source}-copy", f"{source}-other"
     commit, calls = KafkaProducer.commit_transaction, []
 
@@ -245,12 +241,12 @@ def test_copies_of_a_topic_to_two_others_run_side_by_side(
     assert by_partition(cli, first) == by_partition(cli, second) == by_partition(cli, source)
 
 
-def test_a_copy_to_another_topic_begins_anew_also_under_the_same_name(cli: Cli, source: str) -> None:
+def test_a_copy_to_another_topic_starts_over_even_under_the_same_name(cli: Cli, source: str) -> None:
     for target in (f"{source}-copy", f"{source}-other"):
         assert cli.json("copy", source, target, "--name", f"copies of {source}")["records"] == 20
 
 
-def test_copies_whose_names_put_together_are_the_same_run_side_by_side(
+def test_copies_whose_concatenated_names_are_equal_run_concurrently(
     cli: Cli, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = topic()
@@ -272,7 +268,7 @@ def test_copies_whose_names_put_together_are_the_same_run_side_by_side(
 
 
 @pytest.mark.slow
-def test_a_restart_that_breaks_off_goes_on_as_a_restart(cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_restart_resumes_as_a_restart(cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     target = f"{source}-copy"
     cli("copy", source, target)
     with monkeypatch.context() as patch:
@@ -283,14 +279,14 @@ def test_a_restart_that_breaks_off_goes_on_as_a_restart(cli: Cli, source: str, m
     assert copied == [2 * each for each in by_partition(cli, source)]
 
 
-def test_a_copy_that_had_nothing_to_copy_has_begun(cli: Cli, source: str) -> None:
+def test_an_empty_copy_stores_its_start(cli: Cli, source: str) -> None:
     target = f"{source}-copy"
     assert cli.json("copy", source, target, "--from", "latest")["records"] == 0
     cli("produce", source, stdin="v\n" * 3)
     assert cli.json("copy", source, target, "--from", "latest")["records"] == 3
 
 
-def test_a_restart_of_a_topic_that_was_made_anew_counts_also_while_it_is_empty(cli: Cli, topic: MakeTopic) -> None:
+def test_a_restart_counts_even_if_the_recreated_topic_is_empty(cli: Cli, topic: MakeTopic) -> None:
     source = topic()
     cli("produce", source, stdin="old\n" * 9)
     cli("copy", source, f"{source}-copy")
@@ -302,7 +298,7 @@ def test_a_restart_of_a_topic_that_was_made_anew_counts_also_while_it_is_empty(c
 
 
 @pytest.mark.slow
-def test_a_copy_that_follows_has_committed_what_came_when_it_is_interrupted(
+def test_an_interrupted_following_copy_has_committed_its_records(
     cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from kafka.cli.consume import source as reading
@@ -325,7 +321,7 @@ def test_a_copy_that_follows_has_committed_what_came_when_it_is_interrupted(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("partitions", [1, 3, 4])
-def test_a_copy_that_follows_ends_where_its_source_was_made_anew(
+def test_a_following_copy_ends_if_its_source_is_recreated(
     cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch, partitions: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     from kafka.cli.consume import source as reading
@@ -359,7 +355,7 @@ def test_a_copy_to_another_cluster(cli: Cli, source: str, elsewhere: EmbeddedBro
 
 
 @pytest.mark.slow
-def test_a_copy_has_records_that_have_neither_key_nor_value(cli: Cli, topic: MakeTopic, broker: EmbeddedBroker) -> None:
+def test_records_without_key_and_value_are_copied(cli: Cli, topic: MakeTopic, broker: EmbeddedBroker) -> None:
     name = topic(3)
     headers = [{"key": "h", "value": b"1"}, {"key": "h", "value": None}]
     rows = {
@@ -376,9 +372,7 @@ def test_a_copy_has_records_that_have_neither_key_nor_value(cli: Cli, topic: Mak
     assert sorted(cli("consume", f"{name}-copy", "-f", "json").splitlines()) == sorted(whole.splitlines())
 
 
-def test_a_copy_tells_its_time_in_milliseconds_and_no_finer(
-    cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_copy_reports_its_duration(cli: Cli, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Clock:
         now = 5.0
 
@@ -393,7 +387,7 @@ def test_a_copy_tells_its_time_in_milliseconds_and_no_finer(
     assert told["seconds"] == round(seconds, 3) != round(seconds, 4)
 
 
-def test_what_cannot_be_copied_is_told(cli: Cli, source: str, topic: MakeTopic) -> None:
+def test_impossible_copies_are_rejected(cli: Cli, source: str, topic: MakeTopic) -> None:
     small = topic(1, "-small")
     assert f"kafka topics alter {small} -p 3" in cli.fails("copy", source, small)
     assert "to itself" in cli.fails("copy", source, source, status=2)
@@ -406,7 +400,7 @@ def test_what_cannot_be_copied_is_told(cli: Cli, source: str, topic: MakeTopic) 
     assert "InvalidTopicError" in cli.fails("copy", source, "no/name")
 
 
-def test_perf_measures_each_way(cli: Cli, topic: MakeTopic) -> None:
+def test_perf_measures_producer_consumer_and_round_trips(cli: Cli, topic: MakeTopic) -> None:
     name = topic()
     produced = cli.json("perf", "produce", name, "-n", "100", "-s", "50", "--key-size", "4", "--random", "-z", "lz4")
     assert (produced["records"], produced["bytes"]) == (100, 5400)

@@ -71,7 +71,7 @@ def test_the_data_are_all_flights_of_the_year_in_order() -> None:
     assert flights["departure"].is_monotonic_increasing
 
 
-def test_files_that_a_killed_driver_left_are_no_results_and_go(tmp_path: pathlib.Path) -> None:
+def test_files_left_by_a_killed_driver_are_deleted(tmp_path: pathlib.Path) -> None:
     right = expected_delays(small())
     (tmp_path / "_spark_metadata").mkdir()
     for name in ("part-a.parquet", "part-b.parquet"):
@@ -85,7 +85,7 @@ def test_files_that_a_killed_driver_left_are_no_results_and_go(tmp_path: pathlib
 
 
 @pytest.mark.slow
-def test_flights_are_made_up_where_the_real_ones_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_synthetic_flights_are_used_without_the_real_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     made_up, again = read_flights(5_000), read_flights(5_000)
     assert not made_up.real
@@ -108,13 +108,13 @@ def checkpoint(folder: pathlib.Path, begun: int, done: int) -> pathlib.Path:
 
 
 @pytest.mark.parametrize(("begun", "done", "found"), [(0, 0, None), (1, 0, 0), (3, 3, None), (12, 11, 11)])
-def test_a_micro_batch_in_flight_has_begun_and_is_not_done(
+def test_a_micro_batch_in_flight_is_unfinished(
     tmp_path: pathlib.Path, begun: int, done: int, found: int | None
 ) -> None:
     assert driver_processes.in_flight(checkpoint(tmp_path, begun, done)) == found
 
 
-def test_a_plan_is_read_as_it_was_written_and_the_checkpoint_says_how_far_it_is(tmp_path: pathlib.Path) -> None:
+def test_a_plan_round_trips_and_the_checkpoint_shows_progress(tmp_path: pathlib.Path) -> None:
     plan = Plan(
         "host:1", {0: 5}, 10, "prefix", {TOPIC_QUERY: "group"}, "parquet", str(tmp_path), [("UA", "United")], []
     )

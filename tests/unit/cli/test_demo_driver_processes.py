@@ -54,7 +54,7 @@ def run(
     return kill, said
 
 
-def test_a_driver_is_killed_in_the_middle_and_another_goes_on(
+def test_a_driver_is_killed_in_the_middle_and_another_continues(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kill, said = run(tmp_path, monkeypatch, IN_FLIGHT, DONE)
@@ -71,7 +71,7 @@ def test_a_driver_is_killed_in_the_middle_and_another_goes_on(
     ]
 
 
-def test_a_driver_that_the_machine_was_too_busy_for_is_started_again(
+def test_a_driver_that_failed_on_a_busy_machine_is_restarted(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kill, said = run(tmp_path, monkeypatch, BUSY, IN_FLIGHT, BUSY, DONE)
@@ -79,7 +79,9 @@ def test_a_driver_that_the_machine_was_too_busy_for_is_started_again(
     assert sum("this machine is busy" in each for each in said) == 2
 
 
-def test_a_driver_that_is_done_at_once_is_not_killed(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_finishes_immediately_is_not_killed(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kill, said = run(tmp_path, monkeypatch, DONE)
     assert kill is None
     assert said[-1] == "The driver finished before it could be killed."
@@ -93,14 +95,14 @@ def test_a_driver_that_is_done_at_once_is_not_killed(tmp_path: pathlib.Path, mon
         ([BUSY] * 5, "failed to connect back"),
     ],
 )
-def test_a_driver_that_fails_is_an_error_with_its_reason(
+def test_a_failed_driver_is_an_error_with_its_reason(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, parts: list[str], why: str
 ) -> None:
     with pytest.raises(KafkaError, match=why):
         run(tmp_path, monkeypatch, *parts)
 
 
-def test_a_driver_ends_with_what_runs_it(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_ends_with_its_parent(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ended = threading.Event()
     read, write = os.pipe()
     with open(read) as standard_input:

@@ -74,7 +74,7 @@ def run_demo(monkeypatch: pytest.MonkeyPatch, folder: pathlib.Path, lost: int = 
 
 
 @pytest.mark.slow
-def test_the_demo_checks_tells_and_draws_what_came_out(
+def test_the_demo_checks_and_reports_its_results(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_demo(monkeypatch, tmp_path)
@@ -89,13 +89,13 @@ def test_the_demo_checks_tells_and_draws_what_came_out(
 
 
 @pytest.mark.slow
-def test_a_row_that_is_lost_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+def test_a_lost_row_is_detected(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     with pytest.raises(check.DifferentResult, match="the topic has"):
         run_demo(monkeypatch, tmp_path, lost=1)
     assert not (tmp_path / "report.html").exists()
 
 
-def test_an_interrupt_while_the_flights_are_read_is_one(
+def test_an_interrupt_while_reading_flights_is_raised_as_such(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
 ) -> None:
     def read_csv(*_: object, **__: object) -> pd.DataFrame:  # as pandas does
@@ -121,7 +121,7 @@ def test_an_interrupt_while_the_flights_are_read_is_one(
         ("demo --bootstrap-servers=", ""),
     ],
 )
-def test_the_demo_runs_where_it_is_told_to(monkeypatch: pytest.MonkeyPatch, typed: str, servers: str | None) -> None:
+def test_the_demo_runs_on_the_given_cluster(monkeypatch: pytest.MonkeyPatch, typed: str, servers: str | None) -> None:
     asked: list[object] = []
     monkeypatch.setattr("kafka.cli.demo.run", lambda bootstrap_servers, **_: asked.append(bootstrap_servers))
     assert CliRunner().invoke(commands, typed.split()).exit_code == 0
@@ -129,14 +129,16 @@ def test_the_demo_runs_where_it_is_told_to(monkeypatch: pytest.MonkeyPatch, type
 
 
 @pytest.mark.parametrize("option", ["--profile x", "-X client_id=x", "--sasl-user x"])
-def test_the_demo_takes_no_more_of_a_connection(option: str) -> None:
+def test_the_demo_rejects_other_connection_options(option: str) -> None:
     told = CliRunner().invoke(commands, [*option.split(), "demo"])
     assert told.exit_code == 2
     assert f"the demo accepts no connection option except --bootstrap-servers, got {option.split()[0]}" in told.stderr
 
 
 @pytest.mark.slow
-def test_no_servers_are_not_the_embedded_broker(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+def test_empty_bootstrap_servers_do_not_start_the_embedded_broker(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
     monkeypatch.setattr(run, "check_java", lambda: None)
     with pytest.raises(KafkaConfigurationError, match="bootstrap_servers"):
         run.run("", tmp_path, FLIGHTS, None)

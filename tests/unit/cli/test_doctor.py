@@ -15,7 +15,7 @@ pytestmark = pytest.mark.once
 
 
 @pytest.mark.slow
-def test_a_cluster_that_is_well(cli: Cli) -> None:
+def test_a_healthy_cluster(cli: Cli) -> None:
     cli("topics", "create", "well")
     cli("produce", "well", stdin="a\n")
     cluster = cli.json("doctor", "--cluster")["cluster"]
@@ -25,7 +25,7 @@ def test_a_cluster_that_is_well(cli: Cli) -> None:
 
 
 @pytest.mark.slow
-def test_each_address_says_how_it_failed(cli: Cli) -> None:
+def test_each_address_reports_its_failure(cli: Cli) -> None:
     servers = f"127.0.0.1:1,no-such-host.invalid:9092,{cli.bootstrap_servers}"
     result = cli.run("doctor", "-b", servers)
     assert result.exit_code == 1
@@ -35,19 +35,19 @@ def test_each_address_says_how_it_failed(cli: Cli) -> None:
 
 
 @pytest.mark.slow
-def test_a_listener_that_asks_for_sasl_is_thought_of() -> None:
+def test_a_sasl_listener_is_suggested() -> None:
     with EmbeddedBroker(users={"alice": "secret"}) as broker:
         said = Cli(broker.bootstrap_servers, "/no/such").run("doctor", "--cluster").output
     assert "a listener that requires SASL fails the same way (security_protocol is 'PLAINTEXT')" in said
 
 
 @pytest.mark.slow
-def test_nothing_reached_says_what_to_look_at(cli: Cli) -> None:
+def test_an_unreachable_cluster_gets_advice(cli: Cli) -> None:
     assert "is the cluster up" in cli.run("doctor", "-b", "127.0.0.1:1").output
 
 
 @pytest.mark.slow
-def test_an_advertised_address_that_cannot_be_reached_is_named() -> None:
+def test_an_unreachable_advertised_address_is_named() -> None:
     port = free_port()
     with EmbeddedBroker(port=port, advertised_host="127.0.0.1", advertised_port=1):
         result = Cli(f"127.0.0.1:{port}", "/no/such").run("doctor", "--cluster")
@@ -57,7 +57,7 @@ def test_an_advertised_address_that_cannot_be_reached_is_named() -> None:
 
 
 @pytest.mark.slow
-def test_records_from_the_future_tell_of_a_wrong_clock(cli: Cli) -> None:
+def test_records_from_the_future_indicate_a_wrong_clock(cli: Cli) -> None:
     cli("topics", "create", "future", "-c", "message.timestamp.after.max.ms=99999999")
     cli("produce", "future", "--timestamp", str(int(time.time() * 1000) + 7_200_000), stdin="a\n")
     result = cli.run("doctor", "--cluster")
@@ -76,7 +76,7 @@ def test_json_has_the_installation_too(cli: Cli) -> None:
     assert told == {**cli.json("doctor"), "java": told["java"]}
 
 
-def test_a_cluster_is_not_looked_at_without_the_package() -> None:
+def test_the_cluster_check_requires_the_package() -> None:
     code = "import sys; sys.modules['kafka'] = None; from kafka_columnar import main; main()"
     command = [sys.executable, "-c", code, "doctor", "-b", "localhost:1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

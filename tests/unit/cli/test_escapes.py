@@ -34,7 +34,7 @@ def piece() -> Piece:
         ("%h", b"h=" + SEEN, b"h=" + EVIL),
     ],
 )
-def test_a_terminal_gets_escapes_and_others_the_bytes(name: str, on_terminal: bytes, elsewhere: bytes) -> None:
+def test_only_a_terminal_gets_escapes(name: str, on_terminal: bytes, elsewhere: bytes) -> None:
     for terminal, expected in ((True, on_terminal), (False, elsewhere)):
         found = text_format(name, b"\x1b[0m", b"|", b"", None, terminal)
         assert found.encode(piece()) == expected
@@ -42,7 +42,7 @@ def test_a_terminal_gets_escapes_and_others_the_bytes(name: str, on_terminal: by
 
 @pytest.mark.parametrize("name", ["csv", "hex", "json", "raw", "full", "str", "lines"])
 @pytest.mark.parametrize("encoding", [None, "latin-1"])
-def test_no_format_gives_a_terminal_what_it_obeys(name: str, encoding: str | None) -> None:
+def test_no_format_writes_control_characters_to_a_terminal(name: str, encoding: str | None) -> None:
     text = text_format(name, b"\n", b"|", b"", encoding, terminal=True).encode(piece()).decode()
     assert without_controls(text) == text
 
@@ -58,13 +58,13 @@ def test_json_is_the_same_value_without_raw_control_characters() -> None:
     assert json.loads(line)["value"].encode() == GOOD
 
 
-def test_what_commands_print_as_json_has_none_either(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_output_of_commands_has_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
     Output(as_json=True).data({"name": "\x9b31m\x7f"})
     assert capsys.readouterr().out == '{"name": "\\u009b31m\\u007f"}\n'
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_standard_output_is_asked_whether_it_is_a_terminal(
+def test_a_terminal_is_detected_on_standard_output(
     terminal: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)

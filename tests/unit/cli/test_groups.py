@@ -30,13 +30,13 @@ def test_groups_are_listed_by_state_and_type(cli: Cli, group: str) -> None:
     assert group not in cli("groups", "list", "--state", "Stable")
 
 
-def test_lag_is_what_is_left_to_read(cli: Cli, group: str) -> None:
+def test_lag_is_the_number_of_unread_records(cli: Cli, group: str) -> None:
     assert cli("groups", "lag", group) == f"{group}\t{group}\t0\t6\t10\t4\t\t\n"
     assert cli("groups", "list-offsets", "-g", group, "--total") == f"{group}\t{group}\t4\n"
     assert {"group": group, "topic": group, "lag": 4} in cli.json("groups", "lag", "--total")
 
 
-def test_a_group_that_has_committed_nothing_is_named(cli: Cli, topic: MakeTopic) -> None:
+def test_a_group_without_offsets_is_named(cli: Cli, topic: MakeTopic) -> None:
     name = topic()
     with KafkaConsumer(name, bootstrap_servers=cli.bootstrap_servers, group_id=name, enable_auto_commit=False) as one:
         while not one.assignment():
@@ -49,7 +49,7 @@ def test_a_group_that_has_committed_nothing_is_named(cli: Cli, topic: MakeTopic)
         assert cli.run("groups", "describe", name, "--json").stderr == ""
 
 
-def test_decisions_of_the_sink_of_spark_are_no_lag(cli: Cli, group: str) -> None:
+def test_commit_decisions_of_sparks_sink_have_no_lag(cli: Cli, group: str) -> None:
     decisions = f"{group}-decision"
     with KafkaAdminClient(bootstrap_servers=cli.bootstrap_servers) as admin:
         for name in (decisions, f"{decisions}.1", f"{group}-places"):
@@ -61,7 +61,7 @@ def test_decisions_of_the_sink_of_spark_are_no_lag(cli: Cli, group: str) -> None
     assert {"group": decisions, "topic": group, "lag": 0} in cli.json("groups", "lag", "--total", decisions)
 
 
-def test_members_are_described_with_what_they_read(cli: Cli, group: str) -> None:
+def test_members_are_described_with_their_partitions(cli: Cli, group: str) -> None:
     options = {"bootstrap_servers": cli.bootstrap_servers, "group_id": group, "client_id": "me"}
     with KafkaConsumer(group, **options) as consumer:
         while not consumer.assignment():
@@ -104,7 +104,7 @@ def test_members_are_described_with_what_they_read(cli: Cli, group: str) -> None
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )
-def test_a_group_is_moved_and_a_dry_run_only_says_where_to(
+def test_a_group_is_reset_and_a_dry_run_shows_the_offsets(
     cli: Cli, group: str, options: list[str], expected: int
 ) -> None:
     line = f"{group}\t{group}\t0\t6\t{expected}\t\n"
@@ -115,7 +115,7 @@ def test_a_group_is_moved_and_a_dry_run_only_says_where_to(
     assert cli.json("groups", "lag", group)[0]["committed"] == expected
 
 
-def test_a_group_that_is_not_there_is_made_where_topics_are_named(cli: Cli, group: str) -> None:
+def test_resetting_topics_creates_a_missing_group(cli: Cli, group: str) -> None:
     new = f"{group}-new"
     assert "there is no group" in cli.fails("groups", "reset", new, "--to", "latest")
     assert "there is no group" in cli.fails("groups", "lag", new)
@@ -128,7 +128,7 @@ def test_a_group_that_is_not_there_is_made_where_topics_are_named(cli: Cli, grou
     assert cli("consume", group, "-g", new, "-n", "1") == "4\n"
 
 
-def test_offsets_are_set_and_deleted_as_they_are_named(cli: Cli, group: str) -> None:
+def test_given_offsets_are_set_and_deleted(cli: Cli, group: str) -> None:
     cli("groups", "alter-offsets", "-g", group, "-o", f"{group}:0:2")
     assert cli.json("groups", "lag", group)[0]["committed"] == 2
     assert cli("groups", "delete-offsets", group, "-p", f"{group}:0", "-y") == f"{group}:0: deleted\n"
@@ -149,7 +149,7 @@ def test_members_are_removed(cli: Cli, group: str) -> None:
         assert "deleted" in cli("groups", "remove-members", group, "-y", "--reason", "a test")
 
 
-def test_share_groups_are_listed_described_moved_and_deleted(cli: Cli, topic: MakeTopic) -> None:
+def test_share_groups_are_listed_described_reset_and_deleted(cli: Cli, topic: MakeTopic) -> None:
     name = topic()
     options = {"bootstrap_servers": cli.bootstrap_servers, "group_id": f"{name}-s"}
     with KafkaShareConsumer(name, **options) as consumer:
@@ -182,24 +182,24 @@ def test_share_groups_are_listed_described_moved_and_deleted(cli: Cli, topic: Ma
         (["set-offsets", "a", "-o", "t:0"], "TOPIC:PARTITION:OFFSET"),
     ],
 )
-def test_wrong_use_is_status_2(cli: Cli, arguments: list[str], said: str) -> None:
+def test_wrong_use_exits_with_2(cli: Cli, arguments: list[str], said: str) -> None:
     assert said in cli.fails("groups", *arguments, status=2)
 
 
-def test_a_partition_that_there_is_not_has_no_hint_about_members(cli: Cli, group: str) -> None:
+def test_a_missing_partition_gives_no_hint_about_members(cli: Cli, group: str) -> None:
     said = cli.fails("groups", "reset", group, "--to", "earliest", "-t", f"{group}:77")
     assert "UnknownTopicOrPartitionError" in said
     assert "member" not in said
 
 
-def test_offsets_of_topics_and_of_times(cli: Cli, group: str) -> None:
+def test_offsets_of_topics_and_times(cli: Cli, group: str) -> None:
     assert cli("offsets", "list", group) == f"{group}\t0\t0\t10\n"
     assert cli("offsets", "list", f"{group}:0", "--at", "@1700000007500") == f"{group}\t0\t0\t10\t8\n"
     assert cli("offsets", "list", "-t", group, "--at", "1h") == f"{group}\t0\t0\t10\t10\n"
     assert "no topic 'nowhere'" in cli.fails("offsets", "list", "nowhere")
 
 
-def test_old_records_are_cut_off(cli: Cli, group: str) -> None:
+def test_old_records_are_deleted(cli: Cli, group: str) -> None:
     assert cli("offsets", "trim", group, "--before", "3", "--dry-run") == f"{group}\t0\t3\n"
     assert cli("offsets", "list", group) == f"{group}\t0\t0\t10\n"
     assert cli("offsets", "trim", group, "--before", "3", "-y") == f"{group}\t0\t3\n"
@@ -209,7 +209,7 @@ def test_old_records_are_cut_off(cli: Cli, group: str) -> None:
 
 
 @pytest.mark.parametrize("where", [("-r", "{}:0:11"), ("{}", "--before", "11"), ("-r", "{}:0:-2")])
-def test_nothing_is_cut_off_where_an_offset_is_beyond_the_end(cli: Cli, group: str, where: tuple[str, ...]) -> None:
+def test_nothing_is_deleted_if_an_offset_is_beyond_the_end(cli: Cli, group: str, where: tuple[str, ...]) -> None:
     typed = [each.format(group) for each in where]
     for more in ("--dry-run", "-y"):
         said = cli.fails("offsets", "trim", *typed, more)
@@ -221,7 +221,7 @@ def test_nothing_is_cut_off_where_an_offset_is_beyond_the_end(cli: Cli, group: s
 @pytest.mark.parametrize(
     ("where", "begin"), [(("-r", "{}:0:-1"), 10), (("{}", "--before", "latest"), 10), (("{}", "--before", "0"), 2)]
 )
-def test_a_dry_run_of_trim_says_where_the_log_then_begins(
+def test_a_dry_run_of_trim_shows_the_new_start_of_the_log(
     cli: Cli, group: str, where: tuple[str, ...], begin: int
 ) -> None:
     cli("offsets", "trim", group, "--before", "2", "-y")

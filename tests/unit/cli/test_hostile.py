@@ -19,7 +19,7 @@ MakeTopic = Callable[..., str]
 NOWHERE = ("-b", "127.0.0.1:1", "-X", "bootstrap_timeout_ms=1")
 
 
-def test_what_is_typed_is_taken_byte_by_byte(cli: Cli, topic: MakeTopic) -> None:
+def test_arguments_keep_their_bytes(cli: Cli, topic: MakeTopic) -> None:
     name, odd = topic(), "\udcff"  # as Python has an argument that is no UTF-8
     cli("produce", name, "-k", f"k{odd}", "-H", f"h={odd}", stdin=b"a\xff\nb\n")
     found = cli.run("consume", name, "--key", f"k{odd}", "--header", f"h={odd}", "--grep", f"a{odd}", "-K", f"{odd}")
@@ -27,7 +27,7 @@ def test_what_is_typed_is_taken_byte_by_byte(cli: Cli, topic: MakeTopic) -> None
     assert cli.run("consume", name, "-n", "1", "-f", f"{odd}%s").stdout_bytes == b"\xffa\xff"
 
 
-def test_names_that_move_a_terminal_s_cursor_are_written_as_escapes(cli: Cli, topic: MakeTopic) -> None:
+def test_names_with_control_characters_are_escaped(cli: Cli, topic: MakeTopic) -> None:
     name = topic()
     group = f"{name}\x1b[31m\x9b2J\x07\r\u202e"
     cli("groups", "set-offsets", group, "-o", f"{name}:0:0")
@@ -56,11 +56,11 @@ def test_names_that_move_a_terminal_s_cursor_are_written_as_escapes(cli: Cli, to
         "produce",
     ],
 )
-def test_wrong_use_is_found_before_a_broker_is_asked(cli: Cli, command: str) -> None:
+def test_wrong_use_is_detected_before_connecting(cli: Cli, command: str) -> None:
     cli.fails(*NOWHERE, *command.split(), status=2)
 
 
-def test_why_a_topic_was_not_created_is_told_at_once(cli: Cli) -> None:
+def test_failed_creations_are_reported_immediately(cli: Cli) -> None:
     assert "InvalidPartitionsError" in cli.fails("topics", "create", "none-at-all", "-p", "0")
     assert "no.such.config" in cli.fails("topics", "create", "odd", "-c", "no.such.config=1")
     told = cli.run("topics", "create", "good", "a/b")
@@ -68,22 +68,22 @@ def test_why_a_topic_was_not_created_is_told_at_once(cli: Cli) -> None:
     assert "InvalidTopicError" in told.stderr
 
 
-def test_a_topic_that_is_not_there_has_no_partitions_to_describe(cli: Cli, topic: MakeTopic) -> None:
+def test_a_missing_topic_has_no_partitions_to_describe(cli: Cli, topic: MakeTopic) -> None:
     assert "'nowhere'" in cli.fails("partitions", "describe", topic(), "nowhere")
 
 
-def test_so_many_partitions_are_asked_for_by_their_own_name(cli: Cli) -> None:
+def test_invalid_partition_counts_name_the_expected_form(cli: Cli) -> None:
     assert "expected TOPIC:COUNT" in cli.fails("partitions", "create", "x:y", status=2)
 
 
 @pytest.mark.parametrize("form", ["jsonn", "nonsense", ""])
-def test_a_format_that_there_is_not_is_no_text(cli: Cli, topic: MakeTopic, form: str) -> None:
+def test_an_unknown_format_is_not_text(cli: Cli, topic: MakeTopic, form: str) -> None:
     said = cli.fails("consume", topic(), "-f", form, status=2)
     assert f"got {form!r}" in said
     assert ("did you mean 'json'?" in said) == (form == "jsonn")
 
 
-def test_a_file_that_cannot_be_opened_has_no_records(cli: Cli, topic: MakeTopic) -> None:
+def test_a_file_that_cannot_be_opened_is_an_error(cli: Cli, topic: MakeTopic) -> None:
     told = cli.run("consume", topic(), "-o", "/no/such/file")
     assert (told.exit_code, told.stderr.count("Error: ")) == (2, 1), told.stderr
 
@@ -95,7 +95,7 @@ def test_a_damaged_file_is_wrong_use(cli: Cli, topic: MakeTopic, form: str) -> N
     assert f"not a {form} file" in told.stderr
 
 
-def test_a_password_is_text(cli: Cli) -> None:
+def test_a_password_must_be_text(cli: Cli) -> None:
     told = cli.run("users", "set", "bob", stdin=b"\xff\n")
     assert told.exit_code == 2, told.stderr
     assert "the password is not valid text" in told.stderr
@@ -113,13 +113,13 @@ def gives_no_text(*_: object, **__: object) -> str:
 
 
 @pytest.mark.parametrize("prompt", [refuses_bytes, gives_no_text])
-def test_a_password_that_is_typed_is_text(monkeypatch: pytest.MonkeyPatch, prompt: Callable[..., str]) -> None:
+def test_a_typed_password_must_be_text(monkeypatch: pytest.MonkeyPatch, prompt: Callable[..., str]) -> None:
     monkeypatch.setattr(click, "prompt", prompt)
     with pytest.raises(click.UsageError, match="the password is not valid text"):
         ask_password("Password")
 
 
-def test_an_answer_that_is_no_text_is_no_yes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_is_not_text_does_not_confirm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(click, "confirm", refuses_bytes)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
     with pytest.raises(click.Abort) as raised:
@@ -142,7 +142,7 @@ needs_locales = pytest.mark.skipif(sys.platform == "win32", reason="has no such 
 
 @pytest.mark.slow
 @needs_locales
-def test_a_locale_of_ascii_takes_every_name(cli: Cli, topic: MakeTopic) -> None:
+def test_every_name_is_accepted_in_an_ascii_locale(cli: Cli, topic: MakeTopic) -> None:
     name, group = topic(), "gr\xfcppe-\u65e5\u672c"
     assert in_a_process(cli, "groups", "set-offsets", group, "-o", f"{name}:0:0", **ASCII).stderr == b""
     assert [row["group"] for row in cli.json("groups", "list") if row["group"] == group] == [group]
@@ -150,7 +150,7 @@ def test_a_locale_of_ascii_takes_every_name(cli: Cli, topic: MakeTopic) -> None:
 
 @pytest.mark.slow
 @needs_locales
-def test_a_password_s_bytes_are_no_text_in_the_c_locale_either(cli: Cli) -> None:
+def test_invalid_password_bytes_are_rejected_in_the_c_locale(cli: Cli) -> None:
     told = in_a_process(cli, "users", "set", "bob", stdin=b"\xff\n", LC_ALL="C")
     assert told.returncode == 2
     assert b"the password is not valid text" in told.stderr
@@ -158,9 +158,7 @@ def test_a_password_s_bytes_are_no_text_in_the_c_locale_either(cli: Cli) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii"])
-def test_names_that_the_output_s_encoding_lacks_are_written_as_escapes(
-    cli: Cli, topic: MakeTopic, encoding: str
-) -> None:
+def test_names_outside_the_output_encoding_are_escaped(cli: Cli, topic: MakeTopic, encoding: str) -> None:
     name, group = topic(), f"\u65e5-{encoding}-\U0001f600"
     cli("groups", "set-offsets", group, "-o", f"{name}:0:0")
     listed = in_a_process(cli, "groups", "list", PYTHONIOENCODING=encoding)
@@ -183,5 +181,5 @@ def test_names_that_the_output_s_encoding_lacks_are_written_as_escapes(
         "transactions hanging --broker-id 99",
     ],
 )
-def test_a_broker_that_there_is_not_is_not_waited_for(cli: Cli, command: str) -> None:
+def test_an_unknown_broker_fails_without_waiting(cli: Cli, command: str) -> None:
     assert "the cluster has no broker 99; it has 1" in cli.fails(*command.split())

@@ -99,7 +99,7 @@ def arguments(line: str, words: dict[str, str]) -> list[str]:
 
 
 @pytest.mark.parametrize("line", invocations(SERVED))
-def test_an_invocation_does_what_it_does_there(cli: Cli, words: dict[str, str], line: str) -> None:
+def test_invocations_behave_as_in_kafka_python(cli: Cli, words: dict[str, str], line: str) -> None:
     if line.startswith("topics delete"):
         cli.run("topics", "create", words["N"])
     if "--delete u:" in line:
@@ -109,23 +109,23 @@ def test_an_invocation_does_what_it_does_there(cli: Cli, words: dict[str, str], 
 
 
 @pytest.mark.parametrize("line", invocations(UNKNOWN_TO_THE_EMBEDDED_BROKER))
-def test_an_invocation_is_understood(cli: Cli, words: dict[str, str], line: str) -> None:
+def test_invocations_are_accepted(cli: Cli, words: dict[str, str], line: str) -> None:
     assert "UnsupportedVersionError" in cli.fails(*arguments(line, words))
 
 
-def test_a_time_limit_is_that_of_requests(cli: Cli, words: dict[str, str]) -> None:
+def test_the_timeout_applies_to_requests(cli: Cli, words: dict[str, str]) -> None:
     said = cli.fails("partitions", "create", "-p", f"{words['T']}:2", "--timeout-ms", "0", status=2)
     assert "'request_timeout_ms'" in said
 
 
-def test_a_number_is_a_time_where_offsets_are_listed(cli: Cli, words: dict[str, str]) -> None:
+def test_a_number_is_a_time_when_listing_offsets(cli: Cli, words: dict[str, str]) -> None:
     [row] = cli.json("partitions", "list-offsets", "-t", words["T"], "-s", "0")
     assert row["at"] == row["earliest"]
     [row] = cli.json("partitions", "list-offsets", "-t", words["T"], "-s", "9999999999999")
     assert row["at"] == row["latest"]
 
 
-def test_a_configuration_is_replaced_by_values_alone(cli: Cli, words: dict[str, str]) -> None:
+def test_a_configuration_is_replaced_only_by_plain_values(cli: Cli, words: dict[str, str]) -> None:
     alter = ("configs", "alter", "-r", "topic", "-n", words["T"], "--force-alter")
     cli("configs", "alter", "topic", words["T"], "retention.ms=777", "segment.bytes=9999999")
     cli(*alter, "-c", "retention.ms=888")
@@ -134,7 +134,7 @@ def test_a_configuration_is_replaced_by_values_alone(cli: Cli, words: dict[str, 
     assert "only NAME=VALUE is allowed" in cli.fails(*alter, "-c", "cleanup.policy=add(compact)", status=2)
 
 
-def test_pages_of_partitions_begin_where_the_cursor_is(cli: Cli) -> None:
+def test_pages_of_partitions_start_at_the_cursor(cli: Cli) -> None:
     for name in ("pages-a", "pages-b"):
         cli("topics", "create", name, "-p", "2")
     cursor = ("--cursor-topic", "pages-a", "--cursor-partition", "1")

@@ -50,6 +50,6 @@ def test_the_last_line_says_what_is_wrong(cli: Cli, command: str, status: int, e
         assert word not in told
 
 
-def test_a_partition_that_is_not_there_is_no_fault_of_a_line(cli: Cli) -> None:
+def test_a_missing_partition_is_not_blamed_on_a_line(cli: Cli) -> None:
     result = cli.run("produce", "there", "-f", "json", "-p", "99", stdin='{"value": "x"}\n')
     assert result.stderr.splitlines()[-1] == "Error: topic 'there' has partitions 0 to 0, but partition is 99"

@@ -37,14 +37,14 @@ def test_lines_without_the_separator_are_counted(cli: Cli, topic: MakeTopic) -> 
     assert "lines without the separator, sent as values without a key: 2\n" in result.stderr
 
 
-def test_a_delimiter_of_its_own_keeps_line_ends(cli: Cli, topic: MakeTopic) -> None:
+def test_a_custom_delimiter_keeps_line_breaks(cli: Cli, topic: MakeTopic) -> None:
     name = topic()
     cli("produce", name, "-D", "\\0", stdin=b"a\nb\0c")
     assert cli("consume", name, "-D", "|") == "a\nb|c|"
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 1000])
-def test_lines_are_found_wherever_reads_end(tmp_path: pathlib.Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_are_found_across_reads(tmp_path: pathlib.Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "lines"
     file.write_bytes(b"one\r\ntwo\r\n\r\nthree")
     monkeypatch.setattr("kafka.cli.produce.lines._CHUNK", size)
@@ -53,7 +53,7 @@ def test_lines_are_found_wherever_reads_end(tmp_path: pathlib.Path, size: int, m
 
 
 @pytest.mark.parametrize("delimiter", [b"\n", b"\r\n", b"aab", b"abab"])
-def test_lines_in_pieces_of_any_size_are_those_of_the_whole(
+def test_lines_are_split_the_same_in_pieces_of_any_size(
     tmp_path: pathlib.Path, delimiter: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = random.Random(delimiter)
@@ -68,9 +68,7 @@ def test_lines_in_pieces_of_any_size_are_those_of_the_whole(
             assert found == lines + [rest] * bool(rest), (text, size)
 
 
-def test_a_line_that_is_too_long_is_refused_and_none_before_it(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_an_overlong_line_is_rejected(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kafka.cli.produce.lines._CHUNK", 3)
     monkeypatch.setattr("kafka.cli.produce.lines._MOST", 10)
     for text, is_too_long in ((b"a" * 10 + b"\r\n" + b"b" * 10, False), (b"x\r\n" + b"a" * 11, True)):
@@ -94,7 +92,7 @@ def test_files_are_sent_one_after_the_other(cli: Cli, topic: MakeTopic, tmp_path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "arrow"])
-def test_what_consume_writes_produce_reads(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path, suffix: str) -> None:
+def test_produce_reads_the_output_of_consume(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path, suffix: str) -> None:
     source, target = topic(2), topic(2, "-copy")
     documents = [
         {"key": f"k{i}", "value": f'"{i}", ä\n', "timestamp": 10 + i, "headers": [["h", f"{i}"]]} for i in range(20)
@@ -124,7 +122,7 @@ def records_of(cli: Cli, topic: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [each for each in endings() if each != ".txt"])
-def test_a_file_brings_back_all_of_each_record(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path, ending: str) -> None:
+def test_files_preserve_whole_records(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path, ending: str) -> None:
     source, target, file = topic(2), topic(2, "-copy"), tmp_path / f"records{ending.upper()}"
     with KafkaProducer(bootstrap_servers=cli.bootstrap_servers) as producer:
         for record in EVERYTHING:
@@ -135,7 +133,7 @@ def test_a_file_brings_back_all_of_each_record(cli: Cli, topic: MakeTopic, tmp_p
     assert records_of(cli, target) == records_of(cli, source)
 
 
-def test_a_file_of_text_brings_back_what_its_lines_have(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
+def test_text_files_preserve_keys_and_values(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
     source, target, file = topic(), topic(suffix="-copy"), tmp_path / "records.txt"
     cli("produce", source, "-K", ":", "--null", "NULL", stdin="k:v\ngone:NULL\n:x\n")
     cli("consume", source, "-o", str(file), "-K", ":", "--null", "NULL")
@@ -144,9 +142,7 @@ def test_a_file_of_text_brings_back_what_its_lines_have(cli: Cli, topic: MakeTop
     assert cli("consume", target, *shown) == cli("consume", source, *shown) == "k=v(1)\ngone=(-1)\n=x(1)\n"
 
 
-def test_csv_says_which_records_its_empty_fields_cannot_tell_apart(
-    cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path
-) -> None:
+def test_csv_reports_ambiguous_empty_fields(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
     name, file = topic(), tmp_path / "records.csv"
     cli("produce", name, "-k", "gone", "--null", "x", stdin="x\ny\n")
     assert "empty fields for 1 null values" in cli.run("consume", name, "-o", str(file)).stderr
@@ -154,7 +150,7 @@ def test_csv_says_which_records_its_empty_fields_cannot_tell_apart(
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
-def test_a_library_that_lacks_is_missed_before_anything_is_opened(
+def test_a_missing_library_is_reported_before_opening_files(
     cli: Cli, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
     file = tmp_path / f"y.{suffix}"
@@ -171,7 +167,7 @@ def test_a_library_that_lacks_is_missed_before_anything_is_opened(
     assert file.read_text() == "of before"
 
 
-def test_where_a_file_cannot_be_written_nothing_is_read(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
+def test_nothing_is_read_if_the_file_cannot_be_written(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
     told = cli.fails("consume", topic(), "-g", "readers", "-o", str(tmp_path / "no" / "x.csv"), status=2)
     assert told.endswith(f"the directory {tmp_path / 'no'} does not exist")
 
@@ -179,7 +175,7 @@ def test_where_a_file_cannot_be_written_nothing_is_read(cli: Cli, topic: MakeTop
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "arrow"])
 @pytest.mark.parametrize("value", [b"of a file of Windows\r", b"\r", b"a\rb", b"\r\n", b"\0", b'"', b"\\"])
-def test_every_control_character_is_read_as_it_was(
+def test_every_control_character_round_trips(
     cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path, suffix: str, value: bytes
 ) -> None:
     source, target, file = topic(), topic(suffix="-copy"), tmp_path / f"records.{suffix}"
@@ -189,9 +185,7 @@ def test_every_control_character_is_read_as_it_was(
     assert cli.run("consume", target, "-D", "\\xff").stdout_bytes == value + b"\xffnext\xff"
 
 
-def test_a_header_that_is_not_utf_8_leaves_csv_valid_and_is_read_as_it_was(
-    cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path
-) -> None:
+def test_headers_that_are_not_utf_8_round_trip_in_csv(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
     source, target, file = topic(), topic(suffix="-copy"), tmp_path / "records.csv"
     with KafkaProducer(bootstrap_servers=cli.bootstrap_servers) as producer:
         producer.send(source, b"v", headers=[("h", b"\xff\xc3\xa4\x80")])
@@ -208,9 +202,7 @@ def test_csv_may_have_long_fields(cli: Cli, topic: MakeTopic) -> None:
     assert csv.field_size_limit() == limit  # which is the whole process's
 
 
-def test_rows_of_any_table_are_json_with_a_column_as_the_key(
-    cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path
-) -> None:
+def test_rows_of_any_table_become_json_with_a_key_column(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
     name = topic()
     table = pa.table({"id": [1, 2], "when": pa.array([0, 1], pa.timestamp("s")), "blob": [b"x", None]})
     pq.write_table(table, tmp_path / "t.parquet")
@@ -222,7 +214,7 @@ def test_rows_of_any_table_are_json_with_a_column_as_the_key(
     assert json.loads(values[2]) == {"id": "3", "name": "ä"}
 
 
-def test_values_of_json_may_be_any_json(cli: Cli, topic: MakeTopic) -> None:
+def test_json_values_may_have_any_type(cli: Cli, topic: MakeTopic) -> None:
     name = topic()
     cli("produce", name, "-f", "json", stdin='{"value": {"a": [1, null]}}\n\n{"key": 5, "value": null}\n')
     assert cli("consume", name, "-K", "=", "--null", "-") == '-={"a":[1,null]}\n5=-\n'
@@ -252,13 +244,13 @@ def test_values_of_json_may_be_any_json(cli: Cli, topic: MakeTopic) -> None:
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else each[:40],
 )
-def test_input_that_is_wrong_is_named(cli: Cli, topic: MakeTopic, options: list[str], stdin: str, said: str) -> None:
+def test_invalid_input_is_named(cli: Cli, topic: MakeTopic, options: list[str], stdin: str, said: str) -> None:
     result = cli.run("produce", topic(), *options, stdin=stdin)
     assert result.exit_code == 2
     assert said in result.stderr
 
 
-def test_a_topic_and_files_that_are_missing_are_wrong_use(cli: Cli) -> None:
+def test_missing_topics_and_files_are_wrong_use(cli: Cli) -> None:
     assert "expected one topic" in cli.fails("produce", status=2)
     assert "/no/such" in cli.fails("produce", "x", "/no/such", status=2)
 
@@ -269,7 +261,7 @@ def test_a_record_that_fails_fails_the_command(cli: Cli, topic: MakeTopic) -> No
     assert "MessageSizeTooLargeError" in result.stderr
 
 
-def test_rows_of_arrow_that_are_no_records_are_named(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
+def test_arrow_rows_that_are_not_records_are_reported(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:
     pq.write_table(pa.table({"value": [1.5]}), tmp_path / "t.parquet")
     result = cli.run("produce", topic(), str(tmp_path / "t.parquet"))
     assert result.exit_code == 2

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.once
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
-def test_the_reference_is_what_the_commands_say() -> None:
+def test_the_reference_matches_the_commands() -> None:
     spec = importlib.util.spec_from_file_location("command_line", ROOT / "scripts" / "command_line.py")
     assert spec is not None
     assert spec.loader is not None

@@ -130,7 +130,7 @@ def test_a_subject_that_does_not_exist_is_not_compatible(schemas: SchemasCommand
     assert (answer["exists"], answer["compatible"]) == (False, True)
 
 
-def test_files_that_are_no_schema_of_their_type(schemas: SchemasCommand, tmp_path: Path) -> None:
+def test_files_that_are_not_schemas_of_their_type(schemas: SchemasCommand, tmp_path: Path) -> None:
     proto, empty, importing = tmp_path / "order.proto", tmp_path / "empty.avsc", tmp_path / "importing.proto"
     json_schema = tmp_path / "order.json"
     json_schema.write_text('{"type": "object", "properties": {"id": {"type": "integer"}}}')
@@ -176,26 +176,26 @@ def test_deleting(schemas: SchemasCommand) -> None:
         (["list", "--registry", "nowhere"], "expected http://HOST:PORT"),
     ],
 )
-def test_wrong_use_is_one_line(schemas: SchemasCommand, arguments: list[str], said: str) -> None:
+def test_wrong_use_is_a_one_line_error(schemas: SchemasCommand, arguments: list[str], said: str) -> None:
     result = schemas.run(*arguments, stdin="")
     assert result.exit_code == 2
     assert said in result.stderr.splitlines()[-1]
 
 
-def test_what_the_registry_refuses_is_one_line(schemas: SchemasCommand) -> None:
+def test_registry_errors_are_one_line(schemas: SchemasCommand) -> None:
     result = schemas.run("show", "no-such-subject")
     assert result.exit_code == 1
     assert "Subject 'no-such-subject' not found." in result.stderr
 
 
-def test_a_registry_that_is_not_there(schemas: SchemasCommand) -> None:
+def test_an_unreachable_registry(schemas: SchemasCommand) -> None:
     result = schemas.run("list", "--registry", "http://127.0.0.1:1", "--registry-option", "max.retries=0")
     assert result.exit_code == 3
     assert "GET /subjects at http://127.0.0.1:1: the registry cannot be asked" in result.stderr
     assert "use --registry URL or KAFKA_SCHEMA_REGISTRY_URL to name the schema registry" in result.stderr
 
 
-def test_a_registry_that_is_not_there_is_told_once(caplog: pytest.LogCaptureFixture, schemas: SchemasCommand) -> None:
+def test_an_unreachable_registry_is_reported_once(caplog: pytest.LogCaptureFixture, schemas: SchemasCommand) -> None:
     options = ("--registry", "http://127.0.0.1:1", "--registry-option", "retries.wait.ms=1")
     assert schemas.run("list", *options).exit_code == 3
     assert "cannot be asked" not in caplog.text

@@ -39,32 +39,32 @@ def rest(cli: Cli, group: str) -> str:
     return " ".join(sorted(found))
 
 
-def test_what_was_written_is_accepted_and_no_more_is_acquired_than_is_wanted(cli: Cli, group: str) -> None:
+def test_written_records_are_accepted_and_acquisition_is_limited(cli: Cli, group: str) -> None:
     assert cli("consume", group, "--share-group", group, "-n", "3") == lines(0, 1, 2)
     assert cli("consume", group, "--share-group", group, "-n", "2", "--json").count('"value"') == 2
     assert rest(cli, group) == "5:1 6:1 7:1 8:1 9:1 last:1"
 
 
-def test_it_ends_when_nothing_has_come(cli: Cli, group: str) -> None:
+def test_it_ends_after_the_idle_timeout(cli: Cli, group: str) -> None:
     assert cli("consume", group, "--share-group", group, "--idle-timeout", "0") == lines(*range(10))
     assert cli("consume", group, "--share-group", group, "--idle-timeout", "0") == ""
 
 
-def test_what_filters_leave_out_is_accepted_and_what_was_not_looked_at_is_released(cli: Cli, group: str) -> None:
+def test_filtered_records_are_accepted_and_unexamined_ones_released(cli: Cli, group: str) -> None:
     assert cli("consume", group, "--share-group", group, "-n", "1", "--grep", "[5-9]") == lines(5)
     assert rest(cli, group) == "6:1 7:1 8:1 9:1 last:1"
 
 
 @pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("form", ["text", "arrow"])
-def test_what_could_not_be_written_is_released(cli: Cli, group: str, form: str) -> None:
+def test_records_that_were_not_written_are_released(cli: Cli, group: str, form: str) -> None:
     arguments = ["consume", group, "--share-group", group, "-f", form]
     assert "No space left on device" in cli.fails(*arguments, "-o", "/dev/full")
     assert rest(cli, group) == "0:2 1:2 2:2 3:2 4:2 5:2 6:2 7:2 8:2 9:2 last:1"
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_ctrl_c_releases_what_was_not_written_and_accepts_what_was(
+def test_ctrl_c_accepts_written_records_and_releases_the_others(
     cli: Cli, group: str, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     written = RecordSink._put
@@ -93,7 +93,7 @@ def test_ctrl_c_releases_what_was_not_written_and_accepts_what_was(
     )
 
 
-def test_records_that_are_delivered_again_although_they_were_written_are_told_once(
+def test_written_records_that_will_be_redelivered_are_reported_once(
     cli: Cli, group: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     callbacks = []
@@ -135,9 +135,9 @@ def test_records_that_are_delivered_again_although_they_were_written_are_told_on
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )
-def test_what_share_groups_do_not_have_is_status_2(cli: Cli, options: list[str], said: str) -> None:
+def test_options_that_share_groups_do_not_support_exit_with_2(cli: Cli, options: list[str], said: str) -> None:
     assert said in cli.fails("consume", "x", "--share-group", "g", *options, status=2)
 
 
-def test_a_group_s_end_may_be_offset_zero_no_more_than_any_other(cli: Cli) -> None:
+def test_to_0_is_rejected_with_a_group(cli: Cli) -> None:
     assert "--to and --group" in cli.fails("consume", "x", "-g", "g", "--to", "0", status=2)

@@ -32,7 +32,7 @@ def test_help_needs_no_client(arguments: list[str]) -> None:
 
 
 @pytest.mark.slow
-def test_a_list_of_topics_needs_the_admin_client_alone(cli: Cli) -> None:
+def test_listing_topics_imports_only_the_admin_client(cli: Cli) -> None:
     found = loaded("-b", cli.bootstrap_servers, "topics", "list")
     assert not {*HEAVY, "kafka.admin.async_client"} & found
     assert "kafka.admin.client" in found
@@ -46,7 +46,7 @@ def test_text_is_consumed_without_arrow(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_shells_get_what_completes_commands(shell: str) -> None:
+def test_completion_scripts_are_printed(shell: str) -> None:
     assert "_KAFKA_COMPLETE" in CliRunner().invoke(commands, ["completion", shell]).output
 
 
@@ -82,7 +82,7 @@ def test_names_of_topics_and_groups_are_completed_from_the_cluster(
     assert completed(words.format(cli.bootstrap_servers)) == [f"plain,{name}" for name in expected]
 
 
-def test_a_name_that_a_shell_would_run_is_not_offered(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_a_shell_would_execute_are_not_completed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kafka.cli.completion._QUICK", {})
     cli("topics", "create", "shell-topic")
     for group in ("shell-$(reboot)", "shell-;reboot", "shell-a\nb", "shell-plain"):
@@ -90,7 +90,7 @@ def test_a_name_that_a_shell_would_run_is_not_offered(cli: Cli, monkeypatch: pyt
     assert completed(f"kafka -b {cli.bootstrap_servers} groups lag shell-") == ["plain,shell-plain"]
 
 
-def test_a_cluster_that_cannot_be_asked_completes_nothing_and_says_nothing(unused_tcp_port: int) -> None:
+def test_an_unreachable_cluster_completes_nothing_silently(unused_tcp_port: int) -> None:
     assert completed(f"kafka -b 127.0.0.1:{unused_tcp_port} consume x") == []
     assert completed("kafka -X nonsense=1 consume x") == []
     assert completed("kafka -X nonsense consume x") == []
@@ -112,7 +112,7 @@ def test_kafka_python_s_modules_are_commands(module: str, usage: str) -> None:
     assert done.stdout.startswith(f"Usage: {usage} ")
 
 
-def test_every_command_with_its_subcommands_is_made_without_a_warning() -> None:
+def test_all_commands_are_created_without_warnings() -> None:
     for name in COMMANDS:
         for each in ([name], [name, "nonsense"]):
             result = CliRunner().invoke(commands, [*each, "--help"])

@@ -37,7 +37,7 @@ def trimmed(cli: Cli, topic: Callable[..., str]) -> str:
         ("@9999999999999", 5),
     ],
 )
-def test_a_place_is_within_the_log(cli: Cli, trimmed: str, at: str, offset: int) -> None:
+def test_valid_positions(cli: Cli, trimmed: str, at: str, offset: int) -> None:
     assert cli.json("offsets", "list", trimmed, "--at", at) == [
         {"topic": trimmed, "partition": 0, "earliest": 2, "latest": 5, "at": offset}
     ]
@@ -57,7 +57,7 @@ def test_a_place_is_within_the_log(cli: Cli, trimmed: str, at: str, offset: int)
         ("40000d", "a time since 1970"),
     ],
 )
-def test_a_place_that_there_cannot_be_is_wrong_use(
+def test_impossible_positions_are_wrong_use(
     cli: Cli, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch, at: str, said: str
 ) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
@@ -69,20 +69,20 @@ def test_a_place_that_there_cannot_be_is_wrong_use(
         time.tzset()
 
 
-def test_zeros_before_an_offset_do_not_count() -> None:
+def test_leading_zeros_of_an_offset_are_ignored() -> None:
     assert [parse_position(text) for text in ("0", "007", "0" * 5000)] == [0, 7, 0]
 
 
-def test_the_last_offset_that_there_can_be_is_one() -> None:
+def test_the_largest_offset_is_accepted() -> None:
     assert parse_position(str(2**63 - 1)) == 2**63 - 1
 
 
 @pytest.mark.parametrize(("text", "offset"), [("a:0:5", 5), ("a:0:-1", -1)])
-def test_an_offset_in_a_partition_is_three_things(text: str, offset: int) -> None:
+def test_an_offset_of_a_partition_has_three_parts(text: str, offset: int) -> None:
     assert triple(text) == (TopicPartition("a", 0), offset)
 
 
 @pytest.mark.parametrize("text", ["", "a", "a:0", "a:0:", "a:0:x", "a:0:--1", "a:x:1", ":0:1", "a:b:0:1", "a:0:1:1"])
-def test_anything_else_is_none(text: str) -> None:
+def test_invalid_offsets_of_partitions_are_rejected(text: str) -> None:
     with pytest.raises(click.UsageError, match="expected TOPIC:PARTITION"):
         triple(text)

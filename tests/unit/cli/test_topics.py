@@ -22,7 +22,7 @@ def test_a_topic_is_created_listed_described_altered_and_deleted(cli: Cli) -> No
     assert "one\t" not in cli("topics", "list")
 
 
-def test_what_is_there_already_or_missing_is_a_failure_unless_it_may_be(cli: Cli) -> None:
+def test_existing_and_missing_topics_are_errors_unless_allowed(cli: Cli) -> None:
     cli("topics", "create", "twice")
     assert "TopicAlreadyExistsError" in cli.fails("topics", "create", "twice")
     assert cli("topics", "create", "twice", "--if-not-exists") == "twice: already exists\n"
@@ -36,7 +36,7 @@ def test_a_dry_run_creates_nothing(cli: Cli) -> None:
     assert "dry" not in cli("topics", "list")
 
 
-def test_sizes_are_those_of_what_was_sent(cli: Cli, topic: Callable[..., str]) -> None:
+def test_sizes_match_the_records_sent(cli: Cli, topic: Callable[..., str]) -> None:
     name = topic(2)
     cli("produce", name, stdin="a\nb\nc\n")
     row = next(each for each in cli.json("topics", "list", "--sizes") if each["topic"] == name)
@@ -46,7 +46,7 @@ def test_sizes_are_those_of_what_was_sent(cli: Cli, topic: Callable[..., str]) -
     assert sum(each["offsets"] for each in parts) == 3
 
 
-def test_internal_topics_are_listed_when_asked_for(cli: Cli, topic: Callable[..., str]) -> None:
+def test_internal_topics_are_listed_on_request(cli: Cli, topic: Callable[..., str]) -> None:
     name = topic()
     cli("produce", name, stdin="a\n")
     cli("consume", name, "--group", "makes-offsets", "--idle-timeout", "0")
@@ -54,7 +54,7 @@ def test_internal_topics_are_listed_when_asked_for(cli: Cli, topic: Callable[...
     assert "__consumer_offsets" in cli("topics", "list", "--internal")
 
 
-def test_kafka_python_s_arguments_name_topics_too(cli: Cli) -> None:
+def test_topics_may_be_given_with_kafka_pythons_options(cli: Cli) -> None:
     cli("topics", "create", "-t", "theirs", "--num-partitions", "2", "--replication-factor", "1")
     assert "theirs\t2\t1\n" in cli("topics", "list")
     assert cli.json("topics", "describe", "-t", "theirs")[0]["topic"] == "theirs"
@@ -69,14 +69,14 @@ def test_topics_are_found_by_their_ids(cli: Cli) -> None:
     assert "'x'" in cli.fails("topics", "describe", "--id", "x", status=2)
 
 
-def test_wrong_use_is_status_2_and_says_what_was_expected(cli: Cli) -> None:
+def test_wrong_use_exits_with_2_and_says_what_was_expected(cli: Cli) -> None:
     assert "at least one topic" in cli.fails("topics", "create", status=2)
     assert "nothing to alter" in cli.fails("topics", "alter", "x", status=2)
     assert "NAME=VALUE" in cli.fails("topics", "create", "x", "-c", "retention.ms", status=2)
 
 
 @pytest.mark.parametrize(("answer", "status", "left"), [("n\n", 1, True), ("", 1, True), ("y\n", 0, False)])
-def test_a_terminal_is_asked_before_records_are_lost(
+def test_a_terminal_prompts_before_records_are_lost(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, answer: str, status: int, left: bool
 ) -> None:
     cli("topics", "create", "asked", "--if-not-exists")
@@ -94,7 +94,7 @@ def test_a_wrong_config_adds_no_partitions(cli: Cli, topic: Callable[..., str], 
     assert cli("offsets", "list", name) == f"{name}\t0\t0\t0\n"
 
 
-def test_columns_have_titles_without_a_terminal_where_they_are_asked_for(cli: Cli, topic: Callable[..., str]) -> None:
+def test_columns_have_titles_without_a_terminal_on_request(cli: Cli, topic: Callable[..., str]) -> None:
     name = topic()
     titles, row = cli("topics", "describe", name, "--titles").splitlines()
     assert titles.startswith("topic\tpartition\tleader\t")

@@ -176,7 +176,7 @@ def test_protobuf_without_a_registry(cli: Cli, topic: Callable[..., str], tmp_pa
 
 
 @pytest.mark.parametrize("registered", [False, True])
-def test_imports_of_a_proto_file_are_its_neighbours(
+def test_imports_of_a_proto_file_are_found_next_to_it(
     cli: Cli, topic: Callable[..., str], url: str, tmp_path: Path, registered: bool
 ) -> None:
     pytest.importorskip("grpc_tools")
@@ -204,7 +204,7 @@ def test_imports_of_a_proto_file_are_its_neighbours(
     assert "parts/unit.proto" in refused.stderr
 
 
-def test_schemas_of_another_kind(
+def test_schemas_of_another_type(
     cli: Cli, topic: Callable[..., str], order: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("grpc_tools")
@@ -320,7 +320,7 @@ def in_a_record(types: list[Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("registered", [False, True])
 @pytest.mark.parametrize("form", ["lines", "json", "csv"])
-def test_what_is_read_of_every_type_of_avro_can_be_sent_again(
+def test_every_avro_type_round_trips(
     cli: Cli, topic: Callable[..., str], url: str, tmp_path: Path, form: str, registered: bool
 ) -> None:
     cases = [each for each in TYPES if each[0] not in ([A, B],)]
@@ -355,7 +355,7 @@ def test_what_is_read_of_every_type_of_avro_can_be_sent_again(
 @pytest.mark.parametrize("registered", [False, True])
 @pytest.mark.parametrize("form", ["lines", "json", "csv"])
 @pytest.mark.parametrize(("type_", "null", "more"), [("null", b"", []), (["string", "null"], b"\2", [b"\0\x08null"])])
-def test_null_of_a_schema_is_not_a_record_without_a_value(
+def test_an_avro_null_is_not_a_tombstone(
     cli: Cli,
     topic: Callable[..., str],
     url: str,
@@ -390,14 +390,14 @@ def test_null_of_a_schema_is_not_a_record_without_a_value(
     assert values(cli, written) == [prefix + null, None, prefix + null]
 
 
-def test_a_record_does_not_take_null(cli: Cli, topic: Callable[..., str], url: str, order: str) -> None:
+def test_a_record_schema_rejects_null(cli: Cli, topic: Callable[..., str], url: str, order: str) -> None:
     for registered in ((), ("--registry", url)):
         refused = cli.run("produce", topic(), "--value", "avro", "--value-schema", order, *registered, stdin="null\n")
         assert refused.exit_code == 2
         assert "Expected an object for record Order, got null" in refused.stderr
 
 
-def test_what_people_write_for_values_of_avro(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+def test_accepted_forms_of_avro_values(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
     file = tmp_path / "schema.avsc"
     typed = ("--value", "avro", "--value-schema", str(file))
     decimal, moment = logical("bytes", "decimal", precision=20, scale=4), logical("long", "timestamp-micros")
@@ -443,7 +443,7 @@ def test_what_people_write_for_values_of_avro(cli: Cli, topic: Callable[..., str
         (["string", "long"], "true", "expected a value of union [string, long], got true"),
     ],
 )
-def test_what_does_not_fit_a_type_of_avro(
+def test_values_that_do_not_fit_an_avro_type(
     cli: Cli, topic: Callable[..., str], tmp_path: Path, type_: Any, text: str, told: str
 ) -> None:
     name, file = topic(), tmp_path / "schema.avsc"
@@ -455,7 +455,7 @@ def test_what_does_not_fit_a_type_of_avro(
     assert values(cli, name) == []
 
 
-def test_a_field_that_the_schema_lacks_or_needs(cli: Cli, topic: Callable[..., str], url: str, order: str) -> None:
+def test_unknown_and_missing_fields(cli: Cli, topic: Callable[..., str], url: str, order: str) -> None:
     for typed in (["--registry", url, "--value-schema", order], ["--value-schema", order]):
         name = topic()
         refused = cli.run("produce", name, "--value", "avro", *typed, stdin='{"id":4,"nte":"x"}\n')
@@ -467,7 +467,7 @@ def test_a_field_that_the_schema_lacks_or_needs(cli: Cli, topic: Callable[..., s
         assert values(cli, name) == []
 
 
-def test_what_was_sent_before_a_bad_record_is_said_without_usage(
+def test_records_sent_before_a_bad_one_are_reported_without_usage(
     cli: Cli, topic: Callable[..., str], order: str
 ) -> None:
     name = topic()
@@ -488,7 +488,7 @@ def test_what_was_sent_before_a_bad_record_is_said_without_usage(
     assert "1 record was sent before" in refused.stderr
 
 
-def test_a_subject_has_the_reading_schema(cli: Cli, topic: Callable[..., str], url: str, order: str) -> None:
+def test_the_reader_schema_comes_from_a_subject(cli: Cli, topic: Callable[..., str], url: str, order: str) -> None:
     name = topic()
     cli("produce", name, "--value", "avro", "--registry", url, "--value-schema", order, stdin=LINES)
     further = {**ORDER, "fields": [*ORDER["fields"], {"name": "more", "type": "int", "default": 5}]}
@@ -509,7 +509,7 @@ def test_a_subject_has_the_reading_schema(cli: Cli, topic: Callable[..., str], u
         assert "--value-subject has no effect when reading" in refused.stderr
 
 
-def test_rows_of_csv_are_the_fields_of_values(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+def test_csv_rows_are_fields_of_avro_values(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
     file, rows = tmp_path / "row.avsc", tmp_path / "rows.csv"
     price = logical("bytes", "decimal", precision=9, scale=2)
     fields = [("id", "long"), ("note", ["null", "string"]), ("ok", "boolean"), ("price", price)]
@@ -535,7 +535,7 @@ def test_rows_of_csv_are_the_fields_of_values(cli: Cli, topic: Callable[..., str
 
 @pytest.mark.parametrize("kind", ["avro", "protobuf", "json"])
 @pytest.mark.parametrize("format_", ["csv", "parquet"])
-def test_a_column_of_keys_need_not_be_a_field(
+def test_a_key_column_need_not_be_a_field(
     kind: str, format_: str, cli: Cli, topic: Callable[..., str], tmp_path: Path
 ) -> None:
     pytest.importorskip("grpc_tools")
@@ -555,7 +555,7 @@ def test_a_column_of_keys_need_not_be_a_field(
     assert cli("consume", name, *read, "--key-format", "long", "-K", "|") == '7|{"note":"a"}\n-8|{"note":"b"}\n'
 
 
-def test_likely_mistakes_are_said(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+def test_likely_mistakes_are_reported(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
     name, file = topic(), tmp_path / "row.avsc"
     file.write_text('"string"')
     written = cli.run("produce", name, "--value", "avro", "--value-schema", str(file), stdin='"x"\n')
@@ -574,7 +574,7 @@ def test_likely_mistakes_are_said(cli: Cli, topic: Callable[..., str], tmp_path:
     assert "it begins like a value with the schema id 7, which is read by a schema registry" in read.stderr
 
 
-def test_rows_of_csv_are_the_fields_of_messages(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+def test_csv_rows_are_fields_of_protobuf_messages(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
     pytest.importorskip("grpc_tools")
     name, file, rows = topic(), tmp_path / "order.proto", tmp_path / "rows.csv"
     file.write_text(PROTO)
@@ -601,7 +601,7 @@ PRODUCT = {
 
 
 @pytest.mark.parametrize("registered", ["no", "file", "subject"])
-def test_rows_of_csv_are_the_properties_of_a_json_schema(
+def test_csv_rows_are_properties_of_a_json_schema(
     cli: Cli, topic: Callable[..., str], url: str, tmp_path: Path, registered: str
 ) -> None:
     pytest.importorskip("jsonschema")
@@ -632,14 +632,14 @@ def test_rows_of_csv_are_the_properties_of_a_json_schema(
     assert (refused.exit_code, "at tags: expected JSON" in refused.stderr) == (2, True)
 
 
-def test_rows_of_csv_are_texts_of_json_without_a_schema(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+def test_csv_rows_become_json_strings_without_a_schema(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
     name, rows = topic(), tmp_path / "rows.csv"
     rows.write_text("id,note\n7,\n")
     cli("produce", name, str(rows), "--value", "json")
     assert values(cli, name) == [b'{"id": "7", "note": ""}']
 
 
-def test_null_of_a_json_schema_is_a_value(cli: Cli, topic: Callable[..., str], url: str, tmp_path: Path) -> None:
+def test_a_json_null_is_a_value(cli: Cli, topic: Callable[..., str], url: str, tmp_path: Path) -> None:
     pytest.importorskip("jsonschema")
     name, file = topic(), tmp_path / "schema.json"
     file.write_text('{"type": ["integer", "null"]}')
@@ -647,7 +647,7 @@ def test_null_of_a_json_schema_is_a_value(cli: Cli, topic: Callable[..., str], u
     assert [each[5:] for each in values(cli, name)] == [b"null", b"1"]
 
 
-def test_rows_of_arrow_are_values(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+def test_arrow_rows_are_values(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     name, file, rows = topic(), tmp_path / "row.avsc", tmp_path / "rows.parquet"
     fields = [("data", "bytes"), ("day", logical("int", "date"))]
@@ -661,7 +661,7 @@ def test_rows_of_arrow_are_values(cli: Cli, topic: Callable[..., str], tmp_path:
     assert cli("consume", name, *typed) == '{"data":"ff","day":"2026-01-31","price":"0.25"}\n'
 
 
-def test_maps_of_arrow_are_maps(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+def test_arrow_maps_are_maps(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     name, plain, file, rows = topic(), topic(), tmp_path / "row.avsc", tmp_path / "rows.parquet"
     stock = {"type": "map", "values": "int"}
@@ -689,9 +689,7 @@ def test_maps_of_arrow_are_maps(cli: Cli, topic: Callable[..., str], tmp_path: P
     assert "Traceback" not in failed.stderr
 
 
-def test_a_bad_record_ends_the_command_behind_those_before_it_or_is_left_out(
-    cli: Cli, topic: Callable[..., str], url: str
-) -> None:
+def test_a_bad_record_ends_the_command_or_is_skipped(cli: Cli, topic: Callable[..., str], url: str) -> None:
     name = topic()
     with SchemaRegistryClient({"url": url}) as registry:
         schema_id = registry.register_schema(f"{name}-value", Schema(json.dumps(ORDER), "AVRO"))
@@ -714,7 +712,7 @@ def test_a_bad_record_ends_the_command_behind_those_before_it_or_is_left_out(
     assert "expected the 8 bytes of a long, got 7" in short.stderr
 
 
-def test_a_registry_that_does_not_answer_ends_the_command(cli: Cli, topic: Callable[..., str], order: str) -> None:
+def test_an_unreachable_registry_ends_the_command(cli: Cli, topic: Callable[..., str], order: str) -> None:
     name = topic()
     send(cli, name, b"\0\0\0\0\1\2\0")
     url = f"http://127.0.0.1:{free_port()}"
@@ -742,7 +740,7 @@ def test_a_registry_that_does_not_answer_ends_the_command(cli: Cli, topic: Calla
         (["--key-format", "json", "--key-subject", "s"], "--key-subject requires --registry URL"),
     ],
 )
-def test_options_that_do_not_go_together(cli: Cli, topic: Callable[..., str], arguments: list[str], told: str) -> None:
+def test_mutually_exclusive_options(cli: Cli, topic: Callable[..., str], arguments: list[str], told: str) -> None:
     name = topic()
     send(cli, name, b"x")
     for command in ("consume", "produce"):
@@ -751,7 +749,7 @@ def test_options_that_do_not_go_together(cli: Cli, topic: Callable[..., str], ar
         assert told in refused.stderr
 
 
-def test_consume_refuses_what_has_no_text(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
+def test_consume_rejects_formats_without_text(cli: Cli, topic: Callable[..., str], tmp_path: Path) -> None:
     name = topic()
     refused = cli.run("consume", name, "--value", "long", "-o", str(tmp_path / "r.parquet"))
     assert (refused.exit_code, "parquet and arrow contain bytes" in refused.stderr) == (2, True)

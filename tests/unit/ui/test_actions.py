@@ -36,7 +36,7 @@ async def committed(pages: Pages, group: str) -> list[int]:
     return [each.offset for each in found[group].values()]
 
 
-async def test_a_page_that_changes_nothing_has_no_path_for_it(pages: Pages) -> None:
+async def test_a_read_only_page_has_no_routes_for_changes(pages: Pages) -> None:
     for path in ("/topics", "/group/reset"):
         answer = await pages.browser.post(path, data={"token": pages.ui.forms.token, "name": "made"})
         assert answer.status_code == 404
@@ -45,7 +45,7 @@ async def test_a_page_that_changes_nothing_has_no_path_for_it(pages: Pages) -> N
     assert "made" not in await pages.ui.admin.list_topics()
 
 
-async def test_a_topic_is_made(writing: Pages) -> None:
+async def test_a_topic_is_created(writing: Pages) -> None:
     assert "writes allowed" in await writing.get("/")
     told = await writing.post("/topics", name="made-here", partitions="3", replicas="")
     assert "Topic made-here was created" in text_of(told)
@@ -62,14 +62,14 @@ async def test_a_topic_is_made(writing: Pages) -> None:
         ({}, "The topic was not created"),
     ],
 )
-async def test_a_topic_that_cannot_be_made_is_a_sentence(writing: Pages, fields: dict[str, str], told: str) -> None:
+async def test_a_failed_creation_is_a_one_line_error(writing: Pages, fields: dict[str, str], told: str) -> None:
     page = await writing.post("/topics", **fields)
     assert told in text_of(page)
     assert "<img" not in page
 
 
 @pytest.mark.parametrize("token", ["", "wrong", "é"])
-async def test_a_form_of_another_page_is_refused(writing: Pages, token: str) -> None:
+async def test_a_form_from_another_page_is_rejected(writing: Pages, token: str) -> None:
     assert "Refused" in await writing.post("/topics", 403, token=token, name="forged")
     assert "forged" not in await writing.ui.admin.list_topics()
 
@@ -85,21 +85,21 @@ async def test_a_form_of_another_page_is_refused(writing: Pages, token: str) -> 
         {"sec-fetch-site": "same-site"},
     ],
 )
-async def test_a_request_from_another_site_is_refused(writing: Pages, headers: dict[str, str]) -> None:
+async def test_a_request_from_another_site_is_rejected(writing: Pages, headers: dict[str, str]) -> None:
     assert "another site" in await writing.post("/topics", 403, headers, name="forged")
     assert "forged" not in await writing.ui.admin.list_topics()
 
 
-async def test_a_browser_s_own_request_is_not(writing: Pages) -> None:
+async def test_a_request_from_the_page_itself_is_accepted(writing: Pages) -> None:
     headers = {"origin": ADDRESS, "sec-fetch-site": "same-origin"}
     assert "was created" in await writing.post("/topics", 200, headers, name="from-a-browser")
 
 
-async def test_a_form_without_end_is_refused(writing: Pages) -> None:
+async def test_an_endless_form_is_rejected(writing: Pages) -> None:
     assert "65,536 bytes" in await writing.post("/topics", 413, name="x" * 100_000)
 
 
-async def test_a_group_is_moved_once_that_is_confirmed(
+async def test_a_group_is_reset_after_confirmation(
     writing: Pages, broker: EmbeddedBroker, topic: Callable[..., str]
 ) -> None:
     name = topic(*[b"v"] * 10)
@@ -116,7 +116,7 @@ async def test_a_group_is_moved_once_that_is_confirmed(
     assert await committed(writing, "moved") == [10]
 
 
-async def test_the_group_that_is_seen_is_the_one_that_is_moved(
+async def test_the_group_shown_is_the_group_reset(
     writing: Pages, broker: EmbeddedBroker, topic: Callable[..., str]
 ) -> None:
     name, group = topic(*[b"v"] * 10), 'g\u200b\x7f\n<&"'
@@ -131,7 +131,7 @@ async def test_the_group_that_is_seen_is_the_one_that_is_moved(
 
 
 @pytest.mark.parametrize("to", ["", "somewhere", HOSTILE, "P999999999Y"])
-async def test_a_place_that_is_none_is_a_sentence(
+async def test_an_invalid_position_is_a_one_line_error(
     writing: Pages, broker: EmbeddedBroker, topic: Callable[..., str], to: str
 ) -> None:
     name = topic(b"v")

@@ -64,7 +64,7 @@ def test_it_serves_until_it_is_interrupted(broker: EmbeddedBroker, number: int, 
 
 
 @pytest.mark.slow
-def test_who_leaves_a_page_leaves_nothing_behind(broker: EmbeddedBroker) -> None:
+def test_leaving_a_page_leaves_nothing_behind(broker: EmbeddedBroker) -> None:
     with running("-b", broker.bootstrap_servers) as (process, connection):
         for _ in range(3):
             stream(connection).close()
@@ -78,7 +78,7 @@ def test_who_leaves_a_page_leaves_nothing_behind(broker: EmbeddedBroker) -> None
 
 
 @pytest.mark.slow
-def test_what_is_not_http_writes_no_line(broker: EmbeddedBroker) -> None:
+def test_invalid_http_is_not_logged(broker: EmbeddedBroker) -> None:
     with running("-b", broker.bootstrap_servers) as (process, connection):
         for sent in (b"\x16\x03\x01 TLS", b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n"):
             with socket.create_connection((connection.host, connection.port)) as other:
@@ -90,7 +90,7 @@ def test_what_is_not_http_writes_no_line(broker: EmbeddedBroker) -> None:
 
 
 @pytest.mark.slow
-def test_who_leaves_while_a_form_is_sent_is_no_error(broker: EmbeddedBroker) -> None:
+def test_leaving_while_a_form_is_sent_is_not_an_error(broker: EmbeddedBroker) -> None:
     with running("-b", broker.bootstrap_servers, "--allow-writes") as (process, connection):
         with socket.create_connection((connection.host, connection.port)) as leaving:
             leaving.sendall(b"POST /topics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nname=")
@@ -113,7 +113,7 @@ def runs_with(monkeypatch: pytest.MonkeyPatch) -> list[tuple[UiSettings, str, in
     return calls
 
 
-def test_it_reads_alone_and_is_seen_by_this_machine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_default_it_is_read_only_and_local(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = runs_with(monkeypatch)
     result = CliRunner().invoke(commands, ["ui"])
     assert result.stderr == "Web UI at http://127.0.0.1:8085/ (stop it with Ctrl-C).\n"
@@ -135,7 +135,7 @@ def test_it_reads_alone_and_is_seen_by_this_machine_alone(monkeypatch: pytest.Mo
         (["--host", "box.example"], "Warning: anyone who can reach box.example"),
     ],
 )
-def test_it_warns_where_others_see_it(monkeypatch: pytest.MonkeyPatch, arguments: list[str], warning: str) -> None:
+def test_it_warns_if_others_can_reach_it(monkeypatch: pytest.MonkeyPatch, arguments: list[str], warning: str) -> None:
     calls = runs_with(monkeypatch)
     result = CliRunner().invoke(commands, ["ui", *arguments])
     assert result.stderr.startswith(warning)
@@ -143,11 +143,11 @@ def test_it_warns_where_others_see_it(monkeypatch: pytest.MonkeyPatch, arguments
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
-def test_addresses_of_this_machine_alone(host: str) -> None:
+def test_loopback_addresses(host: str) -> None:
     assert web_server.is_loopback(host)
 
 
-def test_settings_come_from_where_all_commands_have_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_come_from_the_same_sources_as_for_other_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = runs_with(monkeypatch)
     env = {"KAFKA_SASL_PLAIN_PASSWORD": "hunter2", "KAFKA_SASL_PLAIN_USERNAME": "me", "KAFKA_GROUP_ID": "g"}
     result = CliRunner().invoke(commands, ["ui", "-b", "b:1", "-X", "isolation.level=read_committed"], env=env)
@@ -158,7 +158,7 @@ def test_settings_come_from_where_all_commands_have_them(monkeypatch: pytest.Mon
     assert "hunter2" not in result.output
 
 
-def test_a_port_that_is_taken_is_a_sentence() -> None:
+def test_a_port_in_use_is_a_one_line_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         result = CliRunner().invoke(commands, ["ui", "--port", str(taken.getsockname()[1])])
     assert result.exit_code == 1
@@ -166,7 +166,7 @@ def test_a_port_that_is_taken_is_a_sentence() -> None:
     assert "ddress already in use" in result.stderr
 
 
-def test_a_cluster_that_is_not_there_is_a_sentence() -> None:
+def test_an_unreachable_cluster_is_a_one_line_error() -> None:
     nobody = f"127.0.0.1:{free_port()}"
     options = ["--port", "0", "-b", nobody, "-X", "bootstrap_timeout_ms=100"]
     result = CliRunner().invoke(commands, ["ui", *options])
@@ -175,7 +175,7 @@ def test_a_cluster_that_is_not_there_is_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("library", ["starlette", "uvicorn"])
-def test_without_the_extra_it_says_what_to_install(library: str) -> None:
+def test_without_the_extra_the_error_names_it(library: str) -> None:
     code = f"import sys; sys.modules['{library}'] = None; from kafka_columnar import main; main()"
     done = subprocess.run([sys.executable, "-c", code, "ui"], capture_output=True, text=True, env=PLAIN, check=False)
     assert done.returncode == 1

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.once
         ("<script>", 403),
     ],
 )
-async def test_a_name_that_another_page_led_here_is_refused(pages: Pages, host: str, status: int) -> None:
+async def test_an_unknown_host_name_is_rejected(pages: Pages, host: str, status: int) -> None:
     answer = await pages.browser.get("/spark", headers={"host": host})
     assert answer.status_code == status
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -50,7 +50,7 @@ async def test_a_name_that_another_page_led_here_is_refused(pages: Pages, host: 
         ("none", "navigate", 200),
     ],
 )
-async def test_another_site_links_to_a_page_and_loads_none(pages: Pages, site: str, mode: str, status: int) -> None:
+async def test_other_sites_may_link_to_pages_but_not_load_them(pages: Pages, site: str, mode: str, status: int) -> None:
     headers = {"sec-fetch-site": site, "sec-fetch-mode": mode}
     assert (await pages.browser.get("/messages", headers=headers)).status_code == status
 
@@ -60,18 +60,18 @@ async def test_settings_keep_their_secrets() -> None:
     assert "hunter2" not in shown
 
 
-async def test_a_name_that_was_given_is_answered(broker: EmbeddedBroker) -> None:
+async def test_a_configured_host_name_is_accepted(broker: EmbeddedBroker) -> None:
     async with pages_of(settings(broker.bootstrap_servers, names=("kafka.example",))) as pages:
         assert (await pages.browser.get("/spark", headers={"host": "Kafka.Example:1"})).status_code == 200
         assert (await pages.browser.get("/spark", headers={"host": "other.example"})).status_code == 403
 
 
-def test_a_host_is_taken_from_its_header() -> None:
+def test_the_host_is_parsed_from_its_header() -> None:
     assert [host_of(each) for each in ("a:1", "[::1]:2", "a", "::1", "[", "[a]:1")] == ["a", "::1", "a", "", "", ""]
 
 
 @pytest.mark.parametrize("path", ["/", "/messages", "/nothing", "/static/style.css", "/static/../app.py"])
-async def test_a_browser_runs_nothing_that_is_not_ours(pages: Pages, path: str) -> None:
+async def test_browsers_run_no_foreign_scripts(pages: Pages, path: str) -> None:
     headers = (await pages.browser.get(path)).headers
     policy = headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; script-src 'self'; ")
@@ -81,11 +81,11 @@ async def test_a_browser_runs_nothing_that_is_not_ours(pages: Pages, path: str) 
     assert headers["cross-origin-resource-policy"] == "same-origin"
 
 
-async def test_pages_are_kept_by_nobody(pages: Pages) -> None:
+async def test_pages_are_not_cached(pages: Pages) -> None:
     assert (await pages.browser.get("/")).headers["cache-control"] == "no-store"
 
 
-async def test_pages_have_no_script_and_no_style_of_their_own(pages: Pages) -> None:
+async def test_pages_have_no_inline_scripts_or_styles(pages: Pages) -> None:
     for path in ("/", "/groups", "/spark", "/messages"):
         page = await pages.get(path)
         assert page.count("<script") == 1

@@ -11,13 +11,13 @@ from unit.ui.ui_support import HOSTILE
 pytestmark = pytest.mark.once
 
 
-def test_a_value_is_escaped_and_html_is_not() -> None:
+def test_values_are_escaped_and_html_is_not() -> None:
     assert html("<b>{}</b>{}", HOSTILE, Html("<i>")) == (
         "<b>&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#x27;&gt;&lt;img src=x onerror=alert(2)&gt;&amp;amp;</b><i>"
     )
 
 
-def test_braces_in_a_value_mean_nothing() -> None:
+def test_braces_in_values_have_no_meaning() -> None:
     assert html("{}", "{0.__class__}") == "{0.__class__}"
 
 
@@ -38,22 +38,22 @@ def test_braces_in_a_value_mean_nothing() -> None:
         ("grüße 漢字 🎉", "grüße 漢字 🎉"),
     ],
 )
-def test_what_cannot_be_seen_is_shown(text: str, seen: str) -> None:
+def test_invisible_characters_are_shown(text: str, seen: str) -> None:
     assert escaped(text) == seen
     escaped(text).encode()
 
 
-def test_an_address_takes_any_name() -> None:
+def test_addresses_accept_any_name() -> None:
     assert address("/group", id="a/b?c&d=é", empty="", none=None) == "/group?id=a%2Fb%3Fc%26d%3D%C3%A9"
     assert link("x", "/g", as_='"') == '<a href="/g?as=%22">x</a>'
 
 
-def test_a_table_names_its_rows_and_says_where_there_are_none() -> None:
+def test_tables_have_row_headings_and_report_if_they_are_empty() -> None:
     assert '<th scope="row">a</th><td class="n">1</td>' in table(("name", "count"), [["a", 1]], ("count",))
     assert '<td colspan="2" class="quiet">none</td>' in table(("name", "count"), [])
 
 
-def test_a_picture_is_well_formed_whatever_its_names_are() -> None:
+def test_charts_are_well_formed_with_any_names() -> None:
     drawn = chart(HOSTILE, {HOSTILE: [(0.0, 1.0), (60.0, 5.0)], "\0\u202e": [(0.0, 2.0), (60.0, 0.0)]})
     figure = ET.fromstring(drawn)
     assert not figure.findall(".//script")
@@ -84,7 +84,7 @@ def test_many_points_are_drawn_without_losing_the_peak() -> None:
     assert [each for each in path if each.endswith(",10.0")]
 
 
-def test_one_point_is_no_line() -> None:
+def test_a_single_point_is_not_drawn() -> None:
     assert "no values yet" in chart("lag", {"t": [(0.0, 1.0)]})
     assert joined([sparkline("x", [(0.0, 1.0)])]) == ""
 

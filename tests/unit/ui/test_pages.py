@@ -100,7 +100,7 @@ async def test_groups_with_their_lag_and_members(
     assert "there is no group 'nobody'; see the Groups page" in text_of(await pages.get("/group", 404, id="nobody"))
 
 
-async def test_decisions_of_the_sink_of_spark_are_no_lag(pages: Pages, topic: Callable[..., str]) -> None:
+async def test_commit_decisions_of_sparks_sink_have_no_lag(pages: Pages, topic: Callable[..., str]) -> None:
     name = topic(*[b"v"] * 5)
     offsets = {TopicPartition(name, 0): OffsetAndMetadata(2, "1/1/[]", None)}
     await pages.ui.admin.alter_group_offsets(f"{name}-decision", offsets)
@@ -165,7 +165,7 @@ async def test_messages_are_found(
         ({"topic": "a" * 300}, ""),
     ],
 )
-async def test_what_cannot_be_searched_is_a_sentence(
+async def test_an_invalid_search_is_a_one_line_error(
     pages: Pages, topic: Callable[..., str], query: dict[str, str], told: str
 ) -> None:
     page = await pages.get("/messages", **{"topic": topic(b"v"), **query})
@@ -176,7 +176,7 @@ async def test_what_cannot_be_searched_is_a_sentence(
     assert page.endswith("</html>")
 
 
-async def test_what_was_searched_for_can_be_searched_again(pages: Pages, topic: Callable[..., str]) -> None:
+async def test_the_form_keeps_the_search(pages: Pages, topic: Callable[..., str]) -> None:
     sought = 'a\u200db\u00ad<>"'
     page = await pages.get("/messages", topic=topic(b"v"), key=sought)
     fields = dict(re.findall(r'<input name="(\w+)"[^>]*value="([^"]*)"', page))
@@ -198,7 +198,7 @@ async def test_hostile_keys_and_values_are_text(pages: Pages, topic: Callable[..
     assert "<img" not in page
 
 
-async def test_one_message_as_a_whole(pages: Pages, topic: Callable[..., str], broker: EmbeddedBroker) -> None:
+async def test_the_page_of_a_message(pages: Pages, topic: Callable[..., str], broker: EmbeddedBroker) -> None:
     name = topic(b"v" * 100_000, b"next")
     page = await pages.get("/message", topic=name, partition=0, offset=0)
     assert "the first 64.0 KiB of 97.7 KiB (100,000 bytes)" in page
@@ -219,7 +219,7 @@ async def test_one_message_as_a_whole(pages: Pages, topic: Callable[..., str], b
         assert 'class="trouble"' in await pages.get("/message", 400, **{"topic": name, "partition": "0", **query})
 
 
-async def test_a_search_ends_at_its_bounds(broker: EmbeddedBroker, topic: Callable[..., str]) -> None:
+async def test_a_search_ends_at_its_limits(broker: EmbeddedBroker, topic: Callable[..., str]) -> None:
     name = topic(*[b"v"] * 20)
     async with pages_of(settings(broker.bootstrap_servers, search_records=7)) as pages:
         page = await pages.get("/messages", topic=name, value="nothing")
@@ -230,7 +230,7 @@ async def test_a_search_ends_at_its_bounds(broker: EmbeddedBroker, topic: Callab
         assert "the request timed out" in await pages.get("/message", 504, topic=name, partition=0, offset=0)
 
 
-async def test_whoever_leaves_ends_the_search(broker: EmbeddedBroker, topic: Callable[..., str]) -> None:
+async def test_leaving_the_page_ends_the_search(broker: EmbeddedBroker, topic: Callable[..., str]) -> None:
     name = topic(*[b"v"] * 20)
     async with pages_of(settings(broker.bootstrap_servers, searches=1)) as pages:
         for _ in range(3):
@@ -247,7 +247,7 @@ async def test_whoever_leaves_ends_the_search(broker: EmbeddedBroker, topic: Cal
 
 @pytest.mark.parametrize("partitions", [1, 2, 3], ids=["fewer", "as many", "more"])
 @pytest.mark.parametrize("searched", [{"value": "v"}, {}], ids=["searched", "newest"])
-async def test_a_search_tells_that_its_topic_was_made_again_and_shows_nothing_of_the_new_one(
+async def test_a_search_reports_a_recreated_topic_and_shows_none_of_its_records(
     broker: EmbeddedBroker,
     topic: Callable[..., str],
     monkeypatch: pytest.MonkeyPatch,
@@ -297,7 +297,7 @@ async def test_searches_end_with_the_page(
         assert "the request timed out" in await pages.get("/message", 504, topic="silent", partition=0, offset=0)
 
 
-async def test_spark_s_queries(broker: EmbeddedBroker, tmp_path: pathlib.Path, pages: Pages) -> None:
+async def test_the_page_of_spark_queries(broker: EmbeddedBroker, tmp_path: pathlib.Path, pages: Pages) -> None:
     file = tmp_path / "progress.jsonl"
     async with pages_of(settings(broker.bootstrap_servers, spark=file)) as watching:
         assert rows_of(await watching.get("/spark"), "Queries") == [["none"]]
@@ -314,7 +314,7 @@ async def test_spark_s_queries(broker: EmbeddedBroker, tmp_path: pathlib.Path, p
     assert "kafka ui --spark PATH" in await pages.get("/spark")
 
 
-async def test_a_cluster_that_is_gone_is_told(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unreachable_cluster_is_reported(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
     async def describe_cluster() -> None:
         raise KafkaConnectionError("no broker <b>answers</b>")
 
@@ -325,19 +325,19 @@ async def test_a_cluster_that_is_gone_is_told(pages: Pages, monkeypatch: pytest.
         assert page.endswith("</html>")
 
 
-async def test_spark_s_file_can_be_a_pipe_that_nobody_writes(broker: EmbeddedBroker, tmp_path: pathlib.Path) -> None:
+async def test_sparks_file_may_be_a_pipe_without_a_writer(broker: EmbeddedBroker, tmp_path: pathlib.Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     async with pages_of(settings(broker.bootstrap_servers, spark=pipe)) as watching:
         assert "expected a file written by kafka.spark.watch" in await watching.get("/spark")
 
 
-def test_an_event_is_one_whatever_it_says() -> None:
+def test_an_event_stays_one_event_with_any_content() -> None:
     assert event("a\nb") == b"data: a\ndata: b\n\n"
     assert event("a\r\revent: x\u2028\x85y") == "data: a␍␍event: x\\u2028\\x85y\n\n".encode()
 
 
-async def test_a_topic_of_a_cluster_that_is_gone_is_shown_as_it_was_without_waiting_for_its_configs(
+async def test_topics_of_an_unreachable_cluster_are_shown_without_waiting_for_configs(
     pages: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def never(_: object) -> None:
@@ -352,7 +352,7 @@ async def test_a_topic_of_a_cluster_that_is_gone_is_shown_as_it_was_without_wait
     assert "Partitions" in page
 
 
-async def test_an_unknown_stream_is_not_there(pages: Pages) -> None:
+async def test_an_unknown_stream_is_not_found(pages: Pages) -> None:
     await pages.get("/live/nothing", 404)
     page = await pages.get("/nowhere", 404)
     assert "'/nowhere' is not a page of this server; the links above lead to its pages" in text_of(page)

@@ -44,7 +44,7 @@ def poller(cluster: CountingCluster) -> ClusterPoller:
     return ClusterPoller(cluster.look, 5.0, lambda: asyncio.get_running_loop().time())
 
 
-def test_viewers_share_what_is_seen() -> None:
+def test_viewers_share_snapshots() -> None:
     async def scenario() -> None:
         cluster = CountingCluster()
         shared = poller(cluster)
@@ -64,7 +64,7 @@ def test_viewers_share_what_is_seen() -> None:
     simulate(scenario)
 
 
-def test_an_answer_that_cannot_be_kept_is_told_and_the_next_one_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_response_is_reported_and_polling_continues(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
         shared = poller(CountingCluster())
         add, failures = History.add, iter([ZeroDivisionError("of a time")])
@@ -85,7 +85,7 @@ def test_an_answer_that_cannot_be_kept_is_told_and_the_next_one_is_looked_at(mon
     simulate(scenario)
 
 
-def test_nobody_looks_and_the_cluster_is_left_alone() -> None:
+def test_polling_stops_without_viewers() -> None:
     async def scenario() -> None:
         cluster = CountingCluster()
         shared = poller(cluster)
@@ -103,7 +103,7 @@ def test_nobody_looks_and_the_cluster_is_left_alone() -> None:
     simulate(scenario)
 
 
-def test_a_page_that_is_asked_for_again_and_again_is_looked_at() -> None:
+def test_page_reloads_keep_polling_alive() -> None:
     async def scenario() -> None:
         cluster = CountingCluster()
         shared = poller(cluster)
@@ -120,7 +120,7 @@ def test_a_page_that_is_asked_for_again_and_again_is_looked_at() -> None:
     simulate(scenario)
 
 
-def test_a_failure_is_told_tried_less_often_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failure_is_shown_backed_off_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         cluster = CountingCluster()
         cluster.error = KafkaConnectionError("no broker answers")
@@ -161,7 +161,7 @@ def test_closing_ends_the_streams() -> None:
     simulate(scenario)
 
 
-def test_a_quiet_stream_says_now_and_then_that_it_is_there() -> None:
+def test_a_quiet_stream_sends_keep_alives() -> None:
     async def scenario() -> None:
         cluster = CountingCluster()
 
@@ -177,7 +177,7 @@ def test_a_quiet_stream_says_now_and_then_that_it_is_there() -> None:
     simulate(scenario)
 
 
-def test_a_topic_that_was_made_anew_has_no_rate() -> None:
+def test_a_recreated_topic_has_no_rate() -> None:
     before, after = snapshot(10.0, end=100), snapshot(15.0, end=50)
     assert rate(before, after, "t") is None
     assert rate(before, dataclasses.replace(after, topics={}), "t") is None

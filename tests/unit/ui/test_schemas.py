@@ -69,7 +69,7 @@ async def pages(broker: EmbeddedBroker, registry: SchemaRegistryClient) -> Async
         yield made
 
 
-async def test_subjects_with_their_newest_version(pages: Pages) -> None:
+async def test_subjects_are_shown_with_their_latest_version(pages: Pages) -> None:
     page = await pages.get("/schemas")
     rows = {row[0]: row[1:3] for row in rows_of(page, "Subjects")}
     assert rows["orders-value"] == ["AVRO", "2"]
@@ -79,7 +79,7 @@ async def test_subjects_with_their_newest_version(pages: Pages) -> None:
     assert [row[0] for row in rows_of(some, "Subjects")] == ["orders-value"]
 
 
-async def test_subjects_come_some_at_a_time(
+async def test_subjects_are_paged(
     pages: Pages, registry: SchemaRegistryClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kafka.ui.schemas_page._ON_A_PAGE", 2)
@@ -122,7 +122,7 @@ async def test_a_schema_by_its_id(pages: Pages, registry: SchemaRegistryClient) 
     assert ["orders-value", "1"] in rows_of(page, "Subjects")
 
 
-async def test_what_the_registry_has_not_is_said(pages: Pages) -> None:
+async def test_missing_subjects_and_schemas_are_reported(pages: Pages) -> None:
     missing = text_of(await pages.get("/schema", 404, subject=HOSTILE + "?"))
     assert f"the schema registry has no subject {HOSTILE + '?'!r}" in missing
     assert "has no version 9 of subject" in text_of(
@@ -167,7 +167,7 @@ async def test_messages_are_decoded_by_their_schema(
     assert "12.50" not in text_of(as_hex)
 
 
-async def test_a_value_that_cannot_be_decoded_is_bytes_with_the_reason(
+async def test_an_undecodable_value_is_shown_as_bytes_with_the_reason(
     pages: Pages, orders: Callable[..., str], registry: SchemaRegistryClient
 ) -> None:
     number = registry.get_version("orders-value", 1).schema_id
@@ -184,7 +184,7 @@ async def test_a_value_that_cannot_be_decoded_is_bytes_with_the_reason(
     assert "no schema id" in shown
 
 
-async def test_a_registry_that_does_not_answer_keeps_no_message_back(
+async def test_an_unreachable_registry_does_not_delay_messages(
     broker: EmbeddedBroker, orders: Callable[..., str]
 ) -> None:
     name = orders(b"text")
@@ -200,7 +200,7 @@ async def test_a_registry_that_does_not_answer_keeps_no_message_back(
         assert "hidden" not in found + page
 
 
-async def test_bytes_that_look_framed_ask_for_a_few_ids_only(
+async def test_lookups_of_unknown_ids_are_limited(
     pages: Pages, topic: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = topic(*(b"\0" + (1_000_000 + number).to_bytes(4) + b"x" for number in range(40)))
@@ -216,7 +216,7 @@ async def test_bytes_that_look_framed_ask_for_a_few_ids_only(
     assert len(set(asked)) == len(asked) == 40, "an id that is not known is remembered"
 
 
-async def test_a_page_of_a_proxy_is_not_taken_for_the_registry_s_answer(
+async def test_a_proxys_page_is_not_a_registry_response(
     pages: Pages, orders: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was: the page said that the registry does not know the id."""
@@ -236,7 +236,7 @@ async def test_a_page_of_a_proxy_is_not_taken_for_the_registry_s_answer(
     assert "deleted" not in found
 
 
-async def test_without_a_registry_the_page_says_how_to_name_one(broker: EmbeddedBroker) -> None:
+async def test_without_a_registry_the_page_explains_how_to_set_one(broker: EmbeddedBroker) -> None:
     async with pages_of(settings(broker.bootstrap_servers)) as pages:
         for path in ("/schemas", "/schema"):
             assert "start kafka ui with --registry URL" in text_of(await pages.get(path))
@@ -255,7 +255,7 @@ MIXED = {
 }
 
 
-async def test_values_of_avro_are_the_json_that_the_command_line_writes(
+async def test_avro_values_have_the_same_json_as_on_the_command_line(
     broker: EmbeddedBroker, pages: Pages, registry: SchemaRegistryClient, topic: Callable[..., str], tmp_path: Path
 ) -> None:
     at = datetime.datetime(2026, 1, 31, tzinfo=datetime.UTC)
@@ -305,9 +305,7 @@ def sales(registry: SchemaRegistryClient, topic: Callable[..., str]) -> Callable
     return make
 
 
-async def test_protobuf_values_are_decoded_with_what_their_schema_imports(
-    pages: Pages, sales: Callable[..., str]
-) -> None:
+async def test_protobuf_values_are_decoded_with_imported_schemas(pages: Pages, sales: Callable[..., str]) -> None:
     page = await pages.get("/messages", topic=sales("sales-value"))
     damaged, good = (row[4] for row in rows_of(page, "Messages found"))
     assert json.loads(good) == {"item": HOSTILE, "price": {"cents": str(2**40)}}
@@ -316,7 +314,7 @@ async def test_protobuf_values_are_decoded_with_what_their_schema_imports(
     assert "<script>" not in page
 
 
-async def test_a_registry_that_stops_answering_is_asked_once_for_what_schemas_refer_to(
+async def test_an_unreachable_registry_is_asked_once_for_references(
     pages: Pages, sales: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = sales("lost-value")

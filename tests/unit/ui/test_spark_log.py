@@ -27,7 +27,7 @@ def batches(log: SparkLog, query: str = "flights") -> list[int]:
     return [each.number for each in log.queries.get(query, ())]
 
 
-def test_what_watch_writes_is_read(tmp_path: pathlib.Path) -> None:
+def test_the_output_of_watch_is_read(tmp_path: pathlib.Path) -> None:
     log = SparkLog(tmp_path / "progress.jsonl")
     assert batches(log) == []
     log.path.write_text(line(1) + line(2, lag=None))
@@ -38,7 +38,7 @@ def test_what_watch_writes_is_read(tmp_path: pathlib.Path) -> None:
     assert second.lag is None
 
 
-def test_half_a_line_waits_for_the_rest(tmp_path: pathlib.Path) -> None:
+def test_an_incomplete_line_waits_for_the_rest(tmp_path: pathlib.Path) -> None:
     log, whole = SparkLog(tmp_path / "progress.jsonl"), line(2)
     log.path.write_text(line(1) + whole[:30])
     assert batches(log) == [1]
@@ -47,7 +47,7 @@ def test_half_a_line_waits_for_the_rest(tmp_path: pathlib.Path) -> None:
     assert log.unread == 0
 
 
-def test_a_file_that_is_made_anew_is_read_from_its_start(tmp_path: pathlib.Path) -> None:
+def test_a_replaced_file_is_read_from_its_start(tmp_path: pathlib.Path) -> None:
     log = SparkLog(tmp_path / "progress.jsonl")
     log.path.write_text(line(1) + line(2))
     assert batches(log) == [1, 2]
@@ -56,7 +56,7 @@ def test_a_file_that_is_made_anew_is_read_from_its_start(tmp_path: pathlib.Path)
 
 
 @pytest.mark.slow
-def test_of_a_long_file_the_end_is_read(tmp_path: pathlib.Path) -> None:
+def test_only_the_end_of_a_long_file_is_read(tmp_path: pathlib.Path) -> None:
     log = SparkLog(tmp_path / "progress.jsonl")
     with log.path.open("w") as file:
         for at in range(20_000):
@@ -84,14 +84,14 @@ def test_of_a_long_file_the_end_is_read(tmp_path: pathlib.Path) -> None:
         line(1).replace('"seconds":1.5', '"seconds":Infinity').strip(),
     ],
 )
-def test_a_line_that_is_none_is_counted(tmp_path: pathlib.Path, bad: str) -> None:
+def test_an_invalid_line_is_counted(tmp_path: pathlib.Path, bad: str) -> None:
     log = SparkLog(tmp_path / "progress.jsonl")
     log.path.write_text(bad + "\n" + line(2))
     assert batches(log) == [2]
     assert log.unread == 1
 
 
-def test_a_line_without_end_does_not_stop_the_rest(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_overlong_line_does_not_stop_reading(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark_log, "_AT_ONCE", 1_000)
     log = SparkLog(tmp_path / "progress.jsonl")
     log.path.write_text("x" * 2_500 + "\n" + line(2))
@@ -100,7 +100,7 @@ def test_a_line_without_end_does_not_stop_the_rest(tmp_path: pathlib.Path, monke
     assert batches(log) == [2]
 
 
-def test_what_was_read_stays_while_others_read(tmp_path: pathlib.Path) -> None:
+def test_results_are_unaffected_by_later_reads(tmp_path: pathlib.Path) -> None:
     log = SparkLog(tmp_path / "progress.jsonl")
     log.path.write_text(line(1))
     before = log.read()
@@ -115,7 +115,7 @@ def test_a_folder_is_an_error(tmp_path: pathlib.Path) -> None:
         SparkLog(tmp_path).read()
 
 
-def test_queries_are_told_apart(tmp_path: pathlib.Path) -> None:
+def test_queries_are_kept_apart(tmp_path: pathlib.Path) -> None:
     log: Any = SparkLog(tmp_path / "progress.jsonl")
     log.path.write_text(line(1) + line(5, query="delays"))
     assert (batches(log), batches(log, "delays")) == ([1], [5])
