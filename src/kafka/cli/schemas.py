@@ -233,7 +233,7 @@ def _schema(file: IO[str], kind: str, references: tuple[str, ...]) -> "Schema":
 
 
 def _check_imports(file: str, text: str, named: Container[str | None]) -> None:
-    """Raises `click.UsageError` for imports that no reference is for."""
+    """Raise `click.UsageError` for imports without a reference."""
     from kafka.formats.protobuf.descriptors import is_known
 
     for name in imported_names(text):

@@ -63,12 +63,12 @@ def mechanism_names() -> tuple[str, ...]:
 
 
 def find_mechanism(name: str | None) -> MechanismRow | None:
-    """Return the mechanism of this name, in any case of letters, or None."""
+    """Return the mechanism with this name, ignoring case; None if it does not exist."""
     return _rows.get(name.upper()) if isinstance(name, str) else None
 
 
 def mechanism(name: str | None) -> MechanismRow:
-    """Return the mechanism of this name; raises `KafkaConfigurationError` if there is none."""
+    """Return the mechanism with this name; raise `KafkaConfigurationError` if it does not exist."""
     row = find_mechanism(name)
     if row is None:
         raise KafkaConfigurationError(

@@ -30,7 +30,7 @@ class LoopResult(Generic[T]):
     Methods must be called on the loop, except `wait`, `result` and `is_done`, which can be called in any thread.
 
     Arguments:
-        listener: is told of the end.
+        listener: is notified when the work ends.
     """
 
     __slots__ = ("_ended", "_error", "_listener", "_result")
@@ -68,7 +68,7 @@ class LoopResult(Generic[T]):
         raise NotImplementedError
 
     def cancel(self) -> None:
-        """Cancel, whether it has started or not."""
+        """Cancel the work, whether it has started or not."""
         self.fail(self._listener.why_cancelled())
 
     def fail(self, error: BaseException) -> None:

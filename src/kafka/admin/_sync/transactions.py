@@ -133,8 +133,6 @@ class TransactionCalls(AdminCalls):
             max_transaction_timeout_ms: the brokers' ``transaction.max.timeout.ms``.
 
         Requires Kafka 3.0.
-
-        Requires Kafka 3.0.
         """
         ids = None if broker_ids is None else arguments.numbers("broker_ids", broker_ids)
         limit = arguments.number("max_transaction_timeout_ms", max_transaction_timeout_ms)

@@ -106,7 +106,7 @@ class SharePartition:
     # -- acquiring records --------------------------------------------------------------------------------------------
 
     def acquire(self, wanted: AcquireRequest, max_bytes: int, at_least_one: bool = True) -> Acquired:
-        """Acquire records for a member, starting at the first available one; raises `RequestFailed` and OSError."""
+        """Acquire records for a member, starting at the first available one; raises `RequestFailed` or OSError."""
         limits, runs = self._listener.limits(self._key[0]), self.runs
         runs.drop_before(min(self.log.start_offset, self.log.end_offset))
         again = runs.first_available()
@@ -187,7 +187,7 @@ class SharePartition:
     # -- acknowledgements ---------------------------------------------------------------------------------------------
 
     def acknowledge(self, member: str, batches: Sequence[Acknowledged]) -> None:
-        """Apply acknowledgements of a member: all, or none if `RequestFailed` or OSError is raised."""
+        """Apply a member's acknowledgements; if it raises `RequestFailed` or OSError, none of them is applied."""
         limits = self._listener.limits(self._key[0])
         self._check(batches, limits)
         with self._changing():

@@ -62,8 +62,8 @@ class AbstractPartitionAssignor(abc.ABC):
     ``partition_assignment_strategy`` accepts classes and instances. A user's methods run in a separate thread and may
     block.
 
-    An assignor of this package is a module here, and listed in `kafka.coordinator.assignors.ASSIGNORS`. It declares
-    `on_loop` and `by_default`; other assignors do not.
+    Each assignor of this package has a module here, and is listed in `kafka.coordinator.assignors.ASSIGNORS`. It
+    declares `on_loop` and `by_default`; assignors of users do not.
     """
 
     on_loop: ClassVar[bool] = False

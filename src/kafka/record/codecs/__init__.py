@@ -1,7 +1,7 @@
 """Compression of record batches: gzip, snappy in xerial's framing, lz4 frames, zstd.
 
-Decompressing never takes more memory than the compressed bytes can need, nor more than `max_size`: the size is bounded
-from the frames' own block lists before anything is allocated. cramjam does the work and releases the GIL meanwhile.
+Decompression never allocates more memory than the compressed bytes can produce, nor more than `max_size`: the block
+lists of frames give an upper bound before anything is allocated. cramjam does the work and releases the GIL meanwhile.
 
 To add a codec: see `kafka._compression`.
 """
@@ -49,7 +49,7 @@ def compress(kind: Compression, data: Buffer, *, level: int | None = None, magic
     Args:
         kind: the codec; NONE returns `data`.
         level: one of the codec's `Compression.levels`; None for its default. Snappy has no levels.
-        magic: the batch's; an lz4 frame of magic 0 has the header checksum that Kafka once got wrong.
+        magic: the batch's magic; lz4 frames of magic 0 have the incorrect header checksum of old Kafka releases.
 
     Raises:
         UnsupportedCompressionTypeError: zstd before magic 2.

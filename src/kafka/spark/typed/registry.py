@@ -44,7 +44,7 @@ class _Clients:
         self._begin()
 
     def of(self, conf: Conf) -> "SchemaRegistryClient":
-        """The client with these options; it stays open while it is referenced."""
+        """Return the client with these options. It stays open while it is referenced."""
         from kafka.formats.registry.registry_clients import SchemaRegistryClient
 
         with self._lock:
