@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import gc
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,6 +32,7 @@ class Interrupt:
     """
 
     def __init__(self, n: int, *paths: str, handler: Callable[[], object] | None = None) -> None:
+        assert all(map(os.path.exists, paths)), f"a module has moved: {paths}"
         self._paths = paths
         self._handle = _raise if handler is None else handler
         self._left = n

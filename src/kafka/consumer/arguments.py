@@ -30,7 +30,7 @@ def check_max_records(given: Any, default: int, name: str = "max_records") -> in
         return default
     number = whole_number(given, 1, _MAX_INT64)
     if number is None:
-        raise AssertedArgumentError(f"{name} is a whole number from 1, not {given!r}")
+        raise AssertedArgumentError(f"{name} must be a whole number of at least 1, not {given!r}")
     return number
 
 
@@ -38,7 +38,7 @@ def check_offset(given: Any) -> int:
     """Return an offset to seek to. Raises `IllegalArgumentError`."""
     offset = whole_number(given, 0, _MAX_INT64)
     if offset is None:
-        raise AssertedArgumentError(f"an offset is a whole number from 0 to 2**63 - 1, not {given!r}")
+        raise AssertedArgumentError(f"an offset must be a whole number from 0 to 2**63 - 1, not {given!r}")
     return offset
 
 
@@ -46,7 +46,7 @@ def check_timeout(given: Any) -> float:
     """Return a timeout in its original unit. Raises `IllegalArgumentError`, also for nan."""
     number = given if type(given) is int else float(given) if isinstance(given, Real) else -1
     if not number >= 0:
-        raise AssertedArgumentError(f"a timeout is a number from 0, not {given!r}")
+        raise AssertedArgumentError(f"a timeout must be a number of at least 0, not {given!r}")
     return number
 
 
@@ -55,7 +55,7 @@ def check_topic_names(topics: object) -> frozenset[str]:
     if isinstance(topics, str):
         topics = [topics]
     if not isinstance(topics, Iterable):
-        raise TypeError(f"topics are a list of names, not {type(topics).__name__}: {topics!r}")
+        raise TypeError(f"topics must be a list of names, not {type(topics).__name__}: {topics!r}")
     return frozenset(map(check_topic_name, topics))
 
 
@@ -63,7 +63,7 @@ def check_pattern(pattern: object) -> re.Pattern[str]:
     """Return a compiled pattern of topic names. Raises `TypeError` or `IllegalArgumentError`."""
     text = pattern.pattern if isinstance(pattern, re.Pattern) else pattern
     if not isinstance(text, str):
-        raise TypeError(f"a pattern of topic names is a str or a compiled pattern of one, not {pattern!r}")
+        raise TypeError(f"a pattern of topic names must be a str or a compiled pattern, not {pattern!r}")
     try:
         return pattern if isinstance(pattern, re.Pattern) else re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:
@@ -82,14 +82,14 @@ def check_partitions(given: Any) -> list[TopicPartition]:
     is_single = isinstance(given, TopicPartition)  # itself an iterable tuple
     if is_single or isinstance(given, str | bytes) or not isinstance(given, Iterable):
         hint = ": put it into a list" if is_single else ""
-        raise TypeError(f"partitions are a list of TopicPartition(topic, partition), not {given!r}{hint}")
+        raise TypeError(f"partitions must be a list of TopicPartition(topic, partition), not {given!r}{hint}")
     return [check_partition(each) for each in given]
 
 
 def check_times(timestamps: Any) -> dict[TopicPartition, int]:
     """Return the times to look up. Raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(timestamps, Mapping):
-        raise TypeError(f"times to look up are a dict of TopicPartition to milliseconds, not {timestamps!r}")
+        raise TypeError(f"times to look up must be a dict of TopicPartition to milliseconds, not {timestamps!r}")
     return {check_partition(tp): _checked_time(tp, timestamp) for tp, timestamp in timestamps.items()}
 
 

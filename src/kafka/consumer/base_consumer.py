@@ -105,7 +105,7 @@ class BaseConsumer:
         self._check_open()
         if listener is not None and not isinstance(listener, self._listener_types):
             kinds = " or ".join(kind.__name__ for kind in self._listener_types)
-            raise TypeError(f"a listener is a {kinds}, not {type(listener).__name__}")
+            raise TypeError(f"a listener must be a {kinds}, not {type(listener).__name__}")
         if isinstance(topics, SubscriptionPattern):
             if pattern is not None:
                 raise IllegalStateError("subscribe() takes one pattern, not two")
@@ -113,7 +113,7 @@ class BaseConsumer:
         group = self._core.config.group
         if isinstance(pattern, SubscriptionPattern) and (group.group_protocol != "consumer" or group.group_id is None):
             raise IllegalStateError(
-                "a SubscriptionPattern is matched by the coordinator of a group with group_protocol='consumer'; a "
+                "a SubscriptionPattern is evaluated by the coordinator of a group with group_protocol='consumer'; a "
                 "Python regular expression works with every protocol: subscribe(pattern='...')"
             )
         self._core.subscription.subscribe(() if topics is None else topics, pattern, listener)
@@ -338,7 +338,7 @@ class BaseConsumer:
             self._take_ahead()
         states = [self._assigned(tp) for tp in wanted] if wanted else self._core.subscription.states()
         if not states:
-            raise AssertedStateError("no partitions are assigned to seek in")
+            raise AssertedStateError("no partitions are assigned, so there is none to seek in")
         for state in states:
             self._core.reset(state, timestamp)
 

@@ -212,7 +212,7 @@ class GroupOffsets:
         if not deleted:
             return offsets
         log.info(
-            "not committed for group %r, as the topic was deleted and recreated after this was read: %s",
+            "not committed for group %r, because the topic was deleted and recreated after these were read: %s",
             self._group_id,
             ", ".join(f"{tp.topic}-{tp.partition} at {offsets[tp].offset}" for tp in deleted),
         )

@@ -45,10 +45,10 @@ def timestamp_ms(given: datetime) -> int | None:
 def check_topic_name(topic: object) -> str:
     """Return the topic if brokers would accept its name. Raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(topic, str):
-        raise TypeError(f"a topic name is a str, not {type(topic).__name__}: {topic!r}")
+        raise TypeError(f"a topic name must be a str, not {type(topic).__name__}: {topic!r}")
     if not LEGAL_TOPIC_NAME.match(topic) or topic in (".", ".."):
         raise IllegalArgumentError(
-            f"{topic!r} is not a topic name: 1 to 249 of a-z A-Z 0-9 . _ - are allowed, but not '.' or '..'"
+            f"{topic!r} is not a topic name: 1 to 249 characters of a-z A-Z 0-9 . _ - are allowed, except '.' and '..'"
         )
     return topic
 
@@ -73,7 +73,7 @@ def check_offsets(offsets: object) -> dict[TopicPartition, OffsetAndMetadata]:
     """Return the offsets to commit. Raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(offsets, Mapping):
         raise IllegalArgumentError(
-            f"offsets to commit are a dict of TopicPartition to OffsetAndMetadata, not {type(offsets)}"
+            f"offsets to commit must be a dict of TopicPartition to OffsetAndMetadata, not {type(offsets)}"
         )
     return dict(_checked_offset(tp, committed) for tp, committed in offsets.items())
 
@@ -81,7 +81,7 @@ def check_offsets(offsets: object) -> dict[TopicPartition, OffsetAndMetadata]:
 def _checked_offset(tp: object, committed: object) -> tuple[TopicPartition, OffsetAndMetadata]:
     if not isinstance(tp, tuple) or not isinstance(committed, OffsetAndMetadata):
         raise IllegalArgumentError(
-            f"offsets to commit are a dict of TopicPartition to OffsetAndMetadata; there is {tp!r}: {committed!r}"
+            f"offsets to commit must be a dict of TopicPartition to OffsetAndMetadata, not {tp!r}: {committed!r}"
         )
     partition = check_partition(tp)
     offset = whole_number(committed.offset, 0, _MAX_INT64)
@@ -105,7 +105,7 @@ def _checked_metadata(tp: TopicPartition, metadata: object) -> str | None:
     try:
         size = len((metadata or "").encode())
     except UnicodeEncodeError as error:
-        raise IllegalArgumentError(f"the metadata to commit for {tp!r} are no text: {error}") from error
+        raise IllegalArgumentError(f"the metadata to commit for {tp!r} are not valid text: {error}") from error
     if size > _MAX_METADATA:
         raise IllegalArgumentError(
             f"the metadata to commit for {tp!r} has {size} bytes; at most {_MAX_METADATA} are allowed"

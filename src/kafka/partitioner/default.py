@@ -43,7 +43,7 @@ class DefaultPartitioner(Partitioner):
         everything = sorted(cluster.partitions_for_topic(topic) or ())
         if not everything:
             raise ValueError(
-                f"Topic {topic} not found in ClusterMetadata: it is there once the client has asked for it"
+                f"Topic {topic} not found in ClusterMetadata: the client has not requested its metadata yet"
             )
         return self(serialized_key, everything, sorted(cluster.available_partitions_for_topic(topic) or ()))
 
@@ -89,7 +89,7 @@ def _choices(topic: str, cluster: KnownPartitions) -> Collection[int]:
     """Return the partitions with a leader, or all if none has one. Raises `ValueError` if the topic is unknown."""
     choices = cluster.available_partitions_for_topic(topic) or cluster.partitions_for_topic(topic)
     if not choices:
-        raise ValueError(f"Topic {topic} not found in ClusterMetadata: it is there once the client has asked for it")
+        raise ValueError(f"Topic {topic} not found in ClusterMetadata: the client has not requested its metadata yet")
     return choices
 
 

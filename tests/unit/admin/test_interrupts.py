@@ -15,7 +15,10 @@ from kafka.net.fork import owners_on
 from unit.interrupt import PACKAGE, interrupts
 from unit.sampling import EVERY
 
-PATHS = [os.path.join(PACKAGE, *part) for part in (("admin", "client.py"), ("net", "loop.py"), ("net", "loop_call.py"))]
+PATHS = [
+    os.path.join(PACKAGE, *part)
+    for part in (("admin", "client.py"), ("net", "loop_thread.py"), ("net", "loop_call.py"))
+]
 
 
 def assert_nothing_is_left(where):

@@ -45,7 +45,7 @@ async def face(request: pytest.FixtureRequest, broker: EmbeddedBroker) -> AsyncI
 
 @pytest.mark.parametrize("offset", NO_OFFSETS)
 async def test_an_offset_is_an_int64_from_0(face: Face, offset: Any) -> None:
-    with pytest.raises(IllegalArgumentError, match="an offset is a whole number"):
+    with pytest.raises(IllegalArgumentError, match="an offset must be a whole number"):
         await face.seek(TP, offset)
     with pytest.raises(ValueError, match="the offset to commit"):
         await face.commit({TP: OffsetAndMetadata(offset)})
@@ -130,7 +130,7 @@ async def test_one_partition_is_not_several(face: Face) -> None:
             with pytest.raises(TypeError, match="partition"):
                 await call(given)
     for times in (TP, [TP], None):
-        with pytest.raises(TypeError, match="times to look up are a dict"):
+        with pytest.raises(TypeError, match="times to look up must be a dict"):
             await face.offsets_for_times(times)
 
 
@@ -151,7 +151,7 @@ async def test_times_that_cannot_be_are_refused(face: Face, timestamp: Any) -> N
 
 @pytest.mark.parametrize("timeout", NO_TIMEOUTS)
 async def test_a_timeout_is_a_number_from_0(face: Face, timeout: Any) -> None:
-    refused = pytest.raises(IllegalArgumentError, match="a timeout is")
+    refused = pytest.raises(IllegalArgumentError, match="a timeout must be")
     for call in (face.poll, face.poll_columns, face.poll_arrow):
         with refused:
             await call(timeout)
@@ -209,7 +209,7 @@ def test_text_that_cannot_be_sent_is_refused_at_construction(make: Any, option: 
 
 @pytest.mark.parametrize("offsets", [{TP: 5}, {TP: None}, {TOPIC: OffsetAndMetadata(5)}, {None: 5}, [TP], None])
 def test_offsets_to_commit_are_a_dict_of_partitions_to_offsets(offsets: Any) -> None:
-    with pytest.raises(IllegalArgumentError, match="offsets to commit are a dict of TopicPartition"):
+    with pytest.raises(IllegalArgumentError, match="offsets to commit must be a dict of TopicPartition"):
         check_offsets(offsets)
 
 

@@ -85,7 +85,9 @@ async def test_so_many_records_of_each_partition_come_at_a_time(setup: ConsumerS
     assert came == {0: list(range(10)), 1: list(range(10))}
     await consumer.commit()
     assert await committed(setup, setup.first, setup.second) == [10, 10]
-    with pytest.raises(IllegalArgumentError, match="max_records_per_partition is a whole number from 1, not 0"):
+    with pytest.raises(
+        IllegalArgumentError, match="max_records_per_partition must be a whole number of at least 1, not"
+    ):
         await getattr(consumer, call)(max_records_per_partition=0)
 
 

@@ -22,9 +22,10 @@ from unit.sampling import EVERY
 PATHS = [
     os.path.join(PACKAGE, *part)
     for part in (
-        ("consumer", "calls.py"),
-        ("consumer", "drive"),
-        ("net", "loop.py"),
+        ("consumer", "_sync", "calls.py"),
+        ("consumer", "_sync", "poll_loop.py"),
+        ("consumer", "runners"),
+        ("net", "loop_thread.py"),
         ("net", "loop_call.py"),
         ("net", "interruptible.py"),
     )

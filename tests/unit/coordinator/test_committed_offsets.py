@@ -498,7 +498,7 @@ def test_what_was_read_of_a_topic_that_was_created_again_is_left_out(caplog: pyt
         with caplog.at_level(logging.INFO, "kafka.coordinator.committed_offsets"):
             await offsets.commit(read_from(OLD), NO_GENERATION, 10_000)
         assert sent(cluster) == []
-        assert "the topic was deleted and recreated after this was read: t-3 at 10" in caplog.text
+        assert "the topic was deleted and recreated after these were read: t-3 at 10" in caplog.text
         cluster.script("OffsetCommit", committed())
         await offsets.commit(read_from(NEW), NO_GENERATION, 10_000)
         assert sent(cluster) == [10]

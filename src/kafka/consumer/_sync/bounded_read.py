@@ -199,8 +199,8 @@ class BoundedRead:
         """
         if self._typed.is_typed:
             raise IllegalStateError(
-                "key= and value= make typed columns: use batches(), to_arrow(), to_pandas() or to_polars(); for "
-                "records give value_deserializer, such as an AvroDeserializer"
+                "key= and value= create typed columns: use batches(), to_arrow(), to_pandas() or to_polars(); for "
+                "records pass value_deserializer, such as an AvroDeserializer"
             )
         with closing(self._columns(self.ranges, self._progress)) as found:
             for columns in found:
@@ -316,7 +316,7 @@ class BoundedRead:
         """Iterate over the columns of the ranges."""
         if self._reading:
             raise IllegalStateError(
-                "this bounded read is being read already: go on with that, or call kafka.read() again"
+                "this bounded read is already being iterated over: finish that, or call kafka.read() again"
             )
         self._reading = True
         self._losses = Losses(self._skips, self._topic_ids)
@@ -464,7 +464,7 @@ def _offsets(
     elif isinstance(bound, dict):
         strangers = [tp for tp in bound if tp not in first]
         if strangers:
-            raise IllegalArgumentError(f"{name} has {strangers[0]!r}, which is not among the partitions to read")
+            raise IllegalArgumentError(f"{name} contains {strangers[0]!r}, which is not among the partitions to read")
         wanted = {tp: bound.get(tp, default[tp]) for tp in first}
     else:
         assert isinstance(bound, int)

@@ -156,7 +156,7 @@ class BrokerFetcher:
             connection.post_for(reply, self._request(body, 0), version)
             reply.cancel()
         except KafkaError as error:
-            log.debug("broker %d is not told that a fetch session is over: %s", self.node_id, error)
+            log.debug("could not tell broker %d that its fetch session has ended: %s", self.node_id, error)
 
     def _cut(self, sent: "asyncio.Future[int]") -> None:
         self._cut_timer = None
@@ -179,7 +179,7 @@ class BrokerFetcher:
                 try:
                     self._answers.fetch_failed(self, error)
                 except Exception:
-                    log.exception("what follows from a failed fetch could not be done")
+                    log.exception("could not handle the failure of a fetch")
                 await attempts.failed(error)
             else:
                 if attempts.failures:
@@ -222,7 +222,7 @@ class BrokerFetcher:
             self.session.reset(keep_id=code != FetchSessionIdNotFoundError.errno)
             self._session_errors += 1
             if self._session_errors > 1:  # a new session should have resolved the error
-                raise for_code(code)(f"broker {self.node_id} refuses new fetch sessions too")
+                raise for_code(code)(f"broker {self.node_id} also refuses new fetch sessions")
             log.debug("broker %d: %s, so a new session begins", self.node_id, for_code(code).message)
         elif code:
             raise for_code(code)(f"Fetch from broker {self.node_id}")

@@ -82,7 +82,7 @@ class Truncations:
         elif not self._resets:
             self._tell(divergence)
         elif end is None:
-            log.warning("%s; the reset policy says where reading continues", _text(divergence))
+            log.warning("%s; the reset policy decides where reading continues", _text(divergence))
             self._listener.reset_by_policy(state)
         else:
             log.warning("%s; reading continues at %d", _text(divergence), end.offset)

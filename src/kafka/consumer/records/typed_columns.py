@@ -157,7 +157,7 @@ def _replacement(batch: Any, record: ConsumerRecord, error: RecordDeserializatio
             raise TypeError(
                 f"on_deserialization_error returned a record with the {name} {given!r:.60} for the one at offset "
                 f"{error.offset} of partition {tp.partition} of topic {tp.topic!r}, "
-                f"but the column {name!r} is of the type {type_}: return such a {name}, None, or no record"
+                f"but the column {name!r} is of the type {type_}: return a {name} of that type, None, or no record"
             ) from error
     return made
 
@@ -198,8 +198,8 @@ def settled(outcome: Any) -> None:
     if inspect.iscoroutine(outcome):
         outcome.close()
         raise TypeError(
-            "this reader is one of AsyncSchemaRegistryClient, which the asyncio clients take: make one with reader() "
-            "of SchemaRegistryClient"
+            "this reader belongs to an AsyncSchemaRegistryClient, which only asyncio clients accept: create one with "
+            "reader() of a SchemaRegistryClient"
         )
 
 

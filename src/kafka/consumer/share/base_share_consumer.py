@@ -110,7 +110,7 @@ class BaseShareConsumer:
         """
         self._check_mine()
         if callback is not None and not callable(callback):
-            raise TypeError(f"a callback is something that can be called, not {callback!r}")
+            raise TypeError(f"callback must be a callable or None, not {callback!r}")
         self._callback = callback
         self._core.fetcher.wants_outcomes = callback is not None
         if callback is None:
@@ -221,4 +221,4 @@ def _checked_type(given: AcknowledgeType | int) -> AcknowledgeType:
         return AcknowledgeType(given)
     except ValueError:
         known = ", ".join(f"AcknowledgeType.{kind.name}" for kind in AcknowledgeType)
-        raise IllegalArgumentError(f"an acknowledgement is one of {known}, not {given!r}") from None
+        raise IllegalArgumentError(f"an acknowledgement type must be one of {known}, not {given!r}") from None

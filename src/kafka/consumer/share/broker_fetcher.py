@@ -312,7 +312,7 @@ class BrokerShareFetcher:
         tp = self._listener.name_of(key)
         ranges = in_order(Range(one.first_offset, one.last_offset, one.delivery_count) for one in data.acquired_records)
         if tp is None:
-            log.warning("broker %d sent records of %s, which were not requested; they are left to others", *key)
+            log.warning("broker %d sent records of %s, which were not requested; others will receive them", *key)
             return
         if not ranges:
             return
@@ -386,7 +386,7 @@ class BrokerShareFetcher:
         try:
             await self._acknowledge(LAST_EPOCH)
         except KafkaError as error:
-            log.debug("broker %d was not told of the end of a share session: %s", self.node_id, error)
+            log.debug("could not tell broker %d that its share session has ended: %s", self.node_id, error)
 
     def abort(self) -> None:
         """Stop immediately."""

@@ -94,7 +94,7 @@ class Assignors:
         if not common:
             raise KafkaConfigurationError(
                 f"option 'partition_assignment_strategy': {list(self._by_name)} have no rebalance protocol in common: "
-                "some are for cooperative rebalancing alone (KIP-429), others for eager"
+                "some support only cooperative rebalancing (KIP-429), others only eager"
             )
         self.protocol = max(common)
 
@@ -185,7 +185,7 @@ def _assign(
         for tp in assigned_partitions(assignment):
             if owners.setdefault(tp, member_id) != member_id:
                 raise KafkaConfigurationError(
-                    f"assignor {assignor.name!r} gave {tp} to both {owners[tp]!r} and {member_id!r}"
+                    f"assignor {assignor.name!r} assigned {tp} to both {owners[tp]!r} and {member_id!r}"
                 )
         encoded[member_id] = encode_assignment(assignment)
     cooperates = RebalanceProtocol.COOPERATIVE in _protocols_of(assignor)
@@ -202,8 +202,8 @@ def _check_nothing_is_taken_away(
         for tp in member.owned_partitions:
             if owners.get(tp, member_id) != member_id:
                 raise KafkaConfigurationError(
-                    f"assignor {assignor.name!r} is cooperative, but gave {tp} to {owners[tp]!r} while {member_id!r} "
-                    "still has it: leave it out, until its owner has given it up and joined again (KIP-429)"
+                    f"assignor {assignor.name!r} is cooperative, but assigned {tp} to {owners[tp]!r} while "
+                    f"{member_id!r} still owns it: omit it until its owner has revoked it and joined again (KIP-429)"
                 )
 
 

@@ -59,7 +59,7 @@ async def leave_group(
         async with asyncio.timeout(timeout_ms / 1000):
             response = await _ask(client, group_id, member_id, reason, timeout_ms)
     except Exception as error:
-        log.info("the coordinator of group %s was not told that %s leaves: %r", group_id, member_id, error)
+        log.info("could not tell the coordinator of group %s that %s leaves: %r", group_id, member_id, error)
         return
     codes = [response.error_code, *(member.error_code for member in response.members)]
     for code in codes:

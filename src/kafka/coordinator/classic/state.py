@@ -12,14 +12,14 @@ from kafka.errors import IllegalStateError
 class MemberState(enum.Enum):
     """The state of a member."""
 
-    UNJOINED = "not a member: the next poll() gives up what was assigned and joins"
-    JOINING = "JoinGroup is out, or about to be tried again: the coordinator gathers the members"
-    ASSIGNING = "this member leads the group: its assignor works out the assignment"
-    SYNCING = "SyncGroup is out: the coordinator waits for the leader's assignment"
-    ADOPTING = "an assignment is here: the next poll() takes it over"
+    UNJOINED = "not a member: the next poll() gives up the assignment and joins"
+    JOINING = "joining: the coordinator waits for the other members"
+    ASSIGNING = "this member leads the group: its assignor computes the assignment"
+    SYNCING = "SyncGroup was sent: the coordinator waits for the leader's assignment"
+    ADOPTING = "an assignment has arrived: the next poll() adopts it"
     STABLE = "the assignment is in use"
-    REBALANCING = "the group rebalances: the next poll() gives up what was assigned and joins again"
-    FENCED = "another consumer has this group_instance_id: every poll() raises"
+    REBALANCING = "the group rebalances: the next poll() gives up the assignment and joins again"
+    FENCED = "another consumer uses this group_instance_id: every poll() raises"
     CLOSED = "the consumer is closed"
 
 

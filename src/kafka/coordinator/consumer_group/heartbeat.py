@@ -142,8 +142,8 @@ NEEDS = (
     "use group_protocol='classic' until the cluster is upgraded"
 )
 REGEX_NEEDS = (
-    "a SubscriptionPattern is matched by brokers, from Apache Kafka 4.0; with older ones use subscribe(pattern='...') "
-    "with a Python regular expression, which the client matches"
+    "a SubscriptionPattern is evaluated by brokers since Apache Kafka 4.0; with older ones, use "
+    "subscribe(pattern='...') with a Python regular expression, which the client evaluates"
 )
 
 
@@ -152,7 +152,7 @@ class Refusal(enum.Enum):
 
     TRY_AGAIN = "the coordinator is not ready"
     LOOK_FOR_COORDINATOR = "another broker is the coordinator"
-    TELL_AND_TRY_AGAIN = "the caller must know, and it may pass"
+    TELL_AND_TRY_AGAIN = "the error may be transient, but the caller must know"
     JOIN_AGAIN = "the membership is gone"
     GIVE_UP = "no repetition helps"
 
@@ -168,11 +168,11 @@ _MEANINGS = {
 
 _HINTS = {
     UnsupportedVersionError.errno: NEEDS,
-    UnsupportedAssignorError.errno: "group_remote_assignor names an assignor of the broker's: 'uniform' or 'range'",
+    UnsupportedAssignorError.errno: "group_remote_assignor must name an assignor of the broker: 'uniform' or 'range'",
     UnreleasedInstanceIdError.errno: (
         "another consumer has this group_instance_id: close it or wait for its session to expire, then create a new one"
     ),
-    InvalidRegularExpressionError.errno: "the broker matches a SubscriptionPattern with RE2/J, whose syntax it has",
+    InvalidRegularExpressionError.errno: "the broker evaluates a SubscriptionPattern with RE2/J and its syntax",
 }
 
 

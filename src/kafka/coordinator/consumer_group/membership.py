@@ -354,7 +354,7 @@ class ConsumerGroupMembership:
                 response = await self._send(self._requests.leaving(self._member_id))
         except Exception as error:
             self._log.info(
-                "the coordinator of group %s was not told that %s leaves: %r", self.group_id, self._member_id, error
+                "could not tell the coordinator of group %s that %s leaves: %r", self.group_id, self._member_id, error
             )
             return
         if response.error_code:

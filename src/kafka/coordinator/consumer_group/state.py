@@ -13,13 +13,13 @@ class MemberState(enum.Enum):
     """The state of a member."""
 
     UNSUBSCRIBED = "not a member: the next poll() joins"
-    JOINING = "a heartbeat with epoch 0 is out, or about to be"
-    RECONCILING = "what the coordinator wants differs from what is held: the next poll() sees to it"
-    ACKNOWLEDGING = "the caller has taken an assignment over: the next heartbeat says so, and goes out at once"
+    JOINING = "a heartbeat with epoch 0 was sent, or is about to be sent"
+    RECONCILING = "the coordinator's target differs from the assignment: the next poll() adopts it"
+    ACKNOWLEDGING = "the caller has adopted an assignment: an immediate heartbeat reports it"
     STABLE = "the assignment is in use"
-    LEAVING = "the coordinator is being told that the member leaves"
-    FENCED = "the coordinator does not know this member any more: the next poll() loses what was assigned, and joins"
-    STALE = "left for want of a poll(): the next one loses what was assigned, and joins"
+    LEAVING = "the member is leaving the group"
+    FENCED = "the coordinator no longer knows this member: the next poll() gives up the assignment and joins"
+    STALE = "left because poll() was not called: the next one gives up the assignment and joins"
     FATAL = "the coordinator refuses this member: every poll() raises"
 
 

@@ -72,7 +72,7 @@ class TopicNames:
             self._found()
         unknown = topic_ids - new.keys()
         if unknown:
-            raise UnknownTopicIdError(f"topics that are assigned: {', '.join(sorted(map(str, unknown)))}")
+            raise UnknownTopicIdError(f"assigned topics: {', '.join(sorted(map(str, unknown)))}")
 
 
 class Target:

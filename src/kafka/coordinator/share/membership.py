@@ -43,11 +43,11 @@ _SHORTEST_TIMEOUT_MS = 1_000.0
 class ShareMemberState(enum.Enum):
     """The state of a member."""
 
-    UNSUBSCRIBED = "nothing is subscribed to: no member"
+    UNSUBSCRIBED = "not subscribed: not a member"
     JOINING = "the next heartbeat joins the group"
-    STABLE = "a member: heartbeats keep it so"
-    STALE = "it has left, as the caller does not poll: the next poll() joins again"
-    FATAL = "the coordinator refuses it for good: every poll() raises"
+    STABLE = "a member, kept alive by heartbeats"
+    STALE = "left because poll() was not called: the next one joins again"
+    FATAL = "the coordinator refuses this member: every poll() raises"
     CLOSED = "the consumer is closed"
 
 
@@ -230,7 +230,7 @@ class ShareMembership:
     async def _leave_for_want_of_polls(self, idle_s: float) -> None:
         log.warning(
             "share group %s: leaving, as the consumer was not polled for %.1f s, longer than max_poll_interval_ms=%d; "
-            "handle records quicker, take fewer of them with max_poll_records, or raise it",
+            "process records faster, request fewer of them (max_poll_records), or raise it",
             self._group_id,
             idle_s,
             self._max_poll_s * 1000,
@@ -251,7 +251,7 @@ class ShareMembership:
                     min_version=_OLDEST_VERSION,
                 )
         except (KafkaError, TimeoutError) as error:
-            log.debug("share group %s: the coordinator was not told of leaving: %s", self._group_id, error)
+            log.debug("share group %s: could not tell the coordinator of leaving: %s", self._group_id, error)
 
     async def _send(self) -> None:
         topics, epoch, begun = self._topics, self._epoch, self._joins_begun

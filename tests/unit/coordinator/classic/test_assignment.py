@@ -117,7 +117,7 @@ def test_a_cooperative_assignor_that_gives_what_another_member_still_has_is_told
     moves, waits = Keeping({"a": {}, "b": {"t": [1]}}), Keeping({"a": {}, "b": {}})
     with pytest.raises(AssignorFailed) as caught:
         asyncio.run(run_assignor(moves, ClusterMetadata(), members))
-    assert f"'keeping' is cooperative, but gave {tp} to 'b' while 'a' still has it" in str(caught.value.__cause__)
+    assert f"'keeping' is cooperative, but assigned {tp} to 'b' while 'a' still owns it" in str(caught.value.__cause__)
     assert set(asyncio.run(run_assignor(waits, ClusterMetadata(), members))) == {"a", "b"}
     members["a"] = Subscription(["t"])
     assert set(asyncio.run(run_assignor(moves, ClusterMetadata(), members))) == {"a", "b"}

@@ -436,7 +436,7 @@ def test_a_regular_expression_needs_a_broker_that_matches_it() -> None:
         member.topics, member.regex = frozenset(), "t.*"
         member.poll()
         await member.until(MemberState.FATAL)
-        with pytest.raises(UnsupportedVersionError, match="a SubscriptionPattern is matched by brokers"):
+        with pytest.raises(UnsupportedVersionError, match="a SubscriptionPattern is evaluated by brokers"):
             member.take_step()
         member.topics, member.regex = frozenset({"t"}), None
         member.membership.subscription_changed("without it")

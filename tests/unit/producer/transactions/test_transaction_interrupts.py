@@ -20,7 +20,7 @@ PATHS = [
     for part in (
         ("producer", "_sync", "transaction_calls.py"),
         ("producer", "runners.py"),
-        ("net", "loop.py"),
+        ("net", "loop_thread.py"),
         ("net", "loop_call.py"),
     )
 ]
