@@ -10,8 +10,8 @@ from kafka.wire.api.heartbeat import HeartbeatRequest
 from unit.virtual_loop import simulate
 
 
-class Connection:
-    """Notes when it was aborted, and why."""
+class RecordingConnection:
+    """Records when it was aborted, and why."""
 
     described_as = "broker 1 at a:9092"
     ended_here = False
@@ -24,12 +24,12 @@ class Connection:
         self.aborted.append((asyncio.get_running_loop().time() - self._started, error))
 
 
-class Watched:
-    """Deadlines, and what they watch; ``waiting`` is what is kept back."""
+class DeadlinesHarness:
+    """Deadlines with a fake connection; ``waiting`` replaces the send queue."""
 
     def __init__(self, max_idle_ms):
         self.loop = asyncio.get_running_loop()
-        self.connection, self.table, self.waiting = Connection(), InFlightTable(), []
+        self.connection, self.table, self.waiting = RecordingConnection(), InFlightTable(), []
         self.deadlines = Deadlines(self.loop, self.connection, self.table, self.waiting, max_idle_ms)
 
     def request(self, timeout_s):
@@ -44,7 +44,7 @@ class Watched:
 
 def play(scenario, max_idle_ms):
     async def main():
-        await scenario(Watched(max_idle_ms))
+        await scenario(DeadlinesHarness(max_idle_ms))
 
     simulate(main)
 

@@ -18,7 +18,7 @@ def in_virtual_time(scenario):
     return test
 
 
-class Wire:
+class SendQueueHarness:
     """A queue of two requests in flight, and what has left it."""
 
     def __init__(self, limit=2):
@@ -42,7 +42,7 @@ class Wire:
 
 @in_virtual_time
 async def test_no_more_than_the_limit_are_in_flight_and_the_order_stays():
-    wire = Wire()
+    wire = SendQueueHarness()
     wire.put(1, 2, 3, 4)
     assert (wire.sent, len(wire.send_queue)) == ([1, 2], 2)
     wire.answered()
@@ -56,7 +56,7 @@ async def test_no_more_than_the_limit_are_in_flight_and_the_order_stays():
 
 @in_virtual_time
 async def test_what_nobody_waits_for_any_more_does_not_leave():
-    wire = Wire(limit=1)
+    wire = SendQueueHarness(limit=1)
     wire.put(1, 2, 3)
     wire.replies[2].cancel()
     wire.answered()
@@ -65,7 +65,7 @@ async def test_what_nobody_waits_for_any_more_does_not_leave():
 
 @in_virtual_time
 async def test_what_is_held_leaves_when_it_is_let_go():
-    wire = Wire()
+    wire = SendQueueHarness()
     wire.send_queue.hold()
     wire.put(1)
     wire.send_queue.flush()
@@ -76,7 +76,7 @@ async def test_what_is_held_leaves_when_it_is_let_go():
 
 @in_virtual_time
 async def test_a_throttle_keeps_all_back_until_the_latest_of_its_ends():
-    wire = Wire()
+    wire = SendQueueHarness()
     wire.send_queue.throttle(2)
     wire.send_queue.throttle(5)
     wire.send_queue.throttle(1)
@@ -91,7 +91,7 @@ async def test_a_throttle_keeps_all_back_until_the_latest_of_its_ends():
 
 @in_virtual_time
 async def test_closing_gives_who_still_waits_and_sends_nothing_later():
-    wire = Wire()
+    wire = SendQueueHarness()
     wire.send_queue.throttle(2)
     wire.put(1, 2)
     assert wire.send_queue.close() == [wire.replies[1], wire.replies[2]]
@@ -100,7 +100,7 @@ async def test_closing_gives_who_still_waits_and_sends_nothing_later():
     assert wire.sent == []
 
 
-class Checks:
+class RecordedChecks:
     def __init__(self):
         self._loop = asyncio.get_running_loop()
         self.started, self.times = self._loop.time(), []
@@ -113,7 +113,7 @@ class Checks:
 
 @in_virtual_time
 async def test_the_earliest_time_counts_and_forgets_the_others():
-    checks = Checks()
+    checks = RecordedChecks()
     checks.at(5, 3, 4, 3)
     await asyncio.sleep(10)
     assert checks.times == [3]
@@ -124,7 +124,7 @@ async def test_the_earliest_time_counts_and_forgets_the_others():
 
 @in_virtual_time
 async def test_a_check_that_is_called_off_does_not_come_and_another_may_be_asked_for():
-    checks = Checks()
+    checks = RecordedChecks()
     checks.timer.cancel()
     checks.at(5)
     checks.timer.cancel()

@@ -15,7 +15,7 @@ from kafka.net.buffers import FrameBuffer
 from kafka.net.frame_stream import Stream
 
 
-class Ends:
+class ConnectedStream:
     """A stream, and the peer's end of it."""
 
     def __init__(self) -> None:
@@ -40,8 +40,8 @@ class Ends:
 
 
 @pytest.fixture
-async def ends() -> AsyncIterator[Ends]:
-    made = Ends()
+async def connected() -> AsyncIterator[ConnectedStream]:
+    made = ConnectedStream()
     await asyncio.get_running_loop().create_connection(lambda: made.stream, sock=made.ours)
     yield made
     made.stream.abort()
@@ -53,37 +53,39 @@ def framed(payload: bytes) -> bytes:
     return struct.pack(">i", len(payload)) + payload
 
 
-async def test_frames_of_all_sizes_come_whole_in_whatever_pieces_they_were_sent(ends: Ends) -> None:
+async def test_frames_of_all_sizes_come_whole_in_whatever_pieces_they_were_sent(connected: ConnectedStream) -> None:
     payloads = [b"a" * size for size in (3, 40_000, 600_000, 7, 300_000, 1)]
     data = b"".join(map(framed, payloads))
     for start in range(0, len(data), 70_000):
-        await ends.send(data[start : start + 70_000])
-    assert [await asyncio.wait_for(ends.frames.get(), 10) for _ in payloads] == payloads
-    assert ends.wakes_at == 1
+        await connected.send(data[start : start + 70_000])
+    assert [await asyncio.wait_for(connected.frames.get(), 10) for _ in payloads] == payloads
+    assert connected.wakes_at == 1
 
 
-async def test_the_system_tells_of_a_large_frame_when_a_good_part_of_it_has_come(ends: Ends) -> None:
+async def test_the_system_tells_of_a_large_frame_when_a_good_part_of_it_has_come(connected: ConnectedStream) -> None:
     data = framed(b"x" * 1_000_000)
-    await ends.send(data[:1000])
-    while not ends.stream.mid_frame:
+    await connected.send(data[:1000])
+    while not connected.stream.mid_frame:
         await asyncio.sleep(0)
-    assert ends.wakes_at == (256 * 1024 if sys.platform == "linux" else 1)
-    await ends.send(data[1000:])
-    assert len(await asyncio.wait_for(ends.frames.get(), 10)) == 1_000_000
+    assert connected.wakes_at == (256 * 1024 if sys.platform == "linux" else 1)
+    await connected.send(data[1000:])
+    assert len(await asyncio.wait_for(connected.frames.get(), 10)) == 1_000_000
 
 
-async def test_an_end_within_a_large_frame_is_told_at_once(ends: Ends) -> None:
-    await ends.send(framed(b"x" * 1_000_000)[:1000])
-    while not ends.stream.mid_frame:
+async def test_an_end_within_a_large_frame_is_told_at_once(connected: ConnectedStream) -> None:
+    await connected.send(framed(b"x" * 1_000_000)[:1000])
+    while not connected.stream.mid_frame:
         await asyncio.sleep(0)
-    ends.peer.close()
-    assert await asyncio.wait_for(asyncio.shield(ends.lost), 10) is None
+    connected.peer.close()
+    assert await asyncio.wait_for(asyncio.shield(connected.lost), 10) is None
 
 
-async def test_a_loop_whose_sockets_cannot_be_set_is_no_hindrance(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_loop_whose_sockets_cannot_be_set_is_no_hindrance(
+    connected: ConnectedStream, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*arguments: Any) -> None:
         raise TypeError("this socket cannot be set")
 
     monkeypatch.setattr(asyncio.trsock.TransportSocket, "setsockopt", refuse)
-    await ends.send(framed(b"x" * 1_000_000))
-    assert len(await asyncio.wait_for(ends.frames.get(), 10)) == 1_000_000
+    await connected.send(framed(b"x" * 1_000_000))
+    assert len(await asyncio.wait_for(connected.frames.get(), 10)) == 1_000_000

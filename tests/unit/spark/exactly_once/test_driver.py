@@ -51,7 +51,7 @@ def options(batch_id: str | None = None, topic: str | None = "out") -> WriteOpti
     return WriteOptions(topic, (), exactly_once=ExactlyOnceOptions("p", batch_id, None))
 
 
-class Brokers:
+class ScriptedAccess:
     """A `PrefixAccess`: answers from a script, and notes what it is asked."""
 
     prefix = "p"
@@ -161,7 +161,7 @@ async def commit(brokers: Any, results: list[driver_steps.TaskResult], **given: 
 
 
 async def test_a_first_decision_that_is_not_shown_yet_is_waited_for() -> None:
-    brokers = Brokers(None, decision())
+    brokers = ScriptedAccess(None, decision())
     brokers.has_decided_before = True
     made = await plan(brokers)
     assert (made.decided, made.driver) == (decision(), DRIVER)
@@ -174,7 +174,7 @@ async def test_a_first_decision_that_is_not_shown_yet_is_waited_for() -> None:
 
 
 async def test_nobody_is_fenced_where_nothing_was_decided() -> None:
-    brokers = Brokers(None)
+    brokers = ScriptedAccess(None)
     made = await plan(brokers)
     assert (made.decided, made.driver, made.newest, made.is_marked) == (None, None, OLDER, False)
     assert brokers.calls == [("read", False), ("last_driver",), ("open_ids",)]
@@ -182,7 +182,7 @@ async def test_nobody_is_fenced_where_nothing_was_decided() -> None:
 
 @pytest.mark.parametrize("checkpoint", ["", "/another"])
 async def test_nobody_is_fenced_where_it_may_be_another_query(checkpoint: str) -> None:
-    brokers = Brokers(decision())
+    brokers = ScriptedAccess(decision())
     brokers.open = [written(1).transaction.transactional_id]
     assert (await plan(brokers, checkpoint)).driver is None
     assert brokers.asked("read", "fence", "abort_ids") == [("read", False)]
@@ -190,20 +190,20 @@ async def test_nobody_is_fenced_where_it_may_be_another_query(checkpoint: str) -
 
 async def test_nobody_is_fenced_where_neither_write_is_told_a_checkpoint() -> None:
     """Of two such queries one may have the wrong prefix, which is known in the tasks."""
-    brokers = Brokers(decision(checkpoint=""))
+    brokers = ScriptedAccess(decision(checkpoint=""))
     assert (await plan(brokers, "")).driver is None
     assert brokers.asked("fence") == []
 
 
 async def test_a_plan_of_a_write_that_is_told_no_checkpoint_knows_what_was_decided_a_moment_ago() -> None:
-    brokers = Brokers(decision(), decision(written(1), batch=8))
+    brokers = ScriptedAccess(decision(), decision(written(1), batch=8))
     brokers.has_decided_before = True
     assert (await plan(brokers, "")).decided == decision(written(1), batch=8)
 
 
 async def test_a_plan_ends_what_was_left_open() -> None:
     kept, other, lost = written(1), written(2), written(3)
-    brokers = Brokers(decision(kept, lost))
+    brokers = ScriptedAccess(decision(kept, lost))
     brokers.open = [each.transaction.transactional_id for each in (kept, other, lost)]
     brokers.failures[lost.transaction.transactional_id] = ProducerFencedError()  # its producer has begun another one
     await plan(brokers)
@@ -212,7 +212,7 @@ async def test_a_plan_ends_what_was_left_open() -> None:
 
 
 async def test_what_was_decided_is_not_aborted_where_it_is_not_known_to_be_committed() -> None:
-    brokers = Brokers(decision(written(1)))
+    brokers = ScriptedAccess(decision(written(1)))
     brokers.open = [written(number).transaction.transactional_id for number in (1, 2)]
     brokers.failures[brokers.open[0]] = KafkaTimeoutError("late")
     with pytest.raises(KafkaTimeoutError, match="late"):
@@ -222,20 +222,20 @@ async def test_what_was_decided_is_not_aborted_where_it_is_not_known_to_be_commi
 
 @pytest.mark.parametrize(("longest", "timeout_ms"), [(None, 900_000), (LONGEST_MS, 900_000), (5_000, 5_000)])
 async def test_a_transaction_may_take_as_long_as_brokers_allow(longest: int | None, timeout_ms: int) -> None:
-    brokers = Brokers(None)
+    brokers = ScriptedAccess(None)
     brokers.longest = longest
     assert (await plan(brokers)).timeout_ms == timeout_ms
 
 
 async def test_attempts_and_batch_writes_without_a_name_are_told_apart() -> None:
-    plans = [await plan(Brokers(None), "") for _ in range(3)]
+    plans = [await plan(ScriptedAccess(None), "") for _ in range(3)]
     assert len({each.token for each in plans}) == len({each.run for each in plans}) == 3
-    named = await plan(Brokers(None), "", "x")
+    named = await plan(ScriptedAccess(None), "", "x")
     assert named.run == "transactionalBatchId x"
 
 
 async def test_a_batch_is_decided_before_it_is_committed() -> None:
-    brokers = Brokers(decision())
+    brokers = ScriptedAccess(decision())
     await commit(brokers, result(written(1), written(2)))
     names = [written(number).transaction.transactional_id for number in (1, 2)]
     wanted = decision(written(1), written(2), batch=8)
@@ -246,7 +246,7 @@ async def test_a_batch_is_decided_before_it_is_committed() -> None:
 
 
 async def test_a_driver_that_was_not_sure_fences_others_before_it_decides() -> None:
-    brokers = Brokers(decision())
+    brokers = ScriptedAccess(decision())
     brokers.open = [written(number).transaction.transactional_id for number in (1, 2)]
     await commit(brokers, result(written(1), by=None, checkpoint=""))
     steps = [call[0] for call in brokers.asked("open_ids", "fence", "abort_ids", "decide", "commit")]
@@ -260,7 +260,7 @@ async def test_a_driver_that_was_not_sure_ends_nothing_where_another_one_came_si
     failure: Exception,
 ) -> None:
     """That one may have found the transactions of this write open, and may yet abort them."""
-    brokers = Brokers(None)
+    brokers = ScriptedAccess(None)
     brokers.open = [written(number).transaction.transactional_id for number in (1, 2)]
     brokers.failures["fence"] = failure
     with pytest.raises(DriverFencedError, match="another driver has taken over transactionalIdPrefix 'p'"):
@@ -270,7 +270,7 @@ async def test_a_driver_that_was_not_sure_ends_nothing_where_another_one_came_si
 
 async def test_a_plan_looks_for_what_is_open_before_it_fences_others() -> None:
     """What is written later may belong to a driver that can still decide it."""
-    brokers = Brokers(decision())
+    brokers = ScriptedAccess(decision())
     await plan(brokers)
     assert [call[0] for call in brokers.asked("open_ids", "fence")] == ["open_ids", "fence"]
 
@@ -280,7 +280,7 @@ async def test_a_plan_looks_for_what_is_open_before_it_fences_others() -> None:
 async def test_a_plan_notes_that_the_last_named_batch_write_is_committed_before_others_follow(
     finished: bool, can_note: bool, failure: Exception | None, caplog: Any
 ) -> None:
-    brokers = Brokers(decision(written(9), query=BATCH_WRITE, run="transactionalBatchId x"))
+    brokers = ScriptedAccess(decision(written(9), query=BATCH_WRITE, run="transactionalBatchId x"))
     brokers.finished, brokers.can_note = finished, can_note
     brokers.failures[written(9).transaction.transactional_id] = failure
     made = await plan(brokers, "", "y")
@@ -293,7 +293,7 @@ async def test_a_plan_notes_that_the_last_named_batch_write_is_committed_before_
 
 async def test_a_plan_commits_what_the_last_batch_write_without_a_name_has_decided() -> None:
     lost = written(8).transaction
-    brokers = Brokers(decision(written(8), written(9), query=BATCH_WRITE))
+    brokers = ScriptedAccess(decision(written(8), written(9), query=BATCH_WRITE))
     brokers.failures[lost.transactional_id] = ProducerFencedError()
     assert (await plan(brokers, "")).committed == {written(9).transaction}
     assert brokers.asked("commit", "note_finished") == [
@@ -302,21 +302,21 @@ async def test_a_plan_commits_what_the_last_batch_write_without_a_name_has_decid
 
 
 async def test_a_plan_is_not_made_while_the_last_batch_write_may_still_be_committed() -> None:
-    brokers = Brokers(decision(written(9), query=BATCH_WRITE))
+    brokers = ScriptedAccess(decision(written(9), query=BATCH_WRITE))
     brokers.failures[written(9).transaction.transactional_id] = KafkaTimeoutError("late")
     with pytest.raises(KafkaTimeoutError, match="late"):
         await plan(brokers, "")
 
 
 async def test_batch_writes_are_numbered() -> None:
-    brokers = Brokers(decision(query=BATCH_WRITE, run="before", batch=41))
+    brokers = ScriptedAccess(decision(query=BATCH_WRITE, run="before", batch=41))
     await commit(brokers, result(written(1), query=BATCH_WRITE, run="now", batch=0, by=None), batch_id="x")
     ((_, decided, _, batch_id),) = brokers.asked("decide")
     assert (decided.batch, batch_id) == (42, "x")
 
 
 async def test_a_batch_write_that_was_decided_meanwhile_is_not_decided_again() -> None:
-    brokers = Brokers(decision(query=BATCH_WRITE, run="before"))
+    brokers = ScriptedAccess(decision(query=BATCH_WRITE, run="before"))
     brokers.marked = [True]
     await commit(brokers, result(written(1), query=BATCH_WRITE, run="now", batch=0, by=None), batch_id="x")
     assert brokers.asked("decide", "commit") == []
@@ -324,7 +324,7 @@ async def test_a_batch_write_that_was_decided_meanwhile_is_not_decided_again() -
 
 
 async def test_a_batch_write_that_another_driver_has_decided_is_done_though_that_has_fenced_this_one() -> None:
-    brokers = Brokers(decision(query=BATCH_WRITE, run="before"))
+    brokers = ScriptedAccess(decision(query=BATCH_WRITE, run="before"))
     brokers.marked = [True, True]
     brokers.failures["fence"] = ProducerFencedError()
     await commit(brokers, result(written(1), query=BATCH_WRITE, run="now", batch=0, by=None), batch_id="x")
@@ -333,7 +333,7 @@ async def test_a_batch_write_that_another_driver_has_decided_is_done_though_that
 
 
 async def test_nothing_is_decided_where_another_producer_has_a_transaction_open_under_the_same_name() -> None:
-    brokers = Brokers(decision())
+    brokers = ScriptedAccess(decision())
     brokers.task_epoch = 4
     with pytest.raises(NotDecidedError, match="with epoch 4 instead of 3"):
         await commit(brokers, result(written(1)))
@@ -341,7 +341,7 @@ async def test_nothing_is_decided_where_another_producer_has_a_transaction_open_
 
 
 async def test_what_a_write_that_was_decided_meanwhile_has_open_need_not_be_open_any_more() -> None:
-    brokers = Brokers(decision(query=BATCH_WRITE, run="before"))
+    brokers = ScriptedAccess(decision(query=BATCH_WRITE, run="before"))
     brokers.marked, brokers.task_epoch = [True], 4
     await commit(brokers, result(written(1), query=BATCH_WRITE, run="now", batch=0, by=None), batch_id="x")
     assert brokers.asked("decide", "commit") == []
@@ -349,7 +349,7 @@ async def test_what_a_write_that_was_decided_meanwhile_has_open_need_not_be_open
 
 @pytest.mark.parametrize("finished", [False, True])
 async def test_a_batch_write_is_committed_again_unless_all_of_it_is_known_to_be(finished: bool) -> None:
-    brokers = Brokers(decision(written(9), query=BATCH_WRITE, run="x"))
+    brokers = ScriptedAccess(decision(written(9), query=BATCH_WRITE, run="x"))
     brokers.marked, brokers.finished = [True], finished
     await commit(brokers, result(None, query=BATCH_WRITE, run="x", batch=0, by=None), batch_id="x")  # type: ignore[arg-type]
     steps = [("commit", written(9).transaction.transactional_id), ("note_finished", "x", WHERE, 7)]
@@ -367,14 +367,14 @@ async def test_a_batch_write_is_committed_again_unless_all_of_it_is_known_to_be(
 async def test_where_a_decision_is_kept(
     topic: str | None, kept: TopicPartition | None, slots: tuple[Written, ...], where: TopicPartition
 ) -> None:
-    brokers = Brokers(decision() if kept else None, where=kept)
+    brokers = ScriptedAccess(decision() if kept else None, where=kept)
     await commit(brokers, result(*slots), topic=topic)
     assert brokers.asked("decide")[0][2] == where
 
 
 async def test_a_replay_is_committed_and_becomes_the_new_runs() -> None:
     decided = decision(written(9), batch=8)
-    brokers = Brokers(decided)
+    brokers = ScriptedAccess(decided)
     await commit(brokers, result(None, run="another run"))  # type: ignore[arg-type]  # nothing was written
     assert brokers.asked("commit", "abort", "decide") == [
         ("commit", written(9).transaction.transactional_id),
@@ -384,7 +384,7 @@ async def test_a_replay_is_committed_and_becomes_the_new_runs() -> None:
 
 @pytest.mark.parametrize(("age_ms", "warned"), [(30_000, False), (30_001, True)])
 async def test_a_batch_that_takes_half_the_time_is_warned_of(age_ms: int, warned: bool, caplog: Any) -> None:
-    brokers = Brokers(decision())
+    brokers = ScriptedAccess(decision())
     brokers.age_ms = age_ms
     await commit(brokers, result(written(1)))
     assert [each.levelno for each in caplog.records] == [logging.WARNING] * warned
@@ -392,7 +392,7 @@ async def test_a_batch_that_takes_half_the_time_is_warned_of(age_ms: int, warned
 
 @pytest.mark.parametrize("failure", [ProducerFencedError(), InvalidProducerEpochError()])
 async def test_a_driver_that_was_fenced_commits_nothing(failure: Exception) -> None:
-    brokers = Brokers(decision())
+    brokers = ScriptedAccess(decision())
     brokers.failures["decide"] = failure
     with pytest.raises(DriverFencedError):
         await commit(brokers, result(written(1)))
@@ -401,7 +401,7 @@ async def test_a_driver_that_was_fenced_commits_nothing(failure: Exception) -> N
 
 @pytest.mark.parametrize("by", [DRIVER, None])
 async def test_a_driver_that_slept_while_another_went_on_is_told_so(by: TransactionIdentity | None) -> None:
-    brokers = Brokers(decision(batch=9, run="of another driver"))
+    brokers = ScriptedAccess(decision(batch=9, run="of another driver"))
     with pytest.raises(DriverFencedError, match="another driver has taken over transactionalIdPrefix 'p'"):
         await commit(brokers, result(written(1), by=by))
     assert brokers.asked("fence", "decide", "commit") == []
@@ -409,7 +409,7 @@ async def test_a_driver_that_slept_while_another_went_on_is_told_so(by: Transact
 
 @pytest.mark.parametrize("newer", [DRIVER._replace(producer_epoch=6), DRIVER._replace(producer_id=2, producer_epoch=0)])
 async def test_a_driver_that_slept_aborts_nothing_of_the_one_that_took_over(newer: TransactionIdentity) -> None:
-    brokers = Brokers(decision(batch=8, run="of another driver"))
+    brokers = ScriptedAccess(decision(batch=8, run="of another driver"))
     brokers.open = [written(1).transaction.transactional_id]
     brokers.driver = newer
     with pytest.raises(DriverFencedError, match="another driver has taken over transactionalIdPrefix 'p'"):
@@ -418,21 +418,21 @@ async def test_a_driver_that_slept_aborts_nothing_of_the_one_that_took_over(newe
 
 
 async def test_a_driver_is_told_so_too_where_the_other_ones_batch_is_shown_only_once_that_is_fenced() -> None:
-    brokers = Brokers(decision(), decision(batch=9, run="of another driver"))
+    brokers = ScriptedAccess(decision(), decision(batch=9, run="of another driver"))
     with pytest.raises(DriverFencedError, match="another driver has taken over transactionalIdPrefix 'p'"):
         await commit(brokers, result(written(1), by=None))
     assert brokers.asked("decide", "commit") == []
 
 
 async def test_a_prefix_that_has_become_another_querys_is_not_called_taken_over_by_a_driver() -> None:
-    brokers = Brokers(decision(query="another", batch=9))
+    brokers = ScriptedAccess(decision(query="another", batch=9))
     with pytest.raises(PrefixInUseError, match="belongs to query another"):
         await commit(brokers, result(written(1)))
     assert brokers.asked("decide", "commit") == []
 
 
 async def test_a_batch_write_is_not_noted_as_committed_before_it_is() -> None:
-    brokers = Brokers(None)
+    brokers = ScriptedAccess(None)
     brokers.failures[written(1).transaction.transactional_id] = KafkaTimeoutError("late")
     with pytest.raises(KafkaTimeoutError):
         await commit(brokers, result(written(1), query=BATCH_WRITE, run="x", batch=0), batch_id="x")
@@ -447,14 +447,14 @@ async def test_a_batch_write_is_not_noted_as_committed_before_it_is() -> None:
     [(KafkaTimeoutError("late"), KafkaTimeoutError), (ProducerFencedError(), TransactionLostError)],
 )
 async def test_what_may_still_be_committed_is_not_called_lost(failure: Exception, raised: type[Exception]) -> None:
-    brokers = Brokers(decision())
+    brokers = ScriptedAccess(decision())
     brokers.failures[written(1).transaction.transactional_id] = failure
     with pytest.raises(raised):
         await commit(brokers, result(written(1), written(2)))
 
 
 async def test_an_abort_ends_the_decision_first_and_then_what_was_written() -> None:
-    brokers = Brokers(decision())
+    brokers = ScriptedAccess(decision())
     await driver_steps.abort(brokers, [None, *result(written(1))])  # type: ignore[arg-type]  # a fake
     assert brokers.asked("abort", "read") == [
         ("abort", "p-driver"),
@@ -464,20 +464,20 @@ async def test_an_abort_ends_the_decision_first_and_then_what_was_written() -> N
 
 
 async def test_nothing_of_what_was_decided_is_aborted(caplog: Any) -> None:
-    brokers = Brokers(decision(written(1)))
+    brokers = ScriptedAccess(decision(written(1)))
     await driver_steps.abort(brokers, result(written(1), written(2)))  # type: ignore[arg-type]  # a fake
     assert brokers.asked("abort") == [("abort", "p-driver")]
     assert "will be committed when it is replayed" in caplog.text
 
 
 async def test_an_abort_of_nothing_asks_nothing() -> None:
-    brokers = Brokers(None)
+    brokers = ScriptedAccess(None)
     await driver_steps.abort(brokers, [None, *result(None)])  # type: ignore[arg-type]  # a fake, and nothing was written
     assert brokers.calls == []
 
 
 async def test_what_was_not_aborted_is_told(caplog: Any) -> None:
-    brokers = Brokers(None)
+    brokers = ScriptedAccess(None)
     brokers.failures[written(1).transaction.transactional_id] = KafkaTimeoutError("late")
     await driver_steps.abort(brokers, result(written(1)))  # type: ignore[arg-type]  # a fake
     assert "late" in caplog.text

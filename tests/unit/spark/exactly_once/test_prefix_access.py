@@ -44,7 +44,7 @@ def decision(batch: int, checkpoint: str = "/checkpoint") -> Decision:
     return Decision("query", "run", batch, checkpoint, 7, tuple(slots))
 
 
-class Shown(PrefixAccess):
+class ScriptedOffsets(PrefixAccess):
     """What brokers show of the parts: at first of one decision or of another, and once it is stable of the newer."""
 
     def __init__(self, *shown: Decision, stable: Decision | None) -> None:
@@ -73,20 +73,20 @@ class Shown(PrefixAccess):
     ids=["of the batch before", "of another run", "not there yet"],
 )
 async def test_parts_of_two_decisions_are_not_taken_for_one(first, others):
-    access = Shown(first, others, stable=first)
+    access = ScriptedOffsets(first, others, stable=first)
     assert len(to_parts(first, "p")) > 2
     assert await access.read(stable=False) == (first, WHERE)
     assert True in access.asked
 
 
 async def test_parts_that_belong_together_are_read_once():
-    access = Shown(decision(8), stable=None)
+    access = ScriptedOffsets(decision(8), stable=None)
     assert await access.read(stable=False) == (decision(8), WHERE)
     assert access.asked == [False] * len(to_parts(decision(8), "p"))
 
 
 async def test_parts_that_are_gone_are_told_with_what_to_do():
-    access = Shown(decision(8), decision(7), stable=None)
+    access = ScriptedOffsets(decision(8), decision(7), stable=None)
     with pytest.raises(
         ExactlyOnceError,
         match=r"cannot read the last decision under .*'p': only 1 of its \d parts exist .*delete these",
@@ -165,7 +165,7 @@ def test_only_transactions_of_tasks_of_the_prefix_are_open_ones():
 async def test_whether_a_batch_write_is_known_waits_for_one_that_is_being_decided():
     asked = []
 
-    class Marks(Shown):
+    class Marks(ScriptedOffsets):
         async def _offsets(self, group: str, stable: bool) -> dict[TopicPartition, OffsetAndMetadata]:
             asked.append((group, stable))
             return {}
@@ -178,7 +178,7 @@ async def test_whether_a_batch_write_is_known_waits_for_one_that_is_being_decide
 async def test_a_batch_write_that_was_decided_is_known_as_committed_once_that_was_noted(noted, finished):
     asked = []
 
-    class Marks(Shown):
+    class Marks(ScriptedOffsets):
         async def _offsets(self, group: str, stable: bool) -> dict[TopicPartition, OffsetAndMetadata]:
             asked.append((group, stable))
             return {} if noted is None else {WHERE: OffsetAndMetadata(0, noted, -1)}
@@ -192,7 +192,7 @@ async def test_a_batch_write_is_not_called_failed_where_it_cannot_be_noted_that_
         raise GroupAuthorizationFailedError("no")
 
     monkeypatch.setattr(prefix_access, "alter_group_offsets", refuse)
-    access = Shown(stable=None)
+    access = ScriptedOffsets(stable=None)
     access._requests = None
     await access.note_finished("x", WHERE, 0)
 
@@ -208,7 +208,7 @@ async def test_a_batch_write_is_not_called_failed_where_it_cannot_be_noted_that_
     ],
 )
 async def test_a_decision_is_waited_for_until_all_of_it_is_shown(states, decided):
-    class Described(Shown):
+    class Described(ScriptedOffsets):
         async def describe(self, transactional_ids):
             state = states.pop(0)
             if state is None:

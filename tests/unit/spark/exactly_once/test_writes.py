@@ -23,7 +23,7 @@ async def die(*_: object) -> None:
     raise ConnectionError("it is dead")
 
 
-class Writes:
+class DriverAndTask:
     """A driver, and the process of a task."""
 
     def __init__(self, broker: EmbeddedBroker, **given: str) -> None:
@@ -69,7 +69,7 @@ def broker() -> Iterator[EmbeddedBroker]:
 
 
 def test_each_micro_batch_of_a_foreach_batch_function_is_written_though_all_have_one_batch_id(broker):
-    writes = Writes(broker, transactionalBatchId="the same for all")
+    writes = DriverAndTask(broker, transactionalBatchId="the same for all")
     writes.micro_batch(0, "a")
     writes.micro_batch(1, "b")
     writes.micro_batch(1, "b", run="after a crash")
@@ -77,14 +77,14 @@ def test_each_micro_batch_of_a_foreach_batch_function_is_written_though_all_have
 
 
 def test_a_batch_write_that_was_committed_under_its_name_is_not_written_again(broker):
-    writes = Writes(broker, transactionalBatchId="a night's")
+    writes = DriverAndTask(broker, transactionalBatchId="a night's")
     writes.batch("a")
     writes.batch("a")
     assert writes.committed() == ["a"]
 
 
 def test_a_batch_write_that_was_committed_before_its_tasks_began_is_not_sent_again(broker):
-    writes = Writes(broker, transactionalBatchId="a night's")
+    writes = DriverAndTask(broker, transactionalBatchId="a night's")
     writes.batch("a")
     again = writes.batch_task("a", "b")
     assert (again.written, again.rows) == (None, 2)
@@ -92,7 +92,7 @@ def test_a_batch_write_that_was_committed_before_its_tasks_began_is_not_sent_aga
 
 def test_a_micro_batch_is_written_under_a_batch_id_that_an_earlier_one_was_noted_under(broker):
     """A batch write, or the first micro-batch of a function with an earlier version."""
-    writes = Writes(broker, transactionalBatchId="the same for all")
+    writes = DriverAndTask(broker, transactionalBatchId="the same for all")
     writes.batch("a")
     writes.ask(lambda access: access.forget())
     assert writes.plan().is_marked
@@ -101,7 +101,7 @@ def test_a_micro_batch_is_written_under_a_batch_id_that_an_earlier_one_was_noted
 
 
 def test_a_batch_write_that_was_committed_is_not_called_lost_after_another_one_has_failed(broker):
-    first, second = (Writes(broker, transactionalBatchId=name) for name in ("first", "second"))
+    first, second = (DriverAndTask(broker, transactionalBatchId=name) for name in ("first", "second"))
     second.producers = first.producers
     first.batch("a")
     failed = second.batch_task("b")
@@ -111,7 +111,7 @@ def test_a_batch_write_that_was_committed_is_not_called_lost_after_another_one_h
 
 
 def test_it_is_not_called_lost_either_where_it_was_not_noted_as_committed(broker, monkeypatch):
-    first, second = (Writes(broker, transactionalBatchId=name) for name in ("first", "second"))
+    first, second = (DriverAndTask(broker, transactionalBatchId=name) for name in ("first", "second"))
     second.producers = first.producers
     with monkeypatch.context() as dying:
         dying.setattr(PrefixAccess, "note_finished", die)
@@ -124,7 +124,7 @@ def test_it_is_not_called_lost_either_where_it_was_not_noted_as_committed(broker
 
 
 def test_batch_writes_one_after_the_other_use_the_same_transactional_id(broker):
-    writes = Writes(broker)
+    writes = DriverAndTask(broker)
     results = []
     for value in ("a", "b"):
         results.append(writes.batch_task(value))
@@ -135,7 +135,7 @@ def test_batch_writes_one_after_the_other_use_the_same_transactional_id(broker):
 
 def test_a_batch_write_goes_on_where_its_driver_died_while_it_decided(broker, monkeypatch):
     monkeypatch.setattr(prefix_access, "LIMIT_MS", 10_000)
-    writes = Writes(broker, transactionalBatchId="a night's")
+    writes = DriverAndTask(broker, transactionalBatchId="a night's")
     with monkeypatch.context() as dying:
         dying.setattr(TransactionRequests, "end", die)
         with pytest.raises(ConnectionError):
@@ -145,7 +145,7 @@ def test_a_batch_write_goes_on_where_its_driver_died_while_it_decided(broker, mo
 
 
 def test_what_was_decided_a_moment_ago_is_not_aborted_by_the_next_task_of_its_process(broker, monkeypatch):
-    writes = Writes(broker)
+    writes = DriverAndTask(broker)
     writes.micro_batch(0, "a")
     before = writes.ask(lambda access: access.read(stable=False))
     with monkeypatch.context() as dying:
@@ -164,7 +164,7 @@ def test_what_was_decided_a_moment_ago_is_not_aborted_by_the_next_task_of_its_pr
 
 @pytest.mark.slow
 def test_batches_of_many_tasks_in_one_process_are_committed_under_the_same_transactional_ids(broker):
-    writes = Writes(broker)
+    writes = DriverAndTask(broker)
     names = set()
     for number in range(3):
         plan = writes.plan()
@@ -178,7 +178,7 @@ def test_batches_of_many_tasks_in_one_process_are_committed_under_the_same_trans
 
 def test_what_was_left_open_is_aborted_where_brokers_allow_short_transactions_only():
     with EmbeddedBroker(transaction_max_timeout_ms=30_000) as broker:
-        writes = Writes(broker, **{"kafka.transaction.timeout.ms": "20000"})
+        writes = DriverAndTask(broker, **{"kafka.transaction.timeout.ms": "20000"})
         plan = writes.plan()
         for _ in range(2):
             writes.task(plan, Write("p", "query", "run", 0, ""), "of a task that was given up")

@@ -104,7 +104,7 @@ def test_a_stream_ends_or_reads_the_new_topic_from_its_beginning(
     assert "reading continues" not in caplog.text  # at the same offsets: the source has said what it does
 
 
-class Planned:
+class PlannedStream:
     """A stream that has planned a micro-batch of all that the topic has."""
 
     def __init__(self, topic: Topic, strict: bool) -> None:
@@ -126,10 +126,10 @@ class Planned:
 
 
 @pytest.fixture
-def strict_and_lenient(topic: Topic) -> Iterator[list[Planned]]:
+def strict_and_lenient(topic: Topic) -> Iterator[list[PlannedStream]]:
     topic.fill(BEFORE)
     with contextlib.ExitStack() as stack:
-        both = [Planned(topic, strict) for strict in (True, False)]
+        both = [PlannedStream(topic, strict) for strict in (True, False)]
         for each in both:
             stack.callback(each.close)
         yield both
@@ -137,7 +137,7 @@ def strict_and_lenient(topic: Topic) -> Iterator[list[Planned]]:
 
 @pytest.mark.slow
 def test_a_micro_batch_that_was_planned_before_reads_nothing_of_the_new_topic(
-    topic: Topic, partitions: int, strict_and_lenient: list[Planned]
+    topic: Topic, partitions: int, strict_and_lenient: list[PlannedStream]
 ) -> None:
     topic.make_again(partitions)
     topic.fill(BEFORE * 2, b"new")  # the offsets of the plan are there
@@ -152,7 +152,7 @@ def test_a_micro_batch_that_was_planned_before_reads_nothing_of_the_new_topic(
 
 @pytest.mark.slow
 def test_a_micro_batch_that_runs_reads_nothing_of_the_new_topic(
-    topic: Topic, partitions: int, strict_and_lenient: list[Planned]
+    topic: Topic, partitions: int, strict_and_lenient: list[PlannedStream]
 ) -> None:
     strict, lenient = strict_and_lenient
     with ClusterLookup(strict.options) as lookup, contextlib.ExitStack() as stack:
@@ -203,7 +203,7 @@ def test_a_sink_goes_on_with_the_new_topic(topic: Topic, partitions: int) -> Non
     assert {each.partition for each in found} == set(range(partitions))
 
 
-class ExactlyOnce:
+class ExactlyOnceQuery:
     """A query that writes thirty rows in each micro-batch, exactly once."""
 
     def __init__(self, topic: Topic) -> None:
@@ -230,13 +230,13 @@ class ExactlyOnce:
 
 
 @pytest.fixture
-def exactly_once(topic: Topic) -> Iterator[ExactlyOnce]:
-    with contextlib.closing(ExactlyOnce(topic)) as query:
+def exactly_once(topic: Topic) -> Iterator[ExactlyOnceQuery]:
+    with contextlib.closing(ExactlyOnceQuery(topic)) as query:
         yield query
 
 
 def test_a_sink_that_writes_exactly_once_goes_on_with_the_new_topic(
-    topic: Topic, partitions: int, exactly_once: ExactlyOnce
+    topic: Topic, partitions: int, exactly_once: ExactlyOnceQuery
 ) -> None:
     exactly_once.micro_batch(0)
     topic.make_again(partitions)
@@ -247,7 +247,7 @@ def test_a_sink_that_writes_exactly_once_goes_on_with_the_new_topic(
 
 @pytest.mark.slow
 def test_a_micro_batch_that_has_written_to_the_deleted_topic_is_committed_and_gone_with_it(
-    topic: Topic, partitions: int, exactly_once: ExactlyOnce
+    topic: Topic, partitions: int, exactly_once: ExactlyOnceQuery
 ) -> None:
     exactly_once.micro_batch(0)
     exactly_once.micro_batch(1, before_commit=lambda: topic.make_again(partitions))

@@ -27,7 +27,7 @@ def values(*rows: bytes) -> pa.RecordBatch:
     return pa.record_batch([pa.array(rows, pa.binary())], names=["value"])
 
 
-class Reads:
+class FakeReadTask:
     """Stands for `read_task`: gives batches, or raises; remembers what was asked, and how much of it was taken."""
 
     def __init__(self, *batches: pa.RecordBatch | BaseException) -> None:
@@ -46,7 +46,7 @@ class Reads:
             yield each
 
 
-def planned(reads: Reads, columns=("value",), clock=lambda: 0.0, **options: str) -> PlannedRows:
+def planned(reads: FakeReadTask, columns=("value",), clock=lambda: 0.0, **options: str) -> PlannedRows:
     return PlannedRows(parse_read({**BASE, **options}, streaming=True), columns, frozenset(), clock, reads)
 
 
@@ -55,13 +55,13 @@ def test_a_plan_is_read_when_it_is_asked_for_where_no_thread_can_begin(monkeypat
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr("threading.Thread.start", refuse)
-    rows = planned(Reads(values(b"a")))
+    rows = planned(FakeReadTask(values(b"a")))
     rows.begin([SMALL])
     assert rows.of([SMALL]) == [values(b"a")]
 
 
 def test_a_small_plan_of_one_task_is_read():
-    reads = Reads(values(b"a", b"b"), values(b"c"))
+    reads = FakeReadTask(values(b"a", b"b"), values(b"c"))
     assert planned(reads).of([SMALL]) == [values(b"a", b"b"), values(b"c")]
     assert reads.asked == [(("value",), SMALL, frozenset())]
 
@@ -76,23 +76,23 @@ def test_a_small_plan_of_one_task_is_read():
     ],
 )
 def test_a_plan_of_several_tasks_of_none_or_of_many_offsets_is_for_tasks(tasks):
-    reads = Reads(values(b"a"))
+    reads = FakeReadTask(values(b"a"))
     assert planned(reads).of(tasks) is None
     assert reads.asked == []
 
 
 def test_headers_are_for_tasks():
-    reads = Reads(values(b"a"))
+    reads = FakeReadTask(values(b"a"))
     assert planned(reads, columns=("value", "headers")).of([SMALL]) is None
     assert reads.asked == []
 
 
 def test_a_plan_without_records_is_for_a_task():
-    assert planned(Reads()).of([SMALL]) is None
+    assert planned(FakeReadTask()).of([SMALL]) is None
 
 
 def test_large_records_are_for_tasks_and_are_not_tried_again():
-    reads = Reads(values(b"a" * MOST_BYTES), values(b"b"))
+    reads = FakeReadTask(values(b"a" * MOST_BYTES), values(b"b"))
     found = planned(reads)
     assert found.of([SMALL]) is None
     assert reads.taken == 1
@@ -104,7 +104,7 @@ def test_large_records_are_for_tasks_and_are_not_tried_again():
 
 def test_after_a_failure_tasks_read_for_a_while():
     now = [100.0]
-    reads = Reads(OSError("no way there"))
+    reads = FakeReadTask(OSError("no way there"))
     found = planned(reads, clock=lambda: now[0])
     assert found.of([SMALL]) is None
     now[0] += RETRY_AFTER_S - 1
@@ -116,13 +116,13 @@ def test_after_a_failure_tasks_read_for_a_while():
 
 
 def test_the_planner_is_less_patient_than_a_task():
-    reads = Reads(values(b"a"))
+    reads = FakeReadTask(values(b"a"))
     planned(reads, **{"kafkaconsumer.polltimeoutms": "8000"}).of([SMALL])
     assert reads.patience_ms == 2_000
 
 
 def test_what_was_begun_is_not_read_again_and_another_plan_is():
-    reads = Reads(values(b"a"))
+    reads = FakeReadTask(values(b"a"))
     found = planned(reads)
     found.begin([SMALL])
     assert found.of([SMALL]) == [values(b"a")]
@@ -141,14 +141,14 @@ def test_what_was_begun_is_not_read_again_and_another_plan_is():
 
 
 def test_an_interrupt_of_what_was_begun_reaches_who_waits_for_it():
-    reads = Reads(KeyboardInterrupt())
+    reads = FakeReadTask(KeyboardInterrupt())
     found = planned(reads)
     found.begin([SMALL])
     with pytest.raises(KeyboardInterrupt):
         found.of([SMALL])
 
 
-def reader_with(plan: list, reads: Reads) -> KafkaStreamReader:
+def reader_with(plan: list, reads: FakeReadTask) -> KafkaStreamReader:
     reader = KafkaStreamReader(BASE, SCHEMA)
     reader._planner = SimpleNamespace(tasks=lambda start, end: plan)  # type: ignore[assignment]
     reader._planned = planned(reads)
@@ -175,14 +175,14 @@ def what_spark_gets(reader: KafkaStreamReader) -> tuple[list, list[pa.RecordBatc
 
 
 def test_spark_takes_the_rows_with_the_plan_and_can_still_run_its_task():
-    reader = reader_with([SMALL], Reads(values(b"a", b"b")))
+    reader = reader_with([SMALL], FakeReadTask(values(b"a", b"b")))
     assert what_spark_gets(reader) == ([SMALL], [values(b"a", b"b")])
-    reader = reader_with([SMALL, SMALL], Reads())
+    reader = reader_with([SMALL, SMALL], FakeReadTask())
     assert what_spark_gets(reader) == ([SMALL, SMALL], None)
 
 
 def test_a_reader_is_what_spark_wraps_others_in_only_while_it_has_rows():
-    reader = reader_with([SMALL], Reads(values(b"a")))
+    reader = reader_with([SMALL], FakeReadTask(values(b"a")))
     assert SPARKS_READER is not None
     assert not isinstance(reader, SPARKS_READER)
     reader.partitions({}, {})

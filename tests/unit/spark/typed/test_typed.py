@@ -29,7 +29,7 @@ from kafka.spark.typed.encoding import RowEncodingError
 from kafka.spark.typed.spark_types import as_spark
 from pyspark_kafka_columnar import DefaultSource
 
-from .typed_frames import Frame, Kafka, Stream, kafka, lowered, send, write
+from .typed_frames import BrokerWithRegistry, CheckpointedStream, LoadedFrame, kafka, lowered, send, write
 
 __all__ = ["kafka"]
 
@@ -40,11 +40,11 @@ WIDER = ORDER.replace('"int"}]', '"long"},{"name":"note","type":["null","string"
 MORE = ORDER.replace('"int"}]', '"int"},{"name":"note","type":"string","default":""}]')
 
 
-def test_a_frame_has_the_columns_of_the_subject_s_latest_schema(kafka: Kafka) -> None:
+def test_a_frame_has_the_columns_of_the_subject_s_latest_schema(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     kafka.send(topic, ORDER, {"id": "a", "amount": 1})
     kafka.send(topic, WIDER, {"id": "b", "amount": 2**40, "note": "new"})
-    frame = Frame(**kafka.options(topic))
+    frame = LoadedFrame(**kafka.options(topic))
     assert frame.ddl == "value struct<`id`:string,`amount`:bigint,`note`:string>, offset bigint"
     assert [row["value"] for row in frame.rows()] == [
         {"id": "a", "amount": 1, "note": None},
@@ -52,26 +52,26 @@ def test_a_frame_has_the_columns_of_the_subject_s_latest_schema(kafka: Kafka) ->
     ]
 
 
-def test_a_frame_keeps_its_columns_while_newer_schemas_come_in(kafka: Kafka) -> None:
+def test_a_frame_keeps_its_columns_while_newer_schemas_come_in(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     kafka.send(topic, ORDER, {"id": "a", "amount": 1})
-    frame = Frame(**kafka.options(topic))
+    frame = LoadedFrame(**kafka.options(topic))
     kafka.send(topic, MORE, {"id": "b", "amount": 2, "note": "new"})
     assert "note" not in frame.ddl
     assert [row["value"] for row in frame.rows()] == [{"id": "a", "amount": 1}, {"id": "b", "amount": 2}]
 
 
-def test_a_schema_that_does_not_resolve_is_a_bad_record_and_says_why(kafka: Kafka) -> None:
+def test_a_schema_that_does_not_resolve_is_a_bad_record_and_says_why(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     kafka.send(topic, ORDER, {"id": "a", "amount": 1})
-    frame = Frame(**kafka.options(topic))
+    frame = LoadedFrame(**kafka.options(topic))
     number = kafka.send(topic, WIDER, {"id": "b", "amount": 2, "note": "new"})
     with pytest.raises(RecordDecodingError) as raised:
         frame.rows()
     assert f"with schema id {number} cannot be read as avro: At amount: the writer's long" in str(raised.value)
 
 
-def test_columns_have_spark_s_types(kafka: Kafka) -> None:
+def test_columns_have_spark_s_types(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     inner = {"type": "record", "name": "In", "fields": [{"name": "x", "type": "boolean"}]}
     fields: list[dict[str, Any]] = [
@@ -97,7 +97,7 @@ def test_columns_have_spark_s_types(kafka: Kafka) -> None:
         "inner": {"x": True},
     }
     kafka.send(topic, json.dumps({"type": "record", "name": "All", "fields": fields}), row, {**row, "inner": None})
-    frame = Frame(**kafka.options(topic))
+    frame = LoadedFrame(**kafka.options(topic))
     assert frame.ddl.startswith(
         "value struct<`at`:timestamp,`day`:date,`time`:int,`price`:decimal(8,2),`tags`:array<string>,"
         "`sizes`:map<string,array<float>>,`kind`:string,`hash`:binary,`inner`:struct<`x`:boolean>>"
@@ -107,26 +107,26 @@ def test_columns_have_spark_s_types(kafka: Kafka) -> None:
     assert second["inner"] is None
 
 
-def test_a_field_that_spark_cannot_have_is_refused_when_the_frame_is_made(kafka: Kafka) -> None:
+def test_a_field_that_spark_cannot_have_is_refused_when_the_frame_is_made(kafka: BrokerWithRegistry) -> None:
     length = '{"type":"fixed","name":"L","size":12,"logicalType":"duration"}'
     duration = f'{{"type":"record","name":"D","fields":[{{"name":"d","type":{length}}}]}}'
     with pytest.raises(KafkaConfigurationError, match=r"Spark has no type for .* at d"):
-        Frame(**kafka.options("any", valueSchema=duration))
+        LoadedFrame(**kafka.options("any", valueSchema=duration))
     recursive = '{"type":"record","name":"R","fields":[{"name":"r","type":["null","R"]}]}'
     with pytest.raises(KafkaConfigurationError, match="contains itself at r"):
-        Frame(**kafka.options("any", valueSchema=recursive))
+        LoadedFrame(**kafka.options("any", valueSchema=recursive))
 
 
-def test_a_wrong_subject_is_told_when_the_frame_is_made(kafka: Kafka) -> None:
+def test_a_wrong_subject_is_told_when_the_frame_is_made(kafka: BrokerWithRegistry) -> None:
     with pytest.raises(SchemaRegistryError, match="no-such-subject"):
-        Frame(**kafka.options("any", valueSubject="no-such-subject"))
+        LoadedFrame(**kafka.options("any", valueSubject="no-such-subject"))
     with pytest.raises(
         KafkaConfigurationError, match="'valueSubject' is required because the read is not of a single topic"
     ):
-        Frame(**kafka.options("any,other"))
+        LoadedFrame(**kafka.options("any,other"))
 
 
-def bad_records(kafka: Kafka) -> tuple[str, int]:
+def bad_records(kafka: BrokerWithRegistry) -> tuple[str, int]:
     """A topic with a good record, three bad ones, null and a good one; and the id of its schema."""
     topic = kafka.topic()
     number = kafka.send(topic, ORDER, {"id": "a", "amount": 1})
@@ -136,19 +136,21 @@ def bad_records(kafka: Kafka) -> tuple[str, int]:
     return topic, number
 
 
-def test_a_bad_record_ends_the_read_and_is_named(kafka: Kafka) -> None:
+def test_a_bad_record_ends_the_read_and_is_named(kafka: BrokerWithRegistry) -> None:
     topic, number = bad_records(kafka)
     with pytest.raises(RecordDecodingError) as raised:
-        Frame(**kafka.options(topic)).rows()
+        LoadedFrame(**kafka.options(topic)).rows()
     text = str(raised.value)
     assert f"the value of the record at topic {topic}, partition 0, offset 1 with schema id {number}" in text
     assert "id" in text.partition("cannot be read as avro: ")[2]
     assert "valueErrors" in text
 
 
-def test_bad_records_are_null_on_request_with_a_warning(kafka: Kafka, caplog: pytest.LogCaptureFixture) -> None:
+def test_bad_records_are_null_on_request_with_a_warning(
+    kafka: BrokerWithRegistry, caplog: pytest.LogCaptureFixture
+) -> None:
     topic, _ = bad_records(kafka)
-    rows = Frame(**kafka.options(topic, valueErrors="null")).rows()
+    rows = LoadedFrame(**kafka.options(topic, valueErrors="null")).rows()
     assert [row["value"] for row in rows] == [
         {"id": "a", "amount": 1},
         None,
@@ -162,10 +164,10 @@ def test_bad_records_are_null_on_request_with_a_warning(kafka: Kafka, caplog: py
     assert f"topic {topic}, partition 0, offset 1" in warned[0]
 
 
-def test_bad_records_stand_in_a_column_of_their_own_on_request(kafka: Kafka) -> None:
+def test_bad_records_stand_in_a_column_of_their_own_on_request(kafka: BrokerWithRegistry) -> None:
     topic, number = bad_records(kafka)
     options = kafka.options(topic, valueErrors="column", columns="value,value_error")
-    rows = Frame(**options).rows()
+    rows = LoadedFrame(**options).rows()
     errors = [row["value_error"] for row in rows]
     assert [each is None for each in errors] == [True, False, False, False, True, True]
     assert errors[1]["bytes"] == b"\0" + number.to_bytes(4, "big") + b"\x08ab"
@@ -173,12 +175,12 @@ def test_bad_records_stand_in_a_column_of_their_own_on_request(kafka: Kafka) -> 
     assert "expected a zero byte" in errors[2]["cause"]
     assert "schema id 65535: the schema registry has no schema with this id" in errors[3]["cause"]
     assert [row["value"] for row in rows if row["value"]] == [{"id": "a", "amount": 1}, {"id": "b", "amount": 2}]
-    alone = Frame(**{**options, "columns": "value_error,partition"}).rows()
+    alone = LoadedFrame(**{**options, "columns": "value_error,partition"}).rows()
     assert [row["value_error"] for row in alone] == errors
-    assert "value_error" in Frame(**{name: text for name, text in options.items() if name != "columns"}).ddl
+    assert "value_error" in LoadedFrame(**{name: text for name, text in options.items() if name != "columns"}).ddl
 
 
-def test_ids_are_looked_up_in_the_context_of_the_subject(kafka: Kafka) -> None:
+def test_ids_are_looked_up_in_the_context_of_the_subject(kafka: BrokerWithRegistry) -> None:
     """They were looked up in the default context, where they are those of other schemas."""
     topic = kafka.topic()
     other = f'{{"type":"record","name":"Other","doc":"{topic}","fields":[{{"name":"x","type":"double"}}]}}'
@@ -190,10 +192,10 @@ def test_ids_are_looked_up_in_the_context_of_the_subject(kafka: Kafka) -> None:
     assert kafka.registry.register_schema(subject, Schema(ORDER)) == number
     value = {"id": "a", "amount": 1}
     send(kafka.servers, topic, [Avro(ORDER).encode(value, b"\0" + number.to_bytes(4, "big"))])
-    assert [row["value"] for row in Frame(**kafka.options(topic, valueSubject=subject)).rows()] == [value]
+    assert [row["value"] for row in LoadedFrame(**kafka.options(topic, valueSubject=subject)).rows()] == [value]
 
 
-def test_a_time_that_spark_cannot_hold_is_a_bad_record(kafka: Kafka) -> None:
+def test_a_time_that_spark_cannot_hold_is_a_bad_record(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     long = '{"type":"long","logicalType":"timestamp-millis"}'
     schema = f'{{"type":"record","name":"T","fields":[{{"name":"at","type":{long}}}]}}'
@@ -201,13 +203,13 @@ def test_a_time_that_spark_cannot_hold_is_a_bad_record(kafka: Kafka) -> None:
     plain = Avro(schema.replace(long, '"long"'))
     prefix = b"\0" + number.to_bytes(4, "big")
     send(kafka.servers, topic, [plain.encode({"at": each}, prefix) for each in (1, 2**62, 2)])
-    rows = Frame(**kafka.options(topic, valueErrors="column", columns="value,value_error")).rows()
+    rows = LoadedFrame(**kafka.options(topic, valueErrors="column", columns="value,value_error")).rows()
     assert [row["value"] and row["value"]["at"].microsecond for row in rows] == [1_000, None, 2_000]
     assert "Spark cannot represent it" in rows[1]["value_error"]["cause"]
 
 
-def test_a_stream_reads_newer_schemas_with_the_one_it_was_planned_with(kafka: Kafka) -> None:
-    topic, stream = kafka.topic(), Stream()
+def test_a_stream_reads_newer_schemas_with_the_one_it_was_planned_with(kafka: BrokerWithRegistry) -> None:
+    topic, stream = kafka.topic(), CheckpointedStream()
     kafka.send(topic, ORDER, {"id": "a", "amount": 1})
     options = kafka.options(topic, valueVersion="1")
     assert [row["value"] for row in stream.run(**options)] == [{"id": "a", "amount": 1}]
@@ -216,8 +218,8 @@ def test_a_stream_reads_newer_schemas_with_the_one_it_was_planned_with(kafka: Ka
     assert stream.run(**options) == []
 
 
-def test_a_stream_does_not_change_its_columns_unless_it_is_told_to(kafka: Kafka) -> None:
-    topic, stream = kafka.topic(), Stream()
+def test_a_stream_does_not_change_its_columns_unless_it_is_told_to(kafka: BrokerWithRegistry) -> None:
+    topic, stream = kafka.topic(), CheckpointedStream()
     kafka.send(topic, ORDER, {"id": "a", "amount": 1})
     options = kafka.options(topic)
     stream.run(**options)
@@ -235,12 +237,12 @@ def test_a_stream_does_not_change_its_columns_unless_it_is_told_to(kafka: Kafka)
 
 
 def test_a_registry_that_is_down_is_waited_for_and_known_ids_go_on(
-    kafka: Kafka, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    kafka: BrokerWithRegistry, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     topic = kafka.topic()
     kafka.send(topic, ORDER, {"id": "a", "amount": 1})
     options = kafka.options(topic, valueVersion="1", valueErrors="null", schemaRegistryWait="10s")
-    frame = Frame(**options)
+    frame = LoadedFrame(**options)
     assert len(frame.rows()) == 1
     kafka.send(topic, ORDER, {"id": "b", "amount": 2})
     answers: list[str] = []
@@ -280,7 +282,7 @@ def test_a_registry_is_not_waited_for_longer_than_the_option_says() -> None:
     assert raised.value.__notes__ == ["while asking, after 12000 ms (option schemaRegistryWait)"]
 
 
-def test_no_secret_of_a_registry_is_shown(kafka: Kafka) -> None:
+def test_no_secret_of_a_registry_is_shown(kafka: BrokerWithRegistry) -> None:
     secret = {"schemaRegistryUser": "me", "schemaRegistryPassword": "s3cret", "schemaRegistry.timeout": "3"}
     options = lowered(kafka.options("t", **secret))
     read = parse_read(options, streaming=False)
@@ -296,12 +298,12 @@ def test_no_secret_of_a_registry_is_shown(kafka: Kafka) -> None:
     assert "s3cret" not in str(raised.value)
 
 
-def test_json_values_and_plain_keys(kafka: Kafka) -> None:
+def test_json_values_and_plain_keys(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     send(kafka.servers, topic, [b'{"id": 1, "tags": ["a"]}', b'{"id": "1"}', b"null"])
     options = {"kafka.bootstrap.servers": kafka.servers, "subscribe": topic, "valueFormat": "json", "keyFormat": "long"}
     options |= {"valueSchema": "id bigint, tags array<string>", "valueErrors": "column"}
-    frame = Frame(**options)
+    frame = LoadedFrame(**options)
     assert frame.ddl.startswith("key bigint, value struct<`id`:bigint,`tags`:array<string>>, topic string")
     rows = frame.rows()
     assert rows[0]["value"] == {"id": 1, "tags": ["a"]}
@@ -309,12 +311,12 @@ def test_json_values_and_plain_keys(kafka: Kafka) -> None:
     assert rows[0]["key"] is None
 
 
-def test_json_schema_values_of_a_registry(kafka: Kafka) -> None:
+def test_json_schema_values_of_a_registry(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     schema = '{"type":"object","properties":{"id":{"type":"integer"},"name":{"type":"string"}},"required":["id"]}'
     options = kafka.options(topic, valueFormat="json-schema", valueSchema=schema)
     send(kafka.servers, topic, [b"\0\0\0\0\x07" + b'{"id": 1, "name": "a"}'])
-    assert [row["value"] for row in Frame(**options).rows()] == [{"id": 1, "name": "a"}]
+    assert [row["value"] for row in LoadedFrame(**options).rows()] == [{"id": 1, "name": "a"}]
 
 
 VALUES = pa.table(
@@ -325,7 +327,7 @@ VALUES = pa.table(
 )
 
 
-def test_a_struct_is_written_in_a_schema_that_is_made_of_it_and_registered(kafka: Kafka) -> None:
+def test_a_struct_is_written_in_a_schema_that_is_made_of_it_and_registered(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     write(VALUES, **kafka.sink(topic))
     registered = kafka.registry.get_latest_version(f"{topic}-value")
@@ -335,10 +337,10 @@ def test_a_struct_is_written_in_a_schema_that_is_made_of_it_and_registered(kafka
     assert records[0][1] is not None
     assert records[0][1][:5] == b"\0" + struct.pack(">I", registered.schema_id)
     assert records[1][1] is None
-    assert [row["value"] for row in Frame(**kafka.options(topic)).rows()] == [{"id": "a", "amount": 1}, None]
+    assert [row["value"] for row in LoadedFrame(**kafka.options(topic)).rows()] == [{"id": "a", "amount": 1}, None]
 
 
-def test_a_schema_is_only_looked_up_with_auto_register_off(kafka: Kafka) -> None:
+def test_a_schema_is_only_looked_up_with_auto_register_off(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     with pytest.raises(SchemaRegistryError, match=f"{topic}-value"):
         write(VALUES, **kafka.sink(topic, autoRegister="false", valueSchema=ORDER))
@@ -349,14 +351,14 @@ def test_a_schema_is_only_looked_up_with_auto_register_off(kafka: Kafka) -> None
     assert value == Avro(ORDER).encode({"id": "a", "amount": 1}, b"\0" + number.to_bytes(4, "big"))
 
 
-def test_a_row_that_does_not_fit_the_schema_ends_the_write(kafka: Kafka) -> None:
+def test_a_row_that_does_not_fit_the_schema_ends_the_write(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     rows = pa.table({"value": pa.array([{"id": None, "amount": 1}], VALUES.schema.field("value").type)})
     with pytest.raises(RowEncodingError, match=r"column 'value' cannot be written as avro: .*id"):
         write(rows, **kafka.sink(topic, valueSchema=ORDER))
 
 
-def test_numbers_texts_and_json_are_written(kafka: Kafka) -> None:
+def test_numbers_texts_and_json_are_written(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     rows = pa.table({"key": pa.array([1, 2, None], pa.int64()), "value": pa.array([{"a": 1.5}, {"a": None}, None])})
     servers = {"kafka.bootstrap.servers": kafka.servers}
@@ -367,12 +369,12 @@ def test_numbers_texts_and_json_are_written(kafka: Kafka) -> None:
         (None, None),
     ]
     options = {**servers, "subscribe": topic, "keyFormat": "long", "columns": "key"}
-    assert [row["key"] for row in Frame(**options).rows()] == [1, 2, None]
+    assert [row["key"] for row in LoadedFrame(**options).rows()] == [1, 2, None]
     with pytest.raises(KafkaConfigurationError, match="column 'key' must be tinyint or smallint or int to be written"):
         write(rows, **servers, topic=topic, keyFormat="int")
 
 
-def test_json_schema_values_have_what_the_schema_requires(kafka: Kafka) -> None:
+def test_json_schema_values_have_what_the_schema_requires(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     schema = '{"type":"object","properties":{"id":{"type":"string"},"amount":{"type":"integer"}},"required":["id"]}'
     options = {"kafka.bootstrap.servers": kafka.servers, "topic": topic, "valueFormat": "json-schema"}
@@ -392,7 +394,9 @@ def test_json_schema_values_have_what_the_schema_requires(kafka: Kafka) -> None:
     assert kafka.records(topic)[1][1] == b'{"id":"a","more":1}'
 
 
-def test_the_schema_of_a_write_is_found_once_and_travels_with_it(kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_schema_of_a_write_is_found_once_and_travels_with_it(
+    kafka: BrokerWithRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
     topic = kafka.topic()
     source = DefaultSource(lowered(kafka.sink(topic)))
     writer: Any = source.writer(from_arrow_schema(VALUES.schema), False)
@@ -402,7 +406,7 @@ def test_the_schema_of_a_write_is_found_once_and_travels_with_it(kafka: Kafka, m
     assert pickle.loads(cloudpickle.dumps(writer))._writer._schemas == pickle.loads(first)._writer._schemas
 
 
-def test_a_stream_s_writer_that_only_commits_asks_no_registry(kafka: Kafka) -> None:
+def test_a_stream_s_writer_that_only_commits_asks_no_registry(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     source = DefaultSource(lowered({**kafka.sink(topic), "checkpointLocation": "/tmp/unused"}))
     writer: Any = source.streamWriter(from_arrow_schema(VALUES.schema), False)
@@ -413,7 +417,7 @@ def test_a_stream_s_writer_that_only_commits_asks_no_registry(kafka: Kafka) -> N
     assert [each.field for each in sent._writer._schemas] == ["value"]
 
 
-def test_schemas_that_are_referred_to_in_many_ways_are_read_at_once(kafka: Kafka) -> None:
+def test_schemas_that_are_referred_to_in_many_ways_are_read_at_once(kafka: BrokerWithRegistry) -> None:
     """Two references a level are a million million ways through forty levels."""
     topic, levels = kafka.topic(), 40
     for level in range(levels):
@@ -428,10 +432,10 @@ def test_schemas_that_are_referred_to_in_many_ways_are_read_at_once(kafka: Kafka
     r39 = {"type": "record", "name": "R39", "fields": [{"name": "x", "type": "long"}]}
     plain = Avro(json.loads(top.replace('"R39"', json.dumps(r39))))
     send(kafka.servers, topic, [plain.encode({"id": 1, "r": {"x": 7}}, b"\0" + number.to_bytes(4, "big"))])
-    assert [row["value"] for row in Frame(**kafka.options(topic)).rows()] == [{"id": 1, "r": {"x": 7}}]
+    assert [row["value"] for row in LoadedFrame(**kafka.options(topic)).rows()] == [{"id": 1, "r": {"x": 7}}]
 
 
-def test_a_process_that_forked_while_a_client_was_looked_for_makes_its_own(kafka: Kafka) -> None:
+def test_a_process_that_forked_while_a_client_was_looked_for_makes_its_own(kafka: BrokerWithRegistry) -> None:
     conf = (("url", kafka.url),)
     client = registries.client_of(conf)
     with registries._CLIENTS._lock:
@@ -472,7 +476,7 @@ def test_a_process_that_forked_while_a_client_was_looked_for_makes_its_own(kafka
 )
 def test_options_that_cannot_be_are_refused_by_name(options: dict[str, str], text: str) -> None:
     with pytest.raises(KafkaConfigurationError) as raised:
-        Frame(**{"kafka.bootstrap.servers": "h:1", "subscribe": "t", **options})
+        LoadedFrame(**{"kafka.bootstrap.servers": "h:1", "subscribe": "t", **options})
     assert text in str(raised.value)
 
 

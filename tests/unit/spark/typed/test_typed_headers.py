@@ -12,7 +12,7 @@ from kafka.formats import Avro, Protobuf
 from kafka.formats.registry.schema_objects import Schema
 from kafka.spark.typed.decoding import RecordDecodingError
 
-from .typed_frames import Frame, Kafka, Stream, kafka
+from .typed_frames import BrokerWithRegistry, CheckpointedStream, LoadedFrame, kafka
 
 __all__ = ["kafka"]
 
@@ -32,7 +32,7 @@ def encoded(kind: str, number: int) -> bytes:
 
 @pytest.mark.parametrize("kind", SCHEMAS)
 @pytest.mark.parametrize("field", ["key", "value"])
-def test_a_header_may_name_the_schema(kafka: Kafka, kind: str, field: str) -> None:
+def test_a_header_may_name_the_schema(kafka: BrokerWithRegistry, kind: str, field: str) -> None:
     topic = kafka.topic()
     found = kafka.registry.register_schema_full_response(f"{topic}-{field}", SCHEMAS[kind])
     rest = b"\2\2" if kind == "protobuf" else b""
@@ -53,14 +53,14 @@ def test_a_header_may_name_the_schema(kafka: Kafka, kind: str, field: str) -> No
     options |= {f"{field}Format": kind, f"{field}Errors": "column"}
     if kind == "protobuf":
         options[f"{field}Message"] = "Order"
-    for read in (Frame(**options).rows(), Stream().run(**options)):
+    for read in (LoadedFrame(**options).rows(), CheckpointedStream().run(**options)):
         assert [row[field] and row[field]["id"] for row in read] == [0, 1, 2, None]
         assert [list(row) for row in read] == [[field, f"{field}_error", "offset"]] * 4
         assert read[3][f"{field}_error"]["cause"].startswith(f"the header {name} names no schema")
         assert read[3][f"{field}_error"]["bytes"] == encoded(kind, 3)
 
 
-def test_an_unknown_guid_is_named(kafka: Kafka) -> None:
+def test_an_unknown_guid_is_named(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     number = kafka.send(topic, AVRO, {"id": 1})
     unknown = uuid.UUID(int=7)
@@ -70,4 +70,4 @@ def test_an_unknown_guid_is_named(kafka: Kafka) -> None:
     with pytest.raises(
         RecordDecodingError, match=f"schema {unknown}: the schema registry has no schema with this GUID"
     ):
-        Frame(**kafka.options(topic)).rows()
+        LoadedFrame(**kafka.options(topic)).rows()

@@ -18,7 +18,7 @@ from kafka.spark import functions
 from kafka.spark.typed.decoding import RecordDecodingError
 from kafka.spark.typed.encoding import RowEncodingError
 
-from .typed_frames import Frame, Kafka, Stream, kafka, send, write
+from .typed_frames import BrokerWithRegistry, CheckpointedStream, LoadedFrame, kafka, send, write
 
 __all__ = ["kafka"]
 
@@ -59,21 +59,21 @@ def framed(number: int, message: str, value: dict[str, Any], schema: str = ORDER
     return b"\0" + number.to_bytes(4, "big") + position + Protobuf(schema, message).encode(value)
 
 
-def options(kafka: Kafka, topic: str, **more: str) -> dict[str, str]:
+def options(kafka: BrokerWithRegistry, topic: str, **more: str) -> dict[str, str]:
     return kafka.options(topic, valueFormat="protobuf", valueMessage="shop.Order") | more
 
 
-def register(kafka: Kafka, topic: str, schema: str = ORDER) -> int:
+def register(kafka: BrokerWithRegistry, topic: str, schema: str = ORDER) -> int:
     return kafka.registry.register_schema(f"{topic}-value", Schema(schema, "PROTOBUF"))
 
 
-def test_values_are_read_as_their_message_has_them(kafka: Kafka) -> None:
+def test_values_are_read_as_their_message_has_them(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     number = register(kafka, topic)
     value = {**ROW, "prices": {"a": 1.5}}
     del value["note"]
     send(kafka.servers, topic, [framed(number, "Order", value), None])
-    frame = Frame(**options(kafka, topic))
+    frame = LoadedFrame(**options(kafka, topic))
     assert frame.ddl.startswith(
         "value struct<`id`:bigint,`note`:string,`lines`:array<struct<`sku`:string,`count`:bigint>>,`kind`:string,"
         "`prices`:map<string,double>,`at`:timestamp,`took`:interval day to second,`large`:decimal(20,0)>"
@@ -81,10 +81,10 @@ def test_values_are_read_as_their_message_has_them(kafka: Kafka) -> None:
     assert [row["value"] for row in frame.rows()] == [ROW, None]
 
 
-def test_bad_values_stand_in_their_column_and_newer_schemas_are_read(kafka: Kafka) -> None:
+def test_bad_values_stand_in_their_column_and_newer_schemas_are_read(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     number = register(kafka, topic)
-    frame = Frame(**options(kafka, topic, columns="value,value_error", valueErrors="column"))
+    frame = LoadedFrame(**options(kafka, topic, columns="value,value_error", valueErrors="column"))
     newer = ORDER.replace("uint64 large = 8;", "uint64 large = 8; string more = 9;")
     newest = register(kafka, topic, newer)
     values = [framed(newest, "Order", {"id": 1, "more": "x"}, newer), framed(number, "Line", {"sku": "a"}), b"plain"]
@@ -97,10 +97,10 @@ def test_bad_values_stand_in_their_column_and_newer_schemas_are_read(kafka: Kafk
     )
     assert rows[2]["value_error"]["bytes"] == b"plain"
     with pytest.raises(RecordDecodingError, match=f"topic {topic}, partition 0, offset 1 with schema id {number}"):
-        Frame(**options(kafka, topic)).rows()
+        LoadedFrame(**options(kafka, topic)).rows()
 
 
-def test_a_message_is_found_by_its_name_in_the_schema_that_a_value_was_written_with(kafka: Kafka) -> None:
+def test_a_message_is_found_by_its_name_in_the_schema_that_a_value_was_written_with(kafka: BrokerWithRegistry) -> None:
     """It was taken to be where it is in the reader's schema: values were bad, or read as another message."""
     topic = kafka.topic()
     number = register(kafka, topic)
@@ -113,7 +113,7 @@ def test_a_message_is_found_by_its_name_in_the_schema_that_a_value_was_written_w
     at = {1: b"\2\2", 2: b"\2\4"}  # one number, the position among the messages of the file, in zigzag form
     pairs = [(number, at[1]), (newest, at[2]), (newest, at[1]), (without, at[1]), (avro, at[1]), (999, at[1])]
     send(kafka.servers, topic, [b"\0" + each.to_bytes(4, "big") + place + order for each, place in pairs])
-    frame = Frame(**options(kafka, topic, columns="value,value_error", valueErrors="column", valueVersion="1"))
+    frame = LoadedFrame(**options(kafka, topic, columns="value,value_error", valueErrors="column", valueVersion="1"))
     rows = frame.rows()
     assert [row["value"] and row["value"]["id"] for row in rows] == [1, 1, None, None, None, None]
     causes = [row["value_error"]["cause"] for row in rows[2:]]
@@ -123,8 +123,8 @@ def test_a_message_is_found_by_its_name_in_the_schema_that_a_value_was_written_w
     assert causes[3] == "schema id 999: the schema registry has no schema with this id"
 
 
-def test_a_stream_keeps_its_schema(kafka: Kafka) -> None:
-    topic, stream = kafka.topic(), Stream()
+def test_a_stream_keeps_its_schema(kafka: BrokerWithRegistry) -> None:
+    topic, stream = kafka.topic(), CheckpointedStream()
     number = register(kafka, topic)
     send(kafka.servers, topic, [framed(number, "Order", {"id": 1})])
     assert [row["value"]["id"] for row in stream.run(**options(kafka, topic))] == [1]
@@ -136,7 +136,7 @@ def test_a_stream_keeps_its_schema(kafka: Kafka) -> None:
     assert stream.run(**options(kafka, topic, valueVersion="1")) == []
 
 
-def test_imports_come_from_the_registry(kafka: Kafka) -> None:
+def test_imports_come_from_the_registry(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     line = 'syntax = "proto3"; package shop; message Line { string sku = 1; }'
     order = 'syntax = "proto3"; package shop; import "line.proto"; message Order { Line line = 1; }'
@@ -147,10 +147,10 @@ def test_imports_come_from_the_registry(kafka: Kafka) -> None:
     sink = kafka.sink(topic, valueFormat="protobuf")
     write(rows, **sink)
     assert kafka.records(topic)[0][1] == b"\0" + number.to_bytes(4, "big") + b"\0" + b"\x0a\x03\x0a\x01a"
-    assert [row["value"] for row in Frame(**options(kafka, topic)).rows()] == [{"line": {"sku": "a"}}]
+    assert [row["value"] for row in LoadedFrame(**options(kafka, topic)).rows()] == [{"line": {"sku": "a"}}]
 
 
-def test_rows_are_written_as_a_message_that_is_registered(kafka: Kafka) -> None:
+def test_rows_are_written_as_a_message_that_is_registered(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     type_ = pa.struct([("id", pa.int64()), ("took", pa.duration("us")), ("kind", pa.string())])
     row = {"id": 7, "took": datetime.timedelta(seconds=1), "kind": "GIFT"}
@@ -165,7 +165,7 @@ def test_rows_are_written_as_a_message_that_is_registered(kafka: Kafka) -> None:
         write(pa.table({"value": pa.array([{**row, "kind": "NOTHING"}], type_)}), **sink)
 
 
-def test_without_a_registry_values_are_the_message_alone(kafka: Kafka, tmp_path: pathlib.Path) -> None:
+def test_without_a_registry_values_are_the_message_alone(kafka: BrokerWithRegistry, tmp_path: pathlib.Path) -> None:
     topic = kafka.topic()
     file = Protobuf(ORDER, "Order").descriptor.file
     files = [descriptor_proto(each) for each in (*file.dependencies, file)]
@@ -175,7 +175,7 @@ def test_without_a_registry_values_are_the_message_alone(kafka: Kafka, tmp_path:
     given |= {"valueSchemaFile": str(path)}
     write(pa.table({"value": pa.array([{"id": 7}])}), **given, topic=topic)
     assert kafka.records(topic) == [(None, b"\x08\x07")]
-    (row,) = Frame(**given, subscribe=topic, columns="value").rows()
+    (row,) = LoadedFrame(**given, subscribe=topic, columns="value").rows()
     assert row["value"]["id"] == 7
 
 
@@ -194,7 +194,7 @@ def test_without_a_registry_values_are_the_message_alone(kafka: Kafka, tmp_path:
 )
 def test_what_cannot_be_is_refused_by_name(more: dict[str, str], text: str) -> None:
     with pytest.raises(KafkaConfigurationError) as raised:
-        Frame(**{"kafka.bootstrap.servers": "h:1", "subscribe": "t", **more})
+        LoadedFrame(**{"kafka.bootstrap.servers": "h:1", "subscribe": "t", **more})
     assert text in str(raised.value)
 
 

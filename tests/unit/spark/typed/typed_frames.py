@@ -52,7 +52,7 @@ def arrow_schema_of(options: dict[str, str], source: Any) -> pa.Schema:
     return pa.schema([pa.field(name, types[name]) for name in read_columns(options)])
 
 
-class Frame:
+class LoadedFrame:
     """A frame: what `load()` gives."""
 
     def __init__(self, **options: str) -> None:
@@ -79,7 +79,7 @@ class Frame:
         return rows
 
 
-class Stream:
+class CheckpointedStream:
     """A streaming query with its checkpoint."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Stream:
 
     def run(self, **options: str) -> list[dict[str, Any]]:
         """Start the program, and read what is there in one micro-batch."""
-        frame = Frame(**options)
+        frame = LoadedFrame(**options)
         reader = frame.source.streamReader(frame.schema)
         try:
             start = json.loads(json.dumps(reader.initialOffset())) if self.checkpoint is None else self.checkpoint
@@ -118,7 +118,7 @@ def send(servers: str, topic: str, values: Iterable[bytes | None]) -> None:
 NAMES = itertools.count()
 
 
-class Kafka:
+class BrokerWithRegistry:
     """A broker with its registry."""
 
     def __init__(self, broker: EmbeddedBroker, registry: SchemaRegistryClient) -> None:
@@ -150,9 +150,9 @@ class Kafka:
 
 
 @pytest.fixture(scope="module")
-def kafka() -> Iterator[Kafka]:
+def kafka() -> Iterator[BrokerWithRegistry]:
     with EmbeddedBroker(registry=True) as broker, SchemaRegistryClient({"url": broker.registry_url}) as registry:
-        yield Kafka(broker, registry)
+        yield BrokerWithRegistry(broker, registry)
         for each in registries._CLIENTS._made.values():
             each.close()
         registries._CLIENTS._made.clear()
