@@ -118,10 +118,10 @@ async def _patiently(connection: Connection, request: "Request[Any]") -> None:
 async def look_whether_old(connection: Connection, security: SecurityOptions) -> Release | None:
     """Return the release of an old broker, or None if it is not one.
 
-    Raises `InvalidReceiveError` if the peer is not a broker at all, such as an HTTP server.
-
     Arguments:
         connection: a separate connection, which is not open yet.
+
+    Raises `InvalidReceiveError` if the peer is not a broker at all, such as an HTTP server.
     """
     try:
         await connection.connect(security)
