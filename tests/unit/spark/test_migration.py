@@ -67,7 +67,9 @@ def test_what_does_not_concern_a_read_is_not_said():
 def test_a_write_is_told_from_its_options():
     assert ".mode('append')" in said(topic="t")
     assert "kafka.spark.upsert" in said()
-    assert "Option 'kafka.group.id' has no effect: it is not for a write." in said(topic="t", **{"kafka.group.id": "g"})
+    assert "Option 'kafka.group.id' has no effect: it does not apply to writes." in said(
+        topic="t", **{"kafka.group.id": "g"}
+    )
     assert "'subscribe' cannot be used for a write" in "\n".join(migrate({**BROKERS, "subscribe": "t"}, writing=True))
 
 

@@ -51,7 +51,7 @@ IDLE_READING = {
     "kafka.allow.auto.create.topics": "a read does not create topics",
     "kafka.exclude.internal.topics": "a pattern never matches internal topics",
     "kafka.max.poll.records": "whole batches are read, without poll()",
-    "kafka.partitioner.class": "it is not for a read",
+    "kafka.partitioner.class": "it does not apply to reads",
 }
 """Client options without effect on reads, with the reason."""
 
@@ -76,7 +76,7 @@ _OWN: dict[str, tuple[str, Callable[[str, str], Any]]] = {
 _REFUSED = {"consumer": REFUSED_READING, "producer": REFUSED_WRITING}
 _IDLE = {"consumer": IDLE_READING, "producer": IDLE_WRITING}
 _USE = {"consumer": "a read", "producer": "a write"}
-_OTHER = {"consumer": "it is not for a read", "producer": "it is not for a write"}
+_OTHER = {"consumer": "it does not apply to reads", "producer": "it does not apply to writes"}
 _MACHINERY = "it applies to Java clients or to brokers"
 
 

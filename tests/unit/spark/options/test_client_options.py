@@ -91,14 +91,14 @@ def test_what_has_no_effect_is_told_of_in_one_warning():
     given = {"kafka.group.id": "g", "kafka.acks": "all", "kafka.client.dns.lookup": "use_all_dns_ips"}
     (said,) = parse_read({**BROKERS, **given, "subscribe": "t"}, streaming=True).warnings
     assert said == (
-        "these options have no effect on a read: kafka.acks (it is not for a read), kafka.client.dns.lookup (it "
+        "these options have no effect on a read: kafka.acks (it does not apply to reads), kafka.client.dns.lookup (it "
         "applies to Java clients or to brokers), kafka.group.id (reading does not use a consumer group)"
     )
 
 
 def test_a_write_tells_of_what_has_no_effect():
     assert parse_write({**BROKERS, "kafka.max.poll.records": "7"}).warnings == (
-        "these options have no effect on a write: kafka.max.poll.records (it is not for a write)",
+        "these options have no effect on a write: kafka.max.poll.records (it does not apply to writes)",
     )
 
 
