@@ -1,7 +1,7 @@
-"""Answers of every API as a broker gives them about the things that a test asks about, made from the declarations.
+"""Successful responses of every API, generated from the message declarations.
 
-Each array of structs has one element, and fields that name a thing have the names below: topic "t" with partition 0,
-group "g", user "u", and so on.
+Each array of structs has one element, and fields that name a resource have the names below: topic "t" with partition
+0, group "g", user "u", and so on.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ NAMES: dict[str, Any] = {
 }
 
 Path = tuple[str, ...]
-"""The fields that lead to one, from the outermost."""
+"""Names of nested fields, from the outermost."""
 
 
 def good_answer(kind: type[Struct], version: int, **names: Any) -> Any:
-    """A version of an answer, without an error; ``names`` go before those above."""
+    """Return a version of a response without errors; ``names`` override the names above."""
     known = {**NAMES, **names}
     fields: dict[str, Any] = {}
     for field in kind.FIELDS:
@@ -50,7 +50,7 @@ def good_answer(kind: type[Struct], version: int, **names: Any) -> Any:
 
 
 def error_paths(kind: type[Struct], version: int) -> Iterator[Path]:
-    """Where a version of an answer has error codes."""
+    """Yield the paths of the error codes in a version of a response."""
     for field in kind.FIELDS:
         if not field.in_version(version):
             continue
@@ -62,7 +62,7 @@ def error_paths(kind: type[Struct], version: int) -> Iterator[Path]:
 
 
 def with_code(answer: Any, path: Path, code: int) -> Any:
-    """Put a code there."""
+    """Set the error code at a path; return the response."""
     *outer, last = path
     place = answer
     for name in outer:

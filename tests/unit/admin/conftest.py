@@ -1,4 +1,4 @@
-"""A cluster of two scripted brokers, and an admin client of each face."""
+"""A cluster of two scripted brokers, with a synchronous and an asyncio admin client."""
 
 import asyncio
 import functools
@@ -35,18 +35,18 @@ APIS = (
 
 
 def no_group(_, request):
-    """The coordinator has none of these groups."""
+    """Respond that the coordinator knows none of these groups."""
     groups = [DescribedGroup(group_id=each, error_code=69) for each in request.group_ids]
     return ConsumerGroupDescribeResponse(groups=groups)
 
 
 def no_metrics(*_):
-    """Nobody has subscribed to clients' metrics."""
+    """Respond that there are no subscriptions to client metrics."""
     return GetTelemetrySubscriptionsResponse(client_instance_id=INSTANCE)
 
 
 class SyncAdmin:
-    """A `KafkaAdminClient` whose blocking methods are awaited, as the brokers live on the test's loop."""
+    """Makes the blocking methods of a `KafkaAdminClient` awaitable, because the brokers run on the test's loop."""
 
     def __init__(self, client):
         self.client = client
@@ -56,7 +56,7 @@ class SyncAdmin:
 
 
 class AsyncAdmin:
-    """An `AsyncKafkaAdminClient` in the same place."""
+    """Wraps an `AsyncKafkaAdminClient`, as a counterpart of `SyncAdmin`."""
 
     def __init__(self, client):
         self.client = client
@@ -78,7 +78,7 @@ async def cluster():
 
 
 def options(cluster):
-    """The options of a client of this cluster that wastes no time."""
+    """Return options for a client of this cluster, with short pauses."""
     return {
         "bootstrap_servers": [f"{broker.host}:{broker.port}" for broker in cluster.brokers],
         "request_timeout_ms": 3_000,
@@ -90,7 +90,7 @@ def options(cluster):
 
 @pytest.fixture(params=["sync", "async"])
 async def admin(request, cluster):
-    """An admin client of each face; its methods are awaited."""
+    """A synchronous or an asyncio admin client; its methods are awaited."""
     if request.param == "sync":
         client = await asyncio.to_thread(KafkaAdminClient, **options(cluster))
         yield SyncAdmin(client)

@@ -1,4 +1,4 @@
-"""The operations against scripted brokers: what is repeated, what is raised, and the shapes of results."""
+"""Operations against scripted brokers: retries, errors, and the shapes of results."""
 
 import asyncio
 import copy
@@ -62,7 +62,7 @@ TP = TopicPartition("t", 0)
 
 
 async def reconnect(admin, cluster):
-    """Make the client ask for the versions of the brokers again."""
+    """Make the client request the brokers' API versions again."""
     for broker in cluster.brokers:
         broker.hang_up()
     async with asyncio.timeout(5):
@@ -90,7 +90,7 @@ def created(*codes):
     return answer
 
 
-# Life
+# Life cycle
 
 
 async def test_the_constructor_reports_the_servers_answers():
@@ -507,7 +507,7 @@ async def test_an_offset_out_of_range_raises(admin, cluster):
         await admin.delete_records({TP: 10})
 
 
-# Brokers that answer something else
+# Unexpected responses
 
 
 @pytest.mark.parametrize(

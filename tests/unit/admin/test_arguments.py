@@ -1,4 +1,4 @@
-"""Arguments of admin calls: what is taken for what, what is refused, and in whose thread programs' code runs."""
+"""Arguments of admin calls: conversions, rejected values, and the thread in which user code runs."""
 
 import math
 import threading
@@ -14,7 +14,7 @@ TP = TopicPartition("t", 0)
 
 
 class Unconnected(KafkaAdminClient):
-    """An admin client that keeps the arguments of the operation instead of running it."""
+    """An admin client that returns the arguments of an operation instead of running it."""
 
     def __init__(self):
         self._closed = True

@@ -1,7 +1,7 @@
-"""Every error code that Kafka has, in every place where an answer to the admin client can have one.
+"""Every error code of Kafka, in every place of a response to the admin client.
 
-Each call is answered by a scripted broker, for ever with the code or once, on a loop whose time jumps. It ends within
-its time, tells the code for what it was said of, and tries again what may pass.
+A scripted broker answers each call with the code, always or once, on a loop in virtual time. The call ends within its
+time limit, reports the code for the right resource, and retries transient errors.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ pytestmark = pytest.mark.once
 CODES = [code for code in kafka_errors if code]
 LIMIT_MS = 600
 MARGIN_S = 10.0
-"""How much longer than its limit a call may take: what a controller is given beside it, twice over."""
+"""Time that a call may take beyond its limit: twice the margin for a controller's response."""
 
 SAMPLE = ("create_topics", "delete_groups", "delete_records", "describe_configs")
-"""A call of each kind: to the controller, to coordinators, to leaders, to any broker."""
+"""One call of each kind: to the controller, to coordinators, to leaders, and to any broker."""
 NOTHING: frozenset[int] = frozenset()
 CONTROLLER = frozenset({41})
 WITHIN_QUOTA = frozenset({41, 89})
 COORDINATOR = frozenset({14, 15, 16})
 RETRIABLE = frozenset(code for code in CODES if kafka_errors[code].retriable)
 OF_THINGS = RETRIABLE - {3, 100}
-"""What is tried again of a thing: an unknown topic is a typing error."""
+"""Codes that are retried for a resource. An unknown topic is not, because it is most likely a typo."""
 
 TRIED_AGAIN = {
     "AddRaftVoter error_code": NOTHING,
@@ -121,20 +121,21 @@ TRIED_AGAIN = {
     "UpdateFeatures error_code": CONTROLLER,
     "WriteTxnMarkers markers.topics.partitions.error_code": OF_THINGS,
 }
-"""What is tried again, by the request and the place of the code in its answer."""
+"""Retried codes, by request and place of the code in the response."""
 
 EXCEPTIONS = {
     ("describe_replica_log_dirs", "DescribeLogDirs results.error_code"): OF_THINGS - {KafkaStorageError.errno},
 }
-"""Calls that are different."""
+"""Calls with other retried codes."""
 
 NO_ERRORS = {
     ("describe_replica_log_dirs", "DescribeLogDirs results.error_code"): KafkaStorageError,
     ("describe_consumer_groups", "DescribeGroups groups.error_code"): GroupIdNotFoundError,
     ("find_hanging_transactions", "DescribeTransactions transaction_states.error_code"): TransactionalIdNotFoundError,
 }
-"""A directory that is offline; a group that is not a classic one, or not there, as its state says; a transactional id
-that has expired since it was listed."""
+"""Codes that are not errors: an offline directory; a group that is not classic or does not exist, according to its
+state; a transactional id that has expired since it was listed.
+"""
 
 OWN_NAMES: dict[str, dict[str, Any]] = {
     "DescribeQuorum": {"topic_name": "__cluster_metadata"},
@@ -144,7 +145,7 @@ OWN_NAMES: dict[str, dict[str, Any]] = {
 
 
 class ErrorPlace(NamedTuple):
-    """A place in the answers to a request that may have an error code."""
+    """A place in a response that may contain an error code."""
 
     api: str
     path: Path
@@ -154,7 +155,7 @@ class ErrorPlace(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a call: its result or what it raised, the requests, and how long it took."""
+    """The outcome of a call: its result or error, the requests, and its duration."""
 
     result: Any
     calls: list[Call]
@@ -165,7 +166,7 @@ class Outcome(NamedTuple):
 
 
 class InMemoryAdmin(AsyncKafkaAdminClient):
-    """A client of a cluster in memory, whose answers can be told to have a code in a place."""
+    """A client of an in-memory cluster whose responses can have an error code in a given place."""
 
     def __init__(self) -> None:
         super().__init__(request_timeout_ms=LIMIT_MS)
@@ -196,7 +197,7 @@ class InMemoryAdmin(AsyncKafkaAdminClient):
     async def play(
         self, name: str, place: ErrorPlace | None = None, code: int = 0, times: int | None = None
     ) -> Outcome:
-        """Make a call where answers have a code in a place, always or so many times."""
+        """Make a call; responses have a code in a place, always or a given number of times."""
         self._place, self._code, self._left = place, code, times
         self.fake.calls.clear()
         loop = asyncio.get_running_loop()
@@ -209,7 +210,7 @@ class InMemoryAdmin(AsyncKafkaAdminClient):
 
 
 def with_admin(scenario: Callable[[InMemoryAdmin], Awaitable[None]]) -> None:
-    """Run a scenario on a loop whose time jumps."""
+    """Run a scenario on a loop in virtual time."""
 
     async def run() -> None:
         async with InMemoryAdmin() as admin:
@@ -219,14 +220,14 @@ def with_admin(scenario: Callable[[InMemoryAdmin], Awaitable[None]]) -> None:
 
 
 def places(good: Outcome) -> Iterator[ErrorPlace]:
-    """Where the answers to these requests may have codes."""
+    """Yield the places where the responses to these requests may have error codes."""
     for api, version in sorted({(call.api, call.version) for call in good.calls}):
         for path in error_paths(message_class(f"{api}Response"), version):
             yield ErrorPlace(api, path)
 
 
 def tells(result: Any, code: int) -> bool:
-    """Whether a result, or an error, says that Kafka answered with a code."""
+    """Return whether a result or an error contains a code."""
     kind = for_code(code)
     if isinstance(result, KafkaTimeoutError) and f"[Error {code}]" in str(result):
         return True
@@ -248,7 +249,7 @@ def tells(result: Any, code: int) -> bool:
 
 @pytest.fixture(autouse=True)
 def quiet(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hundreds of warnings would be kept for each test; and it is always the same time of day."""
+    """Silence warnings, of which hundreds would be captured, and fix the time of day."""
     caplog.set_level(logging.CRITICAL)
     monkeypatch.setattr("kafka.admin.transactions.wall_clock_ns", lambda: lambda: 10**18)
 

@@ -1,4 +1,4 @@
-"""The synchronous and the asyncio admin client are one: same methods, arguments, defaults and documentation."""
+"""The synchronous and the asyncio admin client have the same methods, arguments, defaults and documentation."""
 
 import asyncio
 import gc
@@ -42,7 +42,7 @@ def test_methods_have_the_same_signature_in_both_clients(name):
     documented = [inspect.getdoc(getattr(face, name)) for face in (AsyncKafkaAdminClient, KafkaAdminClient)]
     asynchronous, synchronous = (re.sub(r"\bAsync(?=Kafka)", "", text or "") for text in documented)
     assert asynchronous == synchronous != ""
-    is_plain = name in ("health", "metrics") or name.endswith("_subscription")  # which ask no broker
+    is_plain = name in ("health", "metrics") or name.endswith("_subscription")  # these send no request
     assert inspect.iscoroutinefunction(getattr(AsyncKafkaAdminClient, name)) is not is_plain
 
 

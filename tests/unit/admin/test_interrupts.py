@@ -1,4 +1,4 @@
-"""Ctrl-C while an admin client is made or closed, and a finalizer that closes it: no connection stays behind."""
+"""Ctrl-C while an admin client is created or closed, and a finalizer that closes it: no connection is left open."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ PATHS = [
 
 
 def assert_nothing_is_left(where):
-    """The loop's connections end, and the tasks that ask for metadata."""
+    """Check that the loop's connections and the tasks that request metadata end."""
     gc.collect()
     loop = LoopThread.shared()
 
@@ -68,14 +68,14 @@ def test_interrupted_closing_leaves_nothing_behind(kafka_broker, every):
 
 
 def test_closing_in_the_loop_thread_does_not_block_it(kafka_broker, monkeypatch):
-    """As where a finalizer of the user's is run there."""
-    monkeypatch.setattr(client_module, "_CLOSE_TIMEOUT_S", None)  # as long as it takes
+    """A user's finalizer may run there."""
+    monkeypatch.setattr(client_module, "_CLOSE_TIMEOUT_S", None)  # no timeout
     client = KafkaAdminClient(bootstrap_servers=kafka_broker.bootstrap_servers)
     closed = threading.Event()
     LoopThread.shared().call(lambda: (client.close(), closed.set()))
     in_time = closed.wait(10)
     for call in list(LoopThread.shared()._waiting) if not in_time else ():
-        call.fail(TimeoutError())  # let the loop go on
+        call.fail(TimeoutError())  # unblock the loop
     assert in_time
     client = None
     assert_nothing_is_left("the loop's thread")

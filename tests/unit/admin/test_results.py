@@ -1,4 +1,4 @@
-"""Results that kafka-python 3 gives as responses: their fields by name, by place, and unpacked."""
+"""Results that kafka-python 3 returns as responses: access to fields by name and index, and unpacking."""
 
 from __future__ import annotations
 

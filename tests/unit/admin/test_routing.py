@@ -1,4 +1,4 @@
-"""Calls about several things: one request a broker, a result for each thing, and another try for what may pass."""
+"""Calls with several keys: one request per broker, one result per key, and retries after transient errors."""
 
 import time
 
@@ -55,7 +55,7 @@ TP = TopicPartition("t", 0)
 
 @pytest.fixture(autouse=True)
 def coordinators(cluster):
-    """What ends in 2 is coordinated by the second broker, all else by the first; the dict is open to be changed."""
+    """Coordinators by key: the second broker for keys that end in 2, otherwise the first. Tests may change the dict."""
     moved = {}
 
     def find(header, request):
@@ -71,7 +71,7 @@ def coordinators(cluster):
 
 
 def on(cluster, api, answer):
-    """Answer everywhere with `answer(broker's id, request)`."""
+    """Let all brokers respond with `answer(broker id, request)`."""
     for broker in cluster.brokers:
         broker.on(api, lambda _, request, node=broker.node_id: answer(node, request))
 
@@ -240,7 +240,7 @@ async def test_a_broker_that_is_loading_groups_is_retried(admin, cluster):
     assert [each["group_id"] for each in await admin.list_groups([1])] == ["g"]
 
 
-# What groups have committed
+# Committed offsets
 
 
 def committed(codes=None):
@@ -282,7 +282,7 @@ async def test_group_offsets_are_requested_together_with_separate_errors(admin, 
 
 @pytest.fixture
 def log(cluster):
-    """Partitions of offsets 5 to 20; what is a second old has offset 11."""
+    """Partitions with offsets 5 to 20; the record from one second ago has offset 11."""
 
     def answer(_, request):
         topics = []
@@ -348,7 +348,7 @@ async def test_offsets_are_reset_by_shift_time_and_topic_and_a_dry_run_commits_n
 
 @pytest.fixture
 def in_a_zone(monkeypatch):
-    """The local time is five hours ahead of UTC."""
+    """Set the local time to five hours ahead of UTC."""
     monkeypatch.setenv("TZ", "PKT-5")
     time.tzset()
     yield

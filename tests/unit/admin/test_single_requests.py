@@ -1,4 +1,4 @@
-"""Calls that are one request: what is in it, what is made of the answer, and what is sent again."""
+"""Calls with a single request: its contents, the result, and retries."""
 
 import uuid
 
@@ -282,7 +282,7 @@ async def test_only_topics_that_exceed_a_quota_are_sent_again(admin, cluster, mo
             responses=[DeletableTopicResult(name=each, error_code=89) for each in request.topic_names]
         ),
     )
-    monkeypatch.setattr(RetryPolicy, "pause_s", lambda policy, failures: 3_600.0)  # another try would come too late
+    monkeypatch.setattr(RetryPolicy, "pause_s", lambda policy, failures: 3_600.0)  # longer than the time limit
     with pytest.raises(ThrottlingQuotaExceededError, match="'a'"):
         await admin.delete_topics(["a"], timeout_ms=30)
 

@@ -1,4 +1,4 @@
-"""Transactions, leaders and quotas against scripted brokers: whom is asked, what is asked again, what hangs."""
+"""Transactions, leaders and quotas against scripted brokers: routing, retries, and hanging transactions."""
 
 import time
 
@@ -128,7 +128,7 @@ async def test_an_abort_goes_to_the_leader_and_raises_its_error(call, cluster):
     cluster.brokers[1].on("WriteTxnMarkers", answer)
     spec = AbortTransactionSpec(SECOND, 7, 1)
     assert await call("abort_transaction", spec) is None
-    assert await call("abort_transaction", spec) is None  # once more after "not the leader"
+    assert await call("abort_transaction", spec) is None  # retried after "not the leader"
     assert codes == [47]
     with pytest.raises(InvalidProducerEpochError, match="t-1"):
         await call("abort_transaction", spec)

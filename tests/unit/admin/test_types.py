@@ -1,4 +1,4 @@
-"""What programs hand to admin calls: ACLs, credentials, enums, topics in the forms of each generation."""
+"""Argument types of admin calls: ACLs, credentials, enums, and topics in the forms of each generation."""
 
 import hashlib
 

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class _CancelledAt(Generic[T]):
-    """An awaitable: another, whose task is cancelled as it waits for the n-th time."""
+    """Wraps an awaitable, and cancels its task at the n-th wait."""
 
     def __init__(self, awaitable: Awaitable[T], at: int) -> None:
         self._awaitable = awaitable
@@ -37,7 +37,7 @@ class _CancelledAt(Generic[T]):
 
 
 async def outcome_at(call: Callable[[], Awaitable[T]], at: int) -> tuple[bool, T | None]:
-    """Make a call in a task that is cancelled at its n-th wait; whether it has returned, and what."""
+    """Make a call in a task that is cancelled at its n-th wait; return whether it has returned, and its result."""
 
     async def run() -> T:
         return await _CancelledAt(call(), at)
@@ -48,7 +48,7 @@ async def outcome_at(call: Callable[[], Awaitable[T]], at: int) -> tuple[bool, T
 
 
 async def each_wait(call: Callable[[], Awaitable[T]], last: int = 200) -> AsyncIterator[tuple[bool, T | None]]:
-    """Make a call again and again, cancelled one wait later each time, until one returns before it is cancelled."""
+    """Repeat a call, cancelling it one wait later each time, until it returns before it is cancelled."""
     for at in range(1, last):
         done, result = await outcome_at(call, at)
         yield done, result
@@ -58,7 +58,7 @@ async def each_wait(call: Callable[[], Awaitable[T]], last: int = 200) -> AsyncI
 
 
 async def outcome_after(call: Callable[[], Awaitable[T]], passes: int) -> tuple[bool, T | None]:
-    """Make a call in a task that is cancelled after so many passes of the loop; as `outcome_at`."""
+    """Like `outcome_at`, but cancel the task after a number of passes of the loop."""
 
     async def run() -> T:
         return await call()
@@ -74,8 +74,10 @@ async def outcome_after(call: Callable[[], Awaitable[T]], passes: int) -> tuple[
 
 
 async def each_moment(call: Callable[[], Awaitable[T]]) -> AsyncIterator[tuple[bool, T | None]]:
-    """Make a call cancelled at each wait, then again, cancelled a little later each time: what it has started in
-    another task is at another step then."""
+    """Repeat a call, cancelling it at each wait, and then after each pass of the loop.
+
+    The second round finds the tasks that the call has started at other steps.
+    """
     async for done, result in each_wait(call):
         yield done, result
     passes, done = 0, False
@@ -86,7 +88,7 @@ async def each_moment(call: Callable[[], Awaitable[T]]) -> AsyncIterator[tuple[b
 
 
 async def nothing_runs() -> None:
-    """Wait until this is the only task; fails where others stay."""
+    """Wait until this is the only task; fail if others remain."""
     me = asyncio.current_task()
     async with asyncio.timeout(20):
         while others := asyncio.all_tasks() - {me}:

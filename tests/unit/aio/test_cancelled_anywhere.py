@@ -1,4 +1,4 @@
-"""Whatever `await` a call is cancelled at, no record is lost or handed out twice, and nothing is left running."""
+"""At whichever `await` a call is cancelled, no record is lost or returned twice, and nothing is left running."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ async def test_a_cancelled_send_writes_once_or_not_at_all(face: type[Any], way: 
     sent: set[bytes] = set()
     tried: list[bytes] = []
     for at in range(1, 12):
-        async with face(bootstrap_servers=servers) as producer:  # a new one, that has to look for the topic
+        async with face(bootstrap_servers=servers) as producer:  # a new producer, which has no metadata of the topic
             for again in range(2):
                 tried.append(b"%d.%d" % (at, again))
 

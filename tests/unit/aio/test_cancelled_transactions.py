@@ -1,4 +1,4 @@
-"""Whatever `await` a call of a transaction is cancelled at: it is made again, and what it decides is decided once."""
+"""At whichever `await` a transactional call is cancelled, it can be repeated, and it is decided once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def started(producer: Any) -> Any:
 
 
 async def ready(producer: Any) -> Any:
-    """A producer that is started, and has its id."""
+    """Start a producer, and initialize its transactions."""
     await producer.start()
     if isinstance(producer, AsyncKafkaProducer):
         await producer.init_transactions()
@@ -67,7 +67,7 @@ def state_of(producer: Any) -> TransactionState:
 
 
 async def committed_values(servers: str, topic: str) -> list[bytes]:
-    """What a consumer is given that reads what is committed alone."""
+    """Return the values that a read_committed consumer gets."""
     tp = TopicPartition(topic, 0)
     options = {"auto_offset_reset": "earliest", "isolation_level": "read_committed"}
     async with AsyncKafkaConsumer(bootstrap_servers=servers, **options) as consumer:
@@ -121,7 +121,7 @@ async def test_a_cancelled_end_is_decided_once(face: type[Any], call: str, serve
         sent.append(b"%d" % len(sent))
         futures.append(await producer.send(topic, sent[-1], partition=0))
         if len(sent) % 2:
-            await futures[-1]  # so that the coordinator knows of the transaction
+            await futures[-1]  # lets the coordinator know the transaction
 
     await begin()
     async for done, _ in each_moment(end):

@@ -1,4 +1,4 @@
-"""Calls of `AIOKafkaConsumer` on the embedded broker: offsets that are committed, lag, and limits of records."""
+"""Calls of `AIOKafkaConsumer` on the embedded broker: committed offsets, lag, and limits on records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]
 
 @pytest.fixture
 async def consumer(broker: EmbeddedBroker) -> AsyncIterator[AIOKafkaConsumer]:
-    """One that reads both partitions of a topic with five records in each."""
+    """A consumer of both partitions of a topic, with five records in each."""
     topic = f"t-{uuid.uuid4()}"
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
         admin.create_topics({topic: {"num_partitions": 2}}, wait_for_metadata=True)

@@ -1,4 +1,4 @@
-"""Modules, and names inside clients, by which frameworks use aiokafka, and what kafka-python's clients show alike."""
+"""Modules of aiokafka, and internal names of aiokafka's and kafka-python's clients, that frameworks use."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ async def test_a_listener_can_read_its_consumers_member_id_and_subscription(brok
             self.told.append((consumer._coordinator.member_id, consumer._subscription.topics))
 
         async def on_partitions_revoked(self, revoked: object) -> None:
-            """Nothing is told."""
+            """Do nothing."""
 
     async with AIOKafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         await producer.send_and_wait("told", b"value")

@@ -21,21 +21,21 @@ class Cli:
     def run(
         self, *arguments: str, stdin: str | bytes | None = None, env: dict[str, str | None] | None = None
     ) -> Result:
-        """The result of a command, whatever it is."""
+        """Run a command; return its result, even after an error."""
         return CliRunner().invoke(commands, list(arguments), input=stdin, env={**self._env, **(env or {})})
 
     def __call__(self, *arguments: str, stdin: str | bytes | None = None) -> str:
-        """The standard output of a command that works."""
+        """Run a command that succeeds; return its standard output."""
         result = self.run(*arguments, stdin=stdin)
         assert result.exit_code == 0, result.output
         return result.stdout
 
     def json(self, *arguments: str, stdin: str | bytes | None = None) -> Any:
-        """What a command prints with ``--json``."""
+        """Run a command with ``--json``; return its parsed output."""
         return json.loads(self(*arguments, "--json", stdin=stdin))
 
     def fails(self, *arguments: str, status: int = 1) -> str:
-        """The line that a command ends with that fails."""
+        """Run a command that fails; return its last line of output."""
         result = self.run(*arguments)
         assert result.exit_code == status, result.output
         return result.stderr.strip().splitlines()[-1]

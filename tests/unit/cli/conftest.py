@@ -13,7 +13,7 @@ _NUMBERS = itertools.count()
 
 @pytest.fixture(scope="module")
 def broker() -> Iterator[EmbeddedBroker]:
-    """A broker for the tests of a module, which name their topics apart."""
+    """A broker for the tests of a module, which use different topic names."""
     with EmbeddedBroker(group_initial_rebalance_delay_ms=0) as embedded:
         yield embedded
 
@@ -26,7 +26,7 @@ def cli(broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory) -> Cli
 
 @pytest.fixture
 def topic(cli: Cli, request: pytest.FixtureRequest) -> Callable[..., str]:
-    """Makes a topic that has the test's name."""
+    """A function that creates a topic named after the test."""
 
     def make(partitions: int = 1, suffix: str = "") -> str:
         test = "".join(each if each.isalnum() else "-" for each in request.node.name)[:100]

@@ -1,4 +1,4 @@
-"""The users of `kafka broker`: where their passwords come from, and where they are not shown."""
+"""The users of `kafka broker`: sources of their passwords, which are never shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RUNNER = CliRunner()
 
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The settings that the broker was last run with."""
+    """The settings of the broker's last run."""
     settings: dict[str, Any] = {}
     monkeypatch.setattr(broker, "run", lambda **given: settings.update(given))
     return settings
@@ -33,7 +33,7 @@ def run(*arguments: str, stdin: str | None = None, **variables: str) -> Result:
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Standard input is a terminal."""
+    """Make standard input look like a terminal."""
     monkeypatch.setattr(broker_command, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
 
 

@@ -1,4 +1,4 @@
-"""Settings of the command line: options, variables, files of properties, profiles, and which goes first."""
+"""Settings of the command line: options, variables, properties files, profiles, and their precedence."""
 
 import pathlib
 from typing import Any
@@ -13,13 +13,13 @@ pytestmark = pytest.mark.once
 
 
 def given(**options: Any) -> dict[str, Any]:
-    """Options as the commands have them."""
+    """Return options as commands pass them."""
     return {**dict.fromkeys(_NAMES), "extra_config": (), **options}
 
 
 @pytest.fixture
 def profiles(tmp_path: pathlib.Path) -> dict[str, str]:
-    """Variables that name a file of profiles."""
+    """Environment variables that name a profiles file."""
     file = tmp_path / "profiles.toml"
     (tmp_path / "client.properties").write_text("bootstrap.servers=java:9092\nclient.id=java\nretry.backoff.ms=7\n")
     file.write_text(
@@ -68,7 +68,7 @@ def test_settings_are_converted_by_either_name() -> None:
     assert found["fetch_min_bytes"] == 5
     assert found["api_version"] is None
     assert found["sasl_plain_username"] == "a=b"
-    assert found["sasl_mechanism"] == "PLAIN"  # as kafka-python's command line has it
+    assert found["sasl_mechanism"] == "PLAIN"  # the default of kafka-python's command line
 
 
 @pytest.mark.parametrize(

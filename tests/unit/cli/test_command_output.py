@@ -1,4 +1,4 @@
-"""What commands print, for people and for programs."""
+"""The output of commands, for people and for programs."""
 
 import datetime
 
@@ -15,7 +15,7 @@ ROWS = [{"topic": "a", "records": 12345, "bytes": 2048, "isr": [1, 2]}, {"topic"
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Output:
-    """Output to somebody who reads it."""
+    """Output to a terminal."""
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.delenv("NO_COLOR", raising=False)
     return Output(as_json=False)

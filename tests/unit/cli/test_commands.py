@@ -84,7 +84,7 @@ def test_a_command_whose_output_is_closed_ends_silently(arguments: list[str]) ->
 
 
 def run_without(missing: list[str], *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """``python -m kafka`` where some libraries are not installed."""
+    """Run ``python -m kafka`` without some libraries."""
     code = f"import sys; sys.modules.update(dict.fromkeys({missing})); from kafka_columnar import main; main()"
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **env}, timeout=60)
@@ -141,7 +141,7 @@ def test_bad_input_is_a_one_line_error(
     for name, value in {**env, "JAVA_HOME": str(tmp_path)}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "argv", ["kafka", *arguments])
-    with pytest.raises(SystemExit) as end:  # whatever else is raised would be a traceback
+    with pytest.raises(SystemExit) as end:  # any other exception would be a traceback
         kafka_columnar.main()
     assert end.value.code in (1, 2)
     assert said in capsys.readouterr().err
@@ -191,7 +191,7 @@ def test_silent_exits(monkeypatch: pytest.MonkeyPatch, error: type[BaseException
     monkeypatch.setattr(broker, "run", end)
     result = CliRunner().invoke(commands, ["broker"])
     if status is None:
-        assert isinstance(result.exception, ZeroDivisionError)  # a fault of ours has its traceback
+        assert isinstance(result.exception, ZeroDivisionError)  # a bug in this program has its traceback
     else:
         assert (result.exit_code, result.output.strip()) == (status, "")
 
@@ -267,12 +267,12 @@ def test_a_missing_library_is_named_with_its_extra() -> None:
 def test_a_librarys_missing_dependency_is_a_one_line_error(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    broken = ImportError("Unable to import required dependencies:\nnumpy: No module named 'numpy'")  # as pandas does
+    broken = ImportError("Unable to import required dependencies:\nnumpy: No module named 'numpy'")  # as in pandas
     assert exit_status(broken) == 1
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert "No module named 'numpy'" in told
-    with pytest.raises(ImportError):  # a fault of this program
+    with pytest.raises(ImportError):  # a bug in this program
         exit_status(ImportError("cannot import name 'x' from 'kafka.cli'", name="kafka.cli"))
 
 
@@ -297,7 +297,7 @@ def test_a_password_on_the_command_line_is_not_repeated(cli: Cli) -> None:
 
 
 def test_commands_work_if_clicks_classes_are_not_generic() -> None:
-    """Before its release 8.2 click's classes are not generic."""
+    """Before release 8.2, click's classes are not generic."""
     code = """
 import click
 for kind in (click.Choice, click.ParamType):

@@ -39,7 +39,7 @@ def test_list_values_are_added_and_removed(cli: Cli, topic: MakeTopic) -> None:
     assert policy() == "delete,compact"
     cli("configs", "alter", "topic", name, "cleanup.policy-=delete")
     assert policy() == "compact"
-    cli("configs", "alter", "topic", name, "cleanup.policy=add(delete)")  # as kafka-python writes it
+    cli("configs", "alter", "topic", name, "cleanup.policy=add(delete)")  # kafka-python's syntax
     assert policy() == "compact,delete"
     cli("configs", "alter", "topic", name, "cleanup.policy=del()")
     assert policy() == "delete"

@@ -1,4 +1,4 @@
-"""`kafka consume` on the embedded broker: what is read, and how it is written."""
+"""`kafka consume` on the embedded broker: selection of records, and output formats."""
 
 import csv
 import gc
@@ -27,7 +27,7 @@ MakeTopic = Callable[..., str]
 
 @pytest.fixture
 def filled(cli: Cli, topic: MakeTopic) -> str:
-    """Ten records in one partition: keys k0 to k9, a second apart."""
+    """A topic with ten records in one partition: keys k0 to k9, one second apart."""
     name = topic()
     lines = [
         json.dumps(
@@ -40,7 +40,7 @@ def filled(cli: Cli, topic: MakeTopic) -> str:
 
 
 def values(*numbers: int) -> str:
-    """Lines of those values."""
+    """Return the expected output for these values."""
     return "".join(f"v{i}\n" for i in numbers)
 
 
@@ -326,7 +326,7 @@ def test_an_arrow_stream_can_be_read_while_it_grows(
 
 
 class SlowConsumer:
-    """A consumer whose first answers take some polls; a poll takes a fifth of a second."""
+    """A consumer that gets its first response after some polls; each poll takes a fifth of a second."""
 
     def __init__(self, answers_after: int, *polls: str) -> None:
         self.polls = 0
@@ -357,7 +357,7 @@ class SlowConsumer:
         (7, 0.0, ["x", "y"], 7 + 2 + 1),
         (7, 0.9, ["x", "y"], 7 + 2 + 5),
         (0, 0.9, [], 5),
-        (10**6, 0.9, [], 149 + 5),  # brokers that are never reached
+        (10**6, 0.9, [], 149 + 5),  # unreachable brokers
     ],
 )
 def test_idle_time_starts_with_the_first_response(

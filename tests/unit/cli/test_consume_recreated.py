@@ -1,4 +1,4 @@
-"""`kafka consume` while its topic is deleted and made again, with fewer, as many or more partitions."""
+"""`kafka consume` while its topic is recreated with fewer, as many or more partitions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MakeTopic = Callable[..., str]
 
 
 class FakeSession:
-    """Gives consumers that notice quickly."""
+    """Creates consumers that detect recreated topics quickly."""
 
     def __init__(self, broker: EmbeddedBroker) -> None:
         self._broker = broker
@@ -42,7 +42,7 @@ def write(broker: EmbeddedBroker, topic: str, text: bytes, partitions: int) -> s
 
 
 def take(source: Source, wanted: set[bytes]) -> None:
-    """Read until all of these values have come; no others do."""
+    """Read until all of these values, and no others, have arrived."""
     values: list[bytes] = []
     deadline = time.monotonic() + PATIENCE_S
     for columns in source.columns():

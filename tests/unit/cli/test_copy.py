@@ -37,12 +37,12 @@ def source(cli: Cli, topic: MakeTopic) -> str:
 
 
 def by_partition(cli: Cli, topic: str, *options: str) -> list[str]:
-    """What each partition has, in its order."""
+    """Return the records of each partition, in order."""
     return [cli("consume", topic, "-p", str(number), *SHOWN, *options) for number in range(3)]
 
 
 def break_off_in_the_second_transaction(patch: pytest.MonkeyPatch) -> None:
-    """Have `kafka copy` commit each record, and fail at the second one; before that it commits where it begins."""
+    """Make `kafka copy` commit each record, and fail at the second one. The first commit stores the start."""
     commit, calls = KafkaProducer.commit_transaction, []
 
     def commit_once(producer: KafkaProducer[Any, Any]) -> None:
@@ -56,7 +56,7 @@ def break_off_in_the_second_transaction(patch: pytest.MonkeyPatch) -> None:
 
 
 def tell_no_ids(patch: pytest.MonkeyPatch) -> None:
-    """As brokers before 2.8."""
+    """Make brokers report no topic ids, like brokers before 2.8."""
     describe = KafkaAdminClient.describe_topics
     patch.setattr(
         KafkaAdminClient,
@@ -127,7 +127,7 @@ def test_a_copy_ends_if_its_target_is_recreated_and_then_starts_over(
     def commit_and_make_anew(producer: KafkaProducer[Any, Any]) -> None:
         commit(producer)
         calls.append(1)
-        if len(calls) == 2:  # the first one has no records
+        if len(calls) == 2:  # the first transaction has no records
             cli("topics", "delete", target, "-y")
             cli("topics", "create", target, "-p", str(partitions))
 

@@ -1,4 +1,4 @@
-"""The demo's own check: the pandas computation, that a difference is found, and what is said of a killed driver."""
+"""The demo's own check: the pandas computation, detection of differences, and reports of a killed driver."""
 
 import importlib.util
 import json
@@ -98,7 +98,7 @@ def test_synthetic_flights_are_used_without_the_real_ones(monkeypatch: pytest.Mo
 
 
 def checkpoint(folder: pathlib.Path, begun: int, done: int) -> pathlib.Path:
-    """A checkpoint that has begun and finished so many micro-batches of 10 records."""
+    """Create a checkpoint with these numbers of begun and finished micro-batches of 10 records."""
     for name, count in (("offsets", begun), ("commits", done)):
         (folder / name).mkdir(parents=True)
         for number in range(count):

@@ -1,4 +1,4 @@
-"""How the demo starts its drivers, kills one, and starts another: with small programs in their place."""
+"""How the demo starts its drivers, kills one, and starts another. Small programs stand in for the drivers."""
 
 import os
 import pathlib
@@ -39,7 +39,7 @@ DONE = "{}"
 def run(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, *parts: str, left: int = 2
 ) -> tuple[driver_processes.Kill | None, list[str]]:
-    """Run drivers that play these parts; gives the kill, and what was said."""
+    """Run drivers that follow these scripts; return the kill, and the messages."""
     program = tmp_path / "driver.py"
     program.write_text(DRIVER)
     (tmp_path / "parts.json").write_text(f"[{', '.join(parts)}]")

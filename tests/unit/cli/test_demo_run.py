@@ -1,4 +1,4 @@
-"""The demo without Spark: results that are made here are checked, told and drawn."""
+"""The demo without Spark: prepared results are checked and reported."""
 
 import datetime
 import importlib
@@ -21,13 +21,13 @@ from kafka.cli.demo.plan import Plan
 from kafka.errors import KafkaConfigurationError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
-run = importlib.import_module("kafka.cli.demo.run")  # the package has a function of this name
+run = importlib.import_module("kafka.cli.demo.run")  # the package contains a function of the same name
 pytestmark = pytest.mark.once
 FLIGHTS = 300
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, object]]:
-    """The rows as the pipeline writes them."""
+    """Return the rows as the pipeline writes them."""
     rows = json.loads(table.to_json(orient="records", date_format="iso"))
     for row in rows:
         row["worst"] = {name: row.pop(f"worst_{name}") for name in ("dep_delay", "airline", "destination")}
@@ -35,7 +35,7 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, object]]:
 
 
 def write_results(plan: Plan, lost: int) -> None:
-    """What the queries write: some rows in a transaction that is aborted, then all but those that are lost."""
+    """Write results like the queries: some rows in an aborted transaction, then all rows except the lost ones."""
     rows = rows_of(expected_delays(read_flights(FLIGHTS)))
     with KafkaProducer(bootstrap_servers=plan.bootstrap_servers, transactional_id=plan.transactional_id_prefix) as sink:
         sink.init_transactions()
@@ -98,7 +98,7 @@ def test_a_lost_row_is_detected(monkeypatch: pytest.MonkeyPatch, tmp_path: pathl
 def test_an_interrupt_while_reading_flights_is_raised_as_such(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
 ) -> None:
-    def read_csv(*_: object, **__: object) -> pd.DataFrame:  # as pandas does
+    def read_csv(*_: object, **__: object) -> pd.DataFrame:  # as pandas behaves
         try:
             signal.raise_signal(signal.SIGINT)
         except KeyboardInterrupt:

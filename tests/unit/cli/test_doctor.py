@@ -1,4 +1,4 @@
-"""`kafka doctor` of a cluster."""
+"""`kafka doctor` with a cluster."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Control characters of records do not reach a terminal; files and pipes get what there is."""
+"""Control characters in records do not reach a terminal; files and pipes get them unchanged."""
 
 import json
 import sys

@@ -16,7 +16,7 @@ MakeTopic = Callable[..., str]
 
 @pytest.fixture
 def group(cli: Cli, topic: MakeTopic) -> str:
-    """A group without members that has read six of ten records, a second apart; its name is the topic's."""
+    """A group named after its topic, without members, that has read six of ten records, one second apart."""
     name = topic()
     lines = [json.dumps({"value": f"{i}", "timestamp": 1_700_000_000_000 + 1000 * i}) for i in range(10)]
     cli("produce", name, "-f", "json", stdin="\n".join(lines))

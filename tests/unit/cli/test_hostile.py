@@ -1,4 +1,4 @@
-"""What users, files and other programs get wrong: a line that says so, and the documented status."""
+"""Errors of users, files and other programs: a one-line message and the documented exit status."""
 
 import json
 import os
@@ -20,7 +20,7 @@ NOWHERE = ("-b", "127.0.0.1:1", "-X", "bootstrap_timeout_ms=1")
 
 
 def test_arguments_keep_their_bytes(cli: Cli, topic: MakeTopic) -> None:
-    name, odd = topic(), "\udcff"  # as Python has an argument that is no UTF-8
+    name, odd = topic(), "\udcff"  # Python's form of an argument that is not UTF-8
     cli("produce", name, "-k", f"k{odd}", "-H", f"h={odd}", stdin=b"a\xff\nb\n")
     found = cli.run("consume", name, "--key", f"k{odd}", "--header", f"h={odd}", "--grep", f"a{odd}", "-K", f"{odd}")
     assert found.stdout_bytes == b"k\xff\xffa\xff\n", found.stderr
@@ -103,12 +103,12 @@ def test_a_password_must_be_text(cli: Cli) -> None:
 
 
 def refuses_bytes(*_: object, **__: object) -> str:
-    """As Click does where bytes are typed that are no UTF-8."""
+    """Behave like Click for typed bytes that are not UTF-8."""
     return b"\xff".decode()
 
 
 def gives_no_text(*_: object, **__: object) -> str:
-    """What a locale makes of such bytes that has a character for each."""
+    """Return such bytes as decoded in a locale with a character for each."""
     return "\udcff"
 
 
@@ -128,7 +128,7 @@ def test_an_answer_that_is_not_text_does_not_confirm(monkeypatch: pytest.MonkeyP
 
 
 def in_a_process(cli: Cli, *arguments: str, stdin: bytes = b"", **env: str) -> "subprocess.CompletedProcess[bytes]":
-    """A command in a process of its own, with standard streams and a locale."""
+    """Run a command in its own process, with real standard streams and a locale."""
     command = [sys.executable, "-m", "kafka_columnar", "-b", cli.bootstrap_servers, *arguments]
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith(("LC_", "PYTHONIO", "KAFKA_B"))
@@ -163,7 +163,7 @@ def test_names_outside_the_output_encoding_are_escaped(cli: Cli, topic: MakeTopi
     cli("groups", "set-offsets", group, "-o", f"{name}:0:0")
     listed = in_a_process(cli, "groups", "list", PYTHONIOENCODING=encoding)
     assert listed.returncode == 0, listed.stderr
-    shown = group if encoding == "ascii" else f"\\u65e5-{encoding}-\\U0001f600"  # Click takes ASCII for UTF-8
+    shown = group if encoding == "ascii" else f"\\u65e5-{encoding}-\\U0001f600"  # Click treats ASCII as UTF-8
     assert shown.encode() in listed.stdout
     as_json = in_a_process(cli, "groups", "list", "--json", PYTHONIOENCODING=encoding)
     assert group in [row["group"] for row in json.loads(as_json.stdout)]

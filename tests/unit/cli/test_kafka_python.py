@@ -1,4 +1,4 @@
-"""The invocations of kafka-python 3's own command line, as its parsers take them, with ours."""
+"""Invocations that kafka-python 3's command line accepts, run with this command line."""
 
 import subprocess
 import sys
@@ -88,8 +88,8 @@ def invocations(table: str) -> list[str]:
 
 @pytest.fixture
 def words(cli: Cli) -> dict[str, str]:
-    """A topic with a record, and a group that has read it: the names for the table."""
-    cli("produce", "kafka-python", "-k", "key", stdin="record\n")  # with a key, as it may be compacted
+    """A topic with a record, and a group that has read it; returns the names for the table."""
+    cli("produce", "kafka-python", "-k", "key", stdin="record\n")  # with a key, because the topic may be compacted
     cli("groups", "set-offsets", "kafka-python", "-o", "kafka-python:0:1")
     return {"T": "kafka-python", "G": "kafka-python", "N": "kafka-python-new"}
 

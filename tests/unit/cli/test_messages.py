@@ -1,4 +1,4 @@
-"""What a wrong use of the command line is told: the cause once, the option by its name, no words of Python's."""
+"""Error messages of the command line: they state the cause once, name the option, and contain no Python terms."""
 
 from __future__ import annotations
 

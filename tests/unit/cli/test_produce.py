@@ -1,4 +1,4 @@
-"""`kafka produce` on the embedded broker: input of every form."""
+"""`kafka produce` on the embedded broker, with input of every form."""
 
 import csv
 import json
@@ -199,7 +199,7 @@ def test_csv_may_have_long_fields(cli: Cli, topic: MakeTopic) -> None:
     name, limit = topic(), csv.field_size_limit()
     cli("produce", name, "-f", "csv", stdin="value\n" + "x" * 200_000 + "\n")
     assert cli("consume", name) == "x" * 200_000 + "\n"
-    assert csv.field_size_limit() == limit  # which is the whole process's
+    assert csv.field_size_limit() == limit  # the limit applies to the whole process
 
 
 def test_rows_of_any_table_become_json_with_a_key_column(cli: Cli, topic: MakeTopic, tmp_path: pathlib.Path) -> None:

@@ -1,4 +1,4 @@
-"""docs/COMMAND_LINE.md has every command and option, as they are."""
+"""docs/COMMAND_LINE.md lists every command and option."""
 
 import importlib.util
 import pathlib

@@ -1,4 +1,4 @@
-"""`kafka consume --share-group` on the embedded broker: what is acknowledged, and what is refused."""
+"""`kafka consume --share-group` on the embedded broker: acknowledgements, and rejected options."""
 
 import pathlib
 from collections.abc import Callable
@@ -16,7 +16,7 @@ MakeTopic = Callable[..., str]
 
 @pytest.fixture
 def group(cli: Cli, topic: MakeTopic) -> str:
-    """A topic of ten records, and a share group of the same name that begins with the first."""
+    """A topic with ten records, and a share group of the same name that starts at the first."""
     name = topic()
     cli("produce", name, stdin="".join(f"{number}\n" for number in range(10)))
     cli("configs", "alter", "group", name, "share.auto.offset.reset=earliest")
@@ -28,7 +28,7 @@ def lines(*numbers: int) -> str:
 
 
 def rest(cli: Cli, group: str) -> str:
-    """What the group has not accepted: each record with the times of its delivery, this one included."""
+    """Return the records that the group has not accepted, each with its delivery count, including this delivery."""
     with KafkaShareConsumer(group, bootstrap_servers=cli.bootstrap_servers, group_id=group) as consumer:
         found: list[str] = []
         cli("produce", group, stdin="last\n")
@@ -75,7 +75,7 @@ def test_ctrl_c_accepts_written_records_and_releases_the_others(
     def interrupted_after(sink: RecordSink, data: bytes) -> None:
         written(sink, data)
         if data:
-            sink._whole._pending = KeyboardInterrupt()  # as its handler notes it
+            sink._whole._pending = KeyboardInterrupt()  # as set by its signal handler
 
     if moment == "before":
         monkeypatch.setattr(RecordSink, "write", interrupted_before)

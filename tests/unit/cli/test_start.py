@@ -1,4 +1,4 @@
-"""Starting: what a short command does not load, which is what it takes its time for; completion; calls by module."""
+"""Start-up: imports that short commands avoid; completion; running commands as modules."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ HEAVY = {"pyarrow", "pyspark", "pandas", "numpy", "rich", "kafka.broker", "kafka
 
 
 def loaded(*arguments: str) -> set[str]:
-    """The modules that a command has loaded when it ends."""
+    """Return the modules that a command has imported."""
     code = (
         "import sys\nfrom kafka_columnar import main\n"
         "try: main()\nexcept SystemExit as end: assert not end.code\n"
@@ -75,7 +75,7 @@ def test_commands_and_options_are_completed(words: str, expected: str) -> None:
 def test_names_of_topics_and_groups_are_completed_from_the_cluster(
     cli: Cli, words: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kafka.cli.completion._QUICK", {})  # a busy machine may take longer than a person waits
+    monkeypatch.setattr("kafka.cli.completion._QUICK", {})  # a busy machine may need more time
     if "complete-able" not in cli("topics", "list").split():
         cli("topics", "create", "complete-able", "complete-too")
         cli("groups", "set-offsets", "complete-group", "-o", "complete-able:0:0")
@@ -97,7 +97,7 @@ def test_an_unreachable_cluster_completes_nothing_silently(unused_tcp_port: int)
 
 
 def completed(words: str) -> list[str]:
-    """The lines that a shell gets for what was typed; nothing may be written elsewhere."""
+    """Return the completions for typed words; check that there is no other output."""
     env = {"_KAFKA_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     result = CliRunner().invoke(commands, [], env=env, prog_name="kafka")
     assert result.stderr == ""

@@ -1,4 +1,4 @@
-"""Places in logs as commands take them: within the log, whatever was asked for."""
+"""Positions in logs: limited to the log's range."""
 
 import time
 from collections.abc import Callable
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.once
 
 @pytest.fixture
 def trimmed(cli: Cli, topic: Callable[..., str]) -> str:
-    """A topic whose partition has the offsets 2 to 4, of the milliseconds 1002 to 1004."""
+    """A topic whose partition has offsets 2 to 4, with timestamps 1002 to 1004."""
     name = topic()
     cli("produce", name, "-f", "json", stdin="".join(f'{{"value": "v", "timestamp": {1000 + n}}}\n' for n in range(5)))
     cli("offsets", "trim", name, "--before", "2", "-y")

@@ -1,4 +1,4 @@
-"""`kafka produce` and `kafka consume` of typed keys and values, on the embedded broker and registry."""
+"""`kafka produce` and `kafka consume` with typed keys and values, on the embedded broker and registry."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_avro_by_the_registry(cli: Cli, topic: Callable[..., str], url: str, ord
         assert [json.loads(each)["value"] for each in found] == [{"id": 1, "note": "a"}, {"id": 2, "note": None}]
         second = cli("consume", name, "--value", "avro", "--registry", url, "--grep", '"id":2')
         assert second == LINES.splitlines(True)[1]
-        newest = ("--registry", url, "--value-subject", f"{name}-value")  # the schema that is registered
+        newest = ("--registry", url, "--value-subject", f"{name}-value")  # the registered schema
         cli("produce", name, "--value", "avro", *newest, "-k", "k", stdin='{"id": 3}\n')
         assert cli("consume", name, "--value", "avro", *newest, "--last", "1") == '{"id":3,"note":null}\n'
         refused = cli.run("produce", name, "--value", "avro", *newest, stdin='{"id": 4}\n{"id": "5"}\n')
@@ -305,11 +305,11 @@ TYPES: list[tuple[Any, Any, Any]] = [
     ([{"type": "map", "values": "int"}, A], {"x": 1}, {"map": {"x": 1}}),
     ([{"type": "array", "items": ["string", "bytes"]}, "null"], ["a", b"a"], ["a", {"bytes": "61"}]),
 ]
-"""Types, what is written, and its JSON."""
+"""Types, values to write, and their JSON."""
 
 
 def in_a_record(types: list[Any]) -> dict[str, Any]:
-    """A record whose fields are of these types; names that are defined twice get a namespace."""
+    """Return a record schema with fields of these types; names defined twice get a namespace."""
     fields = []
     for number, each in enumerate(types):
         wrapped = {"type": "record", "name": f"n{number}.W", "namespace": f"n{number}", "fields": []}

@@ -1,4 +1,4 @@
-"""Pages about an embedded broker."""
+"""The web UI for an embedded broker."""
 
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -14,21 +14,21 @@ _NUMBERS = itertools.count()
 
 @pytest.fixture(scope="module")
 def broker() -> Iterator[EmbeddedBroker]:
-    """A broker for the tests of a module, which name their topics apart."""
+    """A broker for the tests of a module, which use different topic names."""
     with EmbeddedBroker(group_initial_rebalance_delay_ms=0) as embedded:
         yield embedded
 
 
 @pytest.fixture
 async def pages(broker: EmbeddedBroker) -> AsyncIterator[Pages]:
-    """Pages that change nothing."""
+    """A read-only UI."""
     async with pages_of(settings(broker.bootstrap_servers)) as made:
         yield made
 
 
 @pytest.fixture
 def topic(broker: EmbeddedBroker) -> Callable[..., str]:
-    """Makes a topic of those records: values, or pairs of key and value."""
+    """A function that creates a topic with the given records: values, or pairs of key and value."""
 
     def make(*records: bytes | tuple[bytes | None, bytes | None], partitions: int = 1) -> str:
         name = f"topic-{next(_NUMBERS)}"

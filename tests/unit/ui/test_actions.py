@@ -1,4 +1,4 @@
-"""Changes: only where they are allowed, only by forms of the page itself, and only once confirmed."""
+"""Changes: only if they are allowed, only by forms of the page itself, and only after confirmation."""
 
 import asyncio
 import html
@@ -17,13 +17,13 @@ pytestmark = pytest.mark.once
 
 @pytest.fixture
 async def writing(broker: EmbeddedBroker) -> AsyncIterator[Pages]:
-    """Pages that may change something."""
+    """A UI that allows writes."""
     async with pages_of(settings(broker.bootstrap_servers, allow_writes=True)) as made:
         yield made
 
 
 def commit(broker: EmbeddedBroker, group: str, topic: str, offset: int) -> None:
-    """Leave a group that has committed."""
+    """Commit an offset for a group without members."""
     with KafkaConsumer(
         bootstrap_servers=broker.bootstrap_servers, group_id=group, enable_auto_commit=False
     ) as consumer:

@@ -1,4 +1,4 @@
-"""``kafka ui`` as a program: what it says, and how it ends."""
+"""``kafka ui`` as a program: its messages, and how it ends."""
 
 import contextlib
 import http.client
@@ -26,7 +26,7 @@ PLAIN = {name: value for name, value in os.environ.items() if not name.startswit
 
 @contextlib.contextmanager
 def running(*arguments: str, **env: str) -> Iterator[tuple[subprocess.Popen[str], http.client.HTTPConnection]]:
-    """The program, and a connection to its page."""
+    """Run the program; yield it, and a connection to its page."""
     command = [sys.executable, "-m", "kafka_columnar", "ui", "--port", "0", "--interval", "0.5", *arguments]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=PLAIN | env) as process:
         try:
@@ -43,7 +43,7 @@ def running(*arguments: str, **env: str) -> Iterator[tuple[subprocess.Popen[str]
 
 
 def stream(connection: http.client.HTTPConnection) -> http.client.HTTPResponse:
-    """A stream of events, of which one was read."""
+    """Open an event stream, and read one event."""
     connection.request("GET", "/live/topics", headers={"Accept": "text/event-stream"})
     answer = connection.getresponse()
     assert answer.headers["content-type"].startswith("text/event-stream")
@@ -102,7 +102,7 @@ def test_leaving_while_a_form_is_sent_is_not_an_error(broker: EmbeddedBroker) ->
 
 
 def runs_with(monkeypatch: pytest.MonkeyPatch) -> list[tuple[UiSettings, str, int]]:
-    """What the server is run with, which is not run."""
+    """The arguments of the server, which is not run."""
     calls: list[tuple[UiSettings, str, int]] = []
 
     def run(settings: UiSettings, host: str, port: int, ready: Callable[[str], None]) -> None:

@@ -1,4 +1,4 @@
-"""Who may ask for a page, and what browsers may do with it."""
+"""Which requests are accepted, and what browsers may do with the pages."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Nothing gets into a page, or into a picture on it, but as text."""
+"""Values get into pages and charts only as text."""
 
 import xml.etree.ElementTree as ET
 

@@ -1,4 +1,4 @@
-"""What the pages say about a cluster."""
+"""The contents of the pages."""
 
 import asyncio
 import html

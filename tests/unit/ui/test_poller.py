@@ -1,4 +1,4 @@
-"""The cluster is looked at once for all viewers, and only while there are any."""
+"""The cluster is polled once for all viewers, and only while there are any."""
 
 import asyncio
 import dataclasses
@@ -18,21 +18,21 @@ TP = TopicPartition("t", 0)
 
 
 def snapshot(time: float, end: int = 0, lag: int = 0) -> Snapshot:
-    """A cluster with one topic and one group."""
+    """Return a snapshot of a cluster with one topic and one group."""
     topic = TopicState("t", False, (PartitionState(0, 1, (1,), (1,), 0, end, None),))
     group = GroupState("g", "classic", "Stable", {TP: end - lag}, {TP: lag})
     return Snapshot(time, "c", 1, {1: "h:1"}, {"t": topic}, {"g": group})
 
 
 class CountingCluster:
-    """Counts how often it is looked at; fails where it has an error."""
+    """Counts its snapshots; raises `error` if it is set."""
 
     def __init__(self) -> None:
         self.looks = 0
         self.error: Exception | None = None
 
     async def look(self, time: float) -> Snapshot:
-        """A snapshot; ten records came since the one before."""
+        """Return a snapshot with ten records more than the previous one."""
         self.looks += 1
         if self.error is not None:
             raise self.error
@@ -40,7 +40,7 @@ class CountingCluster:
 
 
 def poller(cluster: CountingCluster) -> ClusterPoller:
-    """One that looks every five seconds of the loop's time."""
+    """Return a poller that polls every five seconds of loop time."""
     return ClusterPoller(cluster.look, 5.0, lambda: asyncio.get_running_loop().time())
 
 

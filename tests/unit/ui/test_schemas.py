@@ -1,4 +1,4 @@
-"""Pages about a schema registry, and messages that are decoded by its schemas."""
+"""Pages about a schema registry, and messages decoded by its schemas."""
 
 import asyncio
 import datetime
@@ -50,7 +50,7 @@ def broker() -> Iterator[EmbeddedBroker]:
 
 @pytest.fixture(scope="module")
 def registry(broker: EmbeddedBroker) -> Iterator[SchemaRegistryClient]:
-    """Its client; there are two versions of orders-value, and a schema that refers to the first."""
+    """A client of a registry with two versions of orders-value, and a schema that references the first."""
     with SchemaRegistryClient({"url": broker.registry_url}) as client:
         client.register_schema("orders-value", Schema(json.dumps(ORDER)))
         client.register_schema("orders-value", Schema(json.dumps(LATER)))
@@ -64,7 +64,7 @@ def registry(broker: EmbeddedBroker) -> Iterator[SchemaRegistryClient]:
 
 @pytest.fixture
 async def pages(broker: EmbeddedBroker, registry: SchemaRegistryClient) -> AsyncIterator[Pages]:
-    """Pages that ask the registry."""
+    """A UI with the registry."""
     async with pages_of(settings(broker.bootstrap_servers, registry={"url": broker.registry_url})) as made:
         yield made
 
@@ -134,7 +134,7 @@ async def test_missing_subjects_and_schemas_are_reported(pages: Pages) -> None:
 
 @pytest.fixture
 def orders(broker: EmbeddedBroker, registry: SchemaRegistryClient, topic: Callable[..., str]) -> Callable[..., str]:
-    """Makes a topic with a value that a schema describes, and with values of bytes behind it."""
+    """A function that creates a topic with a value in a registered schema, followed by other bytes."""
 
     def make(*more: bytes, conf: dict[str, object] | None = None) -> str:
         name = topic()
@@ -219,7 +219,7 @@ async def test_lookups_of_unknown_ids_are_limited(
 async def test_a_proxys_page_is_not_a_registry_response(
     pages: Pages, orders: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It was: the page said that the registry does not know the id."""
+    """The page said that the registry does not know the id."""
 
     def proxied(*asked: object) -> Schema:
         raise SchemaRegistryError(404, -1, "no such page")
@@ -289,7 +289,7 @@ message Sale { message Line { string item = 1; Money price = 2; } repeated Line 
 
 @pytest.fixture
 def sales(registry: SchemaRegistryClient, topic: Callable[..., str]) -> Callable[..., str]:
-    """Makes a topic with a value of Protobuf, whose schema imports another one, and with those bytes cut short."""
+    """A function that creates a topic with a Protobuf value, whose schema imports another, and a truncated value."""
     protobuf = pytest.importorskip("kafka.formats.protobuf.codec").Protobuf
     pytest.importorskip("grpc_tools")
 

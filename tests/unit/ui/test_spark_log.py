@@ -1,4 +1,4 @@
-"""The file of Spark's queries is read while it is written."""
+"""The file of Spark's queries is read while it is being written."""
 
 import json
 import pathlib
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.once
 
 
 def line(batch: int, lag: int | None = 7, query: str = "flights") -> str:
-    """What `kafka.spark.watch` writes of a micro-batch."""
+    """Return the line that `kafka.spark.watch` writes for a micro-batch."""
     latest = None if lag is None else 100 + lag
     source = SourceProgress("s", 5, None, 2.5, {TopicPartition("t", 0): PartitionProgress(90, 100, latest, 3)})
     progress = QueryProgress("2026-01-31T12:00:00.000Z", query, "id", "run", batch, 1.5, 5, 0, 0, (source,))

@@ -1,4 +1,4 @@
-"""A page on a broker, in this process."""
+"""The web UI of a broker, in this process."""
 
 import contextlib
 import dataclasses
@@ -15,30 +15,30 @@ from kafka.ui.web_server import make_app
 
 ADDRESS = "http://127.0.0.1:8085"
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;"
-"""Text that does something where it is not escaped."""
+"""Text that would run a script if it were not escaped."""
 
 
 def settings(bootstrap_servers: str, **own: Any) -> UiSettings:
-    """Settings for a page about a cluster."""
+    """Return settings of the UI for a cluster."""
     clients = {"bootstrap_servers": bootstrap_servers}
     return dataclasses.replace(UiSettings(clients, clients, parse_position, search_s=600.0), **own)
 
 
 @dataclasses.dataclass
 class Pages:
-    """A page, and a browser that asks for it."""
+    """The UI, and a browser that requests its pages."""
 
     ui: Ui
     browser: httpx.AsyncClient
 
     async def get(self, path: str, status: int = 200, **query: Any) -> str:
-        """The HTML of a page."""
+        """Return the HTML of a page."""
         answer = await self.browser.get(path, params=query)
         assert answer.status_code == status, answer.text
         return answer.text
 
     async def post(self, path: str, status: int = 200, headers: dict[str, str] | None = None, **fields: str) -> str:
-        """Send a form, with the token of the page."""
+        """Send a form with the page's token; return the HTML of the response."""
         fields.setdefault("token", self.ui.forms.token)
         answer = await self.browser.post(path, data=fields, headers=headers)
         assert answer.status_code == status, answer.text
@@ -47,7 +47,7 @@ class Pages:
 
 @contextlib.asynccontextmanager
 async def pages_of(given: UiSettings) -> AsyncIterator[Pages]:
-    """A page and its browser, for as long as the block runs."""
+    """Run a UI and its browser for the duration of the block."""
     async with connected(given) as ui:
         transport = httpx.ASGITransport(make_app(ui))
         async with httpx.AsyncClient(transport=transport, base_url=ADDRESS) as browser:
@@ -55,12 +55,12 @@ async def pages_of(given: UiSettings) -> AsyncIterator[Pages]:
 
 
 def text_of(page: str) -> str:
-    """What one reads on a page."""
+    """Return the visible text of a page."""
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page.partition("</header>")[2])).split())
 
 
 def rows_of(page: str, table: str) -> list[list[str]]:
-    """The cells of one of its tables."""
+    """Return the cells of a table on a page."""
     found = re.search(rf'aria-label="{table}"><table>.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
     assert found is not None, page
     rows = re.findall(r"<tr>(.*?)</tr>", found[1], re.DOTALL)
