@@ -55,7 +55,7 @@ class AsyncGroupCalls(AsyncAdminCalls):
     async def delete_consumer_groups(
         self, group_ids: Iterable[str], group_coordinator_id: int | None = None
     ) -> list[tuple[str, type[KafkaError]]]:
-        """Delete groups without members; return pairs of a group id and an error class.
+        """Delete consumer groups without members.
 
         Arguments:
             group_ids: the groups.
@@ -121,7 +121,7 @@ class AsyncGroupCalls(AsyncAdminCalls):
     async def describe_classic_groups(
         self, group_ids: Iterable[str], group_coordinator_id: int | None = None
     ) -> dict[str, dict[str, Any]]:
-        """Describe groups of the classic protocol, with any type of member.
+        """Describe groups of the classic protocol, with any protocol type.
 
         Arguments:
             group_ids: the groups.

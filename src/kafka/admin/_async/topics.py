@@ -84,7 +84,10 @@ class AsyncTopicCalls(AsyncAdminCalls):
         return await self._run(_topics.list_topics(self._requests, include_internal))
 
     async def describe_topics(self, topics: Iterable[str | UUID] | None = None) -> list[dict[str, Any]]:
-        """Describe topics by name, or by id as `uuid.UUID` (Kafka 2.8); None: all.
+        """Describe topics by name, or by id as `uuid.UUID` (Kafka 2.8).
+
+        Arguments:
+            topics: names or ids; None: all.
 
         Returns a list of dicts with ``topic`` (also as ``name``), ``error_code``, ``is_internal``, ``topic_id``,
         ``authorized_operations`` (names of the operations that this client may perform; None: unknown) and
