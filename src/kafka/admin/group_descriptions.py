@@ -194,7 +194,7 @@ async def members_of(requests: AdminRequests, group_id: str, node_id: int | None
 
 
 async def has_members(requests: AdminRequests, group_id: str, node_id: int | None) -> bool:
-    """Return whether a group has members, so that no other client may commit for it; False if it does not exist."""
+    """Return whether a group has members, in which case only they may commit; False if it does not exist."""
     (told,) = (await _classic_or_consumer(requests, [group_id], node_id, False)).values()
     if not isinstance(told, KafkaError) and told.group_state == _DEAD:
         (as_streams,) = (await _ask(requests, StreamsGroupDescribeRequest, [group_id], node_id, False)).values()

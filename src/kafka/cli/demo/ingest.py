@@ -45,7 +45,7 @@ def group_lag(bootstrap_servers: str, group: str, topic: str, starting: dict[int
     """Return the number of offsets of the topic that a group has not committed.
 
     Arguments:
-        starting: for partitions without a committed offset, the offset to count from.
+        starting: partition to the offset to count from, unless the group has committed a later one.
     """
     with KafkaAdminClient(bootstrap_servers=bootstrap_servers) as admin:
         found = admin.list_consumer_group_offsets(group)
