@@ -44,7 +44,7 @@ def _methods() -> dict[type, dict[str, FunctionType]]:
 
 
 def _subject(cls: type, methods: dict[str, FunctionType]) -> str:
-    subject = re.match(r"Methods about ([^.(]+)", inspect.getdoc(cls) or "")
+    subject = re.match(r"Methods for (?:the )?([^.(,]+)", inspect.getdoc(cls) or "")
     heading = subject[1][0].upper() + subject[1][1:].strip() if subject else "The client"
     lines = [f"\n### {heading}\n| method | | Java's `Admin` | Kafka | |\n|---|---|---|---|---|\n"]
     lines += [_row(name, inspect.getdoc(method) or "") for name, method in methods.items()]

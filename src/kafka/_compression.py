@@ -1,8 +1,9 @@
 """The codecs of record batches by number and name, below all layers: options, commands and the broker refer to them.
 
-To add a codec: a member here, a module in `kafka.record.codecs` with its `Codec`, and its row in `CODECS` there; then
+To add a codec, add a member here, a module with its `Codec` to `kafka.record.codecs`, and a row to `CODECS` there; then
 run ``python scripts/options.py``. The fuzz tests decompress with other libraries: `decompressed` in
-tests/fuzz/reference.py. If the module is to be compiled, `kafka._variant` lists it.
+tests/fuzz/reference.py. A new library is also listed in pyproject.toml, requirements/dev.txt and
+`kafka_columnar.doctor`. If the module is to be compiled, see `kafka._variant`.
 """
 
 from __future__ import annotations

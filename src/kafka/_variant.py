@@ -4,7 +4,8 @@ The hot modules are ordinary Python files in Cython's pure Python mode. `setup.p
 extension modules next to the `.py` files, and the import system prefers extension modules. With `KAFKA_PURE=1` in the
 environment, the `.py` files are loaded instead; they behave the same, but are slower.
 
-To add a hot module: add its row to `HOT_MODULES`, and a `.pxd` file next to it if other hot modules use it from C.
+To add a hot module, add its row to `HOT_MODULES`, and a `.pxd` file next to it if other hot modules use it from C. If
+it uses Cython's types, also add it to the mypy override in pyproject.toml for modules that Cython compiles.
 
 This module imports nothing from the package, because `setup.py` reads it before anything is built.
 """

@@ -5,10 +5,10 @@ same request may succeed later, ``invalid_metadata`` whether the client has to r
 those of all generations of kafka-python. Faults of a peer (`KafkaProtocolError`, `BrokerResponseError`) and faults of
 the caller (`KafkaConfigurationError`, `IllegalStateError`, `IllegalArgumentError`) have different types.
 
-To add an error: a class here with its `remedy` and, if brokers return it, its code, name and description; then run
-``python -m scripts.reference``, which writes docs/ERRORS.md. Its base classes say whether to retry. A code that the
-embedded broker returns is also a member of `kafka.broker.error_codes.ErrorCode`. A client that must
-do anything but retry or fail lists the error where it decides, such as in `kafka.producer.delivery.batch_action`.
+To add an error, add a class here with its `remedy` and, if brokers return it, its code, name and description. Its base
+classes determine whether it is retried. Then run ``python -m scripts.reference``, which writes docs/ERRORS.md. If the
+embedded broker returns the code, add it to `kafka.broker.error_codes.ErrorCode`. If a client has to do anything but
+retry or fail, list the error where the client decides, for example in `kafka.producer.delivery.batch_action`.
 """
 
 from collections.abc import Iterable, Mapping

@@ -5,9 +5,12 @@ requests through `kafka.cluster`. The methods of `AsyncKafkaAdminClient` are in 
 `scripts/twins.py` generates the methods of `KafkaAdminClient` from them, in `_sync`. All subjects use `arguments`,
 `admin_requests`, `routing` and `results`.
 
-To add a call: its coroutine in the module of its subject, and its method in the module of that subject in `_async`;
-then run ``python scripts/twins.py`` and ``python -m scripts.reference``, which lists the method in docs/ADMIN.md. Tests
-of its errors need a row of `CALLS` in tests/unit/admin/admin_calls.py. A new subject is a base class of both clients.
+To add a call, write its coroutine in the module of its subject, and its method in the module of that subject in
+`_async`; a new subject is a base class of both clients. The method's docstring ends with the counterpart in Java, the
+first Kafka release that supports it and whether the embedded broker does (see `scripts/reference/admin_page.py`). Then
+run ``python scripts/twins.py`` and ``python -m scripts.reference``, which lists the method in docs/ADMIN.md. For the
+tests of its errors, add it to `CALLS` in tests/unit/admin/admin_calls.py, and a request that no other method sends to
+`ADMIN_APIS` in tests/fakes/cluster.py and to `TRIED_AGAIN` in tests/unit/admin/test_error_codes.py.
 """
 
 from typing import TYPE_CHECKING, Any

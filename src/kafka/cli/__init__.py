@@ -1,4 +1,4 @@
-"""The command line: ``kafka COMMAND`` or ``python -m kafka COMMAND``, one module per command.
+"""The command line: ``kafka COMMAND`` or ``python -m kafka COMMAND``, one module per command (see `commands`).
 
 Layer 7. Commands are imported when they are run, so that ``kafka --help`` needs neither pyarrow nor pyspark. An error
 that a user can cause prints one line on standard error and exits with status 1 (2 for wrong usage), never with a

@@ -1,9 +1,9 @@
 """The rows of the option table, and the checks that they share.
 
-To add an option: a field made by `option` in the dataclass of the options that it belongs to
-(`kafka.config.connection`, `security`, `sasl`, `tls`, `consumer` or `producer`); then run ``python
-scripts/options.py``, which writes `kafka.config.keywords`, docs/OPTIONS.md and the tables in docs/SPARK.md. Checks
-across options are in `kafka.config.table`. Three kinds of options have one more place:
+To add an option, add a field made by `option` to the dataclass of the related options (`kafka.config.connection`,
+`security`, `sasl`, `tls`, `consumer`, `share` or `producer`). Then run ``python scripts/options.py``, which writes
+`kafka.config.keywords`, docs/OPTIONS.md and the tables in docs/SPARK.md. Checks across options are in
+`kafka.config.table`. Three kinds of options have one more place:
 
 - A Java name that was ignored until now leaves `kafka.config.java_names` or `kafka.config.librdkafka_table`.
 - A secret needs a name that `kafka.config.secrecy` recognizes; otherwise errors may show its value.

@@ -1,8 +1,8 @@
 """The SASL mechanisms by name.
 
-To add a mechanism: a row here, and a subclass of `kafka.net.sasl.Mechanism` in a module of that package. Its options,
-if it needs new ones, go into `kafka.config.sasl` (see `kafka.config.option`), and the settings of its Java login module
-into `kafka.config.jaas`. The embedded broker's side is in `kafka.broker.sasl`.
+To add a mechanism, add a row here, and a class with the methods of `kafka.net.sasl.Mechanism` to a module of that
+package. Add its options to `kafka.config.sasl` (see `kafka.config.option`), and the settings of its Java login module
+to `kafka.config.jaas`. For the embedded broker, add its exchange to `EXCHANGES` in `kafka.broker.sasl.exchanges`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The option table itself, made from the slices, and the way from keyword arguments to typed objects.
 
-To add an option: see `kafka.config.option`.
+To add an option, see `kafka.config.option`.
 """
 
 import dataclasses

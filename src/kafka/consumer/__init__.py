@@ -1,7 +1,8 @@
 """The consumer: `KafkaConsumer`, its asyncio counterpart `AsyncKafkaConsumer`, and the parts of both.
 
 Layer 6: may import `kafka.coordinator` and the layers below it. Fetching, group membership and commits run on the event
-loop. Fetched bytes are decoded in the caller's thread. `docs/DESIGN.md`, "Journeys", follows a record through it.
+loop. Fetched bytes are decoded in the caller's thread. `docs/DESIGN.md`, "Data flow", follows a record through it. To
+add a metric, see `monitoring`.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -2,7 +2,7 @@
 
 To add a metric: a value that is read when metrics are requested is a `_gauge` in `ConsumerMetrics.show`. A rate, mean
 or maximum is a row in `kafka.consumer.buffer.fetch_statistics` or `kafka.coordinator.group_metrics`, next to the code
-that records it.
+that records it. Names are those of kafka-python and Java. Tests are in tests/unit/consumer/test_monitoring.py.
 """
 
 import asyncio

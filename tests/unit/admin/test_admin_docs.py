@@ -54,3 +54,9 @@ def test_a_row_comes_from_the_docstring():
 )
 def test_a_summary_is_the_first_sentence_up_to_a_colon(docstring, summary):
     assert admin_page.summary(docstring) == summary
+
+
+def test_each_subject_has_its_heading():
+    headings = re.findall(r"^### (.+)$", TEXT, re.MULTILINE)
+    assert headings[:3] == ["The client", "Topics", "Configurations"]
+    assert len(set(headings)) == len(headings)

@@ -19,8 +19,8 @@ setting, just as Kafka uses those in its configuration.
 
 from kafka.broker.broker import Broker, RequestContext
 from kafka.broker.error_codes import ErrorCode, RequestFailed
-from kafka.broker.sasl.credentials import HASHES, ITERATIONS, MECHANISMS, ScramCredential, from_salted_password
-from kafka.broker.sasl.exchanges import LoginFailed
+from kafka.broker.sasl.credentials import HASHES, ITERATIONS, ScramCredential, from_salted_password
+from kafka.broker.sasl.exchanges import EXCHANGES, LoginFailed
 from kafka.wire.api.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     AlterUserScramCredentialsResponse,
@@ -46,7 +46,7 @@ def sasl_handshake(broker: Broker, request: SaslHandshakeRequest, context: Reque
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE)
     begun = login.begin(request.mechanism, is_bare=context.version < _FRAMED_SINCE)
     error = ErrorCode.NONE if begun else ErrorCode.UNSUPPORTED_SASL_MECHANISM
-    return SaslHandshakeResponse(error_code=error, mechanisms=list(MECHANISMS))
+    return SaslHandshakeResponse(error_code=error, mechanisms=list(EXCHANGES))
 
 
 def sasl_authenticate(

@@ -113,7 +113,6 @@ def _read(row: list[str | int] | None) -> ScramCredential | None:
     return ScramCredential(salt, int(iterations), stored_key, server_key)
 
 
-MECHANISMS: Final = ("PLAIN", *HASHES)
 ITERATIONS: Final = 4096
 _SALT_BYTES: Final = 24
 

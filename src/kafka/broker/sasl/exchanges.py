@@ -6,9 +6,11 @@ With SCRAM (RFC 5802, RFC 7677; KIP-84) both sides prove that they know the pass
 
 import base64
 import binascii
+import functools
 import hashlib
 import hmac
 import re
+from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
 from kafka.broker.sasl.credentials import HASHES, Credentials, ScramCredential
@@ -128,3 +130,10 @@ def _decoded(text: str) -> bytes:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         return b""
+
+
+EXCHANGES: Final[Mapping[str, Callable[[Credentials], Exchange]]] = {
+    "PLAIN": PlainExchange,
+    **{mechanism: functools.partial(ScramExchange, mechanism=mechanism) for mechanism in HASHES},
+}
+"""The mechanisms that the broker offers, each with what starts its exchange."""

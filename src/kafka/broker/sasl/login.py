@@ -10,8 +10,8 @@ from typing import Final
 
 from kafka.broker.clock import Clock
 from kafka.broker.error_codes import ConnectionFault
-from kafka.broker.sasl.credentials import HASHES, MECHANISMS, Credentials
-from kafka.broker.sasl.exchanges import Exchange, LoginFailed, PlainExchange, ScramExchange
+from kafka.broker.sasl.credentials import Credentials
+from kafka.broker.sasl.exchanges import EXCHANGES, Exchange, LoginFailed
 
 _HANDSHAKE, _API_VERSIONS, _AUTHENTICATE = 17, 18, 36
 LARGEST_FRAME: Final = 524_288
@@ -127,14 +127,11 @@ class Login:
         Returns False if the mechanism is not supported; the connection must then be closed.
         """
         again = self._state is LoginState.DONE
-        if mechanism not in MECHANISMS or (again and mechanism != self._mechanism):
-            self._fail("a mechanism that is not offered" if mechanism not in MECHANISMS else "another mechanism")
+        if mechanism not in EXCHANGES or (again and mechanism != self._mechanism):
+            self._fail("a mechanism that is not offered" if mechanism not in EXCHANGES else "another mechanism")
             return False
         self._mechanism = mechanism
-        if mechanism in HASHES:
-            self._exchange = ScramExchange(self._credentials, mechanism)
-        else:
-            self._exchange = PlainExchange(self._credentials)
+        self._exchange = EXCHANGES[mechanism](self._credentials)
         if again:
             self._move(LoginState.AGAIN_BARE if is_bare else LoginState.AGAIN)
         else:

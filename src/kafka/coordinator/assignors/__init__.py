@@ -1,8 +1,9 @@
 """Assignors: ways to distribute partitions among the members of a group. The leader of a group runs one of them.
 
-To add an assignor: a subclass of `AbstractPartitionAssignor` in a module here, which declares whether it is fast enough
-to run `on_loop` and whether consumers offer it `by_default`; and its place in `ASSIGNORS`. If Java has it too, also add
-the name of Java's class to `JAVA_ASSIGNORS` in `kafka.config.java_names`.
+To add an assignor to this package, add a module with a subclass of `AbstractPartitionAssignor`, and add the class to
+`ASSIGNORS`. It declares whether it is fast enough to run `on_loop`, and whether consumers offer it `by_default`. If
+Java has the same assignor, add the name of Java's class to `JAVA_ASSIGNORS` in `kafka.config.java_names`. Tests are in
+tests/unit/coordinator/assignors. A program's own assignor needs none of this: it is passed as an option.
 """
 
 from typing import Any

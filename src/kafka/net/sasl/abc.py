@@ -1,4 +1,4 @@
-"""kafka-python's interface of SASL mechanisms, for `register_sasl_mechanism`; built-in ones subclass `Mechanism`."""
+"""kafka-python's interface of SASL mechanisms, for `register_sasl_mechanism`; see `Mechanism` for built-in ones."""
 
 from __future__ import annotations
 

@@ -153,8 +153,8 @@ def register_sasl_mechanism(name: str, klass: type[Any], overwrite: bool = False
         klass: a class with the methods of `kafka.net.sasl.abc.SaslMechanism`. An object is created for each exchange,
             with ``host`` and the SASL and TLS options as keyword arguments. Its methods may block. Clients treat an
             `OSError` that it raises as a lost connection, and retry.
-        overwrite: replace a mechanism of the same name. A built-in one keeps its required options, its Java login
-            modules, and the warning that it sends a secret unencrypted.
+        overwrite: replace a mechanism of the same name. A built-in one keeps its Java login modules, and the warning
+            that it sends a secret unencrypted. A new mechanism causes no such warning.
 
     Raises `ValueError` if the name is empty or already registered, and `IllegalArgumentTypeError` if the name is not a
     string, or ``klass`` is not a suitable class.

@@ -3,7 +3,7 @@
 Decompression never allocates more memory than the compressed bytes can produce, nor more than `max_size`: the block
 lists of frames give an upper bound before anything is allocated. cramjam does the work and releases the GIL meanwhile.
 
-To add a codec: see `kafka._compression`.
+To add a codec, see `kafka._compression`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Names and meanings are those of Spark's own Kafka connector, so that a query can switch by changing its format. Spark
 passes option names in lower case.
 
-To add an option: a row here, with a parser from `values`; the field that the row names, in `parsing` (or in
+To add an option: a row here, with a parser from `value_parsers`; the field that the row names, in `parsing` (or in
 `field_options` for typed columns); and a sample value in tests/unit/spark/options/test_parsing.py. Then run ``python
 scripts/spark_options.py``, which writes the row into docs/SPARK.md.
 """

@@ -4,7 +4,8 @@ A module contains the request, the response, and their structs under Kafka's nam
 structs of the same name, each is prefixed with its message's name. Each field is declared with the versions that have
 it. Imports `kafka.wire.fields` and `kafka.wire.message` only.
 
-To add a message: a module here, and its name in `API_NAMES` (for a request) or `OTHER_MODULES` of `kafka.wire.index`.
-To add a version: its fields, each with the versions that have it. ``scripts/draft_messages.py`` drafts what a release
-of Kafka adds.
+To add a message, add a module here, and its name to `API_NAMES` (for a request) or `OTHER_MODULES` of
+`kafka.wire.index`. To add a version, add its fields, each with the versions that have it. ``scripts/draft_messages.py``
+drafts the additions of a Kafka release. tests/data/protocol needs messages of each version, encoded by Kafka's own
+codec.
 """
