@@ -1,4 +1,4 @@
-"""What the synchronous and the asyncio consumer have in common: everything that does not wait."""
+"""The part that the synchronous and the asyncio consumer share: all methods that do not wait."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
     from kafka.metrics.kafka_metric import KafkaMetric
 
 ASSIGNMENT_WAIT_MS = 5_000
-"""How long `assignment()` and `paused()` look up topics: programs call them at any time, and expect no wait."""
+"""How long `assignment()` and `paused()` look up topics. Programs call them at any time, and expect no delay."""
 CLOSE_TIMEOUT_MS = 30_000
-"""Default time limit of `close`."""
+"""Default timeout of `close`."""
 
 COLUMNS_BYTES = 8 * 1024 * 1024
-"""How many fetched bytes one call decodes to columns; more stay in the buffer while these are processed."""
+"""The number of fetched bytes that one call decodes to columns; more stay in the buffer until the next one."""
 
 
 def found_or_none(
     found: Mapping[TopicPartition, OffsetAndTimestamp],
 ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
-    """The result of a lookup by time: None for a partition without a record that late."""
+    """Return the result of a lookup by time: None for a partition without a record at or after it."""
     return {tp: each if each.offset >= 0 else None for tp, each in found.items()}
 
 
 class BaseConsumer:
-    """The methods that do not wait. All except `wakeup`, `health` and `metrics` belong to the polling thread."""
+    """The methods that do not wait. Call all except `wakeup`, `health` and `metrics` in the polling thread."""
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "consumer" in row.clients
@@ -71,9 +71,9 @@ class BaseConsumer:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The options in effect, by name, without those of `kafka.config.SecurityOptions`.
+        """The options in effect, by name, except those of `kafka.config.SecurityOptions`.
 
-        ``bootstrap_servers`` is as it was given; ``api_version`` is the brokers' version once one is connected.
+        ``bootstrap_servers`` has its original form; ``api_version`` is the brokers' version once one is connected.
         """
         config = self._core.config
         options = values_of(config.connection, config.fetch, config.group, config.consumer)
@@ -85,7 +85,7 @@ class BaseConsumer:
         pattern: str | re.Pattern[str] | SubscriptionPattern | None = None,
         listener: Listener | None = None,
     ) -> None:
-        """Have the group assign partitions of topics; replaces an earlier subscription.
+        """Subscribe to topics, whose partitions the group assigns; replaces an earlier subscription.
 
         Sends nothing before the next `poll()`.
 
@@ -94,10 +94,10 @@ class BaseConsumer:
         Arguments:
             topics: names of topics; None if there is a pattern.
             pattern: instead of names, a regular expression that matches the beginning of names; topics that are created
-                later are found when metadata are refreshed (``metadata_max_age_ms``). The coordinator matches a
+                later are found when metadata are refreshed (``metadata_max_age_ms``). The coordinator evaluates a
                 `SubscriptionPattern`, which may also be passed as ``topics``; it requires
                 ``group_protocol='consumer'``.
-            listener: told when partitions are assigned and revoked.
+            listener: called when partitions are assigned and revoked.
 
         Raises `IllegalStateError` after `assign`, or if both or neither of topics and pattern are given; `TypeError`
         for an invalid listener; `IllegalArgumentError` for an invalid name or pattern.
@@ -120,14 +120,14 @@ class BaseConsumer:
         self._core.subscribed()
 
     def subscription(self) -> set[str] | None:
-        """The topics subscribed to, or those that currently match the pattern; None without a subscription."""
+        """Return the subscribed topics, or those that currently match the pattern; None without a subscription."""
         return self._core.subscription.subscription
 
     def assignment(self) -> set[TopicPartition]:
-        """The partitions that this consumer reads now.
+        """Return the partitions that are assigned to this consumer.
 
         With a group, `poll()` assigns them. Without a group, they are assigned as soon as the metadata of the topics
-        are known; if this call may wait, it looks these up, once and for at most five seconds.
+        are known. If this call may wait, it looks these up, once and for at most five seconds.
         """
         self._take_ahead(ASSIGNMENT_WAIT_MS)
         return self._core.subscription.assigned_partitions()
@@ -144,46 +144,46 @@ class BaseConsumer:
             callback: called as ``callback(offsets, None or the error)`` from within a later `poll()`, `commit()` or
                 `close()`, which waits for the commit; None: ``default_offset_commit_callback``.
 
-        The commit is sent once. If it fails with a transient error, the outcome is a `RetriableCommitFailedError`:
-        commit what is processed by then.
+        The commit is sent once. A transient error results in a `RetriableCommitFailedError`: commit the offsets
+        processed by then.
 
-        Returns a future of the outcome; wait for it with ``get()`` or, on an event loop, with ``await``. A failure
-        without a callback that was never asked for is logged.
+        Returns a future of the result; wait for it with ``get()`` or, on an event loop, with ``await``. A failure is
+        logged if there is no callback and the result is never retrieved.
         """
         self._check_open()
         chosen = self._core.consumed_offsets() if offsets is None else self._core.given_offsets(check_offsets(offsets))
         return self._core.commits.commit_later(chosen, callback, self._api_timeout_ms)
 
     def group_metadata(self) -> ConsumerGroupMetadata:
-        """This consumer's membership in its group, for `KafkaProducer.send_offsets_to_transaction` (KIP-447).
+        """Return this consumer's group membership, for `KafkaProducer.send_offsets_to_transaction` (KIP-447).
 
-        Get it after the `poll()` that returned the records of the offsets, and before the next: the coordinator then
-        refuses the offsets if the group has assigned the partitions to another member meanwhile, even if this one has
-        lost its membership. Its ``generation_id`` is -1 before the group is joined, and for manually assigned
-        partitions, which have no membership to check; in the protocol of KIP-848 it is the member's epoch. Without a
-        ``group_id``, its group id is None.
+        Call it after the `poll()` that returned the records, and before the next. The coordinator then refuses their
+        offsets if the group has assigned the partitions to another member in the meantime, even if this one has lost
+        its membership. ``generation_id`` is -1 before the group is joined, and for manually assigned partitions, which
+        have no membership to check; in the protocol of KIP-848 it is the member's epoch. Without a ``group_id``, the
+        group id is None.
         """
         self._check_open()
         return self._core.commits.group_metadata()
 
     def seek(self, partition: TopicPartition, offset: int) -> None:
-        """Read from ``offset`` at the next `poll()`.
+        """Make the next `poll()` read from ``offset``.
 
-        Raises `IllegalStateError` for a partition that is not assigned, `IllegalArgumentError` for an offset that is
-        not a non-negative int64.
+        Raises `IllegalStateError` for a partition that is not assigned, and `IllegalArgumentError` for an offset that
+        is not a non-negative int64.
         """
         self._core.seek(self._assigned(partition), check_offset(offset))
 
     def seek_to_beginning(self, *partitions: TopicPartition) -> None:
-        """Read from the start of the log, of all assigned partitions if none are given. It is looked up when needed."""
+        """Read from the start of the log, which is looked up when needed. Default: all assigned partitions."""
         self._reset(partitions, EARLIEST)
 
     def seek_to_end(self, *partitions: TopicPartition) -> None:
-        """Read from the end of the log, of all assigned partitions if none are given. It is looked up when needed."""
+        """Read from the end of the log, which is looked up when needed. Default: all assigned partitions."""
         self._reset(partitions, LATEST)
 
     def pause(self, *partitions: TopicPartition) -> None:
-        """Return no records of these partitions until `resume`. Neither the membership nor the positions are lost."""
+        """Return no records of these partitions until `resume`. The membership and the positions are kept."""
         for state in [self._assigned(tp) for tp in partitions]:
             self._core.pause(state)
 
@@ -193,12 +193,12 @@ class BaseConsumer:
             self._core.resume(state)
 
     def paused(self) -> set[TopicPartition]:
-        """The partitions that are paused."""
+        """Return the paused partitions."""
         self._take_ahead(ASSIGNMENT_WAIT_MS)
         return {state.tp for state in self._core.subscription.states() if state.paused}
 
     def highwater(self, partition: TopicPartition) -> int | None:
-        """The offset after the last record that consumers may see, as of the last fetch; None before the first.
+        """Return the offset after the last record that consumers may see, as of the last fetch; None before that.
 
         Arguments:
             partition: an assigned partition.
@@ -206,12 +206,12 @@ class BaseConsumer:
         return self._assigned(partition).fetching.highwater
 
     def current_lag(self, partition: TopicPartition) -> int | None:
-        """How many offsets the position is behind the end as of the last fetch. Java: ``currentLag`` (KIP-695).
+        """Return the number of offsets between the position and the end, as of the last fetch (KIP-695).
 
         Sends no request. With ``isolation_level="read_committed"`` the end is the last stable offset, otherwise the
-        high watermark. Not every offset has a record. What is written while the partition is paused, or its buffer
-        full, is not counted before the next fetch. None if the position or the end is unknown, as before the first
-        response to a fetch.
+        high watermark. Not every offset has a record. Records written while the partition is paused or its buffer is
+        full are only counted after the next fetch. None if the position or the end is unknown, such as before the first
+        response to a fetch. Java: ``currentLag``.
 
         Arguments:
             partition: an assigned partition.
@@ -225,20 +225,20 @@ class BaseConsumer:
     @overload
     def metrics(self, raw: bool) -> dict[Any, Any]: ...
     def metrics(self, raw: bool = False) -> dict[Any, Any]:
-        """Current values by group and name; empty with ``metrics_enabled=False``. Any thread may call this.
+        """Return the current values by group and name; empty with ``metrics_enabled=False``. Any thread may call this.
 
         Arguments:
-            raw: True returns `KafkaMetric` objects by their `MetricName` instead, including those of single topics and
-                partitions.
+            raw: True returns `KafkaMetric` objects by their `MetricName` instead, including those of individual topics
+                and partitions.
         """
         return self._core.metrics.registered() if raw else self._core.metrics.snapshot()
 
     def register_metric_for_subscription(self, metric: "KafkaMetric") -> None:
         """Push a metric of the program to brokers along with the client's own, if they subscribe to it (KIP-1076).
 
-        Its name there is "org.apache.kafka", group and name, joined by dots; a `kafka.metrics.stats.Total` is a sum,
-        anything else a gauge. A metric with the `MetricName` of one of the client's is ignored. Any thread may call
-        this.
+        Its name there consists of "org.apache.kafka", the group and the name, joined by dots. A
+        `kafka.metrics.stats.Total` is pushed as a sum, any other metric as a gauge. A metric with the `MetricName` of
+        one of the client's is ignored. Any thread may call this.
 
         Raises `TypeError` for anything but a `KafkaMetric`.
         """
@@ -248,31 +248,32 @@ class BaseConsumer:
         """Stop pushing a metric. Any thread may call this.
 
         Arguments:
-            metric: what was passed to `register_metric_for_subscription`.
+            metric: the metric passed to `register_metric_for_subscription`.
         """
         self._core.telemetry.unregister(metric)
 
     def health(self) -> Health:
-        """The state of the consumer, see `Health`.
+        """Return the state of the consumer, see `Health`.
 
-        Any thread may call this, at any time; it neither waits nor raises.
+        Any thread may call this at any time; it neither waits nor raises.
         """
         if not self._started:
             return not_started(self._parsed.connection.client_id)
         return self._core.health.report(self._core.closed)
 
     def wakeup(self) -> None:
-        """Make the waiting `poll()` or iteration, or else the next one, raise `WakeupError`.
+        """Make the current `poll()` or iteration, or otherwise the next one, raise `WakeupError`.
 
-        It raises once, and takes nothing: no position moves, and the next call continues. An iteration returns the
-        records that it holds before it raises. Any thread may call this, and so may a signal handler. Java: ``wakeup``.
+        It raises once, moves no position, and the next call continues. An iteration returns the records that it has
+        loaded before it raises. Any thread may call this, and so may a signal handler. Java: ``wakeup``.
         """
         self._core.events.wake()
 
     def enforce_rebalance(self, reason: str | None = None) -> None:
         """Make the group rebalance with the next `poll()`, for example if an assignor would decide differently now.
 
-        In a group of the protocol of KIP-848 it only logs a warning, as the coordinator assigns (KIP-568, KIP-800).
+        In a group of the protocol of KIP-848 it only logs a warning, because the coordinator assigns (KIP-568,
+        KIP-800).
 
         Arguments:
             reason: for the logs of client and broker.
@@ -283,13 +284,13 @@ class BaseConsumer:
         self._core.enforce_rebalance(reason or "the program asked for a rebalance")
 
     def _repr_html_(self) -> str:
-        """The HTML that a notebook shows: health and positions. Any thread may call this; it sends no requests."""
+        """Return the HTML for notebooks: health and positions. Any thread may call this; it sends no requests."""
         return self._shown_as(type(self).__name__)
 
     def plot_lag(self) -> "Figure":
-        """Plot the lag: a figure for notebooks, with a bar for each assigned partition.
+        """Plot the lag of each assigned partition as a bar chart for notebooks.
 
-        The ends are those of the last fetches, so it sends no requests. Only the twenty partitions with the largest lag
+        The lag is as of the last fetches, so this sends no requests. Only the twenty partitions with the largest lag
         are drawn; the title contains the total. Requires the extra "plot".
 
         Raises `ImportError` without matplotlib.
@@ -317,13 +318,13 @@ class BaseConsumer:
         """Without a group, assign the partitions of known topics before the first `poll()`.
 
         Arguments:
-            timeout_ms: how long the topics may be looked up, if the call may wait; None: `default_api_timeout_ms`.
+            timeout_ms: how long to look up the topics, if the call may wait; None: `default_api_timeout_ms`.
         """
         if not self._poll_loop.poll_guard.is_polling:
             self._core.take_ahead()
 
     def _topics_unknown(self) -> bool:
-        """Whether to look up topics for `_take_ahead`, which happens once for each subscription."""
+        """Return whether to look up topics for `_take_ahead`, which happens once for each subscription."""
         return not self._poll_loop.poll_guard.is_polling and self._core.topics_unknown()
 
     def _assigned(self, tp: TopicPartition) -> PartitionState:

@@ -36,9 +36,9 @@ NOT_FOR_READS = (
     "group_instance_id",
 )
 """Consumer options that a bounded read refuses, because it has no group and commits nothing."""
-WHERE_TOPICS_ARE = "topics() of a consumer lists those there are"
+WHERE_TOPICS_ARE = "topics() of a consumer lists the existing ones"
 """Advice for programs if a topic does not exist."""
-SKIP_ADVICE = "; on_missing='skip' reads what is left, and counts what is gone"
+SKIP_ADVICE = "; on_missing='skip' reads the remaining records and counts the missing ones"
 """Advice for programs whose records were deleted."""
 _ANSWERS = 3
 """A topic counts as deleted once this many consecutive responses lack it: a lagging broker may not know it yet."""
@@ -177,7 +177,7 @@ def nothing_came(
     """Return the error message for a read that timed out."""
     waiting = ", ".join(f"{tp.topic}-{tp.partition} at offset {at[tp]} of {left[tp].end}" for tp in list(left)[:8])
     why = meanwhile(health.failing) or "; is the leader of that partition reachable?"
-    return f"nothing came for {timeout_ms:g} ms from {waiting}{why}"
+    return f"no data arrived for {timeout_ms:g} ms from {waiting}{why}"
 
 
 def parse_on_missing(given: Any) -> bool:

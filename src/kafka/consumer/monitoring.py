@@ -75,16 +75,16 @@ class ConsumerMetrics:
     ) -> None:
         """Register the metrics of the other parts."""
         fetched = (
-            _gauge("bytes-consumed-total", "bytes of records that have come", lambda: fetcher.bytes_fetched),
-            _gauge("records-consumed-total", "records handed out", lambda: buffer.records_taken),
-            _gauge("fetch-responses-total", "answers that have come", lambda: fetcher.responses),
-            _gauge("buffered-bytes", "bytes that have come and are not handed out", lambda: buffer.nbytes),
+            _gauge("bytes-consumed-total", "bytes of records received", lambda: fetcher.bytes_fetched),
+            _gauge("records-consumed-total", "records returned", lambda: buffer.records_taken),
+            _gauge("fetch-responses-total", "responses received", lambda: fetcher.responses),
+            _gauge("buffered-bytes", "bytes received and not yet returned", lambda: buffer.nbytes),
         )
         self.all.add(self._fetch_group, fetched, None)
         group = (
-            _gauge("assigned-partitions", "partitions that are read", lambda: len(subscription.assigned_partitions())),
-            _gauge("commits-total", "commits that have succeeded", lambda: commits.succeeded),
-            _gauge("rebalances-total", "how often partitions have been taken", lambda: rebalance.completed),
+            _gauge("assigned-partitions", "assigned partitions", lambda: len(subscription.assigned_partitions())),
+            _gauge("commits-total", "successful commits", lambda: commits.succeeded),
+            _gauge("rebalances-total", "completed rebalances", lambda: rebalance.completed),
         )
         self.all.add(self._group_group, group, None)
         self.all.add(self._poll_group, POLL_METRICS, clock)

@@ -82,15 +82,15 @@ POLL_METRICS = (
     Metric("last-poll-seconds-ago", "seconds since poll() was last called", lambda of, now: now - of.began),
     Metric(
         "time-between-poll-avg",
-        "mean time in ms from one call of poll() to the next",
+        "mean time in ms between calls of poll()",
         lambda of, now: 1000 * mean((of.polls,), "between_s", "count", now),
     ),
     Metric(
         "time-between-poll-max",
-        "longest time in ms from one call of poll() to the next",
+        "maximum time in ms between calls of poll()",
         lambda of, now: 1000 * largest((of.polls,), "longest_between_s", now),
     ),
-    Metric("poll-idle-ratio-avg", "part of the program's time that it spends in poll()", _idle_ratio),
+    Metric("poll-idle-ratio-avg", "fraction of the program's time spent in poll()", _idle_ratio),
 )
 """Metrics of a `PollClock`."""
 
@@ -123,16 +123,16 @@ class GroupStatistics:
 
 
 def _count_of(what: str, named: str) -> Metric:
-    return Metric(named, f"{what} a second", lambda of, now: rate([getattr(of, what)], "count", now))
+    return Metric(named, f"{what} per second", lambda of, now: rate([getattr(of, what)], "count", now))
 
 
 def _mean_of(what: str, named: str) -> Metric:
-    text = f"mean time in ms until an answer came, of {what}"
+    text = f"mean response time of {what}, in ms"
     return Metric(named, text, mean_value_of(what))
 
 
 def _largest_of(what: str, named: str) -> Metric:
-    text = f"longest time in ms until an answer came, of {what}"
+    text = f"maximum response time of {what}, in ms"
     return Metric(named, text, largest_value_of(what))
 
 
@@ -150,9 +150,9 @@ GROUP_METRICS = (
         "seconds since the last heartbeat was sent",
         lambda of, now: now - of.last_heartbeat,
     ),
-    Metric("rebalance-latency-avg", "mean time in ms that a rebalance took", mean_value_of("rebalances")),
-    Metric("rebalance-latency-max", "longest time in ms that a rebalance took", largest_value_of("rebalances")),
-    Metric("rebalance-latency-total", "ms that rebalances took, all together", lambda of, now: of.rebalance_ms),
+    Metric("rebalance-latency-avg", "mean duration of a rebalance in ms", mean_value_of("rebalances")),
+    Metric("rebalance-latency-max", "maximum duration of a rebalance in ms", largest_value_of("rebalances")),
+    Metric("rebalance-latency-total", "total duration of rebalances in ms", lambda of, now: of.rebalance_ms),
     _mean_of("commits", "commit-latency-avg"),
     _largest_of("commits", "commit-latency-max"),
     _count_of("commits", "commit-rate"),

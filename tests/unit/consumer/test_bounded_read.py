@@ -376,7 +376,7 @@ async def test_a_read_that_waits_in_vain_says_what_failed(reader: Reader, broker
     read = await reader.open(timeout_ms=1_000)
     rule = broker.faults.hang_up(api="Fetch", topic=reader.topic)
     try:
-        with pytest.raises(KafkaTimeoutError, match=r"nothing came for 1000 ms .*; meanwhile .* failed: "):
+        with pytest.raises(KafkaTimeoutError, match=r"no data arrived for 1000 ms .*; meanwhile .* failed: "):
             await reader.records(read)
     finally:
         rule.remove()
@@ -387,7 +387,7 @@ async def test_a_silent_leader_ends_a_read(reader: Reader, broker: EmbeddedBroke
     silent = broker.faults.drop_answers(api="Fetch", topic=reader.topic)
     try:
         with pytest.raises(
-            KafkaTimeoutError, match=rf"nothing came for 100 ms from {reader.topic}-0 at offset 0 of 10"
+            KafkaTimeoutError, match=rf"no data arrived for 100 ms from {reader.topic}-0 at offset 0 of 10"
         ):
             await reader.records(read)
     finally:

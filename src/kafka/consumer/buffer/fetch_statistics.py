@@ -167,15 +167,17 @@ def _records_per_answer(of: FetchStatistics | TopicConsumption, now: float) -> f
 _TOPIC = (
     Metric(
         "fetch-size-avg",
-        "mean bytes of records in an answer",
+        "mean size of the records in a response, in bytes",
         mean_value_of("sizes"),
     ),
-    Metric("fetch-size-max", "most bytes of records in an answer", largest_value_of("sizes")),
+    Metric("fetch-size-max", "maximum size of the records in a response, in bytes", largest_value_of("sizes")),
     Metric(
-        "bytes-consumed-rate", "fetched bytes handed out a second", lambda of, now: rate(_consumed(of), "nbytes", now)
+        "bytes-consumed-rate",
+        "bytes of records returned per second",
+        lambda of, now: rate(_consumed(of), "nbytes", now),
     ),
-    Metric("records-per-request-avg", "records handed out by answers with data", _records_per_answer),
-    Metric("records-consumed-rate", "records handed out a second", lambda of, now: rate(_consumed(of), "records", now)),
+    Metric("records-per-request-avg", "mean number of records returned per response", _records_per_answer),
+    Metric("records-consumed-rate", "records returned per second", lambda of, now: rate(_consumed(of), "records", now)),
 )
 """Metrics of a `TopicConsumption`, or of a `FetchStatistics` for all topics."""
 
@@ -183,35 +185,37 @@ _FETCHES = (
     *_TOPIC,
     Metric(
         "fetch-latency-avg",
-        "mean time in ms until an answer came, while the broker may wait for data",
+        "mean response time in ms, including the time that the broker waits for data",
         mean_value_of("latencies"),
     ),
     Metric(
         "fetch-latency-max",
-        "longest time in ms until an answer came",
+        "maximum response time in ms",
         largest_value_of("latencies"),
     ),
-    Metric("fetch-throttle-time-avg", "mean pause in ms that a broker asked for", mean_value_of("throttles")),
-    Metric("fetch-throttle-time-max", "longest pause in ms that a broker asked for", largest_value_of("throttles")),
-    Metric("fetch-rate", "answers a second", lambda of, now: rate((of.latencies,), "count", now)),
+    Metric("fetch-throttle-time-avg", "mean throttle time in ms requested by a broker", mean_value_of("throttles")),
+    Metric(
+        "fetch-throttle-time-max", "maximum throttle time in ms requested by a broker", largest_value_of("throttles")
+    ),
+    Metric("fetch-rate", "responses per second", lambda of, now: rate((of.latencies,), "count", now)),
     Metric(
         "records-lag-max",
-        "most records that any partition was behind when some of it were handed out",
+        "maximum lag of any partition when its records were returned",
         lambda of, now: largest(_consumed(of), "largest_lag", now),
     ),
 )
 """Metrics of a `FetchStatistics`."""
 
 _PARTITION = (
-    Metric("records-lag", "records behind the position, NaN if not known", lambda of, now: of.lag),
+    Metric("records-lag", "number of records after the position, NaN if unknown", lambda of, now: of.lag),
     Metric(
         "records-lag-avg",
-        "mean of that, each time that records were handed out",
+        "mean lag when records were returned",
         mean_value_of("lags"),
     ),
     Metric(
         "records-lag-max",
-        "most of that, each time that records were handed out",
+        "maximum lag when records were returned",
         largest_value_of("lags"),
     ),
 )

@@ -337,12 +337,12 @@ class ResponseHandler:
         where = f"the batch at offset {target.offset} of {place(target.state.tp)}"
         says = int.from_bytes(records[8:12], "big", signed=True) if len(records) >= 12 else None
         if says is not None and says < _SMALLEST_BATCH:
-            error: KafkaError = CorruptRecordError(f"{where} says that it has {says} bytes, which no batch can have")
+            error: KafkaError = CorruptRecordError(f"{where} claims a size of {says} bytes, which is impossible")
         else:
             size = "" if says is None else f"{says + 12} bytes, "
             error = RecordTooLargeError(
                 f"{where} is {size}larger than max_partition_fetch_bytes={self._options.max_partition_fetch_bytes}, or "
-                f"its length is wrong: {len(records)} bytes came and hold no whole batch; raise "
+                f"its length is invalid: {len(records)} bytes arrived without a complete batch; raise "
                 "max_partition_fetch_bytes, or seek past it"
             )
         return self._fail(target, error)

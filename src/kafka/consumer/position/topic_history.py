@@ -24,7 +24,7 @@ _WHAT_FOLLOWS = {
 }
 _STALE_S = 5.0
 """How long a broker that lags behind may report a deleted topic."""
-_REASSIGNED = "reading continues at the group's committed offsets, or where auto_offset_reset says"
+_REASSIGNED = "reading continues at the group's committed offsets, or as auto_offset_reset determines"
 
 
 class _Seen(NamedTuple):

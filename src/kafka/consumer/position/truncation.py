@@ -93,7 +93,7 @@ class Truncations:
         state, position, end = divergence.state, divergence.position, divergence.end
         error = LogTruncationError(
             {state.tp: None if end is None else OffsetAndMetadata(end.offset, "", end.leader_epoch)},
-            f"{_text(divergence)}; there is no reset policy (auto_offset_reset='none'): seek() to where to read on",
+            f"{_text(divergence)}; there is no reset policy (auto_offset_reset='none'): seek() to continue",
             positions={state.tp: OffsetAndMetadata(position.offset, "", position.leader_epoch)},
         )
         self._buffer.put(
@@ -108,7 +108,7 @@ def _text(divergence: Divergence) -> str:
         f"leader epoch {position.leader_epoch}: "
     )
     if end is None:
-        return f"{text}its leader does not know that epoch, nor how much is gone"
+        return f"{text}its leader does not know that epoch, so the extent of the loss is unknown"
     return (
         f"{text}its leader has leader epoch {end.leader_epoch} up to offset {end.offset}, so the records from there to "
         f"{position.offset - 1} are gone or others"
@@ -136,7 +136,7 @@ class OutOfRangeLog:
             return
         text = f"partition {tp.partition} of topic {tp.topic!r} has no offset {before}: reading continues at {offset}; "
         if offset > before:
-            text += f"offsets {before} to {offset - 1} are left out"
+            text += f"offsets {before} to {offset - 1} are skipped"
         else:
-            text += "records from there on may have been read before, or are new under old offsets"
+            text += "records from there on may have been read before, or are new records at old offsets"
         self._limiter.warning(str(tp), text)

@@ -189,7 +189,7 @@ class Materializer:
         self._on_error: ErrorHandler | None = None
         if on_error != "raise":
             self._on_error = skip if isinstance(on_error, str) else on_error
-        self._advice = "it is left out" if on_error == "skip" else None
+        self._advice = "it is skipped" if on_error == "skip" else None
 
     def records(self, piece: Slice) -> tuple[list[ConsumerRecord], Failure | None]:
         """Return the records of a slice before the first that cannot be deserialized or skipped, and its error."""
@@ -275,13 +275,13 @@ def failure_of(record: ConsumerRecord, part: str, cause: Exception, advice: str 
     program skips a record that can be read later.
 
     Arguments:
-        as of `deserialization_error`.
+        those of `deserialization_error`.
     """
     if is_about_record(cause):
         return deserialization_error(record, part, cause, advice)
     note = (
         f"The record at offset {record.offset} of partition {record.partition} of topic {record.topic!r} could not be "
-        "deserialized without it; it comes again with the next call."
+        "deserialized because of this; the next call returns it again."
     )
     if note not in getattr(cause, "__notes__", ()):  # a deserializer may raise the same object each time
         cause.add_note(note)

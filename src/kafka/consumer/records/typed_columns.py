@@ -66,7 +66,7 @@ class TypedColumns:
             raise ValueError("Expected key= or value=, or both, with error_columns=True, got neither")
         self._error_columns = error_columns
         self._on_error = None if on_error == "raise" else skip if isinstance(on_error, str) else on_error
-        self._advice = "it is left out" if on_error == "skip" else advice
+        self._advice = "it is skipped" if on_error == "skip" else advice
         self.is_typed = bool(self._readers)
 
     def of(self, pieces: Sequence[Columns]) -> tuple[Any, Stop | None]:

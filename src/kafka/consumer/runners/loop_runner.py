@@ -45,7 +45,7 @@ class AnyCaller(contextlib.nullcontext[None]):
 
 
 class LoopRunner(OwnLoop):
-    """See `kafka.consumer.core.Runner`: both sides are on one loop, so nothing has to cross threads.
+    """See `kafka.consumer.parts.Runner`: both sides are on one loop, so nothing has to cross threads.
 
     Created on that loop.
     """

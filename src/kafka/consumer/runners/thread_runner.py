@@ -93,7 +93,7 @@ _MARGIN_S = 5.0
 
 
 class ThreadRunner:
-    """The synchronous counterpart of `kafka.consumer.runners.loop_runner.LoopRunner`; see `kafka.consumer.core.Runner`.
+    """Synchronous counterpart of `kafka.consumer.runners.loop_runner.LoopRunner`; see `kafka.consumer.parts.Runner`.
 
     Arguments:
         thread: runs the loop; None: the thread that all clients share.

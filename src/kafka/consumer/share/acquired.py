@@ -174,7 +174,7 @@ def _told(error: Exception, refused: Sequence[Refused]) -> KafkaError:
     """Return the error for the caller, with the consequences for the records."""
     done = ", ".join(f"{one.first} to {one.last} {_DONE[one.kind]}" for one in refused)
     kind: type[KafkaError] = type(error) if isinstance(error, KafkaError) else KafkaError
-    told = kind(f"{error}; of what was acquired, offsets {done}")
+    told = kind(f"{error}; of the acquired records, offsets {done}")
     told.__cause__ = error
     return told
 

@@ -223,7 +223,9 @@ class BrokerShareFetcher:
 
     async def _send(self) -> None:
         if self.pending and not self.session.is_open:
-            self._complete(self._take_pending(), ShareSessionNotFoundError("the session it was acquired in is gone"))
+            self._complete(
+                self._take_pending(), ShareSessionNotFoundError("the session in which it was acquired has ended")
+            )
         elif self.pending and not self._can_go_along():
             await self._acknowledge(self.session.epoch)
         elif self._has_work():
@@ -302,7 +304,7 @@ class BrokerShareFetcher:
                     self._acquired(key, data, frame)
         frame.release()
         for each in acks:
-            missing = KafkaError("the broker has not said what became of it")
+            missing = KafkaError("the broker did not report the result")
             self._listener.completed(each, said.get((each.topic_id, each.tp.partition), missing))
         self._listener.answered()
         if trouble is not None:
@@ -352,13 +354,13 @@ class BrokerShareFetcher:
             for topic in response.responses
             for data in topic.partitions
         }
-        missing = KafkaError("the broker has not said what became of it")
+        missing = KafkaError("the broker did not report the result")
         for each in acks:
             self._listener.completed(each, said.get((each.topic_id, each.tp.partition), missing))
 
     def _refused(self, kind: type[KafkaError], text: str | None, acks: list[Acknowledgements]) -> None:
         """Handle the refusal of a whole request; raises errors that require a pause."""
-        error = kind(f"broker {self.node_id}: {text or 'the share session is refused'}")
+        error = kind(f"broker {self.node_id}: {text or 'the broker refuses the share session'}")
         self.session.lost()
         self._complete(acks, error)
         if isinstance(error, _SESSION_LOST):
@@ -381,7 +383,9 @@ class BrokerShareFetcher:
         if task is not None:
             await asyncio.wait({task})
         if not self.session.is_open:
-            self._complete(self._take_pending(), ShareSessionNotFoundError("the session it was acquired in is gone"))
+            self._complete(
+                self._take_pending(), ShareSessionNotFoundError("the session in which it was acquired has ended")
+            )
             return
         try:
             await self._acknowledge(LAST_EPOCH)

@@ -376,30 +376,30 @@ class ShareMetrics:
     def show(self, fetcher: ShareFetcher, membership: ShareMembership, clock: PollClock) -> None:
         """Register the metrics of the other parts."""
         fetched = (
-            _gauge("fetch-total", "fetches that were answered", lambda: fetcher.fetches),
-            _gauge("bytes-consumed-total", "bytes of records that have come", lambda: fetcher.bytes_fetched),
+            _gauge("fetch-total", "completed fetches", lambda: fetcher.fetches),
+            _gauge("bytes-consumed-total", "bytes of records received", lambda: fetcher.bytes_fetched),
             _gauge("records-consumed-total", "records acquired", lambda: self.records_acquired),
             _gauge(
                 "records-lock-expired-total",
-                "records that were not handed out, as their lock had run out before",
+                "records not returned because their lock had expired",
                 lambda: self.records_expired,
             ),
             _gauge(
                 "acknowledgements-send-total",
-                "acknowledgements, one a partition and request, that brokers have taken",
+                "acknowledgements accepted by brokers, one per partition and request",
                 lambda: fetcher.acknowledged,
             ),
             _gauge(
                 "acknowledgements-error-total",
-                "acknowledgements that have failed",
+                "failed acknowledgements",
                 lambda: fetcher.acknowledgements_failed,
             ),
         )
         self.all.add(self._fetch_group, fetched, None)
         group = (
-            _gauge("heartbeat-total", "heartbeats that were answered", lambda: membership.heartbeats),
-            _gauge("rebalance-total", "how often the group was joined", lambda: membership.joins),
-            _gauge("assigned-partitions", "partitions that are fetched", lambda: len(fetcher.assignment())),
+            _gauge("heartbeat-total", "answered heartbeats", lambda: membership.heartbeats),
+            _gauge("rebalance-total", "joins of the group", lambda: membership.joins),
+            _gauge("assigned-partitions", "assigned partitions", lambda: len(fetcher.assignment())),
         )
         self.all.add(self._group_group, group, None)
         self.all.add(self._poll_group, POLL_METRICS, clock)

@@ -207,7 +207,7 @@ class SubscriptionState:
             return "call assign() with it, or subscribe() to its topic"
         if not self._states:
             return "nothing is assigned yet; call poll() until it is in assignment()"
-        return "assignment() has those that are; it may be another member's, or not exist"
+        return "assignment() lists the assigned ones; this one may belong to another member, or not exist"
 
     def assigned_partitions(self) -> set[TopicPartition]:
         """Return all assigned partitions."""

@@ -325,7 +325,7 @@ class ShareMembership:
     def _unsupported(self, why: str) -> UnsupportedVersionError:
         level = self._client.feature_level(_FEATURE)
         return UnsupportedVersionError(
-            f"share group {self._group_id!r}: share groups (KIP-932) need brokers of Kafka 4.2, or of 4.1 with the "
-            f"feature {_FEATURE} at level 1; in this cluster it is at level {level} ({why}). Where the brokers are new "
-            f"enough, kafka-features.sh upgrade --feature {_FEATURE}=1 turns it on"
+            f"share group {self._group_id!r}: share groups (KIP-932) require Kafka 4.2, or 4.1 with the feature "
+            f"{_FEATURE} at level 1; in this cluster it is at level {level} ({why}). If the brokers are new enough, "
+            f"enable it with kafka-features.sh upgrade --feature {_FEATURE}=1"
         )

@@ -342,8 +342,8 @@ def test_a_length_counts_once_all_of_it_has_come(nbytes: int, error: type[Except
 @pytest.mark.parametrize(
     ("length", "error", "says"),
     [
-        (3, CorruptRecordError, "says that it has 3 bytes, which no batch can have"),
-        (-1, CorruptRecordError, "says that it has -1 bytes"),
+        (3, CorruptRecordError, "claims a size of 3 bytes, which is impossible"),
+        (-1, CorruptRecordError, "claims a size of -1 bytes"),
         (2_000_000, RecordTooLargeError, "is 2000012 bytes, larger than max_partition_fetch_bytes=1048576"),
         (20_000_000, RecordTooLargeError, "is 20000012 bytes, larger"),
     ],

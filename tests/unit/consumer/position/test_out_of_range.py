@@ -22,7 +22,7 @@ def test_the_range_that_is_left_out_is_in_the_line(caplog: pytest.LogCaptureFixt
 
     simulate(scenario)
     assert [record.getMessage() for record in caplog.records] == [
-        "partition 3 of topic 't' has no offset 10: reading continues at 25; offsets 10 to 24 are left out"
+        "partition 3 of topic 't' has no offset 10: reading continues at 25; offsets 10 to 24 are skipped"
     ]
 
 

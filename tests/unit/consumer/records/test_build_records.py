@@ -178,7 +178,7 @@ def test_what_cannot_be_read_is_left_out_where_that_is_wanted(
     told = [record.getMessage() for record in caplog.records]
     assert len(told) == 2
     assert "left out (on_deserialization_error='skip'): the value of the record at offset 1" in told[0]
-    assert told[0].endswith("; it is left out")
+    assert told[0].endswith("; it is skipped")
 
 
 def test_a_slice_of_which_nothing_can_be_read_is_passed() -> None:
@@ -334,7 +334,9 @@ def test_a_registry_that_is_down_is_no_fault_of_a_record_and_is_asked_once(on_er
         assert at(harness.state) == 2
         assert len(asked) == count
     [note] = down.__notes__
-    assert note.startswith("The record at offset 2 of partition 0 of topic 't' could not be deserialized without it;")
+    assert note.startswith(
+        "The record at offset 2 of partition 0 of topic 't' could not be deserialized because of this;"
+    )
 
 
 def test_a_deserializer_of_kafka_python_3_gets_the_headers() -> None:

@@ -146,7 +146,7 @@ def test_the_error_for_a_partition_that_is_not_assigned_says_what_to_do() -> Non
     state.subscribe(["a"])
     assert told() == about + "nothing is assigned yet; call poll() until it is in assignment()"
     state.assign_from_membership([A])
-    assert told() == about + "assignment() has those that are; it may be another member's, or not exist"
+    assert told() == about + "assignment() lists the assigned ones; this one may belong to another member, or not exist"
     state.unsubscribe()
     state.assign_from_user([A])
     assert told() == about + "assign() was called without it"
