@@ -188,7 +188,7 @@ class PartitionState:
 
     @property
     def topic_id(self) -> UUID | None:
-        """Id of the topic that the position refers to; None if unknown, such as after a seek. For any thread."""
+        """Id of the topic that the position refers to; None if unknown, such as after a seek. Thread-safe."""
         fetching = self.fetching
         topic_id = fetching.topic_id
         return topic_id if fetching.generation == self.generation else None

@@ -146,7 +146,7 @@ class TopicHistory:
         return tp in self._recreated and self._policy != "continue"
 
     def is_begun(self, tp: TopicPartition) -> bool:
-        """Return whether a partition was new, added or recreated, when its first position was found. For any thread."""
+        """Return whether a partition was new, added or recreated, when its first position was found. Thread-safe."""
         return tp in self._begun
 
     def located(self, tp: TopicPartition) -> None:

@@ -46,7 +46,7 @@ class Subscription:
 
 
 class RebalanceProtocol(enum.IntEnum):
-    """What members do with their partitions while their group rebalances (KIP-429)."""
+    """How members handle their partitions while their group rebalances (KIP-429)."""
 
     EAGER = 0
     """Members revoke all partitions."""
