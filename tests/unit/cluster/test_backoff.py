@@ -26,7 +26,7 @@ class NoJitter(random.Random):
         return (low + high) / 2
 
 
-def test_pauses_are_exact_but_for_their_jitter():
+def test_pauses_are_exact_except_for_jitter():
     rng = NoJitter()
     backoff = Backoff(30_000, 100_000, rng)
     assert [backoff.seconds(failures) for failures in range(5)] == [0.0, 30.0, 60.0, 100.0, 100.0]
@@ -37,6 +37,6 @@ def test_a_limit_below_the_first_pause_is_that_pause():
     assert [Backoff(30_000, 1_000, NoJitter()).seconds(failures) for failures in (1, 2, 9)] == [30.0] * 3
 
 
-def test_a_backoff_of_no_time_still_pauses_for_a_millisecond():
+def test_a_backoff_of_0_pauses_for_a_millisecond():
     assert [Backoff(0, 0, NoJitter()).seconds(failures) for failures in (0, 1, 9)] == [0.0, 0.001, 0.001]
     assert [Backoff(0, 4, NoJitter()).seconds(failures) for failures in range(5)] == [0.0, 0.001, 0.002, 0.004, 0.004]

@@ -75,7 +75,7 @@ def bootstrap(servers):
     return Bootstrap(parsed.connection, parsed.security, servers.ask, random.Random(1))
 
 
-async def test_the_first_answer_is_taken_and_the_other_connection_closed(servers, bootstrap):
+async def test_the_first_response_is_used_and_the_other_connection_closed(servers, bootstrap):
     looking = asyncio.create_task(bootstrap.once(None))
     await servers.all_asked()
     servers.answers[B].set_result("metadata")
@@ -84,7 +84,7 @@ async def test_the_first_answer_is_taken_and_the_other_connection_closed(servers
     assert servers.left_open == [B]
 
 
-async def test_of_two_answers_at_once_one_connection_is_kept(servers, bootstrap):
+async def test_of_two_simultaneous_responses_one_connection_is_kept(servers, bootstrap):
     looking = asyncio.create_task(bootstrap.once(None))
     await servers.all_asked()
     for answer in servers.answers.values():
@@ -93,7 +93,7 @@ async def test_of_two_answers_at_once_one_connection_is_kept(servers, bootstrap)
     assert servers.left_open == [connection.server]
 
 
-async def test_an_answer_counts_beside_an_error_that_nothing_mends(servers, bootstrap):
+async def test_a_response_takes_precedence_over_a_permanent_error(servers, bootstrap):
     looking = asyncio.create_task(bootstrap.once(None))
     await servers.all_asked()
     servers.answers[A].set_exception(KafkaConfigurationError("wrong"))
@@ -102,7 +102,7 @@ async def test_an_answer_counts_beside_an_error_that_nothing_mends(servers, boot
     assert servers.left_open == [connection.server] == [B]
 
 
-async def test_an_error_that_nothing_mends_leaves_no_connection(servers, bootstrap):
+async def test_a_permanent_error_leaves_no_connection(servers, bootstrap):
     looking = asyncio.create_task(bootstrap.once(None))
     await servers.all_asked()
     servers.answers[A].set_exception(KafkaConfigurationError("wrong"))
@@ -111,7 +111,7 @@ async def test_an_error_that_nothing_mends_leaves_no_connection(servers, bootstr
     assert servers.left_open == []
 
 
-async def test_what_was_found_is_closed_if_the_search_is_cancelled_while_it_ends_the_others(servers, bootstrap):
+async def test_a_found_connection_is_closed_if_the_search_is_cancelled(servers, bootstrap):
     servers.stubborn.add(A)
     looking = asyncio.create_task(bootstrap.once(None))
     await servers.all_asked()
@@ -126,7 +126,7 @@ async def test_what_was_found_is_closed_if_the_search_is_cancelled_while_it_ends
         await asyncio.sleep(0)
 
 
-async def test_rounds_are_paused_between_as_failures_in_a_row(servers, bootstrap, monkeypatch):
+async def test_pauses_between_rounds_grow(servers, bootstrap, monkeypatch):
     counted = []
 
     def seconds(failures):

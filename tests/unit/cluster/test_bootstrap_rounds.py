@@ -64,7 +64,7 @@ def play(monkeypatch, scenario, hosts=("a", "b"), backoff_ms=1_000, **configs):
 
 
 @pytest.mark.parametrize(("timeout_ms", "ends_at"), [(3_000, 2.0), (3_001, 3.0), (500, 0.0)])
-def test_where_all_refuse_the_users_shorter_time_is_kept(monkeypatch, timeout_ms, ends_at):
+def test_if_all_servers_refuse_the_shorter_timeout_applies(monkeypatch, timeout_ms, ends_at):
     async def scenario(bootstrap, servers):
         with pytest.raises(NoBrokersAvailable, match="connection refused"):
             await bootstrap.until_found(None)
@@ -73,7 +73,7 @@ def test_where_all_refuse_the_users_shorter_time_is_kept(monkeypatch, timeout_ms
     play(monkeypatch, scenario, api_version_auto_timeout_ms=timeout_ms, bootstrap_timeout_ms=30_000)
 
 
-def test_where_one_does_not_refuse_the_whole_time_is_taken(monkeypatch):
+def test_if_one_server_does_not_refuse_the_full_timeout_applies(monkeypatch):
     async def scenario(bootstrap, servers):
         servers.errors["b"] = KafkaConnectionError("b:9092 hung up")
         with pytest.raises(NoBrokersAvailable, match=r"in 30 s.*hung up"):
@@ -83,7 +83,7 @@ def test_where_one_does_not_refuse_the_whole_time_is_taken(monkeypatch):
     play(monkeypatch, scenario, api_version_auto_timeout_ms=3_000, bootstrap_timeout_ms=30_000)
 
 
-def test_without_a_shorter_time_the_whole_time_is_taken_though_all_refuse(monkeypatch):
+def test_without_a_shorter_timeout_the_full_timeout_applies(monkeypatch):
     async def scenario(bootstrap, servers):
         with pytest.raises(NoBrokersAvailable, match="in 30 s"):
             await bootstrap.until_found(None)
@@ -97,7 +97,7 @@ def still_looking(caplog):
     return [record.message for record in caplog.records if record.message.startswith("still looking")]
 
 
-def test_a_search_that_goes_on_is_told_once_with_what_the_servers_said(monkeypatch, caplog):
+def test_a_continuing_search_is_logged_once_with_the_servers_errors(monkeypatch, caplog):
     async def scenario(bootstrap, servers):
         finding = asyncio.ensure_future(bootstrap.until_found(None))
         await asyncio.sleep(2.9)
@@ -113,7 +113,7 @@ def test_a_search_that_goes_on_is_told_once_with_what_the_servers_said(monkeypat
     play(monkeypatch, scenario, hosts=("a",), bootstrap_timeout_ms=30_000)
 
 
-def test_a_search_that_is_told_of_names_who_is_silent_and_the_shorter_time(monkeypatch, caplog):
+def test_the_log_of_a_search_names_silent_servers_and_the_shorter_timeout(monkeypatch, caplog):
     async def silent(bootstrap, servers):
         servers.takes_s = 100.0
         with pytest.raises(NoBrokersAvailable):
@@ -132,7 +132,7 @@ def test_a_search_that_is_told_of_names_who_is_silent_and_the_shorter_time(monke
     play(monkeypatch, refusing, hosts=("a",), bootstrap_timeout_ms=20_000, api_version_auto_timeout_ms=5_000)
 
 
-def test_a_search_that_ends_in_time_is_not_told_of(monkeypatch, caplog):
+def test_a_short_search_is_not_logged(monkeypatch, caplog):
     async def scenario(bootstrap, servers):
         with pytest.raises(NoBrokersAvailable):
             await bootstrap.until_found(None)
@@ -144,7 +144,7 @@ def test_a_search_that_ends_in_time_is_not_told_of(monkeypatch, caplog):
     play(monkeypatch, scenario, bootstrap_timeout_ms=2_500)
 
 
-def test_where_nobody_speaks_kafka_the_search_ends_at_once(monkeypatch):
+def test_if_no_server_speaks_kafka_the_search_ends_immediately(monkeypatch):
     async def scenario(bootstrap, servers):
         for host in ("a", "b"):
             servers.errors[host] = KafkaProtocolError(f"{host} is an HTTP server")
@@ -177,7 +177,7 @@ def test_each_server_has_a_head_start_before_the_next_one_is_tried(monkeypatch):
     play(monkeypatch, scenario, hosts=("a", "b", "c", "d"))
 
 
-def test_a_cluster_that_was_lost_is_looked_for_again_after_growing_pauses(monkeypatch):
+def test_a_lost_cluster_is_searched_with_growing_pauses(monkeypatch):
     async def scenario(bootstrap, servers):
         for pause in (1.0, 2.0, 4.0, 4.0):
             with pytest.raises(NoBrokersAvailable, match="connection refused"):
@@ -194,7 +194,7 @@ def test_a_cluster_that_was_lost_is_looked_for_again_after_growing_pauses(monkey
     play(monkeypatch, scenario)
 
 
-def test_after_a_success_pauses_begin_anew(monkeypatch):
+def test_a_success_resets_the_pauses(monkeypatch):
     async def scenario(bootstrap, servers):
         for pause in (1.0, 2.0):
             with pytest.raises(NoBrokersAvailable):
@@ -212,7 +212,7 @@ def test_after_a_success_pauses_begin_anew(monkeypatch):
     play(monkeypatch, scenario)
 
 
-def test_a_fault_while_looking_again_is_an_error_of_kafka(monkeypatch):
+def test_an_unexpected_error_of_a_search_becomes_a_kafka_error(monkeypatch):
     async def scenario(bootstrap, servers):
         servers.errors["a"] = ValueError("a fault")
         with pytest.raises(module.KafkaError, match="looking for the cluster failed unexpectedly"):
@@ -221,7 +221,7 @@ def test_a_fault_while_looking_again_is_an_error_of_kafka(monkeypatch):
     play(monkeypatch, scenario, hosts=("a",))
 
 
-def test_a_broker_that_failed_a_moment_ago_is_not_tried_but_named(monkeypatch):
+def test_a_broker_in_backoff_is_named_but_not_tried(monkeypatch):
     async def scenario(bootstrap, servers):
         bootstrap._failed_at = {("a", 9092): KafkaConnectionError("failed a moment ago")}.get
         with pytest.raises(NoBrokersAvailable, match="failed a moment ago"):

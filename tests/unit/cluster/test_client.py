@@ -23,18 +23,18 @@ from kafka.wire.api.metadata import (
 from unit.cluster.scripted_cluster import heartbeat
 
 
-async def test_send_goes_to_the_broker_asked_for(client):
+async def test_send_goes_to_the_given_broker(client):
     assert [(await client.send(node, heartbeat())).error_code for node in (1, 2, 3)] == [1, 2, 3]
 
 
-async def test_one_connection_a_broker_and_one_more_a_channel(client, cluster):
+async def test_one_connection_per_broker_and_channel(client, cluster):
     await asyncio.gather(*(client.send(2, heartbeat()) for _ in range(20)))
     assert cluster.brokers[1].connections == 1
     await asyncio.gather(*(client.send(2, heartbeat(), channel="coordinator") for _ in range(20)))
     assert cluster.brokers[1].connections == 2
 
 
-async def test_a_long_poll_on_its_channel_does_not_hold_up_others(client, cluster):
+async def test_a_long_poll_on_its_channel_does_not_delay_others(client, cluster):
     gate = asyncio.Event()
     plain = cluster.brokers[1].handlers["Heartbeat"]
 
@@ -53,14 +53,14 @@ async def test_a_long_poll_on_its_channel_does_not_hold_up_others(client, cluste
     await long
 
 
-async def test_an_id_that_the_cluster_does_not_have_asks_for_fresh_metadata(client):
+async def test_an_unknown_broker_id_raises_stale_metadata(client):
     with pytest.raises(StaleMetadata, match="no broker with id 9") as caught:
         await client.send(9, heartbeat())
     assert caught.value.retriable
     assert caught.value.invalid_metadata
 
 
-async def test_version_bounds_are_kept(client, cluster):
+async def test_version_bounds_are_respected(client, cluster):
     await client.send(2, heartbeat(), max_version=1)
     assert cluster.brokers[1].seen[-1][0].request_api_version == 1
     with pytest.raises(UnsupportedVersionError, match="requires one from 50"):
@@ -74,7 +74,7 @@ async def test_the_version_of_a_request_is_known_once_the_broker_was_connected(c
     assert client.api_version(3, HeartbeatRequest, max_version=2) == 2
 
 
-async def test_the_controller_is_asked_and_found_again(client, cluster):
+async def test_the_controller_is_found_again_after_it_moved(client, cluster):
     assert (await client.send_controller(heartbeat())).error_code == 1
     cluster.controller = 3
     await client.refresh_metadata()
@@ -86,7 +86,7 @@ async def test_the_controller_is_asked_and_found_again(client, cluster):
 
 
 @pytest.mark.parametrize("how", ["send", "send_any", "send_controller", "send_coordinator", "api_version"])
-async def test_the_oldest_version_will_do_unless_a_caller_says_otherwise(cluster, make_client, how):
+async def test_the_oldest_version_suffices_unless_the_caller_requires_more(cluster, make_client, how):
     for broker in cluster.brokers:
         broker.versions[HeartbeatRequest.API_KEY] = (0, 0)
     client = make_client(cluster)
@@ -111,14 +111,14 @@ async def test_after_close_everything_is_refused(client, cluster):
     await client.close()
 
 
-async def test_a_process_that_ends_is_no_failure_of_its_brokers(client, caplog):
+async def test_exit_of_the_process_is_not_a_broker_failure(client, caplog):
     connection = await client.connection(2)
     with caplog.at_level(logging.INFO, "kafka"):
         connection.abort(Cancelled("the process ends, and its connections with it"))
     assert caplog.records == []
 
 
-async def test_what_no_cluster_can_have_is_ignored_with_a_warning(client, cluster, caplog):
+async def test_impossible_metadata_is_ignored_with_a_warning(client, cluster, caplog):
     plain = cluster.brokers[0].handlers["Metadata"]
 
     def hostile(header, request):
@@ -140,7 +140,7 @@ async def test_what_no_cluster_can_have_is_ignored_with_a_warning(client, cluste
     assert "-7 at h:1, 8 at h:2147483647" in caplog.text
 
 
-async def test_a_large_answer_is_read_beside_the_loop(cluster, make_client, monkeypatch):
+async def test_a_large_response_is_processed_in_a_thread(cluster, make_client, monkeypatch):
     """And no collection goes through its objects again and again meanwhile."""
     import threading
 

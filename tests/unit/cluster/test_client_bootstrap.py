@@ -22,7 +22,7 @@ from unit.net.scripted import HANG_UP
 from unit.waiting import let_pass, until
 
 
-async def test_start_reads_the_metadata_of_what_is_watched(client):
+async def test_start_reads_the_metadata_of_watched_topics(client):
     assert {node.nodeId for node in client.metadata.brokers()} == {1, 2, 3}
     assert client.metadata.leader_for_partition(TP) == 2
     assert client.metadata.cluster_id == "scripted"
@@ -40,7 +40,7 @@ async def test_a_dead_bootstrap_server_does_not_matter_if_another_answers(cluste
     assert len(client.metadata.brokers()) == 3
 
 
-async def test_no_brokers_names_each_server_and_what_it_answered(cluster, make_client):
+async def test_no_brokers_available_names_each_server_and_its_error(cluster, make_client):
     dead = free_port()
     for api in ("ApiVersions", "Metadata"):
         cluster.brokers[0].on(api, lambda *_: HANG_UP)
@@ -57,7 +57,7 @@ async def test_no_brokers_names_each_server_and_what_it_answered(cluster, make_c
     assert f"127.0.0.1:{cluster.brokers[0].port} closed the connection" in text
 
 
-async def test_a_listener_that_asks_for_sasl_is_told_as_the_likely_cause(cluster, make_client):
+async def test_a_sasl_listener_is_named_as_the_likely_cause(cluster, make_client):
     cluster.brokers[0].on("Metadata", lambda *_: HANG_UP)
     client = make_client(cluster, brokers=cluster.brokers[:1], bootstrap_timeout_ms=1_500)
     starting = asyncio.create_task(client.start())
@@ -67,14 +67,14 @@ async def test_a_listener_that_asks_for_sasl_is_told_as_the_likely_cause(cluster
         await starting
 
 
-async def test_an_error_that_repetition_does_not_mend_is_raised_at_once(cluster, make_client):
+async def test_a_permanent_error_is_raised_immediately(cluster, make_client):
     cluster.brokers[0].versions.pop(MetadataRequest.API_KEY)
     client = make_client(cluster, brokers=cluster.brokers[:1])
     with pytest.raises(UnsupportedVersionError, match="MetadataRequest"):
         await client.start()
 
 
-async def test_a_bootstrap_server_that_comes_late_is_waited_for(cluster, make_client):
+async def test_a_late_bootstrap_server_is_found(cluster, make_client):
     broker = cluster.brokers[0]
     port = broker.port
     await broker.stop()
@@ -105,7 +105,7 @@ async def test_when_all_brokers_have_moved_the_bootstrap_servers_are_asked_again
     await first.stop()
 
 
-async def test_a_peer_that_closes_at_once_is_no_broker_to_begin_with(cluster, make_client, hangs_up):
+async def test_a_peer_that_closes_immediately_is_not_a_broker(cluster, make_client, hangs_up):
     client = make_client(cluster, bootstrap_servers=f"127.0.0.1:{hangs_up[0]}", bootstrap_timeout_ms=1_500)
     starting = asyncio.create_task(client.start())
     await until(lambda: client._discovery._bootstrap._failures)
@@ -114,7 +114,7 @@ async def test_a_peer_that_closes_at_once_is_no_broker_to_begin_with(cluster, ma
         await starting
 
 
-async def test_no_broker_there_is_logged_at_once_with_address_and_cause(cluster, make_client, caplog):
+async def test_an_unreachable_server_is_logged_immediately_with_its_cause(cluster, make_client, caplog):
     dead = free_port()
     client = make_client(cluster, bootstrap_servers=f"127.0.0.1:{dead}", bootstrap_timeout_ms=60_000)
     with caplog.at_level(logging.WARNING, "kafka"):
@@ -130,7 +130,7 @@ async def test_no_broker_there_is_logged_at_once_with_address_and_cause(cluster,
     assert "refused" in line
 
 
-async def test_where_every_server_refuses_the_users_shorter_time_counts(cluster, make_client):
+async def test_if_every_server_refuses_the_shorter_timeout_applies(cluster, make_client):
     servers = [f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"]
     client = make_client(
         cluster, bootstrap_servers=servers, api_version_auto_timeout_ms=100, bootstrap_timeout_ms=3_600_000
@@ -139,7 +139,7 @@ async def test_where_every_server_refuses_the_users_shorter_time_counts(cluster,
         await client.start()
 
 
-async def test_that_time_does_not_count_where_a_server_is_there_but_not_ready(cluster, make_client):
+async def test_the_shorter_timeout_does_not_apply_to_a_server_that_is_not_ready(cluster, make_client):
     """`api_version_auto_timeout_ms` is for refused connections; others have `bootstrap_timeout_ms`."""
     broker = cluster.brokers[0]
     ready = broker.handlers["Metadata"]
@@ -155,7 +155,7 @@ async def test_that_time_does_not_count_where_a_server_is_there_but_not_ready(cl
     assert len(asked_so_far) == 4
 
 
-async def test_no_round_is_begun_that_would_come_after_the_users_shorter_time(cluster, make_client, dials):
+async def test_no_round_begins_after_the_shorter_timeout(cluster, make_client, dials):
     client = make_client(
         cluster,
         bootstrap_servers=f"127.0.0.1:{free_port()}",
@@ -168,7 +168,7 @@ async def test_no_round_is_begun_that_would_come_after_the_users_shorter_time(cl
     assert len(dials.ports) == 1
 
 
-async def test_a_lost_cluster_is_looked_for_no_oftener_than_the_option_says(cluster, make_client, dials):
+async def test_a_lost_cluster_is_searched_at_most_every_reconnect_backoff(cluster, make_client, dials):
     client = make_client(
         cluster, brokers=cluster.brokers[:1], reconnect_backoff_ms=60_000, reconnect_backoff_max_ms=60_000
     )
@@ -182,7 +182,7 @@ async def test_a_lost_cluster_is_looked_for_no_oftener_than_the_option_says(clus
     assert len(dials.ports) == len(set(dials.ports)) == 3  # each broker once; the bootstrap server is one of them
 
 
-async def test_all_who_miss_the_cluster_share_one_search(cluster, make_client, dials):
+async def test_concurrent_callers_share_one_search(cluster, make_client, dials):
     """Each broker and each bootstrap server, which has another name here, is tried once until the pause is over."""
     server = f"localhost:{cluster.brokers[0].port}"
     client = make_client(cluster, bootstrap_servers=server, reconnect_backoff_ms=600, reconnect_backoff_max_ms=600)
@@ -200,7 +200,7 @@ async def test_all_who_miss_the_cluster_share_one_search(cluster, make_client, d
         let_pass(0.8)
 
 
-async def test_one_who_gives_up_does_not_end_the_search_of_others(cluster, make_client):
+async def test_a_cancelled_caller_does_not_end_the_search_of_others(cluster, make_client):
     client = make_client(cluster, brokers=cluster.brokers[:1])
     await client.start()
     answered = asyncio.Event()
@@ -222,7 +222,7 @@ async def test_one_who_gives_up_does_not_end_the_search_of_others(cluster, make_
     assert len(cluster.brokers[0].requests("Metadata")) == seen + 1
 
 
-async def test_a_broker_that_asks_for_it_has_the_cluster_looked_for_anew(client, cluster):
+async def test_a_broker_can_request_rebootstrapping(client, cluster):
     """REBOOTSTRAP_REQUIRED (KIP-1102)."""
     answers = [MetadataResponse(brokers=[MetadataResponseBroker(node_id=1, host="h", port=1)], error_code=129)]
     plain = cluster.brokers[0].handlers["Metadata"]
@@ -237,7 +237,7 @@ async def test_a_broker_that_asks_for_it_has_the_cluster_looked_for_anew(client,
     assert sum(len(broker.requests("FindCoordinator")) for broker in cluster.brokers) == found + 1
 
 
-async def test_a_bootstrap_server_that_refers_to_others_is_passed_by(cluster, make_client):
+async def test_a_bootstrap_server_without_brokers_is_skipped(cluster, make_client):
     answer = MetadataResponse(brokers=[MetadataResponseBroker(node_id=1, host="h", port=1)], error_code=129)
     cluster.brokers[0].on("Metadata", lambda *_: answer)
     client = make_client(cluster, brokers=cluster.brokers[:2])

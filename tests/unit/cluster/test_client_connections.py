@@ -17,20 +17,20 @@ from unit.cluster.scripted_cluster import QUICK, heartbeat
 from unit.net.scripted import HANG_UP
 
 
-async def test_send_any_takes_a_broker_that_is_connected(client, cluster):
+async def test_send_any_uses_a_connected_broker(client, cluster):
     for _ in range(10):
         await client.send_any(heartbeat())
     assert [broker.connections for broker in cluster.brokers] == [1, 0, 0]
 
 
-async def test_send_any_passes_by_brokers_that_are_down(client, cluster):
+async def test_send_any_skips_unreachable_brokers(client, cluster):
     await cluster.brokers[0].stop()
     await cluster.brokers[1].stop()
     answer = await client.retry("the test", lambda: client.send_any(heartbeat()), 3_000)
     assert answer.error_code == 3
 
 
-async def test_a_broker_that_fails_is_not_tried_again_before_its_time(cluster, make_client):
+async def test_a_failed_broker_is_not_tried_again_during_backoff(cluster, make_client):
     client = make_client(cluster, reconnect_backoff_ms=60_000, reconnect_backoff_max_ms=60_000)
     await client.start()
     await cluster.brokers[1].stop()
@@ -40,7 +40,7 @@ async def test_a_broker_that_fails_is_not_tried_again_before_its_time(cluster, m
         await client.send(2, heartbeat())
 
 
-async def test_a_connection_that_was_lost_after_it_worked_is_opened_again_at_once(cluster, make_client):
+async def test_a_lost_working_connection_is_reopened_immediately(cluster, make_client):
     client = make_client(cluster, reconnect_backoff_ms=60_000, reconnect_backoff_max_ms=60_000)
     await client.start()
     await client.send(2, heartbeat())
@@ -60,7 +60,7 @@ async def test_a_broker_that_moved_is_connected_at_its_new_address(client, clust
     await old.stop()
 
 
-async def test_a_pause_of_less_than_a_second_is_one_too(cluster, make_client):
+async def test_a_pause_below_a_second_works(cluster, make_client):
     client = make_client(cluster, reconnect_backoff_ms=900, reconnect_backoff_max_ms=900)
     await client.start()
     await cluster.brokers[1].stop()
@@ -69,7 +69,7 @@ async def test_a_pause_of_less_than_a_second_is_one_too(cluster, make_client):
             await client.send(2, heartbeat())
 
 
-async def test_a_broker_that_can_be_connected_again_is_told_of(client, cluster, caplog):
+async def test_recovery_of_a_broker_is_logged(client, cluster, caplog):
     broker = cluster.brokers[1]
     await broker.stop()
     with pytest.raises(KafkaConnectionError):
@@ -80,7 +80,7 @@ async def test_a_broker_that_can_be_connected_again_is_told_of(client, cluster, 
     assert "connecting to broker 2 works again" in caplog.text
 
 
-async def test_a_connection_that_fails_when_nobody_waits_for_it_any_more_is_no_unseen_error(client, cluster):
+async def test_a_failed_connection_without_waiters_is_retrieved(client, cluster):
     unseen = []
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: unseen.append(context["message"]))
     answered = asyncio.Event()
@@ -116,7 +116,7 @@ async def test_an_outage_is_one_line_in_the_log(cluster, make_client, caplog):
     assert "refused" in lines[0]
 
 
-async def test_a_peer_that_closes_at_once_is_a_connection_error_everywhere(cluster, make_client, hangs_up):
+async def test_a_peer_that_closes_immediately_is_a_connection_error(cluster, make_client, hangs_up):
     port, taken = hangs_up
     client = make_client(cluster)
     await client.start()
@@ -142,7 +142,7 @@ async def test_a_connection_that_fails_unexpectedly_is_a_failed_connection(clien
     assert caught.value.retriable
 
 
-async def test_of_equally_idle_brokers_any_is_taken(cluster):
+async def test_any_of_equally_idle_brokers_is_used(cluster):
     parsed = parse_admin({**QUICK, "bootstrap_servers": [f"{b.host}:{b.port}" for b in cluster.brokers]})
     first, chosen = set(), set()
     for seed in range(25):
@@ -156,7 +156,7 @@ async def test_of_equally_idle_brokers_any_is_taken(cluster):
     assert first == chosen == {1, 2, 3}
 
 
-async def test_the_channels_to_a_dead_broker_dial_it_one_at_a_time_and_pause_together(cluster, make_client, dials):
+async def test_channels_to_a_dead_broker_connect_one_at_a_time_and_share_pauses(cluster, make_client, dials):
     client = make_client(cluster, reconnect_backoff_ms=60_000, reconnect_backoff_max_ms=60_000)
     await client.start()
     await cluster.brokers[1].stop()
@@ -169,14 +169,14 @@ async def test_the_channels_to_a_dead_broker_dial_it_one_at_a_time_and_pause_tog
     assert len(dials.ports) == 1
 
 
-async def test_channels_to_a_live_broker_open_side_by_side(client, dials):
+async def test_channels_to_a_live_broker_open_concurrently(client, dials):
     await client.send(1, heartbeat())
     dials.most = 0
     await asyncio.gather(*(client.send(1, heartbeat(), channel=channel) for channel in ("a", "b", "c")))
     assert dials.most == 3
 
 
-async def test_a_channel_that_failed_is_tried_at_once_where_another_one_is_served(cluster, make_client):
+async def test_a_failed_channel_is_tried_immediately_if_another_one_works(cluster, make_client):
     client = make_client(cluster, reconnect_backoff_ms=60_000, reconnect_backoff_max_ms=60_000)
     await client.start()
     broker = cluster.brokers[1]

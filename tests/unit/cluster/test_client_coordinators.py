@@ -41,7 +41,7 @@ async def test_a_forgotten_coordinator_is_looked_up_again(client, cluster):
     assert (await client.send_coordinator("group", "g", heartbeat())).error_code == 2
 
 
-async def test_a_coordinator_that_does_not_answer_is_forgotten(client, cluster):
+async def test_a_silent_coordinator_is_forgotten(client, cluster):
     cluster.coordinator = 2
     await client.send_coordinator("group", "g", heartbeat())
     await cluster.brokers[1].stop()
@@ -50,7 +50,7 @@ async def test_a_coordinator_that_does_not_answer_is_forgotten(client, cluster):
     assert answer.error_code == 3
 
 
-async def test_a_coordinator_is_waited_for_until_the_time_is_up(client, cluster):
+async def test_a_coordinator_lookup_waits_until_the_timeout(client, cluster):
     cluster.coordinator_error = 15
     looking = asyncio.create_task(client.coordinator("group", "g", timeout_ms=1_500))
     await until(lambda: sum(len(broker.requests("FindCoordinator")) for broker in cluster.brokers) > 1)
@@ -64,13 +64,13 @@ async def test_a_coordinator_is_waited_for_until_the_time_is_up(client, cluster)
     assert await looking == 1
 
 
-async def test_a_group_that_may_not_be_used_is_told_at_once(client, cluster):
+async def test_an_unauthorized_group_fails_immediately(client, cluster):
     cluster.coordinator_error = 30
     with pytest.raises(GroupAuthorizationFailedError, match="'g'"):
         await client.coordinator("group", "g")
 
 
-async def test_a_coordinator_that_is_not_among_the_brokers_is_reached_at_its_own_address(client, cluster):
+async def test_a_coordinator_missing_in_the_metadata_is_reached_at_its_own_address(client, cluster):
     late = await cluster.add(8)
     cluster.coordinator = 8
     assert (await client.send_coordinator("group", "g", heartbeat())).error_code == 8
@@ -79,7 +79,7 @@ async def test_a_coordinator_that_is_not_among_the_brokers_is_reached_at_its_own
 
 @pytest.mark.parametrize("max_version", [1, 3, FindCoordinatorRequest.MAX_VERSION])
 @pytest.mark.parametrize(("kind", "key_type"), [("group", 0), ("transaction", 1)])
-async def test_a_broker_is_told_what_is_to_be_coordinated(cluster, make_client, max_version, kind, key_type):
+async def test_the_lookup_names_the_kind_of_coordinator(cluster, make_client, max_version, kind, key_type):
     for broker in cluster.brokers:
         broker.versions[FindCoordinatorRequest.API_KEY] = (0, max_version)
     client = make_client(cluster)

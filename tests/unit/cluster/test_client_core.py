@@ -73,7 +73,7 @@ def test_the_cluster_is_closed_even_if_the_last_push_is_interrupted(monkeypatch:
     run(scenario)
 
 
-def test_what_fails_with_its_backoff_is_in_the_health_report() -> None:
+def test_failures_with_its_backoff_are_in_the_health_report() -> None:
     async def scenario(core: ClientCore, cluster: FakeCluster) -> None:
         await core.start()
         assert core.backoff.current_failures is core.current_failures

@@ -20,14 +20,14 @@ from unit.net.scripted import HANG_UP
 from unit.waiting import let_pass, until
 
 
-async def test_refreshes_at_the_same_time_are_one_request(client, cluster):
+async def test_concurrent_refreshes_share_one_request(client, cluster):
     before = asked(cluster)
     results = await asyncio.gather(*(client.refresh_metadata() for _ in range(50)))
     assert asked(cluster) == before + 1
     assert all(result is client.metadata for result in results)
 
 
-async def test_refreshes_for_several_topics_are_gathered(client, cluster):
+async def test_refreshes_for_several_topics_are_combined(client, cluster):
     cluster.leaders.update({name: [(1, 0)] for name in "abcd"})
     before = asked(cluster)
     await asyncio.gather(*(client.refresh_metadata([name]) for name in "abcd"))
@@ -35,7 +35,7 @@ async def test_refreshes_for_several_topics_are_gathered(client, cluster):
     assert client.metadata.topics() == {"t", "a", "b", "c", "d"}
 
 
-async def test_a_full_refresh_forgets_what_is_not_watched(client, cluster):
+async def test_a_full_refresh_forgets_unwatched_topics(client, cluster):
     cluster.leaders["other"] = [(1, 0)]
     await client.refresh_metadata(["other"])
     assert client.metadata.topics() == {"t", "other"}
@@ -50,7 +50,7 @@ async def test_all_topics_are_watched_when_none_are_named(client, cluster):
     assert client.metadata.topics() == {"t", "new"}
 
 
-async def test_listeners_get_each_new_picture_until_they_leave(client, cluster):
+async def test_listeners_get_each_new_snapshot_until_removed(client, cluster):
     seen = []
     leave = client.on_metadata(seen.append)
     await client.refresh_metadata()
@@ -60,7 +60,7 @@ async def test_listeners_get_each_new_picture_until_they_leave(client, cluster):
     assert seen[0].version < client.metadata.version
 
 
-async def test_metadata_are_refreshed_unasked_when_they_are_old(cluster, make_client):
+async def test_old_metadata_is_refreshed_automatically(cluster, make_client):
     client = make_client(cluster, metadata_max_age_ms=10)
     await client.start()
     arrived = asyncio.Event()
@@ -83,7 +83,7 @@ async def test_a_leader_named_by_a_response_is_used_if_the_broker_is_known(clien
     assert client.metadata.leader_for_partition(TP) == 3
 
 
-async def test_a_leader_that_is_named_while_an_older_answer_comes_stays(client, cluster):
+async def test_a_newer_leader_survives_an_older_response(client, cluster):
     plain = cluster.brokers[0].handlers["Metadata"]
 
     def name_another(header, request):
@@ -125,7 +125,7 @@ async def test_partition_leader_waits_until_there_is_one(client, cluster):
     assert await waiting == 3
 
 
-async def test_partition_leader_tells_what_it_waited_for(client, cluster):
+async def test_a_timeout_of_partition_leader_names_its_cause(client, cluster):
     for partition, said in ((TopicPartition("missing", 0), "'missing'"), (TopicPartition("t", 7), "no partition 7")):
         waiting, before = asyncio.create_task(client.partition_leader(partition, 1_500)), asked(cluster)
         await until(lambda before=before: asked(cluster) > before + 1)
@@ -138,7 +138,7 @@ async def test_partition_leader_tells_what_it_waited_for(client, cluster):
 
 
 @pytest.mark.parametrize("max_version", [0, 1, 3, 4, MetadataRequest.MAX_VERSION])
-async def test_metadata_are_read_in_every_style_of_request(cluster, make_client, max_version):
+async def test_metadata_is_read_with_every_style_of_request(cluster, make_client, max_version):
     for broker in cluster.brokers:
         broker.versions[MetadataRequest.API_KEY] = (0, max_version)
     client = make_client(cluster, allow_auto_create_topics=False)
@@ -158,14 +158,14 @@ async def test_reading_metadata_neither_creates_nor_remembers_topics(client, clu
     assert cluster.brokers[0].requests("Metadata")[-1].allow_auto_topic_creation is False
 
 
-async def test_a_broker_without_brokers_is_not_believed(client, cluster):
+async def test_a_response_without_brokers_is_not_trusted(client, cluster):
     cluster.brokers[0].on("Metadata", lambda *_: MetadataResponse())
     with pytest.raises(MetadataEmptyBrokerList):
         await client.refresh_metadata()
     assert len(client.metadata.brokers()) == 3
 
 
-async def test_refreshing_survives_what_nobody_expected(client, monkeypatch, caplog):
+async def test_refreshing_survives_unexpected_errors(client, monkeypatch, caplog):
     async def broken(*args):
         raise ValueError("a fault")
 
@@ -178,7 +178,7 @@ async def test_refreshing_survives_what_nobody_expected(client, monkeypatch, cap
     assert (await client.refresh_metadata()).version > version
 
 
-async def test_a_listener_that_fails_does_not_stop_others(client, caplog):
+async def test_a_failing_listener_does_not_affect_others(client, caplog):
     def broken(metadata):
         raise ValueError("a fault")
 

@@ -21,7 +21,7 @@ async def asked(broker, api="ApiVersions"):
         await asyncio.sleep(0)
 
 
-async def test_a_request_under_way_fails(client, cluster):
+async def test_a_pending_request_fails(client, cluster):
     cluster.brokers[1].on("Heartbeat", lambda *_: SILENCE)
     sending = asyncio.create_task(client.send(2, heartbeat()))
     await asked(cluster.brokers[1], "Heartbeat")
@@ -29,7 +29,7 @@ async def test_a_request_under_way_fails(client, cluster):
     assert await outcomes(sending) == [Cancelled]
 
 
-async def test_whoever_waits_for_a_connection_to_be_opened_is_told_and_not_cancelled(client, cluster):
+async def test_waiters_for_a_connection_get_an_error_and_are_not_cancelled(client, cluster):
     cluster.brokers[2].on("ApiVersions", lambda *_: SILENCE)
     opening = asyncio.create_task(client.send(3, heartbeat()))
     sharing = asyncio.create_task(client.send(3, heartbeat()))
@@ -39,7 +39,7 @@ async def test_whoever_waits_for_a_connection_to_be_opened_is_told_and_not_cance
     assert await outcomes(opening, sharing, other_channel) == [IllegalStateError] * 3
 
 
-async def test_a_callers_own_cancellation_stays_one(client, cluster):
+async def test_the_cancellation_of_a_caller_propagates(client, cluster):
     cluster.brokers[2].on("ApiVersions", lambda *_: SILENCE)
     opening = asyncio.create_task(client.send(3, heartbeat()))
     await asked(cluster.brokers[2])
@@ -57,7 +57,7 @@ async def test_starting_ends_with_an_error(cluster, make_client):
     assert not cluster.brokers[0].open_connections
 
 
-async def test_a_start_that_is_cancelled_is_cancelled(cluster, make_client):
+async def test_a_cancelled_start_is_cancelled(cluster, make_client):
     cluster.brokers[0].on("Metadata", lambda *_: SILENCE)
     client = make_client(cluster, brokers=cluster.brokers[:1])
     starting = asyncio.create_task(client.start())
@@ -107,7 +107,7 @@ async def test_close_waits_for_the_end_of_a_search(cluster, make_client):
     assert await outcomes(starting) == [IllegalStateError]
 
 
-async def test_whoever_waits_for_metadata_is_told(client, cluster):
+async def test_waiters_for_metadata_get_an_error(client, cluster):
     cluster.brokers[0].on("Metadata", lambda *_: SILENCE)
     before = len(cluster.brokers[0].requests("Metadata"))
     running = asyncio.create_task(client.refresh_metadata())

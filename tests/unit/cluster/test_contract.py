@@ -201,7 +201,7 @@ def heartbeat(generation: int = 1) -> HeartbeatRequest:
 # Metadata
 
 
-async def test_start_reads_the_metadata_of_what_is_watched(client: ClusterAccess) -> None:
+async def test_start_reads_the_metadata_of_watched_topics(client: ClusterAccess) -> None:
     assert {node.nodeId for node in client.metadata.brokers()} == {1, 2, 3}
     assert client.metadata.topics() == {"t"}
     assert client.metadata.leader_for_partition(TP) == 2
@@ -223,20 +223,20 @@ async def test_all_topics_are_watched_when_none_are_named(world: ThreeBrokers, c
     assert (await client.refresh_metadata()).topics() == {"t", "other"}
 
 
-async def test_a_topic_that_is_not_there_has_its_error(client: ClusterAccess) -> None:
+async def test_a_missing_topic_has_its_error(client: ClusterAccess) -> None:
     metadata = await client.refresh_metadata(["missing"])
     assert metadata.topic_errors["missing"] is UnknownTopicOrPartitionError
     assert metadata.partitions_for_topic("missing") is None
 
 
-async def test_a_refresh_that_is_requested_comes_without_waiting(world: ThreeBrokers, client: ClusterAccess) -> None:
+async def test_a_requested_refresh_happens_without_waiting(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.lead(0, 3, 6)
     client.request_refresh(["t"])
     assert client.metadata.leader_for_partition(TP) == 2
     await until(lambda: client.metadata.leader_for_partition(TP) == 3)
 
 
-async def test_listeners_get_each_new_picture_until_they_leave(client: ClusterAccess) -> None:
+async def test_listeners_get_each_new_snapshot_until_removed(client: ClusterAccess) -> None:
     seen: list[Any] = []
     leave = client.on_metadata(seen.append)
     await client.refresh_metadata()
@@ -254,7 +254,7 @@ async def test_a_newer_leader_of_a_known_broker_is_noted(client: ClusterAccess) 
     assert client.metadata.leader_for_partition(TP) == 3
 
 
-async def test_metadata_never_go_back_to_an_older_leader_epoch(world: ThreeBrokers, client: ClusterAccess) -> None:
+async def test_metadata_never_returns_to_an_older_leader_epoch(world: ThreeBrokers, client: ClusterAccess) -> None:
     client.note_leader(TP, 3, 6)
     await client.refresh_metadata()
     assert client.metadata.leader_for_partition(TP) == 3
@@ -270,7 +270,7 @@ async def test_reading_metadata_remembers_nothing(world: ThreeBrokers, client: C
     assert client.metadata.topics() == {"t"}
 
 
-async def test_a_leader_is_waited_for(world: ThreeBrokers, client: ClusterAccess) -> None:
+async def test_partition_leader_waits_for_a_leader(world: ThreeBrokers, client: ClusterAccess) -> None:
     assert await client.partition_leader(TP, 3_000) == 2
     world.lead(0, -1, 6)
     await client.refresh_metadata()
@@ -280,7 +280,7 @@ async def test_a_leader_is_waited_for(world: ThreeBrokers, client: ClusterAccess
     assert await waiting == 3
 
 
-async def test_who_waits_for_a_leader_is_told_why_there_is_none(world: ThreeBrokers, client: ClusterAccess) -> None:
+async def test_waiting_for_a_leader_fails_with_the_reason(world: ThreeBrokers, client: ClusterAccess) -> None:
     for partition, said in ((TopicPartition("missing", 0), "'missing'"), (TopicPartition("t", 7), "no partition 7")):
         waiting = asyncio.create_task(client.partition_leader(partition, 1_500))
         before = world.asked("Metadata")
@@ -307,18 +307,18 @@ async def test_the_controller_is_found_again_when_it_moves(world: ThreeBrokers, 
 # Requests
 
 
-async def test_a_request_goes_to_the_broker_asked_for(client: ClusterAccess) -> None:
+async def test_a_request_goes_to_the_given_broker(client: ClusterAccess) -> None:
     assert [(await client.send(node, heartbeat())).error_code for node in (1, 2, 3)] == [1, 2, 3]
 
 
-async def test_any_broker_that_is_up_will_do(world: ThreeBrokers, client: ClusterAccess) -> None:
+async def test_send_any_uses_any_live_broker(world: ThreeBrokers, client: ClusterAccess) -> None:
     await world.stop(1)
     await world.stop(2)
     answer = await client.retry("the test", lambda: client.send_any(heartbeat()), 3_000)
     assert answer.error_code == 3
 
 
-async def test_what_a_version_cannot_say_does_not_arrive(world: ThreeBrokers) -> None:
+async def test_fields_missing_in_a_version_are_not_sent(world: ThreeBrokers) -> None:
     world.serves("ListOffsets", 1, 3)
     seen: list[ListOffsetsRequest] = []
 
@@ -335,13 +335,13 @@ async def test_what_a_version_cannot_say_does_not_arrive(world: ThreeBrokers) ->
     assert seen[0].topics[0].partitions[0].current_leader_epoch == -1
 
 
-async def test_version_bounds_are_kept(client: ClusterAccess) -> None:
+async def test_version_bounds_are_respected(client: ClusterAccess) -> None:
     assert (await client.send(2, heartbeat(), max_version=1)).error_code == 2
     with pytest.raises(UnsupportedVersionError):
         await client.send(2, heartbeat(), min_version=50)
 
 
-async def test_an_api_that_the_brokers_lack_is_refused(world: ThreeBrokers) -> None:
+async def test_an_unsupported_api_is_refused(world: ThreeBrokers) -> None:
     world.serves("Heartbeat", 50, 60)
     await world.client.start()
     with pytest.raises(UnsupportedVersionError, match="Heartbeat"):
@@ -355,7 +355,7 @@ async def test_the_version_is_known_once_the_broker_was_connected(client: Cluste
     assert client.api_version(3, HeartbeatRequest, max_version=2) == 2
 
 
-async def test_the_level_of_a_feature_is_what_the_last_broker_told_that_was_connected(world: ThreeBrokers) -> None:
+async def test_the_feature_level_is_that_of_the_last_connected_broker(world: ThreeBrokers) -> None:
     world.feature("transaction.version", 1)
     client = world.client
     assert client.feature_level("transaction.version") == 0, "nobody has told yet"
@@ -368,7 +368,7 @@ async def test_the_level_of_a_feature_is_what_the_last_broker_told_that_was_conn
     assert client.feature_level("transaction.version") == 2
 
 
-async def test_a_broker_that_the_cluster_lacks_asks_for_fresh_metadata(client: ClusterAccess) -> None:
+async def test_an_unknown_broker_raises_stale_metadata(client: ClusterAccess) -> None:
     with pytest.raises(StaleMetadata) as caught:
         await client.send(9, heartbeat())
     assert caught.value.invalid_metadata
@@ -389,7 +389,7 @@ async def test_a_silent_broker_times_out_and_the_connection_ends(world: ThreeBro
     assert client.ready_connection(2) is None
 
 
-async def test_what_waits_for_an_answer_fails_when_the_broker_goes(world: ThreeBrokers, client: ClusterAccess) -> None:
+async def test_pending_requests_fail_when_the_broker_stops(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.serve("Heartbeat", lambda node_id, request: SILENCE)
     sending = asyncio.create_task(client.send(2, heartbeat()))
     await until(lambda: world.asked("Heartbeat") == 1)
@@ -398,7 +398,7 @@ async def test_what_waits_for_an_answer_fails_when_the_broker_goes(world: ThreeB
         await sending
 
 
-async def test_repeating_ends_with_success_or_with_what_cannot_be_mended(client: ClusterAccess) -> None:
+async def test_retries_end_with_success_or_a_fatal_error(client: ClusterAccess) -> None:
     failures: list[KafkaError] = [KafkaConnectionError("one"), KafkaConnectionError("two")]
 
     async def operation() -> str:
@@ -415,7 +415,7 @@ async def test_repeating_ends_with_success_or_with_what_cannot_be_mended(client:
 # Connections
 
 
-async def test_a_connection_is_ready_once_it_was_asked_for(client: ClusterAccess) -> None:
+async def test_a_connection_is_ready_once_opened(client: ClusterAccess) -> None:
     assert client.ready_connection(2) is None
     connection = await client.connection(2)
     assert client.ready_connection(2) is connection
@@ -423,7 +423,7 @@ async def test_a_connection_is_ready_once_it_was_asked_for(client: ClusterAccess
     assert await client.connection(2, "fetch") is not connection
 
 
-async def test_answers_of_a_connection_come_in_order(world: ThreeBrokers, client: ClusterAccess) -> None:
+async def test_responses_of_a_connection_arrive_in_order(world: ThreeBrokers, client: ClusterAccess) -> None:
     async def slow_first(node_id: int, request: HeartbeatRequest) -> HeartbeatResponse:
         await asyncio.sleep(0.02 if request.generation_id == 1 else 0)
         return HeartbeatResponse(error_code=request.generation_id)
@@ -449,7 +449,7 @@ async def test_answers_of_a_connection_come_in_order(world: ThreeBrokers, client
     assert connection.in_flight == 0
 
 
-async def test_a_channel_is_not_held_up_by_another(world: ThreeBrokers, client: ClusterAccess) -> None:
+async def test_channels_do_not_delay_each_other(world: ThreeBrokers, client: ClusterAccess) -> None:
     gate = asyncio.Event()
 
     async def answer(node_id: int, request: HeartbeatRequest) -> HeartbeatResponse:
@@ -465,7 +465,7 @@ async def test_a_channel_is_not_held_up_by_another(world: ThreeBrokers, client: 
     assert (await long_poll).error_code == 2
 
 
-async def test_a_connection_that_ended_refuses(world: ThreeBrokers, client: ClusterAccess) -> None:
+async def test_a_closed_connection_refuses_requests(world: ThreeBrokers, client: ClusterAccess) -> None:
     connection = await client.connection(2)
     await world.stop(2)
     await until(lambda: connection.closed)
@@ -473,7 +473,7 @@ async def test_a_connection_that_ended_refuses(world: ThreeBrokers, client: Clus
         await connection.send(heartbeat())
 
 
-async def test_any_connection_is_one_that_is_open(client: ClusterAccess) -> None:
+async def test_any_connection_returns_an_open_one(client: ClusterAccess) -> None:
     first = await client.any_connection()
     assert await client.any_connection() is first
     assert (await first.send(heartbeat())).error_code in (1, 2, 3)
@@ -491,7 +491,7 @@ async def test_a_coordinator_is_remembered_until_it_is_forgotten(world: ThreeBro
     assert (await client.send_coordinator("group", "g", heartbeat())).error_code == 2
 
 
-async def test_a_coordinator_that_fails_is_looked_up_anew(world: ThreeBrokers, client: ClusterAccess) -> None:
+async def test_a_failed_coordinator_is_looked_up_again(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.coordinator(2)
     await client.send_coordinator("group", "g", heartbeat())
     await world.stop(2)
@@ -500,7 +500,7 @@ async def test_a_coordinator_that_fails_is_looked_up_anew(world: ThreeBrokers, c
     assert answer.error_code == 3
 
 
-async def test_a_coordinator_is_waited_for_until_the_time_is_up(world: ThreeBrokers, client: ClusterAccess) -> None:
+async def test_a_coordinator_lookup_waits_until_the_timeout(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.coordinator(1, error=15)
     looking = asyncio.create_task(client.coordinator("group", "g", timeout_ms=1_500))
     await until(lambda: world.asked("FindCoordinator") > 1)
@@ -509,7 +509,7 @@ async def test_a_coordinator_is_waited_for_until_the_time_is_up(world: ThreeBrok
         await looking
 
 
-async def test_a_group_that_may_not_be_used_is_told_at_once(world: ThreeBrokers, client: ClusterAccess) -> None:
+async def test_an_unauthorized_group_fails_immediately(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.coordinator(1, error=30)
     with pytest.raises(GroupAuthorizationFailedError, match="'g'"):
         await client.coordinator("group", "g")
@@ -527,7 +527,7 @@ async def test_after_close_everything_is_refused(world: ThreeBrokers, client: Cl
     await client.close()
 
 
-async def test_close_ends_what_is_under_way(world: ThreeBrokers, client: ClusterAccess) -> None:
+async def test_close_ends_pending_operations(world: ThreeBrokers, client: ClusterAccess) -> None:
     world.serve("Heartbeat", lambda node_id, request: SILENCE)
     sending = asyncio.create_task(client.send(2, heartbeat()))
     await until(lambda: world.asked("Heartbeat") == 1)

@@ -43,7 +43,7 @@ def test_the_cluster_is_read_through_an_admin_client(admin: KafkaAdminClient) ->
     assert admin._client is admin._client
 
 
-def test_an_admin_client_sends_requests_of_a_program(admin: KafkaAdminClient) -> None:
+def test_an_admin_client_sends_requests_of_the_program(admin: KafkaAdminClient) -> None:
     node = admin._client.least_loaded_node()
     futures = [admin._send_request_to_node(node, MetadataRequest[1](["topic"])) for _ in range(2)]
     admin._wait_for_futures(futures)
@@ -51,7 +51,7 @@ def test_an_admin_client_sends_requests_of_a_program(admin: KafkaAdminClient) ->
     assert admin._matching_api_version(MetadataRequest) == len(MetadataRequest) - 1
 
 
-def test_an_error_of_a_request_of_a_program_is_raised(admin: KafkaAdminClient) -> None:
+def test_an_error_of_a_programs_request_is_raised(admin: KafkaAdminClient) -> None:
     future = admin._send_request_to_node(1, CreateAclsRequest[0]([]))
     with pytest.raises(UnsupportedVersionError):
         admin._wait_for_futures([future])
@@ -81,7 +81,7 @@ def ask(consumer: KafkaConsumer[Any, Any]) -> Any:
         lambda consumer: next(consumer),
     ],
 )
-def test_a_consumer_that_polls_completes_what_its_program_has_sent(
+def test_polling_a_consumer_completes_the_programs_requests(
     broker: EmbeddedBroker, admin: KafkaAdminClient, poll: Callable[[Any], Any]
 ) -> None:
     with KafkaConsumer("topic", bootstrap_servers=broker.bootstrap_servers) as consumer:
@@ -93,9 +93,7 @@ def test_a_consumer_that_polls_completes_what_its_program_has_sent(
         assert answers == ["topic"]
 
 
-def test_iteration_completes_what_its_program_has_sent_between_records(
-    broker: EmbeddedBroker, admin: KafkaAdminClient
-) -> None:
+def test_iterating_a_consumer_completes_the_programs_requests(broker: EmbeddedBroker, admin: KafkaAdminClient) -> None:
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         for number in range(20):
             producer.send("topic", b"%d" % number, partition=0)
@@ -108,9 +106,7 @@ def test_iteration_completes_what_its_program_has_sent_between_records(
         assert completed == ["answer"]
 
 
-def test_a_consumer_that_polls_runs_what_its_program_has_scheduled(
-    broker: EmbeddedBroker, admin: KafkaAdminClient
-) -> None:
+def test_polling_a_consumer_runs_the_programs_tasks(broker: EmbeddedBroker, admin: KafkaAdminClient) -> None:
     with KafkaConsumer("topic", bootstrap_servers=broker.bootstrap_servers) as consumer:
         client: Any = consumer._client
         future = client.schedule(lambda: "done", at=0)
@@ -119,7 +115,7 @@ def test_a_consumer_that_polls_runs_what_its_program_has_scheduled(
         assert future.value == "done"
 
 
-def test_an_admin_client_closes_it_too(admin: KafkaAdminClient) -> None:
+def test_closing_an_admin_client_closes_the_inner_client(admin: KafkaAdminClient) -> None:
     client = admin._client
     assert client.bootstrap_connected()
     admin.close()
@@ -127,7 +123,7 @@ def test_an_admin_client_closes_it_too(admin: KafkaAdminClient) -> None:
 
 
 @pytest.mark.parametrize("autocommit", [True, False])
-def test_a_consumers_close_commits_as_it_is_told(
+def test_closing_a_consumer_commits_as_requested(
     broker: EmbeddedBroker, admin: KafkaAdminClient, autocommit: bool
 ) -> None:
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
@@ -140,7 +136,7 @@ def test_a_consumers_close_commits_as_it_is_told(
     assert bool(admin.list_group_offsets("group")["group"]) is autocommit
 
 
-def test_a_closed_client_makes_none(broker: EmbeddedBroker, admin: KafkaAdminClient) -> None:
+def test_a_closed_client_creates_no_inner_client(broker: EmbeddedBroker, admin: KafkaAdminClient) -> None:
     consumer: KafkaConsumer[Any, Any] = KafkaConsumer(bootstrap_servers=broker.bootstrap_servers)
     admin.close()
     consumer.close()
@@ -155,9 +151,7 @@ def in_another_thread(work: Callable[[], Any]) -> None:
     thread.join()
 
 
-def test_a_client_that_another_thread_makes_at_the_same_time_is_the_only_one(
-    admin: KafkaAdminClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_concurrent_access_creates_one_inner_client(admin: KafkaAdminClient, monkeypatch: pytest.MonkeyPatch) -> None:
     poll, made = KafkaClient.poll, []
 
     def poll_late(client: KafkaClient, *args: Any, **given: Any) -> list[Any]:
@@ -172,7 +166,7 @@ def test_a_client_that_another_thread_makes_at_the_same_time_is_the_only_one(
     assert [client.bootstrap_connected() for client in made] == [False, True]
 
 
-def test_a_client_that_is_made_while_another_thread_closes_is_closed(
+def test_an_inner_client_created_during_close_is_closed(
     admin: KafkaAdminClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poll, made = KafkaClient.poll, []
@@ -188,7 +182,7 @@ def test_a_client_that_is_made_while_another_thread_closes_is_closed(
     assert not made[0].bootstrap_connected()
 
 
-def test_a_derived_class_may_have_an_attribute_of_that_name(broker: EmbeddedBroker) -> None:
+def test_a_subclass_may_define_an_attribute_of_that_name(broker: EmbeddedBroker) -> None:
     class Wrapped(KafkaAdminClient):
         def __init__(self, **configs: Any) -> None:
             super().__init__(**configs)

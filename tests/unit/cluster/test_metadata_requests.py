@@ -25,7 +25,7 @@ def answer(brokers=(), topics=()):
     )
 
 
-def test_what_is_just_possible_stays():
+def test_valid_extremes_are_kept():
     response = answer([(0, 1), (2**31 - 1, 65_535)], [(None, [0]), ("t", []), ("n" * 249, [0, MOST_PARTITIONS - 1])])
     brokers, topics = list(response.brokers), list(response.topics)
     numbers = [[each.partition_index for each in topic.partitions] for topic in topics]
@@ -36,21 +36,21 @@ def test_what_is_just_possible_stays():
 
 
 @pytest.mark.parametrize("broker", [(-1, 9092), (1, 0), (1, -1), (1, 65_536)])
-def test_a_broker_without_an_id_or_a_port_goes(broker):
+def test_a_broker_without_an_id_or_port_is_removed(broker):
     response = answer([(0, 9092), broker])
     assert remove_impossible(response) == [f"brokers {broker[0]} at h:{broker[1]}"]
     assert [(each.node_id, each.port) for each in response.brokers] == [(0, 9092)]
 
 
 @pytest.mark.parametrize("name", ["", "n" * 250])
-def test_a_topic_without_a_possible_name_goes(name):
+def test_a_topic_with_an_impossible_name_is_removed(name):
     response = answer(topics=[(name, [-1]), ("t", [0]), (name, [])])
     assert remove_impossible(response) == ["2 topics without a possible name"]
     assert [topic.name for topic in response.topics] == ["t"]
 
 
 @pytest.mark.parametrize("number", [-1, -(2**31), MOST_PARTITIONS, 2**31 - 1])
-def test_a_partition_with_an_impossible_number_goes(number):
+def test_a_partition_with_an_impossible_number_is_removed(number):
     response = answer(topics=[("t", [0, number, 1]), ("u", [0])])
     assert remove_impossible(response) == [f"partitions {number} of topic 't'"]
     numbers = [[each.partition_index for each in topic.partitions] for topic in response.topics]

@@ -35,7 +35,7 @@ def after(*responses, keep_others=False):
     return metadata
 
 
-def test_an_answer_becomes_a_picture_of_the_cluster():
+def test_a_response_becomes_a_snapshot():
     metadata = after(
         response(topic("t", (1, 5), (-1, 6)), topic("__offsets", (2, 0), topic_id=SECOND, is_internal=True))
     )
@@ -67,39 +67,39 @@ def test_a_leader_epoch_never_goes_back():
     assert metadata.leader_epoch(TopicPartition("t", 0)) == 7
 
 
-def test_a_topic_that_was_deleted_and_made_anew_starts_over():
+def test_a_recreated_topic_starts_over():
     metadata = after(response(topic("t", (2, 7))), response(topic("t", (1, 0), topic_id=SECOND)))
     assert metadata.leader_epoch(TopicPartition("t", 0)) == 0
 
 
-def test_brokers_without_epochs_are_believed():
+def test_brokers_without_epochs_are_trusted():
     metadata = after(response(topic("t", (2, 7))), response(topic("t", (1, -1))))
     assert metadata.leader_for_partition(TopicPartition("t", 0)) == 1
 
 
-def test_topics_not_in_the_answer_are_kept_only_when_asked_for_some():
+def test_missing_topics_are_kept_only_if_some_were_requested():
     assert after(response(topic("a", (1, 0))), response(topic("b", (1, 0)))).topics() == {"b"}
     assert after(response(topic("a", (1, 0))), response(topic("b", (1, 0))), keep_others=True).topics() == {"a", "b"}
 
 
-def test_an_unknown_topic_is_forgotten_and_its_error_told():
+def test_an_unknown_topic_is_forgotten_and_has_its_error():
     metadata = after(response(topic("t", (1, 0))), response(topic("t", error_code=3)))
     assert metadata.partitions_for_topic("t") is None
     assert metadata.topic_errors == {"t": UnknownTopicOrPartitionError}
     assert after(response(topic("t", error_code=29))).topic_errors == {"t": TopicAuthorizationFailedError}
 
 
-def test_a_passing_error_does_not_forget_the_topic():
+def test_a_transient_error_does_not_forget_the_topic():
     metadata = after(response(topic("t", (1, 0))), response(topic("t", error_code=5)))
     assert metadata.leader_for_partition(TopicPartition("t", 0)) == 1
     assert metadata.topic_errors == {"t": LeaderNotAvailableError}
 
 
-def test_an_error_is_over_once_the_topic_is_there():
+def test_an_error_ends_once_the_topic_exists():
     assert after(response(topic("t", error_code=5)), response(topic("t", (1, 0))), keep_others=True).topic_errors == {}
 
 
-def test_a_newer_leader_named_by_a_response_is_taken_and_an_older_one_is_not():
+def test_only_a_newer_leader_named_by_a_response_is_used():
     metadata = after(response(topic("t", (1, 5), (1, 5))))
     tp = TopicPartition("t", 0)
     moved = metadata.with_leader(tp, 2, 6)
@@ -124,7 +124,7 @@ def test_partitions_with_the_same_replicas_share_their_lists():
     assert one.isr is two.isr
 
 
-def test_a_leader_is_replaced_by_a_newer_epoch_alone():
+def test_only_a_newer_epoch_replaces_a_leader():
     metadata = after(response(topic("t", (1, 5))))
     tp = TopicPartition("t", 0)
     assert metadata.with_leader(tp, 2, 5) is metadata
@@ -134,7 +134,7 @@ def test_a_leader_is_replaced_by_a_newer_epoch_alone():
     assert after(response(topic("t", (1, 1))), response(topic("t", (2, -1)))).leader_for_partition(tp) == 2
 
 
-def test_a_topic_that_is_gone_is_forgotten_and_one_with_another_error_is_not():
+def test_a_deleted_topic_is_forgotten_and_one_with_another_error_is_kept():
     known = response(topic("t", (1, 5)), topic("u", (1, 0), topic_id=SECOND))
     for keep_others in (False, True):
         metadata = after(known, response(topic("t", error_code=3), topic("u", error_code=5)), keep_others=keep_others)
@@ -146,7 +146,7 @@ def test_a_topic_that_is_gone_is_forgotten_and_one_with_another_error_is_not():
     assert mended.version == metadata.version + 1
 
 
-def test_nothing_is_known_at_first():
+def test_the_initial_snapshot_is_empty():
     metadata = ClusterMetadata()
     assert (metadata.version, metadata.controller_id, metadata.cluster_id) == (0, -1, None)
     assert (metadata.brokers(), metadata.topics(), dict(metadata.topic_errors)) == (set(), set(), {})
@@ -157,19 +157,19 @@ def test_nothing_is_known_at_first():
     assert not metadata.is_internal("t")
 
 
-def test_a_broker_with_the_number_0_leads_as_any_other():
+def test_broker_0_can_be_a_leader():
     metadata = after(response(topic("t", (0, 1), (-1, 1))))
     assert metadata.available_partitions_for_topic("t") == {0}
     assert metadata.leader_for_partition(TopicPartition("t", 0)) == 0
     assert metadata.partitions_for_broker(0) == {TopicPartition("t", 0)}
 
 
-def test_internal_topics_are_told_from_others():
+def test_internal_topics_are_recognized():
     metadata = after(response(topic("t", (1, 1)), topic("__offsets", (1, 1), topic_id=SECOND, is_internal=True)))
     assert [metadata.is_internal(name) for name in ("t", "__offsets", "other")] == [False, True, False]
 
 
-def test_a_topic_of_an_id_that_is_not_known_is_passed_by_and_one_that_is_known_is_read():
+def test_topics_with_unknown_ids_are_skipped():
     metadata = after(
         response(topic("t", (1, 1))),
         response(topic(None, (1, 1), topic_id=SECOND), topic(None, (2, 2), topic_id=FIRST)),
@@ -178,7 +178,7 @@ def test_a_topic_of_an_id_that_is_not_known_is_passed_by_and_one_that_is_known_i
     assert metadata.leader_for_partition(TopicPartition("t", 0)) == 2
 
 
-def test_each_picture_has_a_greater_version_and_the_same_one_has_not():
+def test_each_new_snapshot_has_a_greater_version():
     metadata = after(response(topic("t", (1, 5))), response(topic("t", (1, 5))))
     assert metadata.version == 2
     tp = TopicPartition("t", 0)
@@ -190,13 +190,13 @@ def test_each_picture_has_a_greater_version_and_the_same_one_has_not():
     assert metadata.leader_for_partition(tp) == 1
 
 
-def test_an_older_epoch_is_not_believed_and_the_same_or_none_is():
+def test_only_older_epochs_are_rejected():
     tp = TopicPartition("t", 0)
     for epoch, leader in ((6, 1), (7, 2), (-1, 2), (0, 1)):
         assert after(response(topic("t", (1, 7))), response(topic("t", (2, epoch)))).leader_for_partition(tp) == leader
 
 
-def test_the_cluster_s_id_is_kept_where_an_answer_has_none():
+def test_the_cluster_id_is_kept_if_a_response_has_none():
     later = response()
     later.cluster_id = None
     assert after(response(), later).cluster_id == "c"

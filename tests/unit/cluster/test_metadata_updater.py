@@ -40,7 +40,7 @@ def play(scenario, *errors, interval_ms=100, max_interval_ms=1_000, max_age_ms=6
     simulate(main)
 
 
-def test_the_age_counts_from_the_last_time():
+def test_the_age_counts_from_the_last_refresh():
     async def scenario(refresher, fetches):
         refresher.fetched()
         await asyncio.sleep(40)
@@ -53,7 +53,7 @@ def test_the_age_counts_from_the_last_time():
     play(scenario)
 
 
-def test_no_age_is_never():
+def test_without_a_maximum_age_nothing_is_refreshed():
     async def scenario(refresher, fetches):
         refresher.fetched()
         await asyncio.sleep(3_600)
@@ -62,7 +62,7 @@ def test_no_age_is_never():
     play(scenario, max_age_ms=0)
 
 
-def test_two_refreshes_are_so_far_apart_and_gather_what_is_asked_for_meanwhile():
+def test_refreshes_keep_an_interval_and_combine_requests():
     async def scenario(refresher, fetches):
         await refresher.refresh(["a"])
         await asyncio.gather(refresher.refresh(["b"]), refresher.refresh(["c", "b"]), refresher.refresh())
@@ -71,7 +71,7 @@ def test_two_refreshes_are_so_far_apart_and_gather_what_is_asked_for_meanwhile()
     play(scenario)
 
 
-def test_who_comes_while_one_is_under_way_shares_it_only_if_it_covers_what_is_asked_for():
+def test_a_running_refresh_is_shared_only_if_it_covers_the_topics():
     async def scenario(refresher, fetches):
         fetches.takes_s = 1.0
         first = refresher.request(["a", "b"])
@@ -87,7 +87,7 @@ def test_who_comes_while_one_is_under_way_shares_it_only_if_it_covers_what_is_as
     play(scenario)
 
 
-def test_a_failure_is_the_callers_and_the_next_one_comes_unasked():
+def test_a_failure_is_raised_to_the_caller_and_retried_automatically():
     async def scenario(refresher, fetches):
         with pytest.raises(KafkaConnectionError, match="gone"):
             await refresher.refresh()
@@ -101,7 +101,7 @@ def test_a_failure_is_the_callers_and_the_next_one_comes_unasked():
     play(scenario, KafkaConnectionError("gone"))
 
 
-def test_what_nobody_expected_is_an_error_of_kafka_too():
+def test_unexpected_errors_become_kafka_errors():
     async def scenario(refresher, fetches):
         with pytest.raises(KafkaError, match="a fault"):
             await refresher.refresh()
@@ -121,7 +121,7 @@ def test_pauses_between_failures_grow():
     play(scenario, *[KafkaConnectionError("gone")] * 6)
 
 
-def test_nothing_comes_after_close():
+def test_nothing_is_refreshed_after_close():
     async def scenario(refresher, fetches):
         refresher.fetched()
         await refresher.close()
@@ -136,7 +136,7 @@ def test_nothing_comes_after_close():
     play(scenario)
 
 
-def test_nothing_is_left_on_the_loop_by_close():
+def test_close_leaves_nothing_on_the_loop():
     async def scenario(refresher, fetches):
         failures = []
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: failures.append(context))
@@ -148,7 +148,7 @@ def test_nothing_is_left_on_the_loop_by_close():
     play(scenario)
 
 
-def test_refreshes_keep_their_distance_to_the_millisecond():
+def test_the_interval_of_refreshes_is_exact_to_the_millisecond():
     async def scenario(refresher, fetches):
         for _ in range(3):
             await refresher.refresh()
@@ -157,7 +157,7 @@ def test_refreshes_keep_their_distance_to_the_millisecond():
     play(scenario, interval_ms=20_000, max_interval_ms=20_000)
 
 
-def test_a_failure_that_nobody_waits_for_is_no_unseen_error():
+def test_a_failure_without_waiters_is_retrieved():
     async def scenario(refresher, fetches):
         unseen = []
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: unseen.append(context["message"]))
@@ -169,7 +169,7 @@ def test_a_failure_that_nobody_waits_for_is_no_unseen_error():
     play(scenario, KafkaConnectionError("gone"))
 
 
-def test_close_waits_until_a_refresh_has_ended_and_tells_who_waits():
+def test_close_waits_for_a_refresh_and_fails_its_waiters():
     async def scenario(refresher, fetches):
         ended = []
 
@@ -193,7 +193,7 @@ def test_close_waits_until_a_refresh_has_ended_and_tells_who_waits():
     play(scenario)
 
 
-def test_an_age_of_less_than_a_second_is_one_too():
+def test_an_age_below_a_second_works():
     async def scenario(refresher, fetches):
         refresher.fetched()
         await asyncio.sleep(1.3)
@@ -202,7 +202,7 @@ def test_an_age_of_less_than_a_second_is_one_too():
     play(scenario, max_age_ms=500)
 
 
-def test_after_a_success_pauses_begin_anew():
+def test_a_success_resets_the_pauses():
     async def scenario(refresher, fetches):
         for _ in range(4):
             with pytest.raises(KafkaConnectionError):

@@ -87,7 +87,7 @@ def test_the_connection_to_a_broker_that_moved_is_closed(monkeypatch):
     play(monkeypatch, scenario)
 
 
-def test_a_broker_that_the_cluster_does_not_name_any_more_keeps_its_connection_but_gets_no_new_one(monkeypatch):
+def test_a_removed_broker_keeps_its_connection_but_gets_no_new_one(monkeypatch):
     async def scenario(pool, brokers):
         connection = await pool.get(1)
         brokers.addresses.clear()
@@ -98,7 +98,7 @@ def test_a_broker_that_the_cluster_does_not_name_any_more_keeps_its_connection_b
     play(monkeypatch, scenario)
 
 
-def test_the_last_error_at_an_address_is_that_of_its_broker_while_it_is_not_tried_again(monkeypatch):
+def test_the_last_error_at_an_address_is_kept_during_backoff(monkeypatch):
     async def scenario(pool, brokers):
         await pool.get(2)
         assert pool.last_error_at(("a", 1)) is None
@@ -111,7 +111,7 @@ def test_the_last_error_at_an_address_is_that_of_its_broker_while_it_is_not_trie
     play(monkeypatch, scenario)
 
 
-def test_a_broker_is_tried_again_when_its_time_has_come_or_the_cluster_was_found_anew(monkeypatch):
+def test_a_broker_is_tried_again_after_its_backoff_or_rebootstrapping(monkeypatch):
     async def scenario(pool, brokers):
         assert pool.blocked_for(1) == 0
         await refused(pool, brokers)
@@ -129,7 +129,7 @@ def test_a_broker_is_tried_again_when_its_time_has_come_or_the_cluster_was_found
     play(monkeypatch, scenario)
 
 
-def test_when_the_cluster_was_found_anew_pauses_begin_anew(monkeypatch):
+def test_rebootstrapping_resets_the_pauses(monkeypatch):
     async def scenario(pool, brokers):
         for _ in range(4):
             await refused(pool, brokers)
@@ -140,7 +140,7 @@ def test_when_the_cluster_was_found_anew_pauses_begin_anew(monkeypatch):
     play(monkeypatch, scenario, reconnect_backoff_ms=1_000)
 
 
-def test_all_who_want_a_channel_share_one_attempt(monkeypatch):
+def test_callers_of_a_channel_share_one_attempt(monkeypatch):
     async def scenario(pool, brokers):
         one, other = await asyncio.gather(pool.get(1), pool.get(1))
         assert one is other
@@ -191,7 +191,7 @@ def test_a_bootstrap_connection_to_a_broker_that_has_one_is_kept_for_no_broker(m
     play(monkeypatch, scenario)
 
 
-def test_of_the_connections_to_no_broker_the_last_is_kept_and_the_one_before_closed(monkeypatch):
+def test_only_the_last_connection_without_a_broker_is_kept(monkeypatch):
     async def scenario(pool, brokers):
         first, second, third = (FakeConnection() for _ in range(3))
         pool.adopt(BOOTSTRAP_NODE, first)
@@ -215,7 +215,7 @@ def test_a_connection_that_never_worked_blocks_its_broker_when_it_is_lost(monkey
 
 
 @pytest.mark.parametrize("state", ["has_served", "ended_here"])
-def test_a_connection_that_worked_or_was_ended_here_blocks_nothing_when_it_is_lost(monkeypatch, state):
+def test_losing_a_working_or_closed_connection_causes_no_backoff(monkeypatch, state):
     async def scenario(pool, brokers):
         connection = await pool.get(1)
         setattr(connection, state, True)
@@ -226,7 +226,7 @@ def test_a_connection_that_worked_or_was_ended_here_blocks_nothing_when_it_is_lo
     play(monkeypatch, scenario)
 
 
-def test_the_loss_of_a_connection_that_worked_lets_all_channels_of_its_broker_be_tried(monkeypatch):
+def test_losing_a_working_connection_allows_all_channels_to_retry(monkeypatch):
     async def scenario(pool, brokers):
         connection = await pool.get(1)
         await refused(pool, brokers, channel="fetch")
@@ -238,7 +238,7 @@ def test_the_loss_of_a_connection_that_worked_lets_all_channels_of_its_broker_be
     play(monkeypatch, scenario)
 
 
-def test_the_loss_of_a_connection_that_was_replaced_says_nothing_of_its_broker(monkeypatch):
+def test_losing_a_replaced_connection_does_not_affect_its_broker(monkeypatch):
     async def scenario(pool, brokers):
         old = await pool.get(1)
         brokers.addresses[1] = ("c", 1)
@@ -250,7 +250,7 @@ def test_the_loss_of_a_connection_that_was_replaced_says_nothing_of_its_broker(m
     play(monkeypatch, scenario)
 
 
-def test_a_channel_is_tried_at_once_where_another_one_has_served(monkeypatch):
+def test_a_channel_is_tried_immediately_if_another_one_works(monkeypatch):
     async def scenario(pool, brokers):
         (await pool.get(1)).has_served = True
         await refused(pool, brokers, channel="fetch")
@@ -259,7 +259,7 @@ def test_a_channel_is_tried_at_once_where_another_one_has_served(monkeypatch):
     play(monkeypatch, scenario)
 
 
-def test_a_channel_is_not_tried_at_once_where_no_other_one_has_served(monkeypatch):
+def test_a_channel_waits_if_no_other_one_works(monkeypatch):
     async def scenario(pool, brokers):
         await pool.get(1)
         await refused(pool, brokers, channel="fetch")
@@ -269,7 +269,7 @@ def test_a_channel_is_not_tried_at_once_where_no_other_one_has_served(monkeypatc
     play(monkeypatch, scenario)
 
 
-def test_success_is_told_only_after_a_failure(monkeypatch, caplog):
+def test_success_is_logged_only_after_a_failure(monkeypatch, caplog):
     async def scenario(pool, brokers):
         await pool.get(2)
         assert "works again" not in caplog.text
@@ -323,7 +323,7 @@ def test_a_closed_pool_remembers_no_failure(monkeypatch):
     play(monkeypatch, scenario)
 
 
-def test_a_connection_that_comes_although_the_pool_was_closed_is_cut(monkeypatch):
+def test_a_connection_opened_after_close_is_closed(monkeypatch):
     async def scenario(pool, brokers):
         made = FakeConnection()
 
@@ -344,7 +344,7 @@ def test_a_connection_that_comes_although_the_pool_was_closed_is_cut(monkeypatch
     play(monkeypatch, scenario)
 
 
-def test_a_failure_that_everybody_gave_up_waiting_for_is_no_unseen_error(monkeypatch):
+def test_a_failure_after_all_callers_gave_up_is_retrieved(monkeypatch):
     async def scenario(pool, brokers):
         unseen = []
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: unseen.append(context["message"]))

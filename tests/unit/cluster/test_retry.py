@@ -43,7 +43,7 @@ class Operation:
         return outcome
 
 
-def test_what_may_pass_is_tried_again_with_growing_pauses() -> None:
+def test_transient_errors_are_retried_with_growing_pauses() -> None:
     async def scenario() -> None:
         operation = Operation(*[KafkaConnectionError("gone")] * 3, "done")
         started = asyncio.get_running_loop().time()
@@ -54,7 +54,7 @@ def test_what_may_pass_is_tried_again_with_growing_pauses() -> None:
     simulate(scenario)
 
 
-def test_what_kafka_refuses_for_good_is_raised_at_once() -> None:
+def test_permanent_errors_are_raised_immediately() -> None:
     async def scenario() -> None:
         operation = Operation(TopicAlreadyExistsError("t"))
         with pytest.raises(TopicAlreadyExistsError):
@@ -64,7 +64,7 @@ def test_what_kafka_refuses_for_good_is_raised_at_once() -> None:
     simulate(scenario)
 
 
-def test_when_the_time_is_up_the_last_error_and_the_number_of_tries_are_told() -> None:
+def test_a_timeout_names_the_last_error_and_the_number_of_attempts() -> None:
     async def scenario() -> None:
         with pytest.raises(KafkaTimeoutError, match=r"asking: timed out after [34] failed tries.*refused") as caught:
             await policy().run("asking", Operation(KafkaConnectionError("refused")), 1_000)
@@ -73,7 +73,7 @@ def test_when_the_time_is_up_the_last_error_and_the_number_of_tries_are_told() -
     simulate(scenario)
 
 
-def test_an_operation_that_hangs_is_ended_at_the_deadline() -> None:
+def test_a_hanging_operation_ends_at_the_deadline() -> None:
     async def hang() -> None:
         await asyncio.Event().wait()
 
@@ -84,7 +84,7 @@ def test_an_operation_that_hangs_is_ended_at_the_deadline() -> None:
     simulate(scenario)
 
 
-def test_a_silence_is_told_with_what_else_fails() -> None:
+def test_a_timeout_names_other_failing_operations() -> None:
     async def hang() -> None:
         await asyncio.Event().wait()
 
@@ -97,7 +97,7 @@ def test_a_silence_is_told_with_what_else_fails() -> None:
     simulate(scenario)
 
 
-def test_a_time_limit_of_the_operations_own_is_a_failure_like_others() -> None:
+def test_a_timeout_inside_the_operation_is_an_ordinary_failure() -> None:
     async def scenario() -> None:
         assert await policy().run("asking", Operation(TimeoutError("own"), "done"), 30_000) == "done"
 
@@ -105,7 +105,7 @@ def test_a_time_limit_of_the_operations_own_is_a_failure_like_others() -> None:
 
 
 @pytest.mark.parametrize("unexpected", [OSError(9, "bad file descriptor"), ValueError("a fault"), TimeoutError("own")])
-def test_a_loop_survives_what_nobody_expected(unexpected: Exception, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_loop_survives_unexpected_errors(unexpected: Exception, caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         assert await policy().run("refreshing", Operation(*[unexpected] * 50, "done")) == "done"
 
@@ -117,7 +117,7 @@ def test_a_loop_survives_what_nobody_expected(unexpected: Exception, caplog: pyt
     assert "refreshing failed unexpectedly" in errors[0].getMessage()
 
 
-def test_where_a_caller_waits_what_nobody_expected_can_be_fatal() -> None:
+def test_unexpected_errors_can_be_fatal_for_waiting_callers() -> None:
     async def scenario() -> None:
         operation = Operation(ValueError("a fault"))
         with pytest.raises(ValueError, match="a fault"):
@@ -131,7 +131,7 @@ def test_where_a_caller_waits_what_nobody_expected_can_be_fatal() -> None:
     ("error", "renewed"),
     [(NotLeaderForPartitionError("t-0"), 1), (NotControllerError("moved"), 1), (KafkaTimeoutError("slow"), 0)],
 )
-def test_newer_metadata_are_fetched_where_they_may_help(error: KafkaError, renewed: int) -> None:
+def test_newer_metadata_is_requested_if_it_may_help(error: KafkaError, renewed: int) -> None:
     seen: list[KafkaError] = []
 
     async def renew(cause: KafkaError) -> None:
@@ -145,7 +145,7 @@ def test_newer_metadata_are_fetched_where_they_may_help(error: KafkaError, renew
     assert len(seen) == renewed
 
 
-def test_renewing_does_not_outlast_the_deadline() -> None:
+def test_renewing_metadata_respects_the_deadline() -> None:
     async def renew(cause: KafkaError) -> None:
         await asyncio.Event().wait()
 
@@ -174,7 +174,7 @@ def test_failures_in_a_row_are_counted_until_a_success(caplog: pytest.LogCapture
     ]
 
 
-def test_a_cause_that_repeats_is_logged_once_and_then_with_its_number(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_repeated_cause_is_logged_once_and_then_with_a_count(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         limiter = LogLimiter(LOG, every_s=30)
         for _ in range(10):
@@ -213,7 +213,7 @@ class OneSecondBackoff(Backoff):
         return 1.0
 
 
-def test_a_try_that_would_begin_when_the_time_is_up_is_not_made() -> None:
+def test_no_attempt_begins_after_the_deadline() -> None:
     async def scenario() -> None:
         operation = Operation(KafkaConnectionError("gone"))
         with pytest.raises(KafkaTimeoutError, match="3 failed tries"):
@@ -223,7 +223,7 @@ def test_a_try_that_would_begin_when_the_time_is_up_is_not_made() -> None:
     simulate(scenario)
 
 
-def test_what_a_caller_waited_for_and_works_again_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_recovery_of_an_awaited_operation_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         await policy().run("asking", Operation(KafkaConnectionError("gone"), "done"), 30_000)
 
@@ -232,7 +232,7 @@ def test_what_a_caller_waited_for_and_works_again_is_told(caplog: pytest.LogCapt
     assert "asking works again" in caplog.text
 
 
-def test_so_many_causes_are_told_apart_and_the_oldest_is_forgotten(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_limited_number_of_causes_is_tracked(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         limiter = LogLimiter(LOG)
         for number in range(_MAX_CAUSES):
@@ -255,7 +255,7 @@ class NoJitter(random.Random):
         return (low + high) / 2
 
 
-def test_a_next_try_at_the_deadline_itself_would_come_too_late() -> None:
+def test_an_attempt_at_the_deadline_would_be_too_late() -> None:
     async def scenario() -> None:
         exact = RetryPolicy(Backoff(100, 1_000, NoJitter()), LOG)
         started = asyncio.get_running_loop().time()
@@ -266,7 +266,7 @@ def test_a_next_try_at_the_deadline_itself_would_come_too_late() -> None:
     simulate(scenario)
 
 
-def test_metadata_that_cannot_be_had_before_the_next_try_are_told_in_detail_only(
+def test_failures_to_renew_metadata_are_logged_at_debug(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def scenario() -> None:
@@ -284,7 +284,7 @@ def test_metadata_that_cannot_be_had_before_the_next_try_are_told_in_detail_only
     assert [each.levelname for each in caplog.records if "no metadata" in each.getMessage()] == ["DEBUG"]
 
 
-def test_what_is_left_of_the_time_is_at_least_a_millisecond() -> None:
+def test_the_remaining_time_is_at_least_a_millisecond() -> None:
     async def scenario() -> None:
         attempts = policy().attempts("asking", 2_000)
         assert attempts.left_ms == pytest.approx(2_000)
@@ -297,7 +297,7 @@ def test_what_is_left_of_the_time_is_at_least_a_millisecond() -> None:
     simulate(scenario)
 
 
-def test_after_a_success_failures_are_counted_anew(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_success_resets_the_failure_count(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         attempts = policy().attempts("asking")
         for number in (1, 2):

@@ -20,14 +20,14 @@ def asked_since(cluster, count):
     ]
 
 
-async def test_what_is_watched_may_be_created(client, cluster):
+async def test_watched_topics_may_be_created(client, cluster):
     client.watch_topics({"t", "sent to"})
     await client.refresh_metadata()
     await client.refresh_metadata(["sent to"])
     assert asked_since(cluster, 1) == [(["sent to", "t"], True), (["sent to"], True)]
 
 
-async def test_what_is_only_looked_up_is_never_created(client, cluster):
+async def test_topics_that_are_only_looked_up_are_never_created(client, cluster):
     await client.refresh_metadata(["other"])
     with pytest.raises(KafkaTimeoutError):
         await client.partition_leader(TopicPartition("missing", 0), 1)
@@ -35,7 +35,7 @@ async def test_what_is_only_looked_up_is_never_created(client, cluster):
     assert {create for _, create in asked_since(cluster, 1)} == {False}
 
 
-async def test_both_kinds_at_once_are_asked_for_apart_and_known_afterwards(client, cluster):
+async def test_watched_and_other_topics_are_requested_separately(client, cluster):
     cluster.leaders["other"] = [(1, 0)]
     cluster.leaders["gone"] = [(1, 0)]
     await client.refresh_metadata(["gone"])
@@ -44,7 +44,7 @@ async def test_both_kinds_at_once_are_asked_for_apart_and_known_afterwards(clien
     assert client.metadata.topics() == {"t", "other"}
 
 
-async def test_the_option_forbids_it_for_all(cluster, make_client):
+async def test_the_option_forbids_creation(cluster, make_client):
     client = make_client(cluster, allow_auto_create_topics=False)
     client.watch_topics({"t"})
     await client.start()
@@ -53,7 +53,7 @@ async def test_the_option_forbids_it_for_all(cluster, make_client):
     assert {create for _, create in asked_since(cluster, 0)} == {False}
 
 
-async def test_all_topics_are_asked_for_without_a_name(client, cluster):
+async def test_all_topics_are_requested_without_names(client, cluster):
     client.watch_topics(None)
     await client.refresh_metadata()
     await client.refresh_metadata(["other"])
@@ -61,7 +61,7 @@ async def test_all_topics_are_asked_for_without_a_name(client, cluster):
 
 
 @pytest.mark.parametrize("version", [0, 1, 3])
-async def test_brokers_that_create_whatever_is_named_are_asked_for_all_topics(cluster, make_client, version):
+async def test_brokers_that_create_named_topics_are_asked_for_all_topics(cluster, make_client, version):
     """Before Kafka 0.11 a request could not say that topics are not to be created."""
     for broker in cluster.brokers:
         broker.versions[MetadataRequest.API_KEY] = (0, version)
@@ -77,7 +77,7 @@ async def test_brokers_that_create_whatever_is_named_are_asked_for_all_topics(cl
     assert [(topic.name, topic.error_code) for topic in answer.topics] == [("other", 0), ("missing", 3)]
 
 
-async def test_a_topic_that_such_a_broker_lists_no_more_is_forgotten(cluster, make_client):
+async def test_a_topic_no_longer_listed_by_such_a_broker_is_forgotten(cluster, make_client):
     for broker in cluster.brokers:
         broker.versions[MetadataRequest.API_KEY] = (0, 3)
     cluster.leaders["other"] = [(1, 0)]
@@ -93,12 +93,12 @@ async def test_a_topic_that_such_a_broker_lists_no_more_is_forgotten(cluster, ma
 
 @pytest.mark.parametrize("version", [4, MetadataRequest.MAX_VERSION])
 @pytest.mark.parametrize("may_create", [True, False])
-def test_brokers_that_can_be_told_are_told_whether_a_topic_may_be_created(version: int, may_create: bool) -> None:
+def test_newer_brokers_are_told_whether_a_topic_may_be_created(version: int, may_create: bool) -> None:
     request = metadata_request({"t"}, version, may_create)
     assert [topic.name for topic in request.topics] == ["t"]
     assert request.allow_auto_topic_creation is may_create
 
 
-def test_brokers_that_cannot_be_told_are_asked_for_all_topics_instead() -> None:
+def test_older_brokers_are_asked_for_all_topics() -> None:
     assert metadata_request({"t"}, 3, False).topics is None
     assert [topic.name for topic in metadata_request({"t"}, 3, True).topics] == ["t"]

@@ -165,11 +165,11 @@ def told(servers: str, client: str = "KafkaAdminClient", **options: Any) -> str:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_listener_for_tls_is_told_at_once(client: str, tls_server: str) -> None:
+def test_a_tls_listener_is_detected_immediately(client: str, tls_server: str) -> None:
     assert told(tls_server, client).endswith("speaks TLS, but security_protocol is 'PLAINTEXT': set it to 'SSL'")
 
 
-def test_a_listener_for_tls_that_is_given_a_login_is_told_with_sasl_ssl(tls_server: str) -> None:
+def test_a_tls_listener_with_a_login_suggests_sasl_ssl(tls_server: str) -> None:
     assert told(tls_server, security_protocol="SASL_PLAINTEXT", **SCRAM).endswith("set it to 'SASL_SSL'")
 
 
@@ -181,7 +181,7 @@ def trust(tmp_path: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_listener_that_demands_a_certificate_of_the_client_is_told_at_once(
+def test_a_required_client_certificate_is_reported_immediately(
     client: str, version: str, tmp_path: Path, trust: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     with listening_with_tls(tmp_path, issued("localhost"), demands=True, version=version) as server:
@@ -196,7 +196,7 @@ def test_a_listener_that_demands_a_certificate_of_the_client_is_told_at_once(
 @pytest.mark.parametrize(
     "shown", [issued("alice", by="another authority"), issued("alice", days=-2)], ids=["of another", "expired"]
 )
-def test_a_certificate_of_the_client_that_is_refused_is_told_at_once(
+def test_a_refused_client_certificate_is_reported_immediately(
     version: str, shown: Issued, tmp_path: Path, trust: dict[str, str]
 ) -> None:
     (tmp_path / "shown.pem").write_text(shown.key_pem() + shown.pem)
@@ -217,7 +217,7 @@ def test_a_certificate_of_the_client_that_is_refused_is_told_at_once(
     ],
     ids=["of another authority", "for another name", "expired"],
 )
-def test_a_certificate_of_the_listener_that_is_refused_is_told_at_once(
+def test_a_refused_server_certificate_is_reported_immediately(
     owned: Issued, advice: str, tmp_path: Path, trust: dict[str, str]
 ) -> None:
     with listening_with_tls(tmp_path, owned) as server:
@@ -240,7 +240,7 @@ FIRST_CALLS: dict[str, tuple[Callable[..., Any], Callable[[Any], object]]] = {
 
 
 @pytest.mark.parametrize("client", FIRST_CALLS)
-def test_a_broker_whose_advertised_address_is_not_in_its_certificate_is_told_by_the_first_call(
+def test_an_advertised_address_missing_in_the_certificate_is_reported_by_the_first_call(
     client: str, tmp_path: Path, trust: dict[str, str]
 ) -> None:
     make, call = FIRST_CALLS[client]
@@ -255,7 +255,7 @@ def test_a_broker_whose_advertised_address_is_not_in_its_certificate_is_told_by_
     assert not failure.value.retriable
 
 
-def test_a_listener_without_tls_is_told_at_once() -> None:
+def test_a_listener_without_tls_is_detected_immediately() -> None:
     with EmbeddedBroker() as broker:
         text = told(broker.bootstrap_servers, security_protocol="SSL")
     assert text.endswith(
@@ -264,14 +264,14 @@ def test_a_listener_without_tls_is_told_at_once() -> None:
     )
 
 
-def test_a_listener_that_asks_for_a_login_is_told_at_once_with_its_mechanisms() -> None:
+def test_a_sasl_listener_is_detected_immediately_with_its_mechanisms() -> None:
     with EmbeddedBroker(users={"alice": "secret"}) as broker:
         text = told(broker.bootstrap_servers)
     assert "requires SASL authentication (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512), but security_protocol" in text
 
 
 @pytest.mark.parametrize("protocol", ["PLAINTEXT", "SASL_PLAINTEXT"])
-def test_an_http_server_that_is_silent_is_told(protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_http_server_is_detected(protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_SILENCE_S", "_LONG_SILENCE_S"):
         monkeypatch.setattr(peer_probes, name, 0.01)
     options = SCRAM if protocol != "PLAINTEXT" else {}
@@ -288,12 +288,12 @@ def test_an_http_server_that_is_silent_is_told(protocol: str, monkeypatch: pytes
         (b"-ERR unknown command\r\n", "not a Kafka broker (it sent '-ERR unknown com'); is it the right port?"),
     ],
 )
-def test_a_server_of_another_kind_is_told_at_once(sent: bytes, expected: str) -> None:
+def test_other_servers_are_detected_immediately(sent: bytes, expected: str) -> None:
     with listening(answering(sent)) as server:
         assert told(server).endswith(expected)
 
 
-def test_where_nobody_listens_that_is_told_with_what_to_do() -> None:
+def test_a_refused_connection_is_reported_with_advice() -> None:
     server = refused()
     assert told(server, api_version_auto_timeout_ms=0).endswith(
         f"cannot connect to {server}: connection refused (ECONNREFUSED); is the broker running, and "
@@ -301,7 +301,7 @@ def test_where_nobody_listens_that_is_told_with_what_to_do() -> None:
     )
 
 
-def test_a_listener_that_hangs_up_for_another_reason_is_asked_again() -> None:
+def test_a_listener_that_hangs_up_for_another_reason_is_retried() -> None:
     """As one that is about to start, or a balancer without anybody behind it."""
     hung_up = threading.Event()
 

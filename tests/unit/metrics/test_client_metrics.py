@@ -63,7 +63,7 @@ def test_a_snapshot_has_the_present_values() -> None:
     assert metrics.snapshot()["g"] == {"n": 7, "t": 6}
 
 
-def test_what_is_about_a_part_is_not_taken_for_the_whole() -> None:
+def test_tagged_metrics_are_not_in_the_snapshot() -> None:
     metrics = ClientMetrics(options(), lambda: 0.0)
     metrics.add("g", (NUMBER,), {"n": 1})
     metrics.add("g", (NUMBER,), {"n": 2}, {"topic": "t"})
@@ -78,7 +78,7 @@ def test_what_is_about_a_part_is_not_taken_for_the_whole() -> None:
     metrics.remove("g", (NUMBER,), {"topic": "t"})
 
 
-def test_what_comes_later_is_registered_too() -> None:
+def test_later_metrics_are_registered_too() -> None:
     metrics = ClientMetrics(options(metrics_num_samples=3, metrics_sample_window_ms=500), lambda: 9.0)
     assert len(metrics.registered()) == 1
     metrics.add("g", (TIME,), None)
@@ -89,7 +89,7 @@ def test_what_comes_later_is_registered_too() -> None:
     assert metrics.window == (3, 0.5)
 
 
-def test_what_is_removed_while_the_registry_is_made_is_not_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_removed_during_creation_are_not_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     metrics = ClientMetrics(options(), lambda: 0.0)
     metrics.add("g", (NUMBER,), {"n": 1}, {"topic": "t"})
     remover = threading.Thread(target=metrics.remove, args=("g", (NUMBER,), {"topic": "t"}))
@@ -114,7 +114,7 @@ def test_disabled_metrics_show_nothing() -> None:
     assert (metrics.snapshot(), metrics.registered(), reporter.seen) == ({}, {}, [])
 
 
-def test_reporters_are_told_where_the_users_code_may_run() -> None:
+def test_reporters_are_called_where_user_code_may_run() -> None:
     reporter, calls = ReporterWithoutConfigure(), list[Callable[[], object]]()
     metrics = ClientMetrics(options(metric_reporters=[reporter]), lambda: 0.0)
     metrics.add("g", (NUMBER,), {"n": 1})
@@ -129,7 +129,7 @@ def test_reporters_are_told_where_the_users_code_may_run() -> None:
     assert reporter.seen[3:] == ["+t", "-t", "close"]
 
 
-def test_classes_are_made_and_configured() -> None:
+def test_reporter_classes_are_created_and_configured() -> None:
     metrics = ClientMetrics(
         options(metric_reporters=[Configured, ReporterWithoutConfigure]), lambda: 0.0, {"retries": 5}
     )
@@ -138,7 +138,7 @@ def test_classes_are_made_and_configured() -> None:
 
 
 @pytest.mark.parametrize("given", [[print], "kafka.metrics.DictReporter", [None], [object]])
-def test_what_is_no_reporter_is_refused(given: Any) -> None:
+def test_invalid_reporters_are_refused(given: Any) -> None:
     with pytest.raises(KafkaConfigurationError, match=r"metric_reporters.*metric_change\(\)"):
         options(metric_reporters=given)
 
@@ -149,7 +149,7 @@ def test_windows_are_at_least_one(name: str) -> None:
         options(**{name: 0})
 
 
-def test_a_registry_of_the_users_is_not_closed() -> None:
+def test_a_user_registry_is_not_closed() -> None:
     registry = Metrics(MetricConfig(samples=4, time_window_ms=2000), reporters=[DictReporter()])
     metrics = ClientMetrics(options(), lambda: 0.0, registry=registry)
     metrics.add("g", (NUMBER,), {"n": 3})
@@ -160,7 +160,7 @@ def test_a_registry_of_the_users_is_not_closed() -> None:
 
 
 @pytest.mark.slow
-def test_a_client_that_nobody_asks_loads_no_classes_of_metrics() -> None:
+def test_metric_classes_are_loaded_only_when_metrics_are_read() -> None:
     code = (
         "import sys, kafka\n"
         "from kafka import KafkaConsumer, KafkaProducer, KafkaAdminClient\n"

@@ -61,7 +61,7 @@ class UnconfigurableReporter(CountingReporter):
 
 
 @pytest.mark.parametrize("error", [RuntimeError, SystemExit])
-def test_a_reporter_that_fails_is_logged_once_and_the_next_is_told(
+def test_a_failing_reporter_is_logged_once_and_others_are_called(
     error: type[BaseException], caplog: pytest.LogCaptureFixture
 ) -> None:
     counting = CountingReporter()
@@ -91,7 +91,7 @@ def test_an_interrupt_in_a_reporter_is_raised() -> None:
     ],
     ids=["producer", "consumer", "admin", "share consumer"],
 )
-def test_a_client_works_with_a_reporter_that_fails(make: Callable[..., Any], caplog: pytest.LogCaptureFixture) -> None:
+def test_a_client_works_with_a_failing_reporter(make: Callable[..., Any], caplog: pytest.LogCaptureFixture) -> None:
     counting = CountingReporter()
     with EmbeddedBroker() as broker:
         client = make(bootstrap_servers=broker.bootstrap_servers, metric_reporters=[FailingReporter, counting])

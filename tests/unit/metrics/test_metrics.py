@@ -71,12 +71,12 @@ def test_a_name_is_its_name_group_and_tags() -> None:
 
 
 @pytest.mark.parametrize("arguments", [("", "g"), ("n", ""), ("n", "g", None, "tags")])
-def test_a_name_that_is_none_is_refused(arguments: tuple[str, ...]) -> None:
+def test_an_invalid_name_is_refused(arguments: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match=r"name and a group|dict"):
         MetricName(*arguments)  # type: ignore[arg-type]
 
 
-def test_tags_of_the_registry_are_those_of_each_name() -> None:
+def test_tags_of_the_registry_apply_to_each_name() -> None:
     metrics = Metrics(MetricConfig(tags={"a": "1", "b": "1"}))
     assert metrics.metric_name("n", "g", tags={"b": "2", "c": "2"}).tags == {"a": "1", "b": "2", "c": "2"}
 
@@ -176,7 +176,7 @@ def test_units_of_time(unit: int, name: str, of_a_second: float) -> None:
     assert Rate(unit).unit_name() == name
 
 
-def test_what_is_no_unit_or_beginning_is_refused() -> None:
+def test_invalid_units_and_start_values_are_refused() -> None:
     with pytest.raises(ValueError, match="is not a unit of time"):
         Rate(7).convert(1)
     with pytest.raises(ValueError, match="accepts no initial value"):
@@ -365,7 +365,7 @@ class RecordingReporter(AbstractMetricsReporter):
         self.told.append(("close", None))
 
 
-def test_reporters_are_told() -> None:
+def test_reporters_are_notified() -> None:
     first, second = RecordingReporter(), RecordingReporter()
     metrics = Metrics(reporters=[first])
     metrics.add_metric(metrics.metric_name("n", "g"), Total())

@@ -24,7 +24,7 @@ def shown(reader: InMemoryMetricReader) -> dict[tuple[str, frozenset[tuple[str, 
     }
 
 
-def test_a_meter_shows_what_clients_register_also_later() -> None:
+def test_a_meter_exports_metrics_registered_later() -> None:
     reader = InMemoryMetricReader()
     provider = MeterProvider(metric_readers=[reader])
     meter = provider.get_meter("kafka")

@@ -22,7 +22,7 @@ def read(counts: list[SampledValues], now: float) -> tuple[float, float, float, 
     )
 
 
-def test_nothing_was_counted() -> None:
+def test_nothing_counted_yet() -> None:
     values = SampledValues(WindowOptions(2, 30))
     assert read([values], 5.0) == (0, -math.inf, 0, 0)
     assert windows.total([values], "count", 5.0) == 0

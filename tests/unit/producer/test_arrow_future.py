@@ -34,7 +34,7 @@ async def sent(producer: FakeProducer, *partitions: int) -> FutureArrowResult:
     return FutureArrowResult(producer.core, asyncio.get_running_loop(), batches)
 
 
-def test_until_all_rows_are_delivered_there_is_neither_a_value_nor_an_error() -> None:
+def test_neither_value_nor_error_before_all_rows_are_delivered() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 2}, brokers=2)
         async with producing(cluster) as producer:
@@ -58,7 +58,7 @@ def test_until_all_rows_are_delivered_there_is_neither_a_value_nor_an_error() ->
     simulate(scenario)
 
 
-def test_rows_that_lie_side_by_side_are_one_range_and_others_are_not() -> None:
+def test_only_adjacent_rows_form_one_range() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 2})
         async with producing(cluster) as producer:
@@ -74,7 +74,7 @@ def test_rows_that_lie_side_by_side_are_one_range_and_others_are_not() -> None:
     simulate(scenario)
 
 
-def test_without_acknowledgements_nobody_knows_where_rows_are() -> None:
+def test_without_acknowledgements_offsets_are_unknown() -> None:
     async def scenario() -> None:
         async with producing(ProducingCluster({"t": 2}), acks=0) as producer:
             result = await (await sent(producer, 0, 0))
@@ -83,7 +83,7 @@ def test_without_acknowledgements_nobody_knows_where_rows_are() -> None:
     simulate(scenario)
 
 
-def test_callbacks_are_called_by_outcome_in_their_order_and_late_ones_at_once(
+def test_callbacks_run_in_order_by_outcome_and_late_ones_immediately(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def scenario() -> None:
@@ -154,7 +154,7 @@ def test_flush_raises_a_failure_that_neither_a_holder_nor_an_errback_can_see(tol
     simulate(scenario)
 
 
-def test_rows_are_numbered_under_the_first_producer_id_of_a_cluster_too() -> None:
+def test_rows_are_numbered_under_producer_id_0() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         cluster.script("InitProducerId", InitProducerIdResponse(producer_id=0))
@@ -170,7 +170,7 @@ def test_rows_are_numbered_under_the_first_producer_id_of_a_cluster_too() -> Non
     simulate(scenario)
 
 
-async def test_a_thread_waits_for_all_rows_no_longer_than_it_says() -> None:
+async def test_a_thread_waits_for_rows_at_most_its_timeout() -> None:
     cluster = ProducingCluster({"t": 1})
     cluster.faults.append(Fault(delay=0.05))
     async with producing(cluster) as producer:
@@ -180,7 +180,7 @@ async def test_a_thread_waits_for_all_rows_no_longer_than_it_says() -> None:
         assert (await asyncio.to_thread(future.get, 30)).rows == 1
 
 
-async def test_a_thread_is_told_when_the_loop_was_stopped_meanwhile() -> None:
+async def test_a_waiting_thread_gets_an_error_when_the_loop_stops() -> None:
     cluster = ProducingCluster({"t": 1})
     cluster.faults.append(Fault(delay=0.05))
     async with producing(cluster) as producer:
@@ -193,7 +193,7 @@ async def test_a_thread_is_told_when_the_loop_was_stopped_meanwhile() -> None:
         assert future.value is None
 
 
-async def test_whoever_waits_for_rows_is_told_when_the_loop_has_died_and_its_tasks_are_dropped() -> None:
+async def test_waiters_for_rows_get_an_error_when_the_loop_dies() -> None:
     cluster = ProducingCluster({"t": 1})
     async with producing(cluster) as producer:
         await producer.core.find_topic("t")

@@ -45,7 +45,7 @@ def producer_for(broker: EmbeddedBroker, **options: Any) -> KafkaProducer:
     return KafkaProducer(**{**defaults, **options})
 
 
-def test_a_thread_waits_for_memory_and_goes_on_when_there_is_some(broker: EmbeddedBroker, unavailable: Any) -> None:
+def test_a_thread_waits_for_memory_until_some_is_free(broker: EmbeddedBroker, unavailable: Any) -> None:
     with producer_for(broker, buffer_memory=2_000, batch_size=1_000) as producer:
         futures = [producer.send("t", bytes(900)) for _ in range(2)]
         sender = threading.Thread(target=lambda: futures.append(producer.send("t", bytes(900))))
@@ -59,7 +59,7 @@ def test_a_thread_waits_for_memory_and_goes_on_when_there_is_some(broker: Embedd
         assert producer._core.buffer.memory.free == 2_000
 
 
-def test_a_thread_waits_for_memory_no_longer_than_max_block_ms(broker: EmbeddedBroker, unavailable: Any) -> None:
+def test_a_thread_waits_for_memory_at_most_max_block_ms(broker: EmbeddedBroker, unavailable: Any) -> None:
     with producer_for(broker, buffer_memory=2_000, batch_size=1_000, max_block_ms=50) as producer:
         for _ in range(2):
             producer.send("t", bytes(900))
@@ -87,7 +87,7 @@ def test_closing_ends_waiting_for_memory(broker: EmbeddedBroker, unavailable: An
     assert [type(each) for each in raised] == [AssertedStateError]
 
 
-def test_a_callback_that_sends_waits_neither_for_itself_nor_for_its_memory(broker: EmbeddedBroker) -> None:
+def test_a_sending_callback_does_not_deadlock(broker: EmbeddedBroker) -> None:
     with producer_for(broker, buffer_memory=1_000, batch_size=1_000, max_block_ms=5_000, linger_ms=60_000) as producer:
         more: list[Any] = []
 
@@ -102,7 +102,7 @@ def test_a_callback_that_sends_waits_neither_for_itself_nor_for_its_memory(broke
         assert more[1].startswith("kafka-callbacks-kafka-python-producer-")
 
 
-def test_flushing_and_closing_say_when_callbacks_are_still_running(
+def test_flush_and_close_report_running_callbacks(
     broker: EmbeddedBroker, unavailable: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     producer = producer_for(broker)
@@ -121,7 +121,7 @@ def test_flushing_and_closing_say_when_callbacks_are_still_running(
     release.set()
 
 
-def test_without_time_to_wait_nothing_is_said_of_callbacks_that_have_all_run(
+def test_finished_callbacks_are_not_reported_without_time_to_wait(
     broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture
 ) -> None:
     producer = producer_for(broker)
@@ -156,7 +156,7 @@ def test_topics_and_partitions_are_looked_up_and_refused(broker: EmbeddedBroker)
         assert producer.metrics()["producer-metrics"]["buffer-available-bytes"] == 33_554_432
 
 
-def test_a_producer_is_closed_once_and_takes_nothing_then(broker: EmbeddedBroker) -> None:
+def test_a_closed_producer_accepts_nothing(broker: EmbeddedBroker) -> None:
     with producer_for(broker, linger_ms=60_000) as producer:
         future = producer.send("t", b"x")
         with pytest.raises(KafkaTimeoutError, match="not acknowledged within 0 seconds"):
@@ -169,12 +169,12 @@ def test_a_producer_is_closed_once_and_takes_nothing_then(broker: EmbeddedBroker
 
 
 @pytest.mark.parametrize(("version", "magic"), [((0, 9), 0), ((0, 10, 0), 1), ((0, 11), 2), ((4, 1), 2)])
-def test_the_format_that_brokers_of_a_version_take(version: tuple[int, ...], magic: int) -> None:
+def test_the_batch_format_of_a_broker_version(version: tuple[int, ...], magic: int) -> None:
     assert KafkaProducer.max_usable_produce_magic(version) == magic
     assert AsyncKafkaProducer.max_usable_produce_magic(version) == magic
 
 
-def test_every_wait_comes_back_to_look_for_interrupts_where_the_system_does_not_end_it(
+def test_every_wait_checks_for_interrupts(
     broker: EmbeddedBroker, unavailable: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slices: list[float] = []
@@ -215,7 +215,7 @@ def test_every_wait_comes_back_to_look_for_interrupts_where_the_system_does_not_
 @pytest.mark.parametrize(
     ("timeout", "error"), [("x", TypeError), ([1], TypeError), (float("nan"), IllegalArgumentError)]
 )
-def test_a_time_to_wait_for_a_record_is_a_number(broker: EmbeddedBroker, timeout: Any, error: type[Exception]) -> None:
+def test_the_timeout_of_get_must_be_a_number(broker: EmbeddedBroker, timeout: Any, error: type[Exception]) -> None:
     with producer_for(broker, linger_ms=60_000) as producer:
         future = producer.send("t", b"x")
         with pytest.raises(error, match="a timeout is a number of seconds, or None, not"):

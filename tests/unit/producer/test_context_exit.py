@@ -80,7 +80,7 @@ async def test_a_lost_record_is_raised_and_the_producer_is_closed(face: type, re
 
 
 @FACES
-async def test_so_are_a_record_that_is_too_large_and_rows_of_arrow(face: type, refusing: EmbeddedBroker) -> None:
+async def test_an_oversized_record_and_lost_arrow_rows_are_raised_too(face: type, refusing: EmbeddedBroker) -> None:
     async def too_large(producer: Any) -> None:
         await of(producer.send("t", bytes(3_000_000)))
 
@@ -95,7 +95,7 @@ async def test_so_are_a_record_that_is_too_large_and_rows_of_arrow(face: type, r
 
 
 @FACES
-async def test_the_error_of_the_block_goes_on_and_the_failure_is_logged(
+async def test_the_error_of_the_block_propagates_and_the_failure_is_logged(
     face: type, refusing: EmbeddedBroker, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def block(producer: Any) -> None:
@@ -108,7 +108,7 @@ async def test_the_error_of_the_block_goes_on_and_the_failure_is_logged(
 
 
 @FACES
-async def test_nothing_is_raised_of_what_somebody_looks_at_or_holds(
+async def test_failures_that_are_seen_or_held_are_not_raised(
     face: type, refusing: EmbeddedBroker, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As by `flush`; what is held is logged."""
@@ -129,7 +129,7 @@ async def test_nothing_is_raised_of_what_somebody_looks_at_or_holds(
 
 
 @FACES
-async def test_what_flush_has_raised_is_not_raised_again(face: type, refusing: EmbeddedBroker) -> None:
+async def test_failures_raised_by_flush_are_not_raised_again(face: type, refusing: EmbeddedBroker) -> None:
     async def block(producer: Any) -> None:
         await of(producer.send("t", b"x"))
         with pytest.raises(TopicAuthorizationFailedError):
@@ -139,7 +139,7 @@ async def test_what_flush_has_raised_is_not_raised_again(face: type, refusing: E
 
 
 @FACES
-async def test_a_producer_that_the_block_has_closed_raises_nothing_at_its_end(
+async def test_a_producer_closed_inside_the_block_raises_nothing_at_its_end(
     face: type, refusing: EmbeddedBroker, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def block(producer: Any) -> None:
@@ -151,9 +151,7 @@ async def test_a_producer_that_the_block_has_closed_raises_nothing_at_its_end(
 
 
 @FACES
-async def test_an_open_transaction_is_aborted_and_the_error_of_one_that_failed_is_raised_once(
-    face: type, broker: EmbeddedBroker
-) -> None:
+async def test_an_open_transaction_is_aborted_and_a_failed_one_raised_once(face: type, broker: EmbeddedBroker) -> None:
     async def leaves_it_open(producer: Any) -> None:
         await of(producer.init_transactions())
         await of(producer.begin_transaction())
@@ -174,9 +172,7 @@ async def test_an_open_transaction_is_aborted_and_the_error_of_one_that_failed_i
 
 
 @FACES
-async def test_a_close_of_the_programs_own_is_used_and_what_it_gives_up_is_raised(
-    face: type, broker: EmbeddedBroker
-) -> None:
+async def test_an_overridden_close_is_used_and_its_failures_raised(face: type, broker: EmbeddedBroker) -> None:
     class Hurried(face):  # type: ignore[misc, valid-type]
         def close(self, timeout: float | None = None, null_logger: bool = False) -> Any:
             return super().close(0)
@@ -190,7 +186,7 @@ async def test_a_close_of_the_programs_own_is_used_and_what_it_gives_up_is_raise
         await leave(Hurried, broker, block)
 
 
-async def test_callbacks_that_are_still_running_are_told_of(broker: EmbeddedBroker) -> None:
+async def test_running_callbacks_are_reported(broker: EmbeddedBroker) -> None:
     class Hurried(KafkaProducer[Any, Any]):
         def close(self, timeout: float | None = None, null_logger: bool = False) -> None:
             super().close(0.05)
@@ -209,7 +205,7 @@ async def test_callbacks_that_are_still_running_are_told_of(broker: EmbeddedBrok
         release.set()
 
 
-async def test_a_stop_that_is_cancelled_is_not_replaced_and_the_closing_goes_on(broker: EmbeddedBroker) -> None:
+async def test_a_cancelled_stop_propagates_and_closing_continues(broker: EmbeddedBroker) -> None:
     rule = broker.faults.delay(0.1, api="Produce")
     kept: list[Any] = []
 
@@ -226,7 +222,7 @@ async def test_a_stop_that_is_cancelled_is_not_replaced_and_the_closing_goes_on(
     assert kept[0]._core.unsent() == 0
 
 
-def test_an_interrupt_of_the_closing_goes_on_and_failures_are_logged_again() -> None:
+def test_an_interrupt_of_closing_propagates_and_failures_are_logged() -> None:
     for block_failed in (False, True):
         core = FakeCore()
         end = ContextExit(core, ZeroDivisionError() if block_failed else None)  # type: ignore[arg-type]
@@ -236,7 +232,7 @@ def test_an_interrupt_of_the_closing_goes_on_and_failures_are_logged_again() -> 
         assert core.raised == 0
 
 
-def test_an_error_of_the_closing_is_raised_or_logged_where_the_block_failed(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_error_of_closing_is_raised_or_logged_if_the_block_failed(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(IllegalStateError, match="cannot wait here"), ContextExit(None, None):
         raise IllegalStateError("cannot wait here")
     assert not caplog.records
@@ -249,7 +245,7 @@ def test_an_error_of_the_closing_is_raised_or_logged_where_the_block_failed(capl
     )
 
 
-def test_a_generator_that_is_closed_raises_nothing_and_one_that_ends_does(refusing: EmbeddedBroker) -> None:
+def test_a_closed_generator_raises_nothing_and_an_exhausted_one_does(refusing: EmbeddedBroker) -> None:
     def sends() -> Generator[int]:
         with KafkaProducer(bootstrap_servers=refusing.bootstrap_servers) as producer:
             for number in range(2):
@@ -265,7 +261,7 @@ def test_a_generator_that_is_closed_raises_nothing_and_one_that_ends_does(refusi
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_child_leaves_the_block_in_peace_and_the_parent_is_told(refusing: EmbeddedBroker) -> None:
+def test_a_forked_child_leaves_the_block_without_closing_and_the_parent_raises(refusing: EmbeddedBroker) -> None:
     producer = KafkaProducer(bootstrap_servers=refusing.bootstrap_servers)
     producer.send("t", b"x")
     outcomes = producer._core._outcomes

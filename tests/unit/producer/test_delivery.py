@@ -79,7 +79,7 @@ def test_a_full_batch_does_not_linger() -> None:
     simulate(scenario)
 
 
-def test_one_request_has_one_batch_a_partition_and_keeps_to_its_size() -> None:
+def test_a_request_has_one_batch_per_partition_and_respects_its_size_limit() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 8})
         async with producing(cluster, max_request_size=2000, batch_size=900, linger_ms=1) as producer:
@@ -94,7 +94,7 @@ def test_one_request_has_one_batch_a_partition_and_keeps_to_its_size() -> None:
     simulate(scenario)
 
 
-def test_batches_that_are_as_large_as_a_request_may_be_go_in_one_and_larger_ones_do_not() -> None:
+def test_batches_share_a_request_up_to_its_size_limit() -> None:
     sizes: list[int] = []
 
     async def batches(limit: int) -> list[int]:
@@ -236,7 +236,7 @@ def test_a_fenced_producer_gets_another_id() -> None:
     simulate(scenario)
 
 
-def test_a_record_that_is_refused_fails_alone_and_those_behind_it_arrive() -> None:
+def test_a_refused_record_fails_alone_and_later_ones_arrive() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, batch_size=0) as producer:
@@ -375,7 +375,7 @@ def test_acks_0_resolves_without_an_offset() -> None:
 
 
 @pytest.mark.parametrize("acks", [0, 1])
-def test_explicit_acks_switch_idempotence_off_without_a_word(acks: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_explicit_acks_disable_idempotence_silently(acks: int, caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, acks=acks) as producer:
@@ -386,7 +386,7 @@ def test_explicit_acks_switch_idempotence_off_without_a_word(acks: int, caplog: 
     assert not caplog.records
 
 
-def test_a_cluster_that_forbids_idempotence_is_served_without_after_one_warning(
+def test_sending_continues_without_idempotence_after_one_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def scenario() -> None:
@@ -402,7 +402,7 @@ def test_a_cluster_that_forbids_idempotence_is_served_without_after_one_warning(
     assert "without idempotence" in caplog.text
 
 
-def test_idempotence_that_was_asked_for_is_not_given_up() -> None:
+def test_requested_idempotence_is_not_given_up() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         cluster.script("InitProducerId", ClusterAuthorizationFailedError.errno)
@@ -417,7 +417,7 @@ def test_idempotence_that_was_asked_for_is_not_given_up() -> None:
     simulate(scenario)
 
 
-def test_other_partitions_go_on_while_one_fails() -> None:
+def test_other_partitions_continue_while_one_fails() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 2})
         async with producing(cluster, linger_ms=5) as producer:
@@ -460,7 +460,7 @@ def test_headers_are_refused_not_dropped_by_an_old_broker(start_version: int) ->
     simulate(scenario)
 
 
-def test_no_broker_gets_more_requests_at_a_time_than_the_limit_however_many_partitions_it_leads() -> None:
+def test_the_limit_of_requests_in_flight_applies_per_broker() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 12})
         cluster.latency_s = 0.1
@@ -474,7 +474,7 @@ def test_no_broker_gets_more_requests_at_a_time_than_the_limit_however_many_part
     simulate(scenario)
 
 
-def test_a_producer_that_is_closed_does_not_hear_of_metadata_any_more() -> None:
+def test_a_closed_producer_gets_no_metadata_notifications() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
@@ -507,7 +507,7 @@ def test_a_batch_that_cannot_be_encoded_leaves_the_others_in_one_request() -> No
     simulate(scenario)
 
 
-def test_a_producer_that_is_closed_while_it_asks_for_an_id_asks_no_more() -> None:
+def test_closing_stops_requests_for_an_id() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         cluster.serve("InitProducerId", lambda call: SILENCE)
@@ -523,7 +523,7 @@ def test_a_producer_that_is_closed_while_it_asks_for_an_id_asks_no_more() -> Non
     simulate(scenario)
 
 
-def test_whoever_waits_no_longer_is_forgotten() -> None:
+def test_cancelled_waiters_are_forgotten() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         cluster.faults.append(Fault(delay=5))
@@ -543,7 +543,7 @@ def test_whoever_waits_no_longer_is_forgotten() -> None:
     simulate(scenario)
 
 
-def test_a_closed_producer_tells_what_runs_its_callbacks_once() -> None:
+def test_closing_stops_the_callback_runner_once() -> None:
     async def scenario() -> None:
         ended: list[str] = []
         async with producing(ProducingCluster({"t": 1})) as producer:
@@ -555,7 +555,7 @@ def test_a_closed_producer_tells_what_runs_its_callbacks_once() -> None:
     simulate(scenario)
 
 
-def test_batches_are_of_the_newest_format_where_a_broker_does_not_tell() -> None:
+def test_unknown_brokers_get_the_newest_batch_format() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         del cluster.versions["Produce"]
@@ -565,7 +565,7 @@ def test_batches_are_of_the_newest_format_where_a_broker_does_not_tell() -> None
     simulate(scenario)
 
 
-def test_the_leader_of_a_partition_that_has_none_is_looked_for_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_leader_is_looked_up_repeatedly(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, delivery_timeout_ms=20_000) as producer:

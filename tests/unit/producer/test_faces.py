@@ -29,7 +29,7 @@ def signature(face: type, name: str) -> list[tuple[str, Any, Any]]:
     return [(each.name, each.kind, each.default) for each in parameters]
 
 
-def test_the_paths_that_programs_import_are_there() -> None:
+def test_import_paths_of_programs_exist() -> None:
     from kafka.producer.future import FutureRecordMetadata, RecordMetadata
     from kafka.producer.kafka import KafkaProducer as ByOldPath
 
@@ -41,27 +41,27 @@ OPTIONS = {"DEFAULT_CONFIG", "DEPRECATED_CONFIGS", "config"}
 SHARED = sorted((public(KafkaProducer) & public(AsyncKafkaProducer)) - OPTIONS)
 
 
-async def test_a_producer_that_is_not_started_says_what_starts_it() -> None:
+async def test_an_unstarted_producer_names_the_call_that_starts_it() -> None:
     producer = AsyncKafkaProducer()
     with pytest.raises(IllegalStateError, match=r"start\(\) it first, or use it as a context manager"):
         await producer.send("t", b"x")
 
 
-def test_the_faces_have_the_same_names() -> None:
+def test_both_producers_have_the_same_methods() -> None:
     assert public(AsyncKafkaProducer) - public(KafkaProducer) == ASYNC_ALONE
     assert public(KafkaProducer) - public(AsyncKafkaProducer) == SYNC_ALONE
     assert {"send", "send_arrow", "flush", "close", "partitions_for", "metrics"} <= set(SHARED)
 
 
 @pytest.mark.parametrize("name", SHARED)
-def test_a_method_takes_and_promises_the_same_on_both_faces(name: str) -> None:
+def test_methods_of_both_producers_have_the_same_signatures(name: str) -> None:
     assert signature(AsyncKafkaProducer, name) == signature(KafkaProducer, name)
     documented = [inspect.getdoc(getattr(face, name)) for face in (AsyncKafkaProducer, KafkaProducer)]
     asynchronous, synchronous = (re.sub(r"\bAsync(?=Kafka)", "", text or "") for text in documented)
     assert asynchronous == synchronous != ""
 
 
-def test_both_show_their_options() -> None:
+def test_both_producers_show_their_options() -> None:
     for face in (KafkaProducer, AsyncKafkaProducer):
         assert public(face) >= OPTIONS
     assert AsyncKafkaProducer.DEFAULT_CONFIG is KafkaProducer.DEFAULT_CONFIG

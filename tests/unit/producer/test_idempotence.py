@@ -72,7 +72,7 @@ def numbers(queue: PartitionQueue) -> list[tuple[int, int, int]]:
         pytest.param(IdempotenceState.OFF, -1, [(-1, -1, -1)] * 3, id="without"),
     ],
 )
-async def test_what_is_sent_again_is_numbered_from_0(
+async def test_retried_batches_are_renumbered_from_0(
     state: IdempotenceState, producer_id: int, expected: list[tuple[int, int, int]]
 ) -> None:
     queue = queue_with_retries(7, 3)
@@ -84,7 +84,7 @@ async def test_what_is_sent_again_is_numbered_from_0(
     assert [bytes(data) for data in sent] == before, "what was sent may still lie in a connection"
 
 
-async def test_batches_that_are_not_encoded_are_numbered_too() -> None:
+async def test_unencoded_batches_are_numbered_too() -> None:
     queue = queue_with_retries(7, 3)
     for batch in queue.retries:
         batch.data = None
@@ -93,7 +93,7 @@ async def test_batches_that_are_not_encoded_are_numbered_too() -> None:
 
 
 @pytest.mark.parametrize("epoch", [LAST_EPOCH - 1, LAST_EPOCH])
-async def test_behind_the_last_epoch_another_id_is_asked_for(epoch: int) -> None:
+async def test_a_new_id_is_requested_after_the_last_epoch(epoch: int) -> None:
     queue = queue_with_retries(7, epoch)
     made = idempotence(IdempotenceState.READY, 7)
     is_last = epoch == LAST_EPOCH
@@ -105,14 +105,14 @@ async def test_behind_the_last_epoch_another_id_is_asked_for(epoch: int) -> None
 
 
 @pytest.mark.parametrize("state", [IdempotenceState.WANTED, IdempotenceState.REFUSED])
-async def test_without_an_id_numbering_anew_has_to_wait(state: IdempotenceState) -> None:
+async def test_without_an_id_renumbering_waits(state: IdempotenceState) -> None:
     queue = queue_with_retries(7, 3)
     assert not idempotence(state, -1).renumber(queue)
     assert queue.renumber
     assert [batch.data for batch in queue.retries] == [encoded(2, 3), encoded(1, 2), encoded(2, 1)]
 
 
-async def test_sequence_numbers_begin_again_behind_the_last_there_is() -> None:
+async def test_sequence_numbers_wrap_after_the_maximum() -> None:
     queue = queue_with_retries(7, 3)
     made = idempotence(IdempotenceState.READY, 7)
     queue.next_sequence = 2**31 - 3

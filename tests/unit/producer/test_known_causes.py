@@ -31,7 +31,7 @@ WHY = "NotEnoughReplicasError"
 
 
 @both_versions
-def test_offsets_of_a_topic_that_does_not_exist_say_so_when_the_time_is_up(version: int) -> None:
+def test_a_timeout_names_the_missing_topic_of_offsets(version: int) -> None:
     cluster = TransactionalCluster(version=version)
     cluster.serve("TxnOffsetCommit", lambda call: offsets_answer(call.request, UNKNOWN.errno))
 
@@ -48,7 +48,7 @@ def test_offsets_of_a_topic_that_does_not_exist_say_so_when_the_time_is_up(versi
 
 
 @pytest.mark.parametrize("what", ["AddPartitionsToTxn", "a batch for t-0"])
-def test_a_commit_whose_time_is_up_says_what_holds_the_transaction_up(what: str) -> None:
+def test_a_commit_timeout_names_its_cause(what: str) -> None:
     cluster = TransactionalCluster(version=1)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -66,7 +66,7 @@ def test_a_commit_whose_time_is_up_says_what_holds_the_transaction_up(what: str)
     run(cluster, scenario, max_block_ms=2_000)
 
 
-def test_transactions_that_are_ended_from_elsewhere_say_so_too() -> None:
+def test_timeouts_of_end_transactions_name_their_cause() -> None:
     cluster = TransactionalCluster()
 
     async def scenario(producer: FakeProducer) -> None:
@@ -78,7 +78,7 @@ def test_transactions_that_are_ended_from_elsewhere_say_so_too() -> None:
     run(cluster, scenario)
 
 
-def test_flush_and_close_say_why_records_are_not_acknowledged() -> None:
+def test_timeouts_of_flush_and_close_name_their_cause() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         cluster.faults.extend(REFUSED)
@@ -99,7 +99,7 @@ def test_flush_and_close_say_why_records_are_not_acknowledged() -> None:
     simulate(scenario)
 
 
-def test_a_wait_for_memory_says_why_none_becomes_free() -> None:
+def test_a_timeout_of_waiting_for_memory_names_its_cause() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         cluster.faults.extend(REFUSED)
@@ -114,7 +114,7 @@ def test_a_wait_for_memory_says_why_none_becomes_free() -> None:
     simulate(scenario)
 
 
-def test_a_record_whose_topic_is_gone_says_that() -> None:
+def test_an_expired_record_names_its_missing_topic() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:

@@ -41,9 +41,7 @@ def producer(broker: EmbeddedBroker) -> Iterator[KafkaProducer]:
 
 
 @COPYING
-def test_a_producer_says_that_it_cannot_be_pickled_or_copied(
-    producer: KafkaProducer, lose: Callable[[Any], Any]
-) -> None:
+def test_pickling_or_copying_a_producer_raises_an_error(producer: KafkaProducer, lose: Callable[[Any], Any]) -> None:
     for each in (producer, AsyncKafkaProducer()):
         with pytest.raises(TypeError, match=rf"^{type(each).__name__} objects own connections and unsent records, so"):
             lose(each)
@@ -68,13 +66,13 @@ print("made")
 
 
 @pytest.mark.slow
-def test_what_lives_until_the_interpreter_clears_its_modules_ends_quietly(broker: EmbeddedBroker) -> None:
+def test_a_producer_destroyed_at_module_teardown_is_silent(broker: EmbeddedBroker) -> None:
     command = [sys.executable, "-W", "ignore", "-c", KEPT_TO_THE_END, broker.bootstrap_servers]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert (ended.stdout, ended.stderr, ended.returncode) == ("made\n", "", 0)
 
 
-def test_the_inner_metadata_can_be_refreshed_as_in_kafka_python(broker: EmbeddedBroker) -> None:
+def test_the_metadata_attribute_can_be_refreshed_as_in_kafka_python(broker: EmbeddedBroker) -> None:
     told: list[Any] = []
     done = threading.Event()
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
@@ -89,7 +87,7 @@ def test_the_inner_metadata_can_be_refreshed_as_in_kafka_python(broker: Embedded
 
 
 @COPYING
-def test_a_future_says_that_it_cannot_be_pickled_or_copied(producer: KafkaProducer, lose: Callable[[Any], Any]) -> None:
+def test_pickling_or_copying_a_future_raises_an_error(producer: KafkaProducer, lose: Callable[[Any], Any]) -> None:
     for future in (producer.send("t", b"x"), producer.send_arrow("t", {"value": [b"x"]})):
         with pytest.raises(TypeError, match=rf"^a {type(future).__name__} belongs to its producer, so"):
             lose(future)
@@ -99,7 +97,7 @@ def test_a_future_says_that_it_cannot_be_pickled_or_copied(producer: KafkaProduc
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_fork_while_a_thread_holds_the_lock_of_the_batches_leaves_no_future_that_blocks(
+def test_futures_do_not_block_after_a_fork_while_the_lock_is_held(
     broker: EmbeddedBroker,
 ) -> None:
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, retry_backoff_max_ms=100) as producer:
@@ -140,7 +138,7 @@ def test_a_fork_while_a_thread_holds_the_lock_of_the_batches_leaves_no_future_th
         assert rows.get(PATIENCE_S).rows == 10
 
 
-def test_a_producer_that_is_dropped_delivers_what_it_has(broker: EmbeddedBroker) -> None:
+def test_a_garbage_collected_producer_delivers_its_records(broker: EmbeddedBroker) -> None:
     producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers, linger_ms=60_000)
     core = producer._core
     future = producer.send("t", b"x")
@@ -152,7 +150,7 @@ def test_a_producer_that_is_dropped_delivers_what_it_has(broker: EmbeddedBroker)
     assert core.is_closed
 
 
-def test_a_producer_that_was_closed_in_the_loops_thread_still_delivers_what_it_has(broker: EmbeddedBroker) -> None:
+def test_a_producer_closed_in_the_loop_thread_delivers_its_records(broker: EmbeddedBroker) -> None:
     """As where a finalizer of the user's is run there, which cannot wait."""
     producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers, linger_ms=60_000)
     core, future = producer._core, producer.send("t", b"x")
@@ -190,7 +188,7 @@ class RaisingOnClose(Serializer):
         raise ZeroDivisionError
 
 
-def test_serializers_are_closed_where_they_hold_up_nobody(broker: EmbeddedBroker) -> None:
+def test_serializers_are_closed_outside_the_loop_thread(broker: EmbeddedBroker) -> None:
     key, value = RaisingOnClose(), RaisingOnClose()
     producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers, key_serializer=key, value_serializer=value)
     future = producer.send("t", b"x", key=b"k")
@@ -200,7 +198,7 @@ def test_serializers_are_closed_where_they_hold_up_nobody(broker: EmbeddedBroker
     assert (key.in_loop_thread, value.in_loop_thread) == ([False], [False])
 
 
-async def test_an_asyncio_producer_that_is_dropped_delivers_what_it_has_and_warns(
+async def test_a_garbage_collected_asyncio_producer_delivers_its_records_and_warns(
     broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture
 ) -> None:
     producer = AsyncKafkaProducer(bootstrap_servers=broker.bootstrap_servers, linger_ms=60_000)
@@ -246,7 +244,7 @@ def count(broker: EmbeddedBroker) -> int:
 
 
 @pytest.mark.slow
-def test_a_program_that_exits_with_an_open_producer_loses_nothing_and_says_nothing(
+def test_exit_with_an_open_producer_loses_no_records_and_logs_nothing(
     broker: EmbeddedBroker, producer: KafkaProducer
 ) -> None:
     producer.send("t", b"x").get(PATIENCE_S)
@@ -259,7 +257,7 @@ def test_a_program_that_exits_with_an_open_producer_loses_nothing_and_says_nothi
 
 
 @pytest.mark.slow
-def test_a_thread_that_sends_while_the_interpreter_exits_is_told_so(broker: EmbeddedBroker) -> None:
+def test_sending_while_the_interpreter_exits_raises_an_error(broker: EmbeddedBroker) -> None:
     program = (
         "producer, sent = KafkaProducer(bootstrap_servers=servers), threading.Event()\n"
         "def send():\n"
@@ -275,7 +273,7 @@ def test_a_thread_that_sends_while_the_interpreter_exits_is_told_so(broker: Embe
 
 
 @pytest.mark.slow
-def test_a_callback_that_exits_is_named_and_ends_nothing(broker: EmbeddedBroker) -> None:
+def test_a_callback_that_raises_system_exit_is_logged_and_stops_nothing(broker: EmbeddedBroker) -> None:
     program = (
         "producer = KafkaProducer(bootstrap_servers=servers, linger_ms=60_000)  # sent by flush, with the callback\n"
         "producer.send('t', b'x', partition=0).add_callback(lambda _: sys.exit('on purpose'))\n"
@@ -294,7 +292,7 @@ def test_a_callback_that_exits_is_named_and_ends_nothing(broker: EmbeddedBroker)
 
 
 @pytest.mark.slow
-def test_an_asyncio_producer_whose_loop_is_closed_says_how_much_is_lost(broker: EmbeddedBroker) -> None:
+def test_an_asyncio_producer_with_a_closed_loop_logs_the_lost_records(broker: EmbeddedBroker) -> None:
     program = (
         "import asyncio, gc\n"
         "from kafka import AsyncKafkaProducer\n"

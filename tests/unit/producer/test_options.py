@@ -19,7 +19,7 @@ def idempotent(**configs: Any) -> bool:
     return is_idempotent(config.connection, config.producer)
 
 
-def test_batches_are_numbered_unless_something_that_was_asked_for_speaks_against_it() -> None:
+def test_idempotence_is_the_default_unless_an_option_prevents_it() -> None:
     assert idempotent()
     assert idempotent(max_in_flight_requests_per_connection=5, retries=1)
     assert not idempotent(max_in_flight_requests_per_connection=6)
@@ -31,14 +31,14 @@ def test_batches_are_numbered_unless_something_that_was_asked_for_speaks_against
     assert idempotent(enable_idempotence=True)
 
 
-def test_the_sender_counts_in_seconds() -> None:
+def test_sender_options_are_in_seconds() -> None:
     config = parse_producer({"linger_ms": 20, "delivery_timeout_ms": 90_000, "max_request_size": 5_000})
     options = sender_options(config.connection, config.producer)
     assert (options.linger, options.delivery_timeout, options.max_request_size) == (0.02, 90, 5_000)
     assert options.max_in_flight == 5
 
 
-def test_producers_without_a_name_get_one_of_their_own() -> None:
+def test_producers_without_a_client_id_get_a_unique_one() -> None:
     given = {"client_id": None, "acks": 1}
     first, second = client_configs(given), client_configs({})
     assert (first["acks"], given["client_id"]) == (1, None)
@@ -48,17 +48,17 @@ def test_producers_without_a_name_get_one_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("name", ["t", "a" * 249, "a.b_c-9", "...", "A"])
-def test_names_of_topics_keep_to_kafkas_rules(name: str) -> None:
+def test_valid_topic_names_are_accepted(name: str) -> None:
     assert checked_topic(name) == name
 
 
 @pytest.mark.parametrize("name", ["", "a" * 250, ".", "..", "a b", "a/b", "ä", "a\n"])
-def test_other_names_are_refused(name: str) -> None:
+def test_invalid_topic_names_are_refused(name: str) -> None:
     with pytest.raises(IllegalArgumentError, match="is not a topic name"):
         checked_topic(name)
 
 
-def test_partitions_are_whole_numbers_of_those_that_there_are() -> None:
+def test_partitions_must_be_existing_integers() -> None:
     class Number:
         def __index__(self) -> int:
             return 2

@@ -39,7 +39,7 @@ class StatisticsWithClock:
         return self.metrics.snapshot()[group]
 
 
-def test_nothing_has_happened_yet() -> None:
+def test_statistics_start_empty() -> None:
     shown = StatisticsWithClock().shown()
     extremes = {name for name, value in shown.items() if value == -math.inf}
     assert extremes == {
@@ -52,7 +52,7 @@ def test_nothing_has_happened_yet() -> None:
     assert {value for name, value in shown.items() if name not in extremes} == {0}
 
 
-def test_what_is_sent_is_counted() -> None:
+def test_sent_batches_are_counted() -> None:
     counted = StatisticsWithClock()
     counted.statistics.sent([batch("t", 3, 300, 600, 150, 9.0), batch("u", 1, 100, 0, 90, 9.5)], 10.0)
     counted.statistics.sent([batch("t", 2, 200, 200, 120, 10.0)], 10.0)
@@ -88,7 +88,7 @@ def test_what_is_sent_is_counted() -> None:
     assert counted.shown()["batch-size-max"] == -math.inf
 
 
-def test_what_becomes_of_it_is_counted() -> None:
+def test_results_are_counted() -> None:
     counted = StatisticsWithClock()
     counted.statistics.delivered(3, 300, 0.25, 10.0)
     counted.statistics.delivered(1, 100, 0.75, 10.0)

@@ -93,7 +93,7 @@ class Signal(Interrupt):
 @pytest.mark.parametrize("magic", [pytest.param(1, marks=pytest.mark.exhaustive), 2])
 @pytest.mark.parametrize("before", [None, *(pytest.param(size, marks=pytest.mark.exhaustive) for size in (100, 900))])
 @pytest.mark.parametrize("within", [[10], [900], [900, 900]])
-def test_wherever_a_signals_handler_sends_each_record_is_sent_once(
+def test_a_signal_handler_may_send_at_any_point(
     loop: asyncio.AbstractEventLoop, magic: int, before: int | None, within: list[int]
 ) -> None:
     for n in itertools.count():
@@ -148,7 +148,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]
         yield broker
 
 
-def test_what_waits_within_send_says_so_instead_of_hanging(broker: EmbeddedBroker) -> None:
+def test_waiting_inside_send_raises_instead_of_hanging(broker: EmbeddedBroker) -> None:
     with KafkaProducer(
         bootstrap_servers=broker.bootstrap_servers, buffer_memory=1_000, batch_size=1_000, linger_ms=60_000
     ) as producer:
@@ -173,7 +173,7 @@ def test_what_waits_within_send_says_so_instead_of_hanging(broker: EmbeddedBroke
         assert future.get(PATIENCE_S).offset == 1
 
 
-def test_a_finalizer_in_the_loops_thread_may_send_but_not_wait_for_memory(broker: EmbeddedBroker) -> None:
+def test_a_finalizer_in_the_loop_thread_may_send_but_not_wait_for_memory(broker: EmbeddedBroker) -> None:
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, buffer_memory=1_000, batch_size=1_000) as producer:
         producer.send("t", b"x").get(PATIENCE_S)
         rule = broker.faults.fail(NotEnoughReplicasError, api="Produce")
@@ -224,7 +224,7 @@ print(1 + sent + len(futures))
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no such signals here")
-def test_a_program_whose_signals_handler_sends_goes_on(broker: EmbeddedBroker) -> None:
+def test_a_program_with_a_sending_signal_handler_continues(broker: EmbeddedBroker) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM, broker.bootstrap_servers],
         capture_output=True,
@@ -236,7 +236,7 @@ def test_a_program_whose_signals_handler_sends_goes_on(broker: EmbeddedBroker) -
     assert int(done.stdout) > 300
 
 
-def test_the_moments_are_found(loop: asyncio.AbstractEventLoop) -> None:
+def test_interruption_points_are_found(loop: asyncio.AbstractEventLoop) -> None:
     looks = Signal(NEVER, lambda: None)
     with looks:
         NumberedSends(loop).send(1)

@@ -31,7 +31,7 @@ from unit.virtual_loop import simulate
 PLACE = TopicPartition("t", 0)
 
 
-def test_an_answer_is_understood_whose_topic_has_left_the_metadata() -> None:
+def test_a_response_for_a_topic_missing_in_the_metadata_is_processed() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1, "u": 1})
         async with producing(cluster) as producer:
@@ -46,7 +46,7 @@ def test_an_answer_is_understood_whose_topic_has_left_the_metadata() -> None:
     simulate(scenario)
 
 
-def test_topics_are_told_apart_by_their_ids() -> None:
+def test_topics_are_distinguished_by_their_ids() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1, "u": 1})
         async with producing(cluster, linger_ms=10) as producer:
@@ -67,7 +67,7 @@ def test_topics_are_told_apart_by_their_ids() -> None:
     simulate(scenario)
 
 
-def test_a_topic_made_anew_under_way_is_sent_to_under_its_new_id() -> None:
+def test_a_recreated_topic_is_sent_to_under_its_new_id() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
@@ -81,7 +81,7 @@ def test_a_topic_made_anew_under_way_is_sent_to_under_its_new_id() -> None:
     simulate(scenario)
 
 
-def test_a_leader_that_a_broker_names_is_sent_to_without_asking_for_metadata(
+def test_a_leader_named_by_a_response_is_used_without_a_metadata_request(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def scenario() -> None:
@@ -99,7 +99,7 @@ def test_a_leader_that_a_broker_names_is_sent_to_without_asking_for_metadata(
     simulate(scenario)
 
 
-def test_sequence_numbers_begin_again_at_0_after_the_largest() -> None:
+def test_sequence_numbers_wrap_to_0() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, linger_ms=1) as producer:
@@ -117,7 +117,7 @@ def test_sequence_numbers_begin_again_at_0_after_the_largest() -> None:
 
 
 @pytest.mark.parametrize("error", [UnknownProducerIdError, OutOfOrderSequenceNumberError])
-def test_after_the_last_epoch_comes_another_producer_id(error: type[BrokerResponseError]) -> None:
+def test_a_new_producer_id_follows_the_last_epoch(error: type[BrokerResponseError]) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
@@ -136,7 +136,7 @@ def test_after_the_last_epoch_comes_another_producer_id(error: type[BrokerRespon
     simulate(scenario)
 
 
-def test_a_batch_damaged_on_its_way_is_sent_again() -> None:
+def test_a_batch_damaged_in_transit_is_sent_again() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
@@ -147,7 +147,7 @@ def test_a_batch_damaged_on_its_way_is_sent_again() -> None:
     simulate(scenario)
 
 
-def test_a_failed_delivery_tells_the_last_answer_its_broker_and_how_often_it_was_tried() -> None:
+def test_a_failed_delivery_names_the_last_error_broker_and_attempts() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, delivery_timeout_ms=5_000, request_timeout_ms=1_000, linger_ms=0) as producer:
@@ -163,7 +163,7 @@ def test_a_failed_delivery_tells_the_last_answer_its_broker_and_how_often_it_was
     simulate(scenario)
 
 
-def test_when_retries_are_used_up_the_error_tells_their_number() -> None:
+def test_the_error_after_the_last_retry_names_the_number() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, retries=2, enable_idempotence=False) as producer:
@@ -174,7 +174,7 @@ def test_when_retries_are_used_up_the_error_tells_their_number() -> None:
     simulate(scenario)
 
 
-def test_a_broker_that_asks_for_a_pause_gets_it() -> None:
+def test_throttle_times_are_respected() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
@@ -187,7 +187,7 @@ def test_a_broker_that_asks_for_a_pause_gets_it() -> None:
     simulate(scenario)
 
 
-def test_connecting_survives_whatever_is_raised_and_says_it_once(
+def test_connecting_survives_any_exception_and_logs_it_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario() -> None:
@@ -212,7 +212,7 @@ def test_connecting_survives_whatever_is_raised_and_says_it_once(
     assert len([record for record in caplog.records if "Bad file descriptor" in record.getMessage()]) == 1
 
 
-def test_asking_for_an_id_survives_whatever_is_raised(caplog: pytest.LogCaptureFixture) -> None:
+def test_requesting_an_id_survives_any_exception(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         cluster.script("InitProducerId", *(OSError(9, "Bad file descriptor") for _ in range(5)))
@@ -225,7 +225,7 @@ def test_asking_for_an_id_survives_whatever_is_raised(caplog: pytest.LogCaptureF
     assert len([record for record in caplog.records if "Bad file descriptor" in record.getMessage()]) == 1
 
 
-def test_a_fault_in_sending_is_survived_and_tried_again(
+def test_sending_survives_an_exception_and_retries(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario() -> None:
@@ -248,7 +248,7 @@ def test_a_fault_in_sending_is_survived_and_tried_again(
 
 
 @pytest.mark.parametrize("wrong", [-3, 2**31 - 1])
-def test_partition_numbers_that_cannot_be_are_passed_over(wrong: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_impossible_partition_numbers_are_ignored(wrong: int, caplog: pytest.LogCaptureFixture) -> None:
     class Hostile(ProducingCluster):
         def _topic(self, name: str) -> MetadataResponseTopic:
             topic = super()._topic(name)
@@ -269,7 +269,7 @@ def test_partition_numbers_that_cannot_be_are_passed_over(wrong: int, caplog: py
     assert sum("they are ignored" in record.getMessage() for record in caplog.records) == 1
 
 
-def test_topics_that_nothing_is_sent_to_are_asked_about_no_more_and_go_on_where_they_were() -> None:
+def test_idle_topics_are_not_refreshed_and_keep_their_state() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1, "u": 1})
         async with producing(cluster) as producer:
@@ -289,7 +289,7 @@ def test_topics_that_nothing_is_sent_to_are_asked_about_no_more_and_go_on_where_
     simulate(scenario)
 
 
-def test_a_topic_that_is_missing_is_asked_for_less_and_less_often_and_warned_of(
+def test_a_missing_topic_is_looked_up_with_growing_pauses_and_a_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def scenario() -> None:
@@ -310,7 +310,7 @@ def test_a_topic_that_is_missing_is_asked_for_less_and_less_often_and_warned_of(
     assert lines[0].startswith("looking for topic 't' to send to failed: [Error 3]")
 
 
-def test_a_topic_that_is_there_after_some_tries_is_not_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_topic_found_after_some_attempts_causes_no_warning(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({})
         async with producing(cluster) as producer:
@@ -321,7 +321,7 @@ def test_a_topic_that_is_there_after_some_tries_is_not_warned_of(caplog: pytest.
     assert not caplog.records
 
 
-def test_a_partition_that_fails_again_and_again_is_warned_of_and_said_to_work_again(
+def test_repeated_failures_of_a_partition_and_its_recovery_are_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def scenario() -> None:
@@ -360,7 +360,7 @@ def lines_run(file: str, during: Callable[[], object]) -> int:
     return lines
 
 
-def test_what_it_takes_to_settle_a_batch_does_not_grow_with_the_number_of_those_that_are_waited_for() -> None:
+def test_the_cost_of_completing_a_batch_does_not_grow_with_the_number_of_waiters() -> None:
     async def scenario(count: int) -> None:
         cluster = ProducingCluster({"t": 1})
         settled: list[int] = []
@@ -378,7 +378,7 @@ def test_what_it_takes_to_settle_a_batch_does_not_grow_with_the_number_of_those_
     assert many <= 2 * few
 
 
-def test_whoever_gives_up_waiting_for_batches_leaves_the_others_waiting() -> None:
+def test_a_cancelled_waiter_for_batches_does_not_affect_others() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
@@ -396,7 +396,7 @@ def test_whoever_gives_up_waiting_for_batches_leaves_the_others_waiting() -> Non
     simulate(scenario)
 
 
-def test_flush_leaves_failures_to_those_who_hold_the_futures() -> None:
+def test_flush_does_not_raise_failures_of_held_futures() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, linger_ms=10) as producer:

@@ -28,7 +28,7 @@ from unit.producer.producing_cluster import Fault, ProducingCluster
 # Encoding runs in a real thread, for which a virtual clock would not wait: these run in real time, and need little.
 
 
-async def test_rows_arrive_by_key_in_order_and_the_result_says_where() -> None:
+async def test_rows_arrive_in_order_by_key_and_the_result_has_their_offsets() -> None:
     cluster = ProducingCluster({"t": 2})
     async with producing(cluster) as producer:
         await producer.core.find_topic("t")
@@ -83,7 +83,7 @@ async def test_rows_without_keys_go_to_each_partition_in_turn_across_chunks() ->
         assert numbers == list(range(numbers[0], 3_000, 3))
 
 
-async def test_rows_keep_their_place_among_single_records_and_share_their_sequence() -> None:
+async def test_rows_and_single_records_share_order_and_sequence() -> None:
     cluster = ProducingCluster({"t": 1})
     async with producing(cluster, linger_ms=5) as producer:
         await (await producer.send(b"first"))
@@ -133,7 +133,7 @@ async def test_rows_that_wait_for_memory_while_their_topic_is_forgotten_are_sent
         assert producer.core.buffer.memory.free == producer.core.buffer.memory.total
 
 
-async def test_a_batch_of_rows_that_is_split_still_counts_as_one_result() -> None:
+async def test_a_split_batch_of_rows_still_has_one_result() -> None:
     cluster = ProducingCluster({"t": 1})
     cluster.max_batch_bytes = 20_000
     async with producing(cluster) as producer:
@@ -143,7 +143,7 @@ async def test_a_batch_of_rows_that_is_split_still_counts_as_one_result() -> Non
         assert result == (1_000, {("t", 0): [OffsetRange(0, 1_000)]})
 
 
-async def test_a_batch_that_is_split_while_rows_after_it_wait_for_memory_still_counts() -> None:
+async def test_a_batch_split_while_later_rows_wait_for_memory_is_counted() -> None:
     cluster = ProducingCluster({"t": 1})
     cluster.max_batch_bytes = 5_000
     async with producing(cluster, buffer_memory=40_000) as producer:
@@ -155,7 +155,7 @@ async def test_a_batch_that_is_split_while_rows_after_it_wait_for_memory_still_c
         assert told == [await future]
 
 
-async def test_a_failure_names_how_many_rows_and_is_seen_by_whoever_gets_it() -> None:
+async def test_a_failure_names_the_number_of_rows_and_counts_as_seen() -> None:
     cluster = ProducingCluster({"t": 2})
     async with producing(cluster) as producer:
         await (await producer.send(b"x", partition=0))
@@ -181,7 +181,7 @@ async def test_a_row_above_max_request_size_is_refused() -> None:
             await producer.send_arrow("t", table)
 
 
-async def test_waiting_for_memory_ends_and_says_how_far_it_came() -> None:
+async def test_a_timeout_of_waiting_for_memory_names_the_progress() -> None:
     cluster = ProducingCluster({"t": 1})
     async with producing(cluster, buffer_memory=100_000, max_request_size=50_000, max_block_ms=50) as producer:
         await (await producer.send(b"x"))
@@ -191,7 +191,7 @@ async def test_waiting_for_memory_ends_and_says_how_far_it_came() -> None:
             await producer.send_arrow("t", table)
 
 
-async def test_an_empty_table_is_done_at_once() -> None:
+async def test_an_empty_table_is_done_immediately() -> None:
     async with producing(ProducingCluster({"t": 1})) as producer:
         await producer.core.find_topic("t")
         empty = pa.table({"value": pa.array([], pa.binary())})
@@ -237,7 +237,7 @@ def _pandas(table: pa.Table) -> object:
     ],
     ids=["stream", "pandas", "polars", "reader", "batch", "array", "dict"],
 )
-def test_whatever_gives_arrow_data_is_sent(made: Any) -> None:
+def test_all_kinds_of_arrow_data_are_sent(made: Any) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
@@ -249,7 +249,7 @@ def test_whatever_gives_arrow_data_is_sent(made: Any) -> None:
     asyncio.run(scenario())
 
 
-def test_views_and_dictionaries_are_text_and_bytes_as_any_other() -> None:
+def test_views_and_dictionaries_are_sent_as_text_and_bytes() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
@@ -269,7 +269,7 @@ def test_views_and_dictionaries_are_text_and_bytes_as_any_other() -> None:
     asyncio.run(scenario())
 
 
-def test_a_batch_of_poll_arrow_is_sent_as_it_is() -> None:
+def test_a_batch_of_poll_arrow_is_sent_unchanged() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
@@ -287,7 +287,7 @@ def test_a_batch_of_poll_arrow_is_sent_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("wrong", [[{"value": b"x"}], "text", None, 5])
-def test_what_gives_no_arrow_data_is_refused_by_name(wrong: Any) -> None:
+def test_other_data_is_refused_with_its_type(wrong: Any) -> None:
     async def scenario() -> None:
         async with producing(ProducingCluster({"t": 1})) as producer:
             await producer.core.find_topic("t")
@@ -298,13 +298,13 @@ def test_what_gives_no_arrow_data_is_refused_by_name(wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("made", [lambda columns: pytest.importorskip("pandas").DataFrame(columns), dict])
-def test_columns_of_objects_without_a_type_are_refused_with_what_to_do(made: Any) -> None:
+def test_columns_of_untyped_objects_are_refused_with_advice(made: Any) -> None:
     data = made({"id": [1], "counts": [[("a", 1)]]})  # a map, as pandas has it
     with pytest.raises(TypeError, match=r"no Arrow columns can be made of .*int.*; give a pyarrow\.Table"):
         as_arrow(data)
 
 
-async def test_progress_is_told_up_to_all_rows(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_progress_is_reported_up_to_all_rows(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = ProducingCluster({"t": 2})
     table = pa.table({"value": [b"x" * 1_000] * 1_000})
     told: list[tuple[int, int]] = []
@@ -320,7 +320,7 @@ async def test_progress_is_told_up_to_all_rows(capsys: pytest.CaptureFixture[str
     assert sum(len(cluster.log(p).values) for p in (0, 1)) == 2_000
 
 
-async def test_what_the_function_for_progress_raises_stops_the_rows_that_are_not_taken() -> None:
+async def test_an_error_of_the_progress_function_stops_the_remaining_rows() -> None:
     cluster = ProducingCluster({"t": 2})
     table = pa.table({"value": [b"x" * 1_000] * 1_000})
     taken: list[int] = []

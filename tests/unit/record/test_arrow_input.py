@@ -14,7 +14,7 @@ def test_numbers_of_a_slice_are_those_of_its_rows(start: int, length: int) -> No
     assert int64_view(pa.array(numbers, pa.int64()).slice(start, length)).tolist() == numbers[start : start + length]
 
 
-def test_row_numbers_are_taken_as_they_are_or_from_a_sequence() -> None:
+def test_row_numbers_come_from_a_view_or_a_sequence() -> None:
     given = memoryview(bytearray(8)).cast("i")
     assert int32_view(given) is given
     assert int32_view([3, 1, 2]).tolist() == [3, 1, 2]
@@ -22,7 +22,7 @@ def test_row_numbers_are_taken_as_they_are_or_from_a_sequence() -> None:
 
 
 @pytest.mark.parametrize(("start", "length"), [(0, 4), (1, 2), (3, 1), (4, 0)])
-def test_the_bytes_of_a_slice_lie_between_its_ends(start: int, length: int) -> None:
+def test_the_bytes_of_a_slice_are_between_its_ends(start: int, length: int) -> None:
     values = [b"one", b"", b"three", b"4"]
     ends, data, valid, first = byte_parts(pa.array(values, pa.large_binary()).slice(start, length))
     assert valid is None

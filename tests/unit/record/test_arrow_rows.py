@@ -117,13 +117,13 @@ def test_batches_are_filled_up_to_their_limit() -> None:
     assert {one.max_timestamp for one in encoded} == {1}
 
 
-def test_a_record_larger_than_the_limit_is_a_batch_of_its_own() -> None:
+def test_a_record_above_the_limit_forms_its_own_batch() -> None:
     arrow = ArrowRows(pa.table({"value": [b"a", b"x" * 3000, b"b"]}))
     encoded = arrow.encode(arrow.all_rows(), max_batch_bytes=200)
     assert [one.count for one in encoded] == [1, 1, 1]
 
 
-def test_keys_choose_partitions_as_in_java() -> None:
+def test_keys_are_partitioned_as_in_java() -> None:
     keys = [None if n % 5 == 0 else f"key{n % 70}" for n in range(500)]
     arrow = ArrowRows(pa.table({"key": keys, "value": keys})[3:])
     parts = arrow.partitions(7, null_key_partition=4)
@@ -135,19 +135,19 @@ def test_keys_choose_partitions_as_in_java() -> None:
             assert number == (4 if key is None else (murmur2(key.encode()) & 0x7FFFFFFF) % 7)
 
 
-def test_rows_without_a_key_go_round() -> None:
+def test_rows_without_a_key_are_spread_round_robin() -> None:
     arrow = ArrowRows(pa.table({"value": [b"v"] * 10}))
     assert [list(part) for part in arrow.partitions(4, first_partition=3)] == [[1, 5, 9], [2, 6], [3, 7], [0, 4, 8]]
     assert [list(part) for part in arrow.partitions(3, null_key_partition=1)] == [[], list(range(10)), []]
 
 
-def test_keys_may_have_no_say_in_the_choice_of_partitions() -> None:
+def test_keys_can_be_ignored() -> None:
     arrow = ArrowRows(pa.table({"value": [b"v"] * 4, "key": [b"k", None, b"k", b"k"]}))
     assert [list(part) for part in arrow.partitions(2, ignore_keys=True)] == [[0, 2], [1, 3]]
     assert sorted(len(part) for part in arrow.partitions(2, null_key_partition=0)) != [2, 2]
 
 
-def test_the_partition_column_comes_before_the_key() -> None:
+def test_the_partition_column_takes_precedence_over_the_key() -> None:
     arrow = ArrowRows(pa.table({"key": ["a", "b", None, None], "partition": [2, None, 1, None], "value": ["v"] * 4}))
     parts = [list(part) for part in arrow.partitions(3, null_key_partition=0)]
     of_b = (murmur2(b"b") & 0x7FFFFFFF) % 3
@@ -185,7 +185,7 @@ def test_rows_of_each_topic() -> None:
         ({"value": ["v"], "timestamp": ["now"]}, TypeError, "timestamp"),
     ],
 )
-def test_tables_that_are_no_records_are_refused(columns: dict[str, Any], error: type, text: str) -> None:
+def test_invalid_tables_are_refused(columns: dict[str, Any], error: type, text: str) -> None:
     with pytest.raises(error, match=text):
         ArrowRows(pa.table(columns))
 
@@ -197,7 +197,7 @@ def test_a_table_has_a_largest_number_of_rows(monkeypatch: pytest.MonkeyPatch) -
         ArrowRows(pa.table({"value": [b"v"] * 4}))
 
 
-def test_only_arrow_is_taken() -> None:
+def test_only_arrow_data_is_accepted() -> None:
     with pytest.raises(TypeError, match="got list"):
         ArrowRows([{"value": b"v"}])  # type: ignore[arg-type]
 
@@ -352,7 +352,7 @@ def test_columns_that_another_thread_writes_to_are_an_error_or_encoded(column: s
     assert (ran.returncode, ran.stdout) == (0, f"refused or made {times}\n"), ran.stderr
 
 
-def test_the_beginning_of_1970_is_a_time_for_old_brokers_too() -> None:
+def test_timestamp_0_is_valid_for_old_brokers() -> None:
     arrow = ArrowRows(pa.table({"value": [b"a", b"b"], "timestamp": [0, None]}))
     assert [row[0] for row in read(arrow.encode(arrow.all_rows(), magic=1, timestamp_ms=9))] == [0, 9]
 
@@ -364,7 +364,7 @@ def test_a_topic_of_one_partition_gets_every_row() -> None:
         arrow.partitions(0)
 
 
-def test_a_row_behind_the_last_one_is_refused() -> None:
+def test_a_row_past_the_last_one_is_refused() -> None:
     arrow = ArrowRows(pa.table({"value": ["v", "w"]}))
     with pytest.raises(ValueError, match="Row 2 of 2"):
         arrow.encode([2])
@@ -386,7 +386,7 @@ def test_a_row_without_headers_may_follow_many_that_have_some() -> None:
     assert [row[3] for row in read(arrow.encode(arrow.all_rows(), timestamp_ms=1))] == given
 
 
-def test_the_last_time_that_a_record_can_have_is_taken() -> None:
+def test_the_latest_timestamp_is_accepted() -> None:
     arrow = ArrowRows(pa.table({"value": ["v"]}))
     assert [row[0] for row in read(arrow.encode([0], timestamp_ms=MAX_TIMESTAMP))] == [MAX_TIMESTAMP]
     with pytest.raises(ValueError, match="timestamp"):
@@ -394,7 +394,7 @@ def test_the_last_time_that_a_record_can_have_is_taken() -> None:
 
 
 @pytest.mark.parametrize("partition", [-1, 3])
-def test_rows_without_a_key_are_given_a_partition_that_there_is(partition: int) -> None:
+def test_rows_without_a_key_get_an_existing_partition(partition: int) -> None:
     arrow = ArrowRows(pa.table({"value": ["v"]}))
     with pytest.raises(ValueError, match="a partition from 0 to 2 for rows without a key"):
         arrow.partitions(3, null_key_partition=partition)

@@ -42,14 +42,14 @@ def test_headers_of_batches_of_apache_kafka(sample: Sample) -> None:
     assert max(header.max_timestamp for header in headers) == max(timestamp for _, timestamp, *_ in sample.records)
 
 
-def test_a_batch_that_is_cut_off_is_left_out() -> None:
+def test_a_truncated_batch_is_ignored() -> None:
     data = batch(b"a") + batch(b"b", base_offset=1)
     for cut in range(len(batch(b"a")), len(data)):
         assert [header.position for header in batch_headers(data[:cut])] == [0]
 
 
 @pytest.mark.parametrize(("position", "value"), [(16, 3), (8, 0xFF), (11, 20), (0, 0x80), (23, 0x80), (57, 0x80)])
-def test_headers_that_cannot_be_are_refused(position: int, value: int) -> None:
+def test_impossible_headers_are_refused(position: int, value: int) -> None:
     data = bytearray(batch(b"a"))
     data[position] = value
     with pytest.raises(CorruptRecordException):
@@ -71,7 +71,7 @@ def test_a_damaged_batch_fails_its_check(magic: int) -> None:
     [(2, Compression.NONE), (2, Compression.ZSTD), (1, Compression.NONE), (1, Compression.GZIP), (0, Compression.NONE)],
 )
 @pytest.mark.parametrize("log_append_time", [None, 99])
-def test_a_batch_gets_its_place_in_the_log(magic: int, codec: Compression, log_append_time: int | None) -> None:
+def test_a_batch_gets_its_offsets(magic: int, codec: Compression, log_append_time: int | None) -> None:
     before = batch(b"before", magic=magic)
     data = bytearray(before + batch(b"a", b"b", b"c", magic=magic, compression=codec))
     at = 500

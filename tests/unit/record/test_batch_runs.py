@@ -72,9 +72,7 @@ def singly(decoder: BatchDecoder, *args: object) -> bool:
 
 @pytest.mark.parametrize("codec", list(Compression))
 @pytest.mark.parametrize("seed", range(40))
-def test_what_is_read_together_is_what_is_read_singly(
-    codec: Compression, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_equal_batches_read_one_by_one(codec: Compression, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
     data = bytearray(small_batches(rng, 60, codec))
     if seed % 3:
@@ -92,7 +90,7 @@ def test_what_is_read_together_is_what_is_read_singly(
     assert together == seen(bytes(data), max_bytes, **options)
 
 
-def test_the_batches_of_apache_kafka_are_read_together_as_singly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_of_apache_kafkas_batches_equal_single_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     samples = [sample.data for sample in kafka_batches() if sample.facts["magic"] == 2]
     assert len(samples) > 20
     for data in [*(sample * 3 for sample in samples), b"".join(samples)]:
@@ -103,7 +101,7 @@ def test_the_batches_of_apache_kafka_are_read_together_as_singly(monkeypatch: py
 
 
 @pytest.mark.parametrize(("aborted", "singly"), [([], 0), ([(8, 0)], 20)])
-def test_batches_of_transactions_are_read_together_where_none_is_aborted(
+def test_transactional_batches_form_runs_if_none_is_aborted(
     aborted: list[tuple[int, int]], singly: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = b"".join(batch(b"a", base_offset=n, producer_id=7, transactional=True) for n in range(20))
@@ -120,7 +118,7 @@ def plain(data: bytes, room: int = 1 << 30, stop_offset: int = 1 << 61) -> Batch
     return RunFinder(memoryview(data), CONTROL, 0, stop_offset).uncompressed(0, room, 0)
 
 
-def test_a_run_goes_on_until_something_is_special() -> None:
+def test_a_run_continues_up_to_a_special_batch() -> None:
     ordinary = batch(b"a", b"b") + batch(b"c", base_offset=2)
     special = {
         "compressed": batch(b"d" * 50, base_offset=3, compression=Compression.LZ4),
@@ -138,7 +136,7 @@ def test_a_run_goes_on_until_something_is_special() -> None:
 
 
 @pytest.mark.parametrize("codec", PACKED)
-def test_small_compressed_batches_are_unpacked_behind_their_headers(codec: Compression) -> None:
+def test_small_compressed_batches_are_decompressed_after_their_headers(codec: Compression) -> None:
     packed = [batch(b"a" * 99, b"b", base_offset=5 * n, compression=codec) for n in range(4)]
     bare = [batch(b"a" * 99, b"b", base_offset=5 * n) for n in range(4)]
     scratch = memoryview(bytearray(len(bare[0]) * 4))
@@ -156,7 +154,7 @@ def test_small_compressed_batches_are_unpacked_behind_their_headers(codec: Compr
 
 
 @pytest.mark.parametrize(("at", "value"), [(0, 0x80), (23, 0x80), (27, 0x7F), (57, 0x80), (59, 1), (60, 3)])
-def test_a_batch_whose_header_cannot_be_is_left_to_be_told_of(at: int, value: int) -> None:
+def test_a_batch_with_an_impossible_header_is_left_to_single_decoding(at: int, value: int) -> None:
     data = bytearray(batch(b"a"))
     data[at] = value
     finder = RunFinder(memoryview(bytes(data)), CONTROL, 0, 1 << 61)
@@ -170,23 +168,23 @@ def test_a_run_is_read_while_it_is_in_the_caches() -> None:
     assert 128 << 10 <= run.end < (128 << 10) + 1100
 
 
-def test_no_batch_is_no_bytes_and_no_offset() -> None:
+def test_without_a_batch_there_are_no_bytes_and_no_offset() -> None:
     for size in (0, 11, 12, 25):
         assert whole_batches(memoryview(bytes(11) + b"\x0e" + bytes(14))[:size]) == (0, -1, -1)
 
 
-def test_the_smallest_batch_there_can_be_is_whole() -> None:
+def test_the_smallest_possible_batch_is_complete() -> None:
     assert whole_batches(memoryview(bytes(7) + b"\x05" + bytes(3) + b"\x0e" + bytes(14))) == (26, 6, -1)
     assert whole_batches(memoryview(bytes(11) + b"\x0d" + bytes(14))) == (0, -1, -1)
 
 
-def test_batches_too_short_for_what_they_claim_are_measured_all_the_same() -> None:
+def test_batches_with_excessive_claims_are_measured() -> None:
     data = bytearray(26)
     data[11], data[16] = 14, 2
     assert whole_batches(memoryview(bytes(data))) == (26, 1, -1)
 
 
-def test_a_run_ends_before_a_batch_that_is_not_whole_though_checksums_are_not_compared() -> None:
+def test_a_run_ends_before_a_truncated_batch_without_checksums() -> None:
     ordinary = batch(b"a", b"b") + batch(b"c", base_offset=2)
     last = batch(b"d", base_offset=3)
     too_short = bytearray(last)

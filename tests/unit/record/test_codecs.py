@@ -56,14 +56,14 @@ def test_round_trip(codec: Compression, name: str, level: int | None) -> None:
 
 @pytest.mark.parametrize("name", ["one byte", "text", "mixed"])
 @pytest.mark.parametrize("codec", CODECS)
-def test_more_than_allowed_is_refused(codec: Compression, name: str) -> None:
+def test_output_above_the_limit_is_refused(codec: Compression, name: str) -> None:
     packed = bytes(compress(codec, TEXTS[name]))
     with pytest.raises(CodecError):
         decompress(codec, memoryview(packed), len(TEXTS[name]) - 1)
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_data_that_would_grow_without_end_are_stopped(codec: Compression) -> None:
+def test_decompression_bombs_are_stopped(codec: Compression) -> None:
     packed = bytes(compress(codec, bytes(64 << 20)))
     tracemalloc.start()
     try:
@@ -101,7 +101,7 @@ MANY = 4000
         pytest.param(Compression.SNAPPY, xerial(*[b"\x01\x00A"] * MANY), b"A" * MANY, id="snappy, a literal"),
     ],
 )
-def test_very_many_tiny_blocks_take_no_memory_each(codec: Compression, packed: bytes, plain: bytes) -> None:
+def test_many_tiny_blocks_take_no_memory_each(codec: Compression, packed: bytes, plain: bytes) -> None:
     tracemalloc.start()
     try:
         assert decompress(codec, memoryview(packed), MANY) == plain
@@ -110,7 +110,7 @@ def test_very_many_tiny_blocks_take_no_memory_each(codec: Compression, packed: b
         tracemalloc.stop()
 
 
-def test_very_many_gzip_members_are_not_copied_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_gzip_members_are_not_copied_repeatedly(monkeypatch: pytest.MonkeyPatch) -> None:
     given = 0
 
     class Counting:
@@ -132,7 +132,7 @@ def test_very_many_gzip_members_are_not_copied_again_and_again(monkeypatch: pyte
     assert given < 16 * len(packed)
 
 
-def test_gzip_members_together_give_one_byte_more_than_allowed_at_the_most(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gzip_members_exceed_the_limit_by_at_most_one_byte(monkeypatch: pytest.MonkeyPatch) -> None:
     allowed = []
 
     class Noting:
@@ -155,7 +155,7 @@ def test_gzip_members_together_give_one_byte_more_than_allowed_at_the_most(monke
 
 
 @pytest.mark.parametrize("sizes", [(0, 1, 255, 256, 257), (100_000, 3), (5000, 0, 70_000)])
-def test_gzip_members_of_any_size_follow_each_other(sizes: tuple[int, ...]) -> None:
+def test_consecutive_gzip_members_of_any_size(sizes: tuple[int, ...]) -> None:
     texts = [_random.randbytes(size) for size in sizes]
     packed = b"".join(gzip.compress(text) for text in texts)
     assert decompress(Compression.GZIP, memoryview(packed)) == b"".join(texts)
@@ -246,7 +246,7 @@ def test_the_limit_applies_to_a_batch() -> None:
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_truncated_data_are_refused(codec: Compression) -> None:
+def test_truncated_data_is_refused(codec: Compression) -> None:
     packed = bytes(compress(codec, TEXTS["mixed"][:5000]))
     for size in range(17 if codec == Compression.GZIP else 0, len(packed)):
         try:
@@ -258,7 +258,7 @@ def test_truncated_data_are_refused(codec: Compression) -> None:
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_damaged_data_raise_nothing_else(codec: Compression) -> None:
+def test_damaged_data_raises_only_codec_errors(codec: Compression) -> None:
     packed = bytes(compress(codec, TEXTS["mixed"][:3000]))
     rng = random.Random(3)
     for _ in range(2000):
@@ -295,13 +295,13 @@ SNAPPY_B = bytes.fromhex("82 534e41505059 00 00000001 00000001  00000003 01 00 4
         (XERIAL_HEADER, b""),
     ],
 )
-def test_snappy_streams_one_after_the_other_are_read_as_in_java(packed: bytes, plain: bytes) -> None:
+def test_consecutive_snappy_streams_are_read_as_in_java(packed: bytes, plain: bytes) -> None:
     assert decompress(Compression.SNAPPY, memoryview(packed)) == plain
     room = memoryview(bytearray(2))
     assert bytes(room[: SMALL_CODECS[Compression.SNAPPY](memoryview(packed), room)]) == plain
 
 
-def test_snappy_streams_one_after_the_other_may_hold_no_more_than_one() -> None:
+def test_consecutive_snappy_streams_share_one_limit() -> None:
     stream = bytes(compress(Compression.SNAPPY, bytes(100_000)))
     assert decompress(Compression.SNAPPY, memoryview(stream * 3), 300_000) == bytes(300_000)
     with pytest.raises(SizeLimitError, match="claim to hold 300000 bytes, 299999 are allowed"):
@@ -309,18 +309,18 @@ def test_snappy_streams_one_after_the_other_may_hold_no_more_than_one() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 8, 12, 15])
-def test_a_snappy_header_that_is_cut_off_is_refused(size: int) -> None:
+def test_a_truncated_snappy_header_is_refused(size: int) -> None:
     for before in (b"", SNAPPY_A):
         with pytest.raises(CodecError):
             decompress(Compression.SNAPPY, memoryview(before + XERIAL_HEADER[:size]))
 
 
-def test_a_second_snappy_header_that_is_damaged_is_refused() -> None:
+def test_a_damaged_second_snappy_header_is_refused() -> None:
     with pytest.raises(CodecError, match="header at byte 23 is damaged"):
         decompress(Compression.SNAPPY, memoryview(SNAPPY_A + SNAPPY_B.replace(b"SNAPPY", b"SNAXPY")))
 
 
-def test_a_snappy_size_that_cannot_be_is_refused_before_allocating() -> None:
+def test_an_impossible_snappy_size_is_refused_before_allocating() -> None:
     with pytest.raises(CodecError, match="cannot have"):
         decompress(Compression.SNAPPY, memoryview(b"\xff\xff\xff\xff\x07" + bytes(20)))
 
@@ -361,7 +361,7 @@ def test_lz4_frames_of_other_writers_are_read(linked: bool, checksum: bool, name
     assert decompress(Compression.LZ4, memoryview(bytes(cramjam.lz4.compress(TEXTS[name])))) == TEXTS[name]
 
 
-def test_lz4_header_checksums_are_not_looked_at_in_any_shape_of_frame() -> None:
+def test_lz4_header_checksums_are_ignored_in_all_frames() -> None:
     for frame in (bytes(cramjam.lz4.compress(TEXTS["text"])), bytes(compress(Compression.LZ4, TEXTS["text"]))):
         at = 14 if frame[4] & 8 else 6
         broken = frame[:at] + bytes((frame[at] ^ 0xFF,)) + frame[at + 1 :]
@@ -404,7 +404,7 @@ def test_zstd_frames_with_and_without_their_size_are_read() -> None:
         assert decompress(Compression.ZSTD, memoryview(skippable + packed + packed)) == TEXTS["mixed"] * 2
 
 
-def test_zstd_frames_that_hold_more_than_is_allowed_are_refused() -> None:
+def test_zstd_frames_above_the_limit_are_refused() -> None:
     text = TEXTS["mixed"][:5000]
     packed = zstandard.ZstdCompressor(write_checksum=True).compress(text)
     assert decompress(Compression.ZSTD, memoryview(packed * 2), 10_000) == text * 2
@@ -423,7 +423,7 @@ def test_gzip_is_what_zlib_reads() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 64 << 10, (64 << 10) + 1])
-def test_zstd_frames_of_every_level_are_whole_whoever_makes_them(size: int) -> None:
+def test_zstd_frames_of_every_level_and_library_are_complete(size: int) -> None:
     text = (TEXTS["mixed"] * (1 + size // len(TEXTS["mixed"])))[:size]
     sizes = []
     for level in (1, 3, 19, 1, 19):
@@ -455,7 +455,7 @@ def test_small_zstd_frames_are_unpacked_and_anything_else_is_refused() -> None:
         zstd.decompress_into(memoryview(boasting), room)
 
 
-def test_what_begins_otherwise_is_no_lz4_frame() -> None:
+def test_other_magic_numbers_are_not_lz4_frames() -> None:
     frame = lz4_frame(b"text", stored=True)
     assert decompress(Compression.LZ4, memoryview(frame)) == b"text"
     for wrong in (b"\x05" + frame[1:], frame[:3] + b"\x19" + frame[4:], frame[:6], b""):
@@ -472,7 +472,7 @@ def test_lz4_blocks_fill_their_memory_to_the_last_byte_and_no_further() -> None:
         lz4.decompress_into(frame, memoryview(bytearray(10)))
 
 
-def test_an_lz4_frame_that_is_a_header_alone_has_no_end_mark() -> None:
+def test_an_lz4_frame_with_only_a_header_has_no_end_mark() -> None:
     assert len(LZ4_HEADER) == 7
     with pytest.raises(CodecError, match="7 bytes ends before its end mark"):
         decompress(Compression.LZ4, memoryview(LZ4_HEADER))
@@ -530,7 +530,7 @@ ZSTD_MAGIC = bytes.fromhex("28b52ffd")
         pytest.param("00 00  280000 6162636465  2b0000 61", (0, 10), id="two blocks"),
     ],
 )
-def test_what_a_zstd_frame_can_hold_is_told_by_its_headers(frame: str, expected: tuple[int, int]) -> None:
+def test_block_headers_bound_the_size_of_a_zstd_frame(frame: str, expected: tuple[int, int]) -> None:
     data = ZSTD_MAGIC + bytes.fromhex(frame)
     skipped = bytes.fromhex("5f2a4d18 02000000 0000")
     assert zstd.bounds(memoryview(data)) == expected
@@ -541,7 +541,7 @@ def test_what_a_zstd_frame_can_hold_is_told_by_its_headers(frame: str, expected:
 
 
 @pytest.mark.parametrize("name", ["text", "mixed", "noise"])
-def test_lz4_of_level_1_is_that_of_no_level(name: str) -> None:
+def test_lz4_level_1_is_the_default(name: str) -> None:
     plain = bytes(compress(Compression.LZ4, TEXTS[name]))
     assert bytes(compress(Compression.LZ4, TEXTS[name], level=1)) == plain
     assert len(bytes(compress(Compression.LZ4, TEXTS[name], level=2))) <= len(plain)

@@ -68,7 +68,7 @@ def test_sizes_of_null_are_minus_one() -> None:
     assert (record.headers, record.serialized_header_size) == ([], -1)
 
 
-def test_each_record_has_a_list_of_headers_of_its_own() -> None:
+def test_each_record_has_its_own_list_of_headers() -> None:
     first, second = decode_batches(batch(b"a", b"b")).to_records()
     first.headers.append(("x", b"y"))
     assert second.headers == []
@@ -79,7 +79,7 @@ def test_old_messages_have_their_checksum() -> None:
     assert decode_batches(data).to_records()[0].checksum == int.from_bytes(data[12:16], "big")
 
 
-def test_old_and_new_messages_together_keep_their_checksums_apart() -> None:
+def test_checksums_of_old_and_new_messages_are_kept_apart() -> None:
     data = batch(b"a", magic=1) + batch(b"b", base_offset=1)
     assert [r.checksum is None for r in decode_batches(data).to_records()] == [False, True]
 
@@ -102,7 +102,7 @@ def test_deserializers_get_the_topic_and_nulls_too() -> None:
     assert [r.serialized_key_size for r in records] == [-1, 4]
 
 
-def test_an_error_of_a_deserializer_comes_through() -> None:
+def test_an_error_of_a_deserializer_propagates() -> None:
     def broken(topic: str, data: bytes | None, headers: Any) -> object:
         raise LookupError("no such schema")
 
@@ -111,7 +111,7 @@ def test_an_error_of_a_deserializer_comes_through() -> None:
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 10), (0, 3), (3, 7), (7, 10), (4, 4), (0, 0), (10, 10), (-3, 100)])
-def test_a_slice_is_like_that_of_a_list(start: int, stop: int) -> None:
+def test_a_slice_behaves_like_a_list_slice(start: int, stop: int) -> None:
     columns = columns_of()
     part = columns.slice(start, stop)
     assert rows(part) == rows(columns)[start:stop]
@@ -126,7 +126,7 @@ def test_slices_of_slices() -> None:
     assert (part.key(-1), part.headers(0), part.nbytes > 0) == (b"key4", [], True)
 
 
-def test_the_position_behind_a_slice() -> None:
+def test_the_next_offset_of_a_slice() -> None:
     gap = decode_batches(batch(b"a", b"b") + batch(b"c", base_offset=10))
     assert gap.slice(0, 2).next_offset == 2
     assert gap.slice(0, 0).next_offset == 0
@@ -134,7 +134,7 @@ def test_the_position_behind_a_slice() -> None:
     assert gap.slice(3, 3).next_offset == 11
 
 
-def test_bytes_are_counted_for_the_rows_of_a_slice_only() -> None:
+def test_nbytes_counts_only_the_rows_of_a_slice() -> None:
     columns = decode_batches(batch(b"x" * 1000, b"y" * 10))
     assert columns.nbytes > 1010
     assert 10 < columns.slice(1, 2).nbytes < 100
@@ -142,7 +142,7 @@ def test_bytes_are_counted_for_the_rows_of_a_slice_only() -> None:
 
 
 @pytest.mark.parametrize("sample", kafka_batches(), ids=lambda sample: sample.name)
-def test_arrow_has_what_records_have(sample: Sample) -> None:
+def test_arrow_batches_equal_records(sample: Sample) -> None:
     columns = decode_batches(sample.data, topic="flights", partition=2)
     table = columns.to_arrow()
     table.validate(full=True)
@@ -168,7 +168,7 @@ def _utc(milliseconds: int | None) -> datetime.datetime:
     return datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC) + datetime.timedelta(milliseconds=milliseconds)
 
 
-def test_sparks_schema_is_that_of_its_own_source() -> None:
+def test_the_spark_schema_equals_that_of_sparks_source() -> None:
     table = columns_of().to_arrow(schema="spark")
     assert table.schema == pa.schema(
         [
@@ -192,7 +192,7 @@ def test_sparks_schema_is_that_of_its_own_source() -> None:
     }
 
 
-def test_sparks_headers_are_null_where_there_are_none() -> None:
+def test_missing_headers_are_null_in_sparks_schema() -> None:
     for part in (columns_of(), columns_of().slice(1, 3)):
         table = part.to_arrow(["headers", "offset"], schema="spark")
         table.validate(full=True)
@@ -211,7 +211,7 @@ def test_columns_can_be_chosen_and_ordered() -> None:
         columns_of().to_arrow(schema="flink")  # type: ignore[arg-type]
 
 
-def test_header_keys_that_are_no_text_become_replacement_characters() -> None:
+def test_header_keys_that_are_not_utf8_get_replacement_characters() -> None:
     data = bytearray(decode_free_batch())
     at = data.index(b"abc")
     data[at : at + 3] = b"a\xffc"
@@ -228,7 +228,7 @@ def decode_free_batch() -> bytes:
     return builder.build()
 
 
-def test_arrow_keeps_its_memory_when_the_columns_are_gone() -> None:
+def test_arrow_batches_keep_the_memory_of_dropped_columns() -> None:
     table = columns_of().to_arrow()
     assert table.column("value").to_pylist()[1] == b"value1"
 
@@ -242,7 +242,7 @@ def test_batches_can_be_joined() -> None:
         concat_arrow([])
 
 
-def test_records_that_are_equal_hash_alike_whatever_their_headers() -> None:
+def test_equal_records_have_equal_hashes_despite_headers() -> None:
     def record(**fields: Any) -> ConsumerRecord:
         return ConsumerRecord("t", 0, offset=3, value=b"v", **fields)
 
@@ -252,12 +252,12 @@ def test_records_that_are_equal_hash_alike_whatever_their_headers() -> None:
         hash(record(key={}))
 
 
-def test_a_record_can_be_made_by_hand() -> None:
+def test_a_program_can_create_a_record() -> None:
     record = ConsumerRecord(topic="t", partition=0, offset=3, timestamp=1, timestamp_type=0, key=None, value=b"v")
     assert (record.offset, record.headers, record.leader_epoch, record.checksum) == (3, [], None, None)
 
 
-def test_a_record_is_the_tuple_that_its_constructor_makes() -> None:
+def test_records_equal_those_of_the_constructor() -> None:
     for record in columns_of().to_records():
         assert type(record) is ConsumerRecord
         made = ConsumerRecord(*record)
@@ -267,7 +267,7 @@ def test_a_record_is_the_tuple_that_its_constructor_makes() -> None:
         assert hash(record._replace(headers=None)) == hash(made._replace(headers=None))
 
 
-def test_records_hold_their_class_and_let_go_of_it() -> None:
+def test_records_reference_and_release_their_class() -> None:
     columns = columns_of(1000)
     columns.to_records()
     before = sys.getrefcount(ConsumerRecord)
@@ -277,7 +277,7 @@ def test_records_hold_their_class_and_let_go_of_it() -> None:
     assert (during - before, sys.getrefcount(ConsumerRecord) - before) == (1000, 0)
 
 
-def test_objects_are_made_of_the_rows_that_there_are_and_of_no_others() -> None:
+def test_only_existing_rows_become_objects() -> None:
     columns = decode_batches(batch(b"a", b"b", b"c"))
     maker = RecordMaker(columns.buffers[0])
 
@@ -299,7 +299,7 @@ def test_objects_are_made_of_the_rows_that_there_are_and_of_no_others() -> None:
                 read(row)
 
 
-def test_columns_are_arrow_data_for_whoever_takes_it() -> None:
+def test_columns_export_arrow_data() -> None:
     columns = columns_of()
     assert pa.record_batch(columns).equals(columns.to_arrow())
     assert pl.DataFrame(columns).equals(pl.from_arrow(columns.to_arrow()))

@@ -37,13 +37,13 @@ def test_all_samples_are_there() -> None:
     assert len(kafka_batches()) == 74
 
 
-def test_batches_of_all_formats_one_after_the_other() -> None:
+def test_consecutive_batches_of_all_formats() -> None:
     samples = [sample for sample in kafka_batches() if not sample.facts["control"]]
     columns = decode_batches(b"".join(sample.data for sample in samples))
     assert rows(columns) == [record for sample in samples for record in sample.records]
 
 
-def test_a_batch_that_is_cut_off_is_left_out() -> None:
+def test_a_truncated_batch_is_ignored() -> None:
     first, second = batch(b"a", b"b"), batch(b"c", base_offset=2)
     for cut in range(len(second)):
         columns = decode_batches(first + second[:cut])
@@ -51,7 +51,7 @@ def test_a_batch_that_is_cut_off_is_left_out() -> None:
         assert (columns.next_offset, columns.bytes_consumed) == (2, len(first))
 
 
-def test_no_bytes_are_no_records() -> None:
+def test_empty_data_has_no_records() -> None:
     columns = decode_batches(b"", start_offset=7)
     assert columns.leader_epoch == -1
     assert (len(columns), columns.next_offset, columns.bytes_consumed, columns.to_records()) == (0, 7, 0, [])
@@ -63,7 +63,7 @@ def test_any_buffer_can_be_decoded() -> None:
         assert [r.value for r in decode_batches(buffer).to_records()] == [b"a"]
 
 
-def test_records_outside_the_offsets_asked_for_are_left_out() -> None:
+def test_records_outside_the_requested_offsets_are_left_out() -> None:
     data = batch(b"0", b"1", b"2") + batch(b"3", b"4", base_offset=3) + batch(b"5", base_offset=5)
     columns = decode_batches(data, start_offset=1, stop_offset=4)
     assert [r.offset for r in columns.to_records()] == [1, 2, 3]
@@ -73,14 +73,14 @@ def test_records_outside_the_offsets_asked_for_are_left_out() -> None:
     assert decode_batches(data, start_offset=9).next_offset == 9
 
 
-def test_nothing_behind_the_stop_offset_is_read() -> None:
+def test_nothing_after_the_stop_offset_is_read() -> None:
     first = batch(b"0", b"1")
     columns = decode_batches(first + b"\xff" * 80, stop_offset=2)
     assert (columns.next_offset, columns.bytes_consumed) == (2, len(first))
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_offsets_asked_for_apply_to_old_formats(magic: int) -> None:
+def test_requested_offsets_apply_to_old_formats(magic: int) -> None:
     data = batch(b"0", b"1", b"2", b"3", magic=magic)
     columns = decode_batches(data, start_offset=1, stop_offset=3)
     assert [(r.offset, r.value) for r in columns.to_records()] == [(1, b"1"), (2, b"2")]
@@ -125,14 +125,14 @@ def test_a_flipped_bit_fails_the_checksum(magic: int) -> None:
     assert len(decode_batches(data, check_crcs=False)) == 1
 
 
-def test_an_error_names_the_batch_that_is_damaged() -> None:
+def test_an_error_names_the_damaged_batch() -> None:
     data = bytearray(batch(b"fine", base_offset=5) + batch(b"damaged", base_offset=6))
     data[-1] ^= 1
     with pytest.raises(CorruptRecordException, match="offset 6"):
         decode_batches(data)
 
 
-def test_a_codec_that_does_not_exist_is_named() -> None:
+def test_an_unknown_codec_is_named() -> None:
     with pytest.raises(UnsupportedCompressionTypeError, match="got 5"):
         decode_batches(with_attributes(batch(b"x"), 5))
 
@@ -155,7 +155,7 @@ def test_a_codec_that_does_not_exist_is_named() -> None:
         (61, b"\x7e"),
     ],
 )
-def test_lengths_that_cannot_be_are_refused(position: int, replacement: bytes) -> None:
+def test_impossible_lengths_are_refused(position: int, replacement: bytes) -> None:
     data = bytearray(batch(b"some value"))
     data[position : position + len(replacement)] = replacement
     with pytest.raises(CorruptRecordException):
@@ -174,7 +174,7 @@ def test_log_append_time_is_every_records_timestamp() -> None:
     ]
 
 
-def test_columns_end_before_keys_or_values_could_pass_two_gibibytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_end_before_keys_or_values_exceed_two_gibibytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kafka.record.decode.MAX_COLUMN_SIZE", 250)
     one = batch(b"x" * 100)
     two = batch(b"y" * 100, base_offset=1)
@@ -185,7 +185,7 @@ def test_columns_end_before_keys_or_values_could_pass_two_gibibytes(monkeypatch:
     assert [r.offset for r in rest.to_records()] == [2]
 
 
-def test_headers_that_appear_late_and_are_many() -> None:
+def test_many_late_headers() -> None:
     from kafka.record import BatchBuilder
 
     builder = BatchBuilder()
@@ -214,7 +214,7 @@ def test_a_compressed_message_with_impossible_offsets_inside_is_corrupt(offset: 
         decode_batches(wrapped(Compression.GZIP, offset), topic="t", partition=3)
 
 
-def test_headers_of_a_damaged_batch_leave_none_behind() -> None:
+def test_headers_of_a_damaged_batch_are_discarded() -> None:
     builder = BatchBuilder()
     builder.append(1000, None, b"b", [("name", b"value")])
     damaged = bytearray(builder.build(base_offset=1))
@@ -239,7 +239,7 @@ def test_headers_of_a_damaged_batch_leave_none_behind() -> None:
         (b"\x00\x00" + b"\x80" * 8, "a variable-length number is too long or cut off"),
     ],
 )
-def test_what_does_not_fit_into_a_record_is_named(record: bytes, reason: str) -> None:
+def test_inconsistent_records_are_described(record: bytes, reason: str) -> None:
     data = bytearray(batch(b"some value that is long enough"))
     data[61:] = bytes((2 * len(record),)) + record
     data[8:12] = (len(data) - 12).to_bytes(4, "big")
@@ -262,7 +262,7 @@ def test_the_smallest_messages_are_read_together_too(magic: int, monkeypatch: py
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_messages_before_a_damaged_one_are_handed_out_and_the_error_names_it(magic: int) -> None:
+def test_messages_before_a_damaged_one_are_returned(magic: int) -> None:
     messages = [encode_message(magic, offset, 1000, b"k", b"v%d" % offset) for offset in range(3, 9)]
     longer_key = bytearray(messages[4])
     longer_key[18 + 8 * magic + 3] += 1
@@ -274,7 +274,7 @@ def test_messages_before_a_damaged_one_are_handed_out_and_the_error_names_it(mag
     assert "with offset 7 " in str(damage)
 
 
-def test_damage_costs_no_more_than_one_look_at_each_message(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damage_costs_at_most_one_check_per_message(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = 0
 
     def counting(*arguments: Any) -> int:
@@ -328,7 +328,7 @@ def test_a_record_with_an_offset_beyond_its_batch_is_corrupt(codec: Compression)
 
 @pytest.mark.parametrize("codec", [codec for codec in Compression if codec])
 @pytest.mark.parametrize("limit", [300_000, 400_000])
-def test_the_bytes_that_a_batch_may_have_decompressed_are_limited(codec: Compression, limit: int) -> None:
+def test_the_decompressed_size_of_a_batch_is_limited(codec: Compression, limit: int) -> None:
     large = batch(bytes(1 << 19), base_offset=1, compression=codec)
     decoder = BatchDecoder(
         batch(b"small") + large, topic="t", partition=3, max_decompressed_size=limit, check_crcs=False
@@ -351,7 +351,7 @@ def test_a_compressed_message_of_an_old_format_is_limited_too() -> None:
 
 
 @pytest.mark.parametrize("codec", [Compression.SNAPPY, Compression.ZSTD])
-def test_no_memory_is_taken_for_claims_that_are_too_large(codec: Compression, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_excessive_claims_allocate_no_memory(codec: Compression, monkeypatch: pytest.MonkeyPatch) -> None:
     large = batch(bytes(1 << 19), compression=codec)
     taken: list[int] = []
 

@@ -26,7 +26,7 @@ records = st.lists(st.tuples(st.integers(0, 2**44), binary, binary, headers), mi
 @pytest.mark.parametrize(("magic", "codec"), FORMATS)
 @given(given_records=records, base_offset=st.integers(0, 2**50))
 @settings(max_examples=25, deadline=None)
-def test_what_is_built_is_read_back(magic: int, codec: Compression, given_records: list, base_offset: int) -> None:
+def test_built_batches_are_read_back(magic: int, codec: Compression, given_records: list, base_offset: int) -> None:
     builder = BatchBuilder(magic, codec, size_limit=1000)
     expected: list[Record] = []
     for index, (timestamp, key, value, with_headers) in enumerate(given_records):
@@ -58,7 +58,7 @@ def test_a_batch_can_be_built_again_with_another_state() -> None:
 
 
 @pytest.mark.parametrize("codec", [Compression.NONE, Compression.LZ4, Compression.ZSTD])
-def test_a_builder_begins_another_batch_and_leaves_alone_what_it_handed_over(codec: Compression) -> None:
+def test_a_builder_starts_another_batch_without_changing_the_first(codec: Compression) -> None:
     builder = BatchBuilder(2, codec, size_limit=1 << 20)
     handed = []
     for number in range(3):
@@ -106,7 +106,7 @@ def test_a_record_with_room_never_makes_the_batch_larger_than_its_limit() -> Non
         (b"k" * 20, b"v" * 40, [("header", b"h" * 60)]),
     ],
 )
-def test_room_is_asked_for_what_a_record_takes_at_the_most(
+def test_has_room_for_uses_the_maximum_size_of_a_record(
     key: bytes | None, value: bytes | None, pairs: list[tuple[str, bytes | None]] | None
 ) -> None:
     encoded = encode_headers(pairs)[0] if pairs else None
@@ -123,7 +123,7 @@ def test_room_is_asked_for_what_a_record_takes_at_the_most(
     assert size <= fitting[0] <= size + 40
 
 
-def test_appending_if_there_is_room_makes_the_same_batch() -> None:
+def test_append_if_room_builds_the_same_batch() -> None:
     one, other = BatchBuilder(size_limit=3000), BatchBuilder(size_limit=3000)
     headers = [("header", b"h"), ("null", None)]
     for number in itertools.count():
@@ -139,7 +139,7 @@ def test_appending_if_there_is_room_makes_the_same_batch() -> None:
     assert other.build() == one.build()
 
 
-def test_appending_at_once_makes_the_same_batch_and_leaves_the_rest_to_the_other_way() -> None:
+def test_append_in_place_builds_the_same_batch() -> None:
     one, other = BatchBuilder(size_limit=9000), BatchBuilder(size_limit=9000)
     at_once = 0
     for number in itertools.count():
@@ -158,7 +158,7 @@ def test_appending_at_once_makes_the_same_batch_and_leaves_the_rest_to_the_other
     assert other.build() == one.build()
 
 
-def test_what_more_is_to_be_done_for_than_copying_is_not_appended_at_once() -> None:
+def test_append_in_place_refuses_records_that_need_more_than_copying() -> None:
     builder = BatchBuilder(size_limit=1000)
     assert builder.append_in_place(1, None, b"first", None) == -1
     builder.append(1, None, b"first")
@@ -172,7 +172,7 @@ def test_what_more_is_to_be_done_for_than_copying_is_not_appended_at_once() -> N
 
 
 @pytest.mark.parametrize("codec", [Compression.GZIP, Compression.LZ4])
-def test_a_batch_that_was_compressed_before_is_the_same(codec: Compression) -> None:
+def test_compressing_ahead_builds_the_same_batch(codec: Compression) -> None:
     builder = BatchBuilder(compression=codec, size_limit=10_000)
     builder.append(1, b"key", b"value" * 100, ())
     plain = builder.build(producer_id=5, producer_epoch=1, base_sequence=9)
@@ -186,7 +186,7 @@ def test_a_batch_that_was_compressed_before_is_the_same(codec: Compression) -> N
 
 
 @pytest.mark.parametrize(("magic", "codec"), [(2, Compression.NONE), (1, Compression.GZIP)])
-def test_what_cannot_be_compressed_before_is_left_to_building(magic: int, codec: Compression) -> None:
+def test_errors_of_compressing_ahead_are_raised_by_build(magic: int, codec: Compression) -> None:
     builder = BatchBuilder(magic, codec)
     builder.append(1, b"key", b"value", ())
     assert not builder.can_compress
@@ -201,7 +201,7 @@ def test_the_first_record_has_room_whatever_its_size() -> None:
     assert builder.count == 1
 
 
-def test_old_formats_take_records_if_there_is_room_but_no_headers() -> None:
+def test_old_formats_accept_records_but_no_headers() -> None:
     builder = BatchBuilder(magic=1, size_limit=300)
     with pytest.raises(UnsupportedForMessageFormatError):
         builder.append_if_room(1, None, b"v", encode_headers([("k", b"v")])[0])
@@ -209,7 +209,7 @@ def test_old_formats_take_records_if_there_is_room_but_no_headers() -> None:
     assert rows(decode_batches(builder.build())) == [(0, 1, b"k", b"v", [])]
 
 
-def test_bytes_like_keys_and_values_are_taken() -> None:
+def test_bytes_like_keys_and_values_are_accepted() -> None:
     builder = BatchBuilder()
     builder.append(1, bytearray(b"k"), memoryview(b"value")[1:3])
     assert rows(decode_batches(builder.build())) == [(0, 1, b"k", b"al", [])]
@@ -219,7 +219,7 @@ def test_bytes_like_keys_and_values_are_taken() -> None:
     ("key", "value", "with_headers"),
     [("k", b"v", ()), (b"k", "v", ()), (b"k", 7, ()), (b"k", b"v", [(b"h", b"v")]), (b"k", b"v", [("h", "v")])],
 )
-def test_what_is_not_serialized_is_refused(key: object, value: object, with_headers: object) -> None:
+def test_unserialized_values_are_refused(key: object, value: object, with_headers: object) -> None:
     builder = BatchBuilder()
     with pytest.raises(TypeError, match="Expected the"):
         builder.append(1, key, value, with_headers)  # type: ignore[arg-type]
@@ -227,7 +227,7 @@ def test_what_is_not_serialized_is_refused(key: object, value: object, with_head
 
 
 @pytest.mark.parametrize("timestamp", [-2, 1 << 62])
-def test_a_timestamp_that_cannot_be_is_refused(timestamp: int) -> None:
+def test_an_impossible_timestamp_is_refused(timestamp: int) -> None:
     with pytest.raises(ValueError, match="timestamp"):
         BatchBuilder().append(timestamp, None, b"v")
 
@@ -278,7 +278,7 @@ def test_timestamps_may_go_back() -> None:
 
 
 @pytest.mark.parametrize("timestamp", [-1, MAX_TIMESTAMP])
-def test_the_first_and_the_last_timestamp_are_taken(timestamp: int) -> None:
+def test_the_smallest_and_largest_timestamps_are_accepted(timestamp: int) -> None:
     one, other = BatchBuilder(), BatchBuilder()
     one.append(timestamp, None, b"v")
     assert other.append_if_room(timestamp, None, b"v", None) == 0
@@ -286,7 +286,7 @@ def test_the_first_and_the_last_timestamp_are_taken(timestamp: int) -> None:
     assert one.max_timestamp == other.max_timestamp == timestamp
 
 
-def test_room_is_asked_for_36_bytes_beside_the_key_and_the_value() -> None:
+def test_a_record_may_need_36_bytes_more_than_key_and_value() -> None:
     for limit, fits in ((200, True), (199, False)):
         builder = BatchBuilder(size_limit=limit)
         builder.append(0, None, b"first")
@@ -295,7 +295,7 @@ def test_room_is_asked_for_36_bytes_beside_the_key_and_the_value() -> None:
 
 
 @pytest.mark.parametrize("timestamp", [-2, MAX_TIMESTAMP + 1])
-def test_a_timestamp_that_cannot_be_is_refused_where_there_is_room_too(timestamp: int) -> None:
+def test_append_if_room_refuses_an_impossible_timestamp(timestamp: int) -> None:
     builder = BatchBuilder()
     with pytest.raises(ValueError, match="timestamp"):
         builder.append_if_room(timestamp, None, b"v", None)
@@ -303,7 +303,7 @@ def test_a_timestamp_that_cannot_be_is_refused_where_there_is_room_too(timestamp
     assert builder.append_if_room(1, None, b"v", None) == 0
 
 
-def test_the_first_and_the_last_timestamp_are_appended_at_once_and_no_others() -> None:
+def test_append_in_place_accepts_only_valid_timestamps() -> None:
     builder = BatchBuilder()
     builder.append(5, None, b"first")
     timestamps = (-1, MAX_TIMESTAMP, -2, MAX_TIMESTAMP + 1, 0)
@@ -312,7 +312,7 @@ def test_the_first_and_the_last_timestamp_are_appended_at_once_and_no_others() -
 
 
 @pytest.mark.parametrize(("key", "value"), [(None, None), (b"", b""), (b"key", None), (None, b"value")])
-def test_a_record_is_appended_into_room_that_just_suffices(key: bytes | None, value: bytes | None) -> None:
+def test_a_record_is_appended_into_exactly_sufficient_room(key: bytes | None, value: bytes | None) -> None:
     first = BatchBuilder()
     first.append(0, None, b"first")
     needed = first.size_in_bytes + 36 + len(key or b"") + len(value or b"")

@@ -11,7 +11,7 @@ from kafka.record import BatchBuilder, decode_batches
 
 
 @pytest.mark.skipif(_variant.variant() != "compiled", reason="plain Python cannot take objects from the collector")
-def test_records_without_deserializers_are_nothing_to_the_garbage_collector() -> None:
+def test_records_without_deserializers_are_not_tracked_by_the_garbage_collector() -> None:
     builder = BatchBuilder()
     builder.append(1_000, b"key", b"value")
     builder.append(1_000, None, b"value", [("name", b"header")])
@@ -26,7 +26,7 @@ def test_records_without_deserializers_are_nothing_to_the_garbage_collector() ->
 
 
 @pytest.mark.parametrize("enabled", [True, False])
-def test_making_records_leaves_the_garbage_collector_as_it_was(enabled: bool) -> None:
+def test_creating_records_restores_the_garbage_collector(enabled: bool) -> None:
     builder = BatchBuilder()
     for number in range(2000):
         builder.append(1, b"key", b"%d" % number)

@@ -8,7 +8,7 @@ from kafka.record.integers import put_varint, read_int16, read_int32, read_int64
 
 
 @pytest.mark.parametrize(("read", "size"), [(read_int16, 2), (read_int32, 4), (read_int64, 8)])
-def test_numbers_of_fixed_size_are_signed_and_read_where_they_stand(read: object, size: int) -> None:
+def test_fixed_size_integers_are_signed_and_read_at_their_position(read: object, size: int) -> None:
     most = (1 << 8 * size - 1) - 1
     for value in (0, 1, -1, -2, 255, 256, most, -most - 1):
         if -most - 1 <= value <= most:
@@ -32,7 +32,7 @@ def test_numbers_of_fixed_size_are_signed_and_read_where_they_stand(read: object
         (-(2**63), "ffffffffffffffffff01"),
     ],
 )
-def test_numbers_of_variable_length(value: int, encoded: str) -> None:
+def test_varints(value: int, encoded: str) -> None:
     out = bytearray(20)
     end = put_varint(memoryview(out), 3, value)
     assert bytes(out) == bytes(3) + bytes.fromhex(encoded) + bytes(20 - end)
@@ -43,6 +43,6 @@ def test_numbers_of_variable_length(value: int, encoded: str) -> None:
 
 
 @pytest.mark.parametrize("encoded", ["ff" * 9 + "02", "ff" * 9 + "80" + "00", "80" * 11])
-def test_a_number_of_more_than_64_bits_is_none(encoded: str) -> None:
+def test_a_varint_of_more_than_64_bits_is_invalid(encoded: str) -> None:
     data = bytes.fromhex(encoded)
     assert read_varint(data, 0, len(data)) == (0, -1)

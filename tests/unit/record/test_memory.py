@@ -16,7 +16,7 @@ def test_a_view_has_the_size_asked_for_and_is_writable(size: int) -> None:
     assert (len(view), bytes(view)) == (size, b"x" * size)
 
 
-def test_memory_that_is_looked_at_is_not_handed_out_again() -> None:
+def test_memory_with_views_is_not_reused() -> None:
     parts = []
     for number in range(200):
         view = allocate(LARGE + number)
@@ -29,13 +29,13 @@ def test_memory_that_is_looked_at_is_not_handed_out_again() -> None:
 @pytest.mark.parametrize(
     ("size", "used"), [(LARGE, LARGE), (LARGE, LARGE - 1), (LARGE, 10), (LARGE, 0), (100, 3), (1, 0)]
 )
-def test_what_is_cut_keeps_its_beginning(size: int, used: int) -> None:
+def test_a_cut_view_keeps_its_beginning(size: int, used: int) -> None:
     view = allocate(size)
     view[:] = (b"0123456789" * (size // 10 + 1))[:size]
     assert bytes(cut(view, used)) == (b"0123456789" * (size // 10 + 1))[:used]
 
 
-def test_a_small_rest_does_not_hold_much_memory() -> None:
+def test_a_small_cut_does_not_keep_large_memory() -> None:
     kept = [cut(allocate(1 << 20), 100) for _ in range(10)]
     assert all(len(memoryview(view.obj)) < LARGE for view in kept)
 
@@ -51,9 +51,7 @@ def test_a_small_rest_does_not_hold_much_memory() -> None:
         (1000, 0, False),
     ],
 )
-def test_only_what_would_hold_more_than_twice_its_size_of_large_memory_is_copied(
-    size: int, used: int, is_copied: bool
-) -> None:
+def test_only_cuts_below_half_of_large_memory_are_copied(size: int, used: int, is_copied: bool) -> None:
     view = allocate(size)
     smaller = cut(view, used)
     assert len(smaller) == used

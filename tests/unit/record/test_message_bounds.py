@@ -52,7 +52,7 @@ both = pytest.mark.parametrize("magic", [0, 1])
 
 @both
 @pytest.mark.parametrize("compressed", [False, True])
-def test_empty_keys_and_values_are_none_that_are_null(magic: int, compressed: bool) -> None:
+def test_empty_keys_and_values_are_not_null(magic: int, compressed: bool) -> None:
     pairs = [(b"", b""), (None, None), (b"k", None), (None, b"v"), (b"", b"v"), (b"k", b"")]
     parts = [message(magic, number, *pair) for number, pair in enumerate(pairs)]
     data = wrapped(magic, *parts, offset=5) if compressed else b"".join(parts)
@@ -80,7 +80,7 @@ def damaged(magic: int) -> list[tuple[bytes, str]]:
 
 @both
 @pytest.mark.parametrize("case", range(10))
-def test_lengths_that_cannot_be_are_refused(magic: int, case: int) -> None:
+def test_impossible_lengths_are_refused(magic: int, case: int) -> None:
     data, reason = damaged(magic)[case]
     for each in (data, message(magic, 0) + data, wrapped(magic, data), wrapped(magic, message(magic, 8), data)):
         with pytest.raises(CorruptRecordException, match=reason):
@@ -88,7 +88,7 @@ def test_lengths_that_cannot_be_are_refused(magic: int, case: int) -> None:
 
 
 @both
-def test_a_value_of_less_than_null_is_refused_where_nothing_else_is_wrong(magic: int) -> None:
+def test_a_value_size_below_minus_one_is_refused(magic: int) -> None:
     data = message(magic, 0, b"key", None)
     assert read(data)[0][3] is None
     with pytest.raises(CorruptRecordException, match=LENGTH):
@@ -96,7 +96,7 @@ def test_a_value_of_less_than_null_is_refused_where_nothing_else_is_wrong(magic:
 
 
 @both
-def test_a_message_inside_is_of_its_wrappers_magic_and_not_compressed_itself(magic: int) -> None:
+def test_an_inner_message_has_its_wrappers_magic_and_no_compression(magic: int) -> None:
     good = message(magic, 9, b"k", b"v")
     assert [row[2] for row in read(wrapped(magic, good))] == [b"k"]
     other = message(1 - magic, 9, b"some key", b"value")
@@ -107,13 +107,13 @@ def test_a_message_inside_is_of_its_wrappers_magic_and_not_compressed_itself(mag
 
 
 @pytest.mark.parametrize("time", [MAX_OFFSET, -MAX_OFFSET, -1, 0])
-def test_the_furthest_timestamps_are_taken(time: int) -> None:
+def test_the_extreme_timestamps_are_accepted(time: int) -> None:
     assert [row[1] for row in read(message(1, 3, time=time))] == [time]
     assert [row[1] for row in read(wrapped(1, message(1, 9, time=time)))] == [time]
 
 
 @pytest.mark.parametrize("time", [MAX_OFFSET + 1, -MAX_OFFSET - 1])
-def test_a_timestamp_that_cannot_be_is_refused(time: int) -> None:
+def test_an_impossible_timestamp_is_refused(time: int) -> None:
     for data in (message(1, 3, time=time), wrapped(1, message(1, 9, time=time))):
         with pytest.raises(CorruptRecordException, match=DELTA):
             read(data)
@@ -123,7 +123,7 @@ def test_a_timestamp_that_cannot_be_is_refused(time: int) -> None:
 
 
 @pytest.mark.parametrize("time", [MAX_OFFSET, -MAX_OFFSET, 77])
-def test_the_append_time_of_the_message_around_them_is_that_of_all(time: int) -> None:
+def test_the_append_time_of_the_outer_message_applies_to_all(time: int) -> None:
     data = wrapped(1, message(1, 0, time=5), message(1, 1, time=6), attributes=9, time=time)
     assert [row[:2] for row in read(data)] == [(8, time), (9, time)]
     (header,) = batch_headers(data)
@@ -131,14 +131,14 @@ def test_the_append_time_of_the_message_around_them_is_that_of_all(time: int) ->
 
 
 @pytest.mark.parametrize("offset", [MAX_OFFSET + 1, -MAX_OFFSET - 1])
-def test_an_offset_inside_that_cannot_be_is_refused(offset: int) -> None:
+def test_an_impossible_inner_offset_is_refused(offset: int) -> None:
     with pytest.raises(CorruptRecordException, match=DELTA):
         read(wrapped(1, message(1, 0), message(1, offset), message(1, 2)))
 
 
 @both
 @pytest.mark.parametrize("offset", [0, MAX_OFFSET - 1])
-def test_the_first_and_the_last_offset_are_taken(magic: int, offset: int) -> None:
+def test_the_smallest_and_largest_offsets_are_accepted(magic: int, offset: int) -> None:
     assert [row[0] for row in read(message(magic, offset))] == [offset]
     assert [row[0] for row in read(wrapped(magic, message(magic, offset), offset=offset))] == [offset]
 
@@ -148,9 +148,7 @@ def test_the_first_and_the_last_offset_are_taken(magic: int, offset: int) -> Non
     ("start", "stop", "expected"),
     [(0, 99, [6, 7, 8, 9]), (6, 10, [6, 7, 8, 9]), (7, 9, [7, 8]), (9, 10, [9]), (6, 7, [6]), (9, 9, []), (10, 99, [])],
 )
-def test_messages_between_two_offsets_are_kept_the_first_included(
-    magic: int, start: int, stop: int, expected: list[int]
-) -> None:
+def test_messages_from_start_to_stop_offset_are_kept(magic: int, start: int, stop: int, expected: list[int]) -> None:
     alone = b"".join(message(magic, offset, None, b"v") for offset in (6, 7, 8, 9))
     inner = (6, 7, 8, 9) if magic == 0 else (0, 1, 2, 3)
     together = wrapped(magic, *(message(magic, offset, None, b"v") for offset in inner))
@@ -159,13 +157,13 @@ def test_messages_between_two_offsets_are_kept_the_first_included(
         assert [row[0] for row in rows(columns)] == expected
 
 
-def test_offsets_inside_count_from_the_last_in_magic_1_and_stand_as_they_are_in_magic_0() -> None:
+def test_inner_offsets_are_relative_in_magic_1_and_absolute_in_magic_0() -> None:
     assert [row[0] for row in read(wrapped(1, message(1, 3), message(1, 5)))] == [7, 9]
     assert [row[0] for row in read(wrapped(0, message(0, 8), message(0, 9)))] == [8, 9]
 
 
 @both
-def test_a_message_that_is_cut_off_is_left_out_and_the_ones_before_are_read(magic: int) -> None:
+def test_a_truncated_message_is_ignored(magic: int) -> None:
     one = message(magic, 4, None, b"v")
     for cut in (1, len(one) - 1):
         columns = decode_batches(one + message(magic, 5, None, b"w")[:-cut])
@@ -174,7 +172,7 @@ def test_a_message_that_is_cut_off_is_left_out_and_the_ones_before_are_read(magi
         assert columns.next_offset == 5
 
 
-def test_an_offset_inside_may_be_as_low_as_it_goes() -> None:
+def test_an_inner_offset_may_be_minimal() -> None:
     data = wrapped(1, message(1, -MAX_OFFSET, b"low"), message(1, 9, b"last"))
     assert [row[2] for row in read(data)][-1] == b"last"
 

@@ -18,20 +18,20 @@ def test_rows_keep_their_order_within_a_group() -> None:
     assert grouped([1, 0, 1, 2, 0], [4, 2, 1, 2], 3) == [[4, 1], [2, 2], []]
 
 
-def test_nothing_is_sorted_into_empty_groups() -> None:
+def test_empty_groups_get_no_rows() -> None:
     assert grouped([], [], 2) == [[], []]
     assert grouped([], [], 0) == []
     assert grouped([0, 1], [], 2) == [[], []]
 
 
 @pytest.mark.parametrize("row", [-1, 3, 4, 2**31 - 1, -(2**31)])
-def test_a_row_that_is_not_there_is_refused(row: int) -> None:
+def test_a_missing_row_is_refused(row: int) -> None:
     with pytest.raises(ValueError, match=f"Expected 3 rows assigned to one of 2 groups each, row {row} is not"):
         grouped([0, 1, 0], [0, row, 1], 2)
 
 
 @pytest.mark.parametrize("group", [-1, 2, 3, 2**31 - 1, -(2**31)])
-def test_a_group_that_is_not_there_is_refused(group: int) -> None:
+def test_a_missing_group_is_refused(group: int) -> None:
     with pytest.raises(ValueError, match="Expected 3 rows assigned to one of 2 groups each, row 1 is not"):
         grouped([0, group, 0], [0, 1], 2)
     assert grouped([0, group, 0], [0, 2], 2) == [[0, 2], []]
@@ -52,7 +52,7 @@ def test_one_group_takes_all() -> None:
 
 
 @pytest.mark.parametrize(("groups", "start"), [(0, 0), (-1, 0), (3, -1)])
-def test_turns_without_a_group_are_refused(groups: int, start: int) -> None:
+def test_round_robin_without_groups_is_refused(groups: int, start: int) -> None:
     with pytest.raises(ValueError, match=f"at least one group, got {groups}, beginning with {start}"):
         fill_round_robin(array("i", [-1]), groups, start)
 

@@ -27,7 +27,7 @@ def parts(decoder: BatchDecoder, max_bytes: int) -> list[Columns]:
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 @pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP, Compression.SNAPPY, Compression.LZ4])
-def test_parts_have_together_what_the_whole_has(magic: int, codec: Compression) -> None:
+def test_parts_together_equal_the_whole(magic: int, codec: Compression) -> None:
     data = b"".join(
         batch(*[b"%d" % n * 40 for n in range(first, first + 10)], base_offset=first, magic=magic, compression=codec)
         for first in range(0, 200, 10)
@@ -43,7 +43,7 @@ def test_parts_have_together_what_the_whole_has(magic: int, codec: Compression) 
 
 
 @pytest.mark.parametrize("codec", list(Compression))
-def test_a_part_keeps_to_its_bound_and_has_at_least_one_batch(codec: Compression) -> None:
+def test_a_part_respects_its_bound_and_has_at_least_one_batch(codec: Compression) -> None:
     data = b"".join(batch(bytes(30_000), base_offset=n, compression=codec) for n in range(100))
     found = parts(BatchDecoder(data), 1_000_000)
     assert sum(map(len, found)) == 100
@@ -52,7 +52,7 @@ def test_a_part_keeps_to_its_bound_and_has_at_least_one_batch(codec: Compression
     assert [len(columns) for columns in parts(BatchDecoder(data), 1)] == [1] * 100
 
 
-def test_a_part_whose_batches_compress_better_than_its_first_grows() -> None:
+def test_a_part_grows_if_later_batches_compress_better() -> None:
     first = batch(random.Random(1).randbytes(20_000), compression=Compression.GZIP)
     builder = BatchBuilder(2, Compression.GZIP)
     for _ in range(2000):
@@ -67,7 +67,7 @@ def test_a_part_whose_batches_compress_better_than_its_first_grows() -> None:
     assert records[-1].checksum is not None
 
 
-def test_gzip_of_several_members_decodes_where_less_was_expected() -> None:
+def test_gzip_with_several_members_exceeds_the_estimate() -> None:
     plain = batch(*[b"value %d" % n * 20 for n in range(100)])
     body = plain[61:]
     packed = gzip.compress(body[:10_000]) + gzip.compress(body[10_000:])
@@ -78,7 +78,7 @@ def test_gzip_of_several_members_decodes_where_less_was_expected() -> None:
     assert rows(decode_batches(bytes(data), check_crcs=False)) == rows(decode_batches(plain))
 
 
-def test_transactions_that_were_aborted_stay_so_from_part_to_part() -> None:
+def test_aborted_transactions_continue_across_parts() -> None:
     data = (
         batch(b"aborted", producer_id=7, transactional=True)
         + batch(b"aborted too", base_offset=1, producer_id=7, transactional=True)
@@ -92,7 +92,7 @@ def test_transactions_that_were_aborted_stay_so_from_part_to_part() -> None:
 
 
 @pytest.mark.parametrize("damage_at", [-1, 69])
-def test_what_comes_before_damage_is_a_part_and_the_decoder_stays_there(damage_at: int) -> None:
+def test_batches_before_damage_form_a_part_and_the_decoder_stays_there(damage_at: int) -> None:
     broken = bytearray(batch(b"x", b"broken", base_offset=2))
     broken[damage_at] ^= 0x55
     decoder = BatchDecoder(batch(b"a", b"b") + bytes(broken) + batch(b"c", base_offset=4), check_crcs=damage_at < 0)
@@ -105,7 +105,7 @@ def test_what_comes_before_damage_is_a_part_and_the_decoder_stays_there(damage_a
         assert (len(columns), columns.bytes_consumed) == (0, 0)
 
 
-def test_a_batch_that_compaction_has_emptied_moves_the_position_only() -> None:
+def test_an_empty_compacted_batch_only_moves_the_position() -> None:
     empty = bytearray(batch(b"a", b"b", base_offset=5)[:61])
     empty[8:12] = (61 - 12).to_bytes(4, "big")
     empty[57:61] = bytes(4)

@@ -57,7 +57,7 @@ def refused(data: bytes, reason: str) -> None:
         read(data)
 
 
-def test_what_is_written_here_is_what_the_builder_writes() -> None:
+def test_the_test_encoder_equals_the_builder() -> None:
     builder = BatchBuilder()
     builder.append(1000, b"k", b"v", [("h", b"x"), ("n", None)])
     data = batch_of(record(0, 0, 1, b"k", 1, b"v", headers=b"\x02h\x02x\x02n\x01", count=2))
@@ -65,12 +65,12 @@ def test_what_is_written_here_is_what_the_builder_writes() -> None:
     assert read(data) == [(40, 1000, b"k", b"v", [("h", b"x"), ("n", None)])]
 
 
-def test_empty_keys_and_values_are_none_that_are_null() -> None:
+def test_empty_keys_and_values_are_not_null() -> None:
     data = batch_of(record(0, 0, 0, 0), record(0, 1, -1, -1), record(0, 2, 1, b"k", -1), record(0, 3, -1, 1, b"v"))
     assert [row[2:4] for row in read(data)] == [(b"", b""), (None, None), (b"k", None), (None, b"v")]
 
 
-def test_headers_may_be_as_small_as_can_be() -> None:
+def test_the_smallest_headers_are_valid() -> None:
     data = batch_of(
         record(0, 0, -1, -1, headers=b"\x00\x01", count=1),
         record(0, 1, -1, -1, headers=b"\x00\x00" + b"\x02k\x01" + b"\x00\x02v", count=3),
@@ -98,7 +98,7 @@ def test_headers_may_be_as_small_as_can_be() -> None:
         pytest.param(b"\x00\x50vvvv", 1, id="a value that is longer than the rest"),
     ],
 )
-def test_headers_that_cannot_be_are_refused(headers: bytes, count: int) -> None:
+def test_impossible_headers_are_refused(headers: bytes, count: int) -> None:
     refused(batch_of(record(0, 0, -1, -1, headers=headers, count=count), small(1), small(2)), HEADERS)
 
 
@@ -124,7 +124,7 @@ def test_headers_that_cannot_be_are_refused(headers: bytes, count: int) -> None:
         pytest.param(batch_of(small(), after=b"\0"), SIZE, id="a byte behind the last record"),
     ],
 )
-def test_records_that_cannot_be_are_refused(data: bytes, reason: str) -> None:
+def test_impossible_records_are_refused(data: bytes, reason: str) -> None:
     refused(data, reason)
 
 
@@ -138,7 +138,7 @@ def test_a_record_that_is_longer_than_the_batch_is_refused() -> None:
     assert len(read(bytes(data))) == 2
 
 
-def test_the_furthest_offset_and_timestamp_are_taken() -> None:
+def test_the_largest_offset_and_timestamp_are_accepted() -> None:
     data = batch_of(small(0, MAX_OFFSET), small(1, -MAX_OFFSET), small(7, 5), base_timestamp=0, last_delta=7)
     assert [row[:2] for row in read(data)] == [(40, MAX_OFFSET), (41, -MAX_OFFSET), (47, 5)]
 
@@ -154,7 +154,7 @@ def test_the_furthest_offset_and_timestamp_are_taken() -> None:
         (43, 44, [43]),
     ],
 )
-def test_records_between_two_offsets_are_kept_the_first_included(start: int, stop: int, expected: list[int]) -> None:
+def test_records_from_start_to_stop_offset_are_kept(start: int, stop: int, expected: list[int]) -> None:
     data = batch_of(
         small(0),
         record(0, 1, 1, b"k", -1),

@@ -32,12 +32,12 @@ def test_grows_with_what_is_written(size: int) -> None:
 
 
 @pytest.mark.parametrize("headers", [{"k": b"v"}, "kv", ["kv"], [("k",)], [(b"k", b"v")], [("k", "v")], [("k", 1)]])
-def test_refuses_what_are_no_headers(headers: Any) -> None:
+def test_refuses_invalid_headers(headers: Any) -> None:
     with pytest.raises(TypeError, match="Expected"):
         encode_headers(headers)
 
 
-def test_the_bytes_of_a_subclass_are_what_they_are_not_what_it_says() -> None:
+def test_the_bytes_of_a_subclass_ignore_its_override() -> None:
     class Boasting(bytes):
         def __len__(self) -> int:
             return 100

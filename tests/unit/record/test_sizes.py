@@ -49,7 +49,7 @@ def _batch(values: int) -> bytes:
     return bytes(builder.build())
 
 
-def test_what_follows_is_guessed_batch_by_batch_until_the_room_is_full() -> None:
+def test_contents_are_estimated_batch_by_batch_up_to_the_room() -> None:
     one, two = _batch(1), _batch(2)
     view = memoryview(one + two)
     plain = [len(each) - 61 for each in (one, two)]
@@ -62,7 +62,7 @@ def test_what_follows_is_guessed_batch_by_batch_until_the_room_is_full() -> None
     assert expected_contents(view, len(view), 1.0, 1 << 40) == (0, 0)
 
 
-def test_many_batches_are_taken_to_be_like_the_first_sixty_four() -> None:
+def test_batches_are_assumed_to_be_like_the_first_sixty_four() -> None:
     one, two = _batch(1), _batch(2)
     plain = len(one) - 61
     assert expected_contents(memoryview(200 * one), 0, 1.0, 1 << 40) == (200 * plain, 200)
@@ -75,7 +75,7 @@ def test_many_batches_are_taken_to_be_like_the_first_sixty_four() -> None:
     assert expected_contents(memoryview(200 * one), 0, 1.0, 64 * plain) == (64 * plain, 64)
 
 
-def test_a_batch_that_says_more_records_than_it_has_bytes_for_is_not_believed() -> None:
+def test_an_impossible_number_of_records_is_not_trusted() -> None:
     batch = bytearray(_batch(1))
     batch[57:61] = (1 << 30).to_bytes(4, "big")
     plain, records = expected_contents(memoryview(batch), 0, 1.0, 1 << 40)
@@ -84,7 +84,7 @@ def test_a_batch_that_says_more_records_than_it_has_bytes_for_is_not_believed() 
     assert expected_contents(memoryview(batch), 0, 1.0, 1 << 40) == (plain, 0)
 
 
-def test_whole_batches_end_behind_the_offsets_of_the_last_one() -> None:
+def test_complete_batches_end_after_the_last_offset() -> None:
     batch = bytearray(_batch(3))
     batch[0:8] = (40).to_bytes(8, "big")
     batch[12:16] = (7).to_bytes(4, "big")

@@ -32,11 +32,11 @@ def test_keys_and_values_with_a_separator(columns: Columns, null: bytes) -> None
     assert lines(*columns.buffers, b"\n", b"::", null) == expected
 
 
-def test_no_record_is_no_line() -> None:
+def test_no_records_give_no_lines() -> None:
     assert lines(*decode_batches(b"").buffers, b"\n", b"=", b"") == b""
 
 
 @pytest.mark.parametrize(("first", "stop"), [(-1, 2), (0, 6), (3, 2), (6, 6)])
-def test_rows_that_are_not_there_are_refused(columns: Columns, first: int, stop: int) -> None:
+def test_missing_rows_are_refused(columns: Columns, first: int, stop: int) -> None:
     with pytest.raises(IndexError, match="Expected rows from 0 to 5"):
         lines(columns.buffers[0], first, stop, b"\n", None, b"")

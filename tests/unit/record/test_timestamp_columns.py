@@ -27,7 +27,7 @@ def test_a_missing_timestamp_is_found_wherever_it_is(times: tuple[int, ...], mis
     assert any_missing(column(*times)) is missing
 
 
-def test_a_part_of_a_column_is_looked_at_alone() -> None:
+def test_only_the_given_part_of_a_column_is_checked() -> None:
     assert not any_missing(column(-1, 5, 6, -1)[1:3])
 
 
@@ -53,7 +53,7 @@ def test_the_earliest_and_the_latest_time_are_found(times: tuple[int, ...], rows
     assert extremes(column(*times)) == rows
 
 
-def test_a_time_that_microseconds_cannot_hold_is_refused_with_its_record() -> None:
+def test_a_time_beyond_microseconds_is_refused_with_its_record() -> None:
     builder = BatchBuilder()
     for time in (1, 1_795_000_000_000_000_000):
         builder.append(time, None, b"value", [])
@@ -67,7 +67,7 @@ def test_a_time_that_microseconds_cannot_hold_is_refused_with_its_record() -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("schema", ["kafka", "spark"])
-def test_what_takes_much_memory_is_not_loaded_for_plain_records(schema: str) -> None:
+def test_plain_records_do_not_load_large_libraries(schema: str) -> None:
     program = f"""
 import sys
 from kafka.record import BatchBuilder, concat_arrow, decode_batches

@@ -36,7 +36,7 @@ def test_batches_of_apache_kafka_are_valid(sample: Sample) -> None:
 
 
 @pytest.mark.parametrize("codec", list(Compression))
-def test_what_the_records_say_is_told_whatever_the_header_says(codec: Compression) -> None:
+def test_actual_contents_are_returned_despite_the_header(codec: Compression) -> None:
     builder = BatchBuilder(2, codec)
     for timestamp in (2_000, 5_000, 3_000):
         builder.append(timestamp, b"key", b"value", [("name", None)])
@@ -46,7 +46,7 @@ def test_what_the_records_say_is_told_whatever_the_header_says(codec: Compressio
     assert contents(bytes(data)) == BatchContents(3, 5_000, False)
 
 
-def test_a_null_key_is_told() -> None:
+def test_a_null_key_is_reported() -> None:
     assert contents(batch(b"a", b"b")).has_null_keys
 
 
@@ -77,7 +77,7 @@ FIRST = 61
         (26, 0, "as many records as offsets"),
     ],
 )
-def test_records_that_do_not_fit_their_batch_are_refused(at: int, value: int, says: str) -> None:
+def test_records_inconsistent_with_their_batch_are_refused(at: int, value: int, says: str) -> None:
     with pytest.raises(InvalidRecordError, match=says):
         contents(changed(PLAIN, at, value))
 
@@ -100,7 +100,7 @@ def test_a_header_without_a_key_is_refused() -> None:
 
 
 @pytest.mark.parametrize("codec", [codec for codec in Compression if codec])
-def test_what_cannot_be_decompressed_or_is_too_much_is_refused(codec: Compression) -> None:
+def test_damaged_or_oversized_compressed_records_are_refused(codec: Compression) -> None:
     data = bytearray(batch(b"a" * 10_000, compression=codec))
     with pytest.raises(InvalidRecordError):
         contents(bytes(data), max_decompressed_size=5_000)
@@ -109,7 +109,7 @@ def test_what_cannot_be_decompressed_or_is_too_much_is_refused(codec: Compressio
         contents(bytes(data))
 
 
-def test_control_batches_and_old_formats_are_not_for_producers() -> None:
+def test_control_batches_and_old_formats_are_refused() -> None:
     for data in (control_batch(0, 7, commit=True), batch(b"a", magic=1)):
         with pytest.raises(InvalidRecordError):
             contents(data)

@@ -120,7 +120,7 @@ def play(scenario: Callable[[SubscribedClient], Awaitable[None]], **options: Any
     simulate(run)
 
 
-def test_the_broker_is_asked_at_once_and_names_the_client() -> None:
+def test_the_subscription_is_requested_immediately_and_names_the_client() -> None:
     async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         (request,) = world.cluster.requests(GET)
@@ -150,7 +150,7 @@ def test_the_first_push_is_spread_and_the_next_ones_keep_the_interval() -> None:
     assert max(firsts) - min(firsts) > 0.1
 
 
-def test_a_push_names_the_subscription_and_is_compressed_as_the_broker_likes_best() -> None:
+def test_a_push_uses_the_subscription_id_and_preferred_codec() -> None:
     async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.sent = 4.0
@@ -164,7 +164,7 @@ def test_a_push_names_the_subscription_and_is_compressed_as_the_broker_likes_bes
 
 
 @pytest.mark.parametrize(("accepted", "used"), [([], 0), ([3, 4], 3), ([2], 2), ([99, 1], 1), ([0], 0)])
-def test_codecs_that_are_not_known_are_passed_over(accepted: list[int], used: int) -> None:
+def test_unknown_codecs_are_ignored(accepted: list[int], used: int) -> None:
     async def scenario(world: SubscribedClient) -> None:
         world.subscription["accepted_compression_types"] = accepted
         await world.subscribed()
@@ -176,7 +176,7 @@ def test_codecs_that_are_not_known_are_passed_over(accepted: list[int], used: in
 
 
 @pytest.mark.parametrize(("delta", "values"), [(True, [3.0, 2.0]), (False, [3.0, 5.0])])
-def test_sums_are_counted_as_the_broker_asks(delta: bool, values: list[float]) -> None:
+def test_sums_use_the_requested_temporality(delta: bool, values: list[float]) -> None:
     async def scenario(world: SubscribedClient) -> None:
         world.subscription["delta_temporality"] = delta
         await world.subscribed()
@@ -189,7 +189,7 @@ def test_sums_are_counted_as_the_broker_asks(delta: bool, values: list[float]) -
     play(scenario)
 
 
-def test_without_a_subscription_nothing_is_pushed_and_the_broker_is_asked_at_its_interval() -> None:
+def test_without_subscribed_metrics_only_the_subscription_is_requested() -> None:
     async def scenario(world: SubscribedClient) -> None:
         world.subscription["requested_metrics"] = []
         await world.start()
@@ -206,7 +206,7 @@ def test_without_a_subscription_nothing_is_pushed_and_the_broker_is_asked_at_its
     play(scenario)
 
 
-def test_an_interval_of_nothing_is_five_minutes() -> None:
+def test_an_interval_of_0_means_five_minutes() -> None:
     async def scenario(world: SubscribedClient) -> None:
         world.subscription.update(push_interval_ms=0, requested_metrics=[])
         await world.start()
@@ -217,7 +217,7 @@ def test_an_interval_of_nothing_is_five_minutes() -> None:
 
 
 @pytest.mark.parametrize("error", [89, 117, -1], ids=["THROTTLING_QUOTA_EXCEEDED", "UNKNOWN_SUBSCRIPTION_ID", "other"])
-def test_a_refused_question_is_asked_again_after_the_interval(error: int) -> None:
+def test_a_refused_subscription_request_is_repeated_after_the_interval(error: int) -> None:
     async def scenario(world: SubscribedClient) -> None:
         world.cluster.script(GET, error)
         await world.start()
@@ -229,7 +229,7 @@ def test_a_refused_question_is_asked_again_after_the_interval(error: int) -> Non
 
 
 @pytest.mark.parametrize("error", [117, 76], ids=["UNKNOWN_SUBSCRIPTION_ID", "UNSUPPORTED_COMPRESSION_TYPE"])
-def test_a_subscription_that_has_changed_is_asked_for_at_once(error: int) -> None:
+def test_a_changed_subscription_is_requested_immediately(error: int) -> None:
     async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.cluster.script(PUSH, error)
@@ -249,7 +249,7 @@ def test_a_subscription_that_has_changed_is_asked_for_at_once(error: int) -> Non
 
 
 @pytest.mark.parametrize("error", [89, 118, -1, 29], ids=["THROTTLING", "TELEMETRY_TOO_LARGE", "unknown", "other"])
-def test_after_other_refusals_the_subscription_is_asked_for_after_the_interval(error: int, caplog) -> None:
+def test_other_errors_request_the_subscription_after_the_interval(error: int, caplog) -> None:
     async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.cluster.script(PUSH, error)
@@ -263,7 +263,7 @@ def test_after_other_refusals_the_subscription_is_asked_for_after_the_interval(e
     assert (caplog.text == "") == (error != 118)
 
 
-def test_what_was_too_large_is_half_as_large_the_next_time(caplog) -> None:
+def test_a_push_that_was_too_large_is_halved_the_next_time(caplog) -> None:
     async def scenario(world: SubscribedClient) -> None:
         names = [Metric(f"m-{number}", "", lambda of, now: 1.0) for number in range(100)]
         world.telemetry._metrics.add("producer-metrics", names, world)
@@ -279,7 +279,7 @@ def test_what_was_too_large_is_half_as_large_the_next_time(caplog) -> None:
     assert "metrics are left out" in record.getMessage()
 
 
-def test_no_more_is_pushed_than_the_broker_takes(caplog) -> None:
+def test_pushes_respect_the_size_limit(caplog) -> None:
     async def scenario(world: SubscribedClient) -> None:
         world.subscription["telemetry_max_bytes"] = 2_000
         names = [Metric(f"m-{number}", "", lambda of, now: 1.0) for number in range(100)]
@@ -294,7 +294,7 @@ def test_no_more_is_pushed_than_the_broker_takes(caplog) -> None:
     assert len(caplog.records) == 1
 
 
-def test_very_many_metrics_are_put_together_beside_the_loop() -> None:
+def test_many_metrics_are_collected_in_a_thread() -> None:
     async def scenario(world: SubscribedClient) -> None:
         loop: Any = asyncio.get_running_loop()
         calls: list[str] = []
@@ -316,7 +316,7 @@ def test_very_many_metrics_are_put_together_beside_the_loop() -> None:
 
 @pytest.mark.parametrize("error", [42, 87, 35], ids=["INVALID_REQUEST", "INVALID_RECORD", "UNSUPPORTED_VERSION"])
 @pytest.mark.parametrize("api", [GET, PUSH])
-def test_what_the_broker_does_not_understand_ends_it(api: str, error: int, caplog) -> None:
+def test_unsupported_requests_disable_telemetry(api: str, error: int, caplog) -> None:
     async def scenario(world: SubscribedClient) -> None:
         world.cluster.script(api, error)
         await world.start()
@@ -330,7 +330,7 @@ def test_what_the_broker_does_not_understand_ends_it(api: str, error: int, caplo
 
 
 @pytest.mark.parametrize(("code", "error"), [(42, InvalidRequestError), (31, ClusterAuthorizationFailedError)])
-def test_who_waits_for_an_id_is_told_at_once_why_none_will_come(code: int, error: type[Exception]) -> None:
+def test_waiting_for_an_id_fails_immediately_if_none_will_come(code: int, error: type[Exception]) -> None:
     async def scenario(world: SubscribedClient) -> None:
         world.cluster.script(GET, code)
         await world.start()
@@ -360,7 +360,7 @@ def test_an_unexpected_error_is_survived_and_logged_once(caplog) -> None:
 
 
 @pytest.mark.parametrize("answer", [SILENCE, KafkaConnectionError("lost")])
-def test_a_lost_connection_is_no_end_and_sums_are_not_counted_twice(answer: Any) -> None:
+def test_telemetry_survives_a_lost_connection_without_double_counting(answer: Any) -> None:
     async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.sent = 4.0
@@ -375,7 +375,7 @@ def test_a_lost_connection_is_no_end_and_sums_are_not_counted_twice(answer: Any)
     play(scenario)
 
 
-def test_no_connection_is_opened_and_another_broker_does_as_well() -> None:
+def test_no_connection_is_opened_and_any_connected_broker_is_used() -> None:
     async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.cluster.cut(1)
@@ -390,7 +390,7 @@ def test_no_connection_is_opened_and_another_broker_does_as_well() -> None:
     play(scenario, brokers=2)
 
 
-def test_a_cluster_without_these_apis_is_asked_nothing() -> None:
+def test_a_cluster_without_these_apis_gets_no_requests() -> None:
     async def scenario(world: SubscribedClient) -> None:
         world.cluster.takes_metrics = False
         await world.start()
@@ -403,7 +403,7 @@ def test_a_cluster_without_these_apis_is_asked_nothing() -> None:
     play(scenario)
 
 
-def test_it_begins_when_a_broker_that_has_them_is_connected() -> None:
+def test_telemetry_starts_when_a_supporting_broker_is_connected() -> None:
     async def scenario(world: SubscribedClient) -> None:
         world.cluster.down = {1}
         await world.cluster.start(in_background=True)
@@ -417,7 +417,7 @@ def test_it_begins_when_a_broker_that_has_them_is_connected() -> None:
     play(scenario)
 
 
-def test_it_is_off_where_the_program_says_so() -> None:
+def test_telemetry_can_be_disabled() -> None:
     async def scenario(world: SubscribedClient) -> None:
         await world.start()
         assert await world.after(1_000) == (0, 0)
@@ -428,7 +428,7 @@ def test_it_is_off_where_the_program_says_so() -> None:
     play(scenario, metrics_enabled=False)
 
 
-def test_an_id_that_does_not_come_in_time() -> None:
+def test_an_id_timeout() -> None:
     async def scenario(world: SubscribedClient) -> None:
         world.cluster.script(GET, 89)
         await world.start()
@@ -443,7 +443,7 @@ def test_an_id_that_does_not_come_in_time() -> None:
     play(scenario)
 
 
-def test_two_wait_for_one_id() -> None:
+def test_two_callers_wait_for_one_id() -> None:
     async def scenario(world: SubscribedClient) -> None:
         world.cluster.latency_s = 1.0
         await world.start()
@@ -471,7 +471,7 @@ def test_closing_pushes_once_more() -> None:
     play(scenario)
 
 
-def test_closing_while_a_push_is_under_way() -> None:
+def test_closing_during_a_push() -> None:
     async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.sent = 4.0
@@ -487,7 +487,7 @@ def test_closing_while_a_push_is_under_way() -> None:
 
 
 @pytest.mark.parametrize("when", ["never connected", "asked", "no subscription", "refused", "lost"])
-def test_closing_pushes_nothing_where_nothing_is_wanted(when: str) -> None:
+def test_closing_pushes_nothing_without_subscribed_metrics(when: str) -> None:
     async def scenario(world: SubscribedClient) -> None:
         if when == "no subscription":
             world.subscription["requested_metrics"] = []
@@ -511,7 +511,7 @@ def test_closing_pushes_nothing_where_nothing_is_wanted(when: str) -> None:
 
 
 @pytest.mark.parametrize(("limit_s", "waited_s"), [(None, LAST_PUSH_S), (100.0, LAST_PUSH_S), (0.25, 0.25), (0.0, 0.0)])
-def test_a_broker_that_is_silent_delays_closing_for_a_moment(limit_s: float | None, waited_s: float, caplog) -> None:
+def test_a_silent_broker_delays_closing_only_briefly(limit_s: float | None, waited_s: float, caplog) -> None:
     async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.cluster.serve(PUSH, lambda _: SILENCE)
@@ -523,7 +523,7 @@ def test_a_broker_that_is_silent_delays_closing_for_a_moment(limit_s: float | No
     assert caplog.text == ""
 
 
-def test_closing_that_is_cancelled_ends_it_all_the_same() -> None:
+def test_a_cancelled_close_ends_telemetry() -> None:
     async def scenario(world: SubscribedClient) -> None:
         await world.subscribed()
         world.cluster.serve(PUSH, lambda _: SILENCE)
@@ -545,7 +545,7 @@ def metric(name: str, value: Callable[[], float], measurable: Any = None) -> Kaf
     return KafkaMetric(MetricName(name, "app-metrics", tags={"shop": "x"}), measurable, MetricConfig())
 
 
-def test_metrics_of_the_program_are_read_where_its_functions_run() -> None:
+def test_registered_metrics_are_read_where_user_code_runs() -> None:
     async def scenario(world: SubscribedClient) -> None:
         orders = Total()
         depth, sold = metric("depth", lambda: 7.0), metric("sold", lambda: 0.0, orders)
@@ -571,7 +571,7 @@ def test_metrics_of_the_program_are_read_where_its_functions_run() -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError, SystemExit])
-def test_functions_of_the_program_that_hang_or_fail_hold_nothing_up(error: type[BaseException], caplog) -> None:
+def test_hanging_or_failing_registered_metrics_delay_nothing(error: type[BaseException], caplog) -> None:
     async def scenario(world: SubscribedClient) -> None:
         def fails() -> float:
             raise error("no value")
@@ -609,7 +609,7 @@ def test_metrics_of_the_client_are_not_replaced() -> None:
 
 
 @pytest.mark.parametrize("call", ["register", "unregister"])
-def test_what_is_no_metric_is_refused(call: str) -> None:
+def test_other_types_than_metrics_are_refused(call: str) -> None:
     async def scenario(world: SubscribedClient) -> None:
         with pytest.raises(TypeError, match="KafkaMetric"):
             getattr(world.telemetry, call)("records")

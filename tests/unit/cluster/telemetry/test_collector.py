@@ -52,7 +52,7 @@ def points_of(data: bytes) -> dict[tuple[str, ...], metrics_pb2.NumberDataPoint]
     }
 
 
-def test_names_are_those_of_kip_714_and_what_has_no_value_is_left_out():
+def test_names_follow_kip_714_and_missing_values_are_left_out():
     assert list(MeteredClient().push()) == [
         ("org.apache.kafka.producer.record.send.total",),
         ("org.apache.kafka.producer.record.size.avg",),
@@ -83,12 +83,12 @@ def test_nodes_topics_and_partitions_are_attributes_and_come_last():
         ((), set()),
     ],
 )
-def test_only_what_is_subscribed_to_is_pushed(prefixes, names):
+def test_only_subscribed_metrics_are_pushed(prefixes, names):
     found = MeteredClient().push(ALL._replace(prefixes=prefixes))
     assert {name.rpartition(".")[2] for (name,) in found} == names
 
 
-def test_a_prefix_of_the_users_for_groups_of_metrics_does_not_show():
+def test_a_user_prefix_of_metric_groups_is_not_sent():
     world = MeteredClient(Identity("admin-client", "producer"))
     assert all(name.startswith("org.apache.kafka.admin.client.record.") for (name,) in world.push())
 
@@ -111,7 +111,7 @@ def test_deltas_are_counted_from_the_last_push_that_arrived():
     assert world.push()[key].as_double == 18.0
 
 
-def test_a_sum_that_begins_anew_counts_from_there():
+def test_a_sum_that_restarts_counts_from_there():
     world = MeteredClient()
     key = ("org.apache.kafka.producer.record.send.total",)
     world.values["record-send-total"] = 10.0
@@ -129,7 +129,7 @@ def test_cumulative_sums_are_counted_from_the_start():
         assert (point.as_double, point.start_time_unix_nano) == (value, BEGAN)
 
 
-def test_a_sum_that_was_left_out_for_want_of_room_is_counted_on():
+def test_a_sum_that_did_not_fit_is_included_in_the_next_delta():
     world = MeteredClient()
     world.values["record-send-total"] = 10.0
     collected = world.collector.collect(ALL, (), 50)
@@ -145,20 +145,20 @@ def test_metrics_of_the_program_keep_their_group():
     assert found["org.apache.kafka.g.depth",].as_double == 1.0
 
 
-def test_what_is_not_wanted_is_not_read():
+def test_unwanted_metrics_are_not_read():
     world = MeteredClient()
     world.metrics.add("producer-metrics", [Metric("bad", "", lambda of, now: 1 / 0)], world)
     assert len(world.push(ALL._replace(prefixes=("org.apache.kafka.producer.record",)))) == 2
 
 
-def test_what_is_listed_late_is_pushed_too():
+def test_metrics_listed_late_are_pushed_too():
     world = MeteredClient()
     one = [world.metric("record-size-avg")]
     world.metrics.before_listing(lambda: world.metrics.add("producer-metrics", one, world, {"partition": "7"}))
     assert ("org.apache.kafka.producer.record.size.avg", "partition=7") in world.push()
 
 
-def test_nothing_is_told_with_metrics_disabled():
+def test_nothing_is_collected_with_metrics_disabled():
     world = MeteredClient()
     connection = replace(parse_producer({}).connection, metrics_enabled=False)
     world.metrics = ClientMetrics(connection, lambda: 0.0)

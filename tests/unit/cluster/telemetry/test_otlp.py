@@ -35,7 +35,7 @@ def test_a_gauge_has_its_value_time_and_attributes():
     ("delta", "temporality"),
     [(True, metrics_pb2.AGGREGATION_TEMPORALITY_DELTA), (False, metrics_pb2.AGGREGATION_TEMPORALITY_CUMULATIVE)],
 )
-def test_a_sum_says_since_when_and_how_it_is_counted(delta, temporality):
+def test_a_sum_has_its_start_time_and_temporality(delta, temporality):
     (metric,) = read(encode([Measured("a.total", {}, 7.0, True, NOW - 5)], {}, NOW, delta, ROOM).data)
     assert metric.WhichOneof("data") == "sum"
     assert metric.sum.is_monotonic
@@ -51,19 +51,19 @@ def test_values_of_one_name_are_points_of_one_metric():
     assert [attributes(point)["partition"] for point in metric.gauge.data_points] == [str(n) for n in range(300)]
 
 
-def test_the_resource_says_what_the_client_is():
+def test_the_resource_identifies_the_client():
     data = encode([Measured("m", {}, 0.0)], {"group_id": "g" * 200}, NOW, True, ROOM).data
     (resource,) = metrics_pb2.MetricsData.FromString(data).resource_metrics
     assert attributes(resource.resource) == {"group_id": "g" * 200}
 
 
-def test_text_that_cannot_be_sent_is_replaced():
+def test_unencodable_text_is_replaced():
     (metric,) = read(encode([Measured("m", {"topic": "\udcff"}, 1.0)], {}, NOW, True, ROOM).data)
     assert attributes(metric.gauge.data_points[0]) == {"topic": "?"}
 
 
 @pytest.mark.parametrize("room", [0, 100, 200, 333, 1000, 5_000, 20_000])
-def test_no_more_is_taken_than_there_is_room_for(room):
+def test_metrics_are_encoded_up_to_the_limit(room):
     given = [
         Measured(f"metric.{number % 7}", {"partition": str(number)}, 1.0, number % 2 == 0) for number in range(400)
     ]
@@ -80,5 +80,5 @@ def test_no_more_is_taken_than_there_is_room_for(room):
         assert len(data) >= room - 24 * 16
 
 
-def test_nothing_is_no_bytes():
+def test_no_metrics_encode_to_no_bytes():
     assert encode([], {"group_id": "g"}, NOW, True, ROOM) == (b"", 0)

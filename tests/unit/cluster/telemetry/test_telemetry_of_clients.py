@@ -58,7 +58,7 @@ async def until_nothing_is_left(loop: asyncio.AbstractEventLoop) -> None:
 @pytest.mark.parametrize("ends_by", ["close", "drop"])
 @pytest.mark.parametrize(("kind", "more"), SYNC)
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_a_client_of_the_shared_loop(kind: type[Any], more: dict[str, Any], ends_by: str, broker) -> None:
+def test_a_client_on_the_shared_loop(kind: type[Any], more: dict[str, Any], ends_by: str, broker) -> None:
     client = kind(**options(broker, more))
     client.client_instance_id(timeout_ms=20_000)
     if ends_by == "close":
@@ -72,7 +72,7 @@ def test_a_client_of_the_shared_loop(kind: type[Any], more: dict[str, Any], ends
 
 @pytest.mark.parametrize("ends_by", ["close", "drop", "cancel"])
 @pytest.mark.parametrize(("kind", "more"), ASYNC)
-async def test_a_client_of_the_programs_loop(kind: type[Any], more: dict[str, Any], ends_by: str, broker) -> None:
+async def test_a_client_on_the_programs_loop(kind: type[Any], more: dict[str, Any], ends_by: str, broker) -> None:
     client = kind(**options(broker, more))
     await client.start()
     await client.client_instance_id(timeout_ms=20_000)

@@ -29,7 +29,7 @@ from unit.producer.producing_cluster import Fault, ProducingCluster
 from unit.virtual_loop import simulate
 
 
-def test_memory_is_bounded_and_senders_wait_their_turn() -> None:
+def test_memory_is_bounded_and_senders_wait_in_order() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 2})
         cluster.latency_s = 0.05
@@ -48,7 +48,7 @@ def test_memory_is_bounded_and_senders_wait_their_turn() -> None:
     simulate(scenario)
 
 
-def test_nobody_lingers_while_somebody_waits_for_memory() -> None:
+def test_lingering_ends_while_a_sender_waits_for_memory() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 8})
         async with producing(cluster, buffer_memory=4_000, batch_size=1_000, linger_ms=60_000) as producer:
@@ -60,7 +60,7 @@ def test_nobody_lingers_while_somebody_waits_for_memory() -> None:
     simulate(scenario)
 
 
-def test_nobody_lingers_while_rows_wait_for_memory() -> None:
+def test_lingering_ends_while_rows_wait_for_memory() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, buffer_memory=2_000, batch_size=1_000, linger_ms=60_000) as producer:
@@ -75,7 +75,7 @@ def test_nobody_lingers_while_rows_wait_for_memory() -> None:
     simulate(scenario)
 
 
-def test_each_of_many_senders_that_wait_for_memory_looks_for_it_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_waiting_sender_checks_for_memory_only_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = 0
     reserve = MemoryPool.reserve
 
@@ -98,7 +98,7 @@ def test_each_of_many_senders_that_wait_for_memory_looks_for_it_a_few_times(monk
     assert 500 <= looks < 500 * 5
 
 
-def test_those_behind_a_sender_who_gives_up_get_the_memory_that_it_did_not_need() -> None:
+def test_memory_of_a_sender_that_gives_up_goes_to_later_ones() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, buffer_memory=4_000, batch_size=1_000) as producer:
@@ -135,7 +135,7 @@ def test_waiting_for_memory_ends_after_max_block_ms() -> None:
     simulate(scenario)
 
 
-def test_a_record_above_max_request_size_is_refused_at_once() -> None:
+def test_a_record_above_max_request_size_is_refused_immediately() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, max_request_size=1_000) as producer:
@@ -167,7 +167,7 @@ def test_a_record_that_cannot_be_encoded_takes_no_memory() -> None:
     simulate(scenario)
 
 
-def test_an_unknown_topic_is_waited_for_until_it_is_there() -> None:
+def test_send_waits_for_an_unknown_topic() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({})
         async with producing(cluster) as producer:
@@ -187,7 +187,7 @@ def test_waiting_for_a_topic_ends_after_max_block_ms() -> None:
     simulate(scenario)
 
 
-def test_a_topic_that_may_not_be_used_fails_at_once() -> None:
+def test_an_unauthorized_topic_fails_immediately() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({})
         cluster.topic_errors["t"] = TopicAuthorizationFailedError.errno
@@ -200,7 +200,7 @@ def test_a_topic_that_may_not_be_used_fails_at_once() -> None:
     simulate(scenario)
 
 
-def test_a_partition_that_is_new_is_found_and_one_that_is_not_there_is_refused() -> None:
+def test_a_new_partition_is_found_and_a_missing_one_refused() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
@@ -217,7 +217,7 @@ def test_a_partition_that_is_new_is_found_and_one_that_is_not_there_is_refused()
     simulate(scenario)
 
 
-def test_flush_raises_what_failed_unseen_with_the_number_of_all_and_only_once() -> None:
+def test_flush_raises_unseen_failures_once_with_their_number() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 2})
         async with producing(cluster, linger_ms=5) as producer:
@@ -233,7 +233,7 @@ def test_flush_raises_what_failed_unseen_with_the_number_of_all_and_only_once() 
     simulate(scenario)
 
 
-def test_flush_says_nothing_of_a_failure_that_an_errback_was_told_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_flush_does_not_raise_failures_seen_by_an_errback(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         told: list[object] = []
@@ -247,7 +247,7 @@ def test_flush_says_nothing_of_a_failure_that_an_errback_was_told_of(caplog: pyt
     assert not caplog.records
 
 
-def test_a_failure_whose_futures_are_dropped_is_logged_once_a_batch(caplog: pytest.LogCaptureFixture) -> None:
+def test_failures_with_dropped_futures_are_logged_once_per_batch(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, linger_ms=5) as producer:
@@ -262,7 +262,7 @@ def test_a_failure_whose_futures_are_dropped_is_logged_once_a_batch(caplog: pyte
     assert line.startswith("7 record(s) for t-0 not delivered: [Error 29]")
 
 
-def test_flush_gives_up_after_its_timeout_but_the_records_do_not() -> None:
+def test_a_flush_timeout_does_not_fail_the_records() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         cluster.latency_s = 5
@@ -275,7 +275,7 @@ def test_flush_gives_up_after_its_timeout_but_the_records_do_not() -> None:
     simulate(scenario)
 
 
-def test_close_delivers_what_is_buffered_and_takes_no_more() -> None:
+def test_close_delivers_buffered_records_and_accepts_no_more() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, linger_ms=60_000) as producer:
@@ -288,7 +288,7 @@ def test_close_delivers_what_is_buffered_and_takes_no_more() -> None:
     simulate(scenario)
 
 
-def test_close_with_a_timeout_fails_what_is_left() -> None:
+def test_close_with_a_timeout_fails_the_remaining_records() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 2})
         async with producing(cluster) as producer:
@@ -344,7 +344,7 @@ def test_a_record_that_waits_for_memory_while_its_topic_is_forgotten_is_sent() -
 
 
 @pytest.mark.parametrize("refused", [False, True])
-async def test_memory_that_was_waited_for_is_given_back_when_the_record_is_not_taken(refused: bool) -> None:
+async def test_reserved_memory_is_returned_when_the_record_is_refused(refused: bool) -> None:
     buffer = RecordBuffer(BufferOptions(1_000, 10_000), asyncio.get_running_loop(), random.Random(1), lambda run: run())
     buffer.learn_topic("t", 1, [0])
     buffer.append(PreparedRecord("t", 0, 1234, b"k", b"value", None, -1, 100))
@@ -361,7 +361,7 @@ async def test_memory_that_was_waited_for_is_given_back_when_the_record_is_not_t
     assert waiting.done(), "others who wait go on"
 
 
-async def test_wherever_a_send_is_interrupted_its_memory_is_free_or_its_batch_is_sent() -> None:
+async def test_an_interrupted_send_leaks_no_memory() -> None:
     record = PreparedRecord("t", 0, 1234, b"k", bytes(600), None, -1, 700)
 
     def with_a_batch() -> RecordBuffer:
@@ -389,7 +389,7 @@ async def test_wherever_a_send_is_interrupted_its_memory_is_free_or_its_batch_is
             assert buffer.take_dirty() == [queue], interrupt.where
 
 
-def test_callbacks_run_in_the_order_of_their_records_and_a_bad_one_harms_nobody(
+def test_callbacks_run_in_order_and_a_failing_one_affects_no_other(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def scenario() -> None:
@@ -429,7 +429,7 @@ def test_a_callback_may_send() -> None:
     simulate(scenario)
 
 
-def test_get_on_the_producers_own_loop_is_refused_instead_of_hanging() -> None:
+def test_get_on_the_producer_loop_raises_instead_of_hanging() -> None:
     async def scenario() -> None:
         async with producing(ProducingCluster({"t": 1})) as producer:
             future = await producer.send(b"a")
@@ -439,7 +439,7 @@ def test_get_on_the_producers_own_loop_is_refused_instead_of_hanging() -> None:
     simulate(scenario)
 
 
-def test_a_producer_that_is_not_started_says_so() -> None:
+def test_an_unstarted_producer_raises_an_error() -> None:
     async def scenario() -> None:
         producer = FakeProducer(ProducingCluster({"t": 1}))
         with pytest.raises(IllegalStateError, match="not started"):
@@ -448,7 +448,7 @@ def test_a_producer_that_is_not_started_says_so() -> None:
     simulate(scenario)
 
 
-def test_metrics_count_what_happened() -> None:
+def test_metrics_count_events() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, linger_ms=5) as producer:

@@ -24,7 +24,7 @@ def picks(queues: TopicQueues, times: int = 3000) -> collections.Counter[int]:
     return collections.Counter(queues.pick_sticky(10) for _ in range(times))
 
 
-def test_the_more_waits_for_a_partition_the_fewer_records_go_there() -> None:
+def test_partitions_with_longer_queues_get_fewer_records() -> None:
     queues = TopicQueues("t", 3, (0, 1, 2), 10, random.Random(1), adaptive=True)
     waiting: Any = [object()] * 9
     queues.queues[0].closed.extend(waiting)
@@ -35,12 +35,12 @@ def test_the_more_waits_for_a_partition_the_fewer_records_go_there() -> None:
     assert found[0] > 0
 
 
-def test_partitions_with_as_much_to_send_get_as_much() -> None:
+def test_partitions_with_equal_queues_get_equally_many_records() -> None:
     found = picks(TopicQueues("t", 3, (0, 1, 2), 10, random.Random(1), adaptive=True))
     assert max(found.values()) < 1.15 * min(found.values())
 
 
-def test_partitions_of_a_broker_that_takes_nothing_are_avoided_until_it_does() -> None:
+def test_partitions_of_a_stalled_broker_are_avoided_until_it_recovers() -> None:
     async def scenario() -> None:
         loop = asyncio.get_running_loop()
         buffer = SharedQueues(BufferOptions(10, 1000), loop, random.Random(1), lambda work: work())
@@ -68,14 +68,14 @@ def test_partitions_of_a_broker_that_takes_nothing_are_avoided_until_it_does() -
     simulate(scenario)
 
 
-def test_where_every_broker_takes_nothing_no_partition_is_avoided() -> None:
+def test_no_partition_is_avoided_if_all_brokers_stall() -> None:
     queues = TopicQueues("t", 2, (0, 1), 10, random.Random(1))
     queues.late = frozenset({0, 1})
     assert set(picks(queues)) == {0, 1}
 
 
 @pytest.mark.parametrize("silent", [0, 1])
-def test_a_producer_leaves_a_silent_broker_out(silent: int) -> None:
+def test_a_producer_avoids_a_silent_broker(silent: int) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 2}, brokers=2)
         cluster.down.add(silent + 1)  # brokers are numbered from 1
@@ -92,7 +92,7 @@ def test_a_producer_leaves_a_silent_broker_out(silent: int) -> None:
 
 
 @pytest.mark.parametrize("ignore", [False, True])
-def test_keys_may_have_no_say(ignore: bool) -> None:
+def test_keys_can_be_ignored(ignore: bool) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 4})
         options = {"partitioner_ignore_keys": ignore, "batch_size": 10}
@@ -109,7 +109,7 @@ def test_keys_may_have_no_say(ignore: bool) -> None:
 # Topics
 
 
-def test_topics_are_kept_for_as_long_as_the_option_says() -> None:
+def test_idle_topics_are_kept_for_metadata_max_idle_ms() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, metadata_max_idle_ms=10_000) as producer:
@@ -125,7 +125,7 @@ def test_topics_are_kept_for_as_long_as_the_option_says() -> None:
 
 
 @pytest.mark.parametrize("max_block_ms", [0, 100])
-def test_topics_that_are_not_found_are_asked_about_for_as_long_and_no_longer(max_block_ms: int) -> None:
+def test_missing_topics_are_looked_up_for_metadata_max_idle_ms(max_block_ms: int) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, metadata_max_idle_ms=10_000, max_block_ms=max_block_ms) as producer:
@@ -148,7 +148,7 @@ def test_topics_that_are_not_found_are_asked_about_for_as_long_and_no_longer(max
 # Never waiting
 
 
-def test_a_topic_that_is_not_known_is_looked_for_while_send_raises_at_once() -> None:
+def test_an_unknown_topic_is_looked_up_while_send_raises_immediately() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         loop = asyncio.get_running_loop()
@@ -168,7 +168,7 @@ def test_a_topic_that_is_not_known_is_looked_for_while_send_raises_at_once() -> 
     simulate(scenario)
 
 
-def test_what_the_cluster_has_against_a_topic_is_told_the_next_time() -> None:
+def test_the_error_of_a_topic_is_raised_the_next_time() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, max_block_ms=0) as producer:
@@ -182,7 +182,7 @@ def test_what_the_cluster_has_against_a_topic_is_told_the_next_time() -> None:
     simulate(scenario)
 
 
-def test_without_memory_send_raises_at_once() -> None:
+def test_without_memory_send_raises_immediately() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         loop = asyncio.get_running_loop()

@@ -72,7 +72,7 @@ def sending(**configs: Any) -> Any:
         ({"value": b"", "timestamp_ms": "5"}, TypeError, r"must be an int, milliseconds since .*, not str"),
     ],
 )
-def test_what_is_no_record_is_refused_with_what_was_expected(given: dict[str, Any], error: Any, text: str) -> None:
+def test_invalid_records_are_refused_with_the_expected_type(given: dict[str, Any], error: Any, text: str) -> None:
     async def check(producer: FakeProducer) -> None:
         await producer.send(b"first")
         with pytest.raises(error, match=text):
@@ -81,7 +81,7 @@ def test_what_is_no_record_is_refused_with_what_was_expected(given: dict[str, An
     sending()(check)
 
 
-def test_buffers_of_other_kinds_are_taken() -> None:
+def test_other_kinds_of_buffers_are_accepted() -> None:
     async def check(producer: FakeProducer) -> None:
         await producer.send(bytearray(b"v"), memoryview(b"k"), partition=0)
         await producer.send(b"w", headers=[("h", None), ["i", bytearray(b"x")]], partition=0)
@@ -91,7 +91,7 @@ def test_buffers_of_other_kinds_are_taken() -> None:
     assert cluster.log(0).keys == [b"k", None]
 
 
-def test_subclasses_of_what_a_record_is_made_of_are_taken() -> None:
+def test_subclasses_of_the_argument_types_are_accepted() -> None:
     class Data(bytes):
         def __bytes__(self) -> bytes:
             return b"another"
@@ -118,7 +118,7 @@ def test_subclasses_of_what_a_record_is_made_of_are_taken() -> None:
 
 
 @pytest.mark.parametrize("timeout", [-1, -0.5, float("-inf"), float("nan"), Decimal("NaN")])
-def test_a_time_to_wait_that_is_none_is_refused(timeout: Any) -> None:
+def test_an_invalid_timeout_is_refused(timeout: Any) -> None:
     async def check(producer: FakeProducer) -> None:
         for wait in (producer.flush, producer.close):
             with pytest.raises(ValueError, match="a timeout is a number of seconds from 0, or None, not"):
@@ -132,7 +132,7 @@ def test_a_time_to_wait_that_is_none_is_refused(timeout: Any) -> None:
     sending()(check)
 
 
-def test_serializers_run_and_their_errors_say_where() -> None:
+def test_serializers_run_and_their_errors_name_the_topic() -> None:
     def explode(value: Any) -> bytes:
         raise ZeroDivisionError("boom")
 
@@ -150,7 +150,7 @@ def test_serializers_run_and_their_errors_say_where() -> None:
     sending(value_serializer=explode)(check_error)
 
 
-def test_what_a_serializer_returns_has_to_be_bytes() -> None:
+def test_a_serializer_must_return_bytes() -> None:
     async def check(producer: FakeProducer) -> None:
         with pytest.raises(TypeError, match="that is what the value_serializer returned"):
             await producer.send(b"x")
@@ -188,7 +188,7 @@ def test_rows_without_a_timestamp_get_the_time_in_milliseconds() -> None:
     sending()(check)
 
 
-def test_keys_go_where_javas_partitioner_puts_them() -> None:
+def test_keys_are_partitioned_as_in_java() -> None:
     async def check(producer: FakeProducer) -> None:
         for i in range(100):
             await producer.send(b"", b"key-%d" % i)
@@ -246,7 +246,7 @@ def test_a_partitioner_object_sees_the_whole_record() -> None:
 
 
 @pytest.mark.parametrize("partitioner", [RoundRobinPartitioner(), StickyPartitioner()])
-def test_the_other_partitioners_are_taken(partitioner: Any) -> None:
+def test_the_other_partitioners_are_accepted(partitioner: Any) -> None:
     async def check(producer: FakeProducer) -> None:
         for _ in range(6):
             await producer.send(b"x")
@@ -256,7 +256,7 @@ def test_the_other_partitioners_are_taken(partitioner: Any) -> None:
     assert counts == ([2, 2, 2] if isinstance(partitioner, RoundRobinPartitioner) else [0, 0, 6])
 
 
-def test_a_partition_that_a_partitioner_makes_up_is_refused() -> None:
+def test_an_invalid_partition_of_a_partitioner_is_refused() -> None:
     async def check(producer: FakeProducer) -> None:
         with pytest.raises(IllegalArgumentError, match="the partitioner's choice is 9"):
             await producer.send(b"x")
@@ -291,7 +291,7 @@ def test_options_in_effect_say_whether_batches_are_numbered() -> None:
     assert numbered(enable_idempotence=False) is False
 
 
-async def test_what_callbacks_are_given_is_not_the_garbage_collectors_business() -> None:
+async def test_metadata_passed_to_callbacks_is_not_tracked_by_the_garbage_collector() -> None:
     if _variant.variant() == "plain":
         pytest.skip("the plain variant makes tuples as Python does")
     taken: list[RecordMetadata] = []
@@ -313,7 +313,7 @@ async def test_a_future_knows_its_partition_before_it_is_done_as_tracing_package
     assert future._produce_future.topic_partition == TopicPartition("t", 0)
 
 
-async def test_callbacks_that_wait_are_not_the_garbage_collectors_business() -> None:
+async def test_waiting_callbacks_are_not_tracked_by_the_garbage_collector() -> None:
     if _variant.variant() == "plain":
         pytest.skip("plain Python cannot take objects from the collector")
     taken: list[int] = []
@@ -327,7 +327,7 @@ async def test_callbacks_that_wait_are_not_the_garbage_collectors_business() -> 
     assert batch.callbacks is None
 
 
-async def test_one_method_that_is_added_again_and_again_is_kept_once_and_called_as_often() -> None:
+async def test_a_method_added_repeatedly_is_stored_once_and_called_each_time() -> None:
     class Counter:
         def __init__(self) -> None:
             self.offsets: list[int] = []

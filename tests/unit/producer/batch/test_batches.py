@@ -54,7 +54,7 @@ def made(buffer: RecordBuffer, created: float, *order: int) -> ProducerBatch:
     return batch
 
 
-async def test_the_oldest_closed_batch_leaves_first_and_then_the_open_one(buffer: RecordBuffer) -> None:
+async def test_closed_batches_leave_before_the_open_one_oldest_first(buffer: RecordBuffer) -> None:
     outgoing, queue = OutgoingBatches(buffer), queue_of(buffer)
     assert outgoing.next_batch(queue) is None
     first = append(buffer, 600)
@@ -67,7 +67,7 @@ async def test_the_oldest_closed_batch_leaves_first_and_then_the_open_one(buffer
     assert outgoing.next_batch(queue) is None
 
 
-async def test_what_is_sent_next_is_measured(buffer: RecordBuffer) -> None:
+async def test_the_size_of_the_next_batch_is_returned(buffer: RecordBuffer) -> None:
     outgoing, queue = OutgoingBatches(buffer), queue_of(buffer)
     assert outgoing.next_size(queue) == 0
     batch = append(buffer)
@@ -81,7 +81,7 @@ async def test_what_is_sent_next_is_measured(buffer: RecordBuffer) -> None:
     assert outgoing.next_builder(queue) is None, "it is encoded"
 
 
-async def test_what_was_created_by_a_time_is_taken_out_wherever_it_waits(buffer: RecordBuffer) -> None:
+async def test_expired_batches_are_taken_from_all_states(buffer: RecordBuffer) -> None:
     outgoing, queue = OutgoingBatches(buffer), queue_of(buffer)
     last = append(buffer)
     retries = [made(buffer, 1.0, 0), made(buffer, 3.0, 1)]
@@ -119,7 +119,7 @@ async def test_batches_that_are_sent_again_keep_their_order(buffer: RecordBuffer
     assert queue.first_in_network() is None
 
 
-async def test_no_more_batches_are_under_way_than_a_broker_remembers(buffer: RecordBuffer) -> None:
+async def test_at_most_as_many_batches_in_flight_as_a_broker_remembers(buffer: RecordBuffer) -> None:
     queue = PartitionQueue(PLACE)
     queue.next_order = 20
     assert not queue.window_is_full()
@@ -177,9 +177,7 @@ async def test_only_the_records_that_a_broker_names_are_at_fault(buffer: RecordB
     assert whole.error_of(0) is error
 
 
-async def test_a_failure_that_somebody_looks_at_is_not_logged(
-    buffer: RecordBuffer, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_seen_failure_is_not_logged(buffer: RecordBuffer, caplog: pytest.LogCaptureFixture) -> None:
     looked_at, dropped = (ProducerBatch.encoded(buffer, PLACE, 0.0, b"", 3, 0) for _ in range(2))
     for batch in (looked_at, dropped):
         batch.fail(InvalidRecordError("bad"))
@@ -194,7 +192,7 @@ async def test_a_failure_that_somebody_looks_at_is_not_logged(
     ("timeout", "waited"),
     [(None, [1, 1, 1]), (0, [0]), (-5, [0]), (0.25, [0.25]), (1e300, [1, 1, 1])],
 )
-async def test_a_thread_waits_as_long_as_it_says(
+async def test_a_thread_waits_for_its_timeout(
     buffer: RecordBuffer, timeout: float | None, waited: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[float] = []
@@ -215,7 +213,7 @@ async def test_a_thread_waits_as_long_as_it_says(
     assert len(batch.waiters) == 1
 
 
-async def test_whoever_waits_for_a_batch_that_is_done_goes_on_at_once(buffer: RecordBuffer) -> None:
+async def test_waiting_for_a_finished_batch_returns_immediately(buffer: RecordBuffer) -> None:
     batch = append(buffer)
     waiter = threading.Lock()
     waiter.acquire()
@@ -229,7 +227,7 @@ async def test_whoever_waits_for_a_batch_that_is_done_goes_on_at_once(buffer: Re
     assert split.add_waiter(waiter)
 
 
-async def test_a_topic_that_batches_are_left_of_is_not_forgotten(buffer: RecordBuffer) -> None:
+async def test_a_topic_with_remaining_batches_is_not_forgotten(buffer: RecordBuffer) -> None:
     batch = append(buffer)
     now = asyncio.get_running_loop().time()
     buffer.topics["t"].used_at = now - 10
@@ -246,7 +244,7 @@ def queue_of_known(buffer: RecordBuffer) -> list[TopicPartition]:
     return [queue.topic_partition for queue in buffer.queues()]
 
 
-async def test_the_first_of_what_is_sent_again_may_go_before_what_is_on_its_way(buffer: RecordBuffer) -> None:
+async def test_the_first_retry_may_be_sent_before_later_batches_in_flight(buffer: RecordBuffer) -> None:
     queue = PartitionQueue(PLACE)
     queue.retries[:] = [made(buffer, 0.0, 1), made(buffer, 0.0, 3)]
     queue.in_network[made(buffer, 0.0, 2)] = None

@@ -39,7 +39,7 @@ def blocking(pool: MemoryPool, amount: int, give_up: Callable[[], bool] = lambda
     return answer
 
 
-def test_bytes_are_taken_as_long_as_there_are_some(pool: MemoryPool) -> None:
+def test_bytes_are_reserved_while_available(pool: MemoryPool) -> None:
     assert pool.reserve(60)
     assert not pool.reserve(41)
     assert pool.reserve(40)
@@ -49,7 +49,7 @@ def test_bytes_are_taken_as_long_as_there_are_some(pool: MemoryPool) -> None:
     assert pool.reserve(1)
 
 
-def test_more_than_there_is_can_be_had_when_nobody_has_any(pool: MemoryPool) -> None:
+def test_an_oversized_request_succeeds_if_nothing_is_reserved(pool: MemoryPool) -> None:
     assert pool.reserve(250)
     assert pool.free == -150
     assert not pool.reserve(1)
@@ -59,7 +59,7 @@ def test_more_than_there_is_can_be_had_when_nobody_has_any(pool: MemoryPool) -> 
     assert not pool.reserve(250)
 
 
-def test_a_callback_may_use_what_batches_hold_whose_callbacks_have_not_run(pool: MemoryPool) -> None:
+def test_callbacks_may_use_memory_held_by_finished_batches(pool: MemoryPool) -> None:
     assert pool.reserve(100)
     pool.hold(30)
     assert not pool.reserve(30)
@@ -83,7 +83,7 @@ def test_a_thread_waits_until_there_is_enough(pool: MemoryPool) -> None:
     assert pool.free == 0
 
 
-def test_a_thread_gives_up_when_it_is_told_to(pool: MemoryPool) -> None:
+def test_a_thread_gives_up_on_request(pool: MemoryPool) -> None:
     assert pool.reserve(100)
     closed: list[bool] = []
     answer = blocking(pool, 50, lambda: bool(closed))
@@ -95,7 +95,7 @@ def test_a_thread_gives_up_when_it_is_told_to(pool: MemoryPool) -> None:
     assert not pool.block(1, math.inf, lambda: True, Reservation())
 
 
-def test_a_thread_gives_up_when_its_time_is_up(pool: MemoryPool) -> None:
+def test_a_thread_gives_up_after_its_timeout(pool: MemoryPool) -> None:
     assert pool.reserve(100)
     assert not pool.block(1, 0.001, lambda: False, Reservation())
     assert not pool.contended
@@ -106,7 +106,7 @@ def test_a_thread_gives_up_when_its_time_is_up(pool: MemoryPool) -> None:
 
 @pytest.mark.parametrize("taken", [0, 100])
 @pytest.mark.parametrize("every", EVERY)
-def test_wherever_a_wait_is_interrupted_no_memory_is_lost(pool: MemoryPool, taken: int, every: int) -> None:
+def test_an_interrupted_wait_loses_no_memory(pool: MemoryPool, taken: int, every: int) -> None:
     reserved = Reservation()
 
     def block() -> None:
@@ -122,7 +122,7 @@ def test_wherever_a_wait_is_interrupted_no_memory_is_lost(pool: MemoryPool, take
         assert not pool.contended
 
 
-async def test_coroutines_get_what_is_given_back_in_the_order_in_which_they_came(pool: MemoryPool) -> None:
+async def test_coroutines_get_returned_memory_in_order(pool: MemoryPool) -> None:
     assert pool.reserve(100)
     reservations = [Reservation() for _ in range(4)]
     first, second, third, fourth = (pool.waiter(30, reserved) for reserved in reservations)
@@ -141,7 +141,7 @@ async def test_coroutines_get_what_is_given_back_in_the_order_in_which_they_came
     assert pool.free == 0
 
 
-async def test_coroutines_go_on_without_memory_when_there_will_be_none(pool: MemoryPool) -> None:
+async def test_coroutines_are_released_without_memory_at_the_end(pool: MemoryPool) -> None:
     assert pool.reserve(100)
     reserved = Reservation()
     waiting, cancelled = pool.waiter(1, reserved), pool.waiter(1, Reservation())

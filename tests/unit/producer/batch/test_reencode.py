@@ -32,7 +32,7 @@ def batch_of(data: Buffer, records: int) -> ProducerBatch:
     return ProducerBatch.encoded(buffer, PLACE, 5.0, data, records, 700)
 
 
-async def test_parts_have_about_half_of_the_bytes_and_share_sequence_memory_and_history() -> None:
+async def test_split_parts_have_half_the_bytes_and_share_sequence_and_memory() -> None:
     batch = batch_of(encoded([100] * 10, ProducerState(7, 3, 2**31 - 4), Compression.GZIP), 10)
     batch.producer_id, batch.producer_epoch, batch.base_sequence = 7, 3, 2**31 - 4
     batch.order, batch.attempts, batch.sent_to, batch.last_error = (4,), 2, 5, UnsupportedForMessageFormatError()
@@ -59,7 +59,7 @@ async def test_parts_have_about_half_of_the_bytes_and_share_sequence_memory_and_
     ("sizes", "counts"),
     [([10, 10], [1, 1]), ([10, 1_000, 10], [1, 1, 1]), ([500, 10, 10, 10], [1, 3]), ([100] * 3, [1, 1, 1])],
 )
-async def test_no_part_has_more_than_half_but_for_a_single_record(sizes: list[int], counts: list[int]) -> None:
+async def test_only_a_single_record_may_exceed_half_of_a_batch(sizes: list[int], counts: list[int]) -> None:
     parts = split(batch_of(encoded(sizes), len(sizes)), OPTIONS)
     assert [part.count for part in parts] == counts
     assert [part.base_sequence for part in parts] == [-1] * len(counts)
@@ -98,9 +98,7 @@ def at_level(level: int | None, values: list[bytes]) -> Buffer:
 
 @pytest.mark.parametrize("configured", [Compression.GZIP, Compression.ZSTD])
 @pytest.mark.parametrize("remade", ["split", "regrouped", "downgraded"])
-async def test_a_batch_that_is_made_anew_is_compressed_at_the_level_of_the_producer(
-    remade: str, configured: Compression
-) -> None:
+async def test_a_reencoded_batch_uses_the_producers_compression_level(remade: str, configured: Compression) -> None:
     values = [b"%06d" % (number * 7919 % 100_003) for number in range(2_000)]
     options = BufferOptions(1000, 10_000, configured, 1)
     level = 1 if configured is Compression.GZIP else None  # a level is one of the producer's codec

@@ -20,7 +20,7 @@ def topic(
     return queues
 
 
-def test_records_move_on_once_a_partition_has_had_its_bytes() -> None:
+def test_records_move_on_after_a_partition_received_its_bytes() -> None:
     queues = topic()
     picked = [queues.pick_sticky(5) for _ in range(60)]
     pairs = list(zip(picked[::2], picked[1::2], strict=True))
@@ -36,13 +36,13 @@ def test_records_move_on_once_their_batch_is_closed() -> None:
     assert set(picked) == {0, 1, 2}
 
 
-def test_without_room_for_a_batch_each_record_moves_on() -> None:
+def test_without_sticky_bytes_each_record_moves_on() -> None:
     queues = topic(sticky_bytes=0)
     picked = [queues.pick_sticky(1) for _ in range(20)]
     assert all(before != after for before, after in itertools.pairwise(picked))
 
 
-def test_a_partition_that_lost_its_leader_is_left_at_once() -> None:
+def test_a_partition_without_a_leader_is_left_immediately() -> None:
     queues = topic(sticky_bytes=1_000)
     first = queues.pick_sticky(1)
     queues.update(3, tuple({0, 1, 2} - {first}))
@@ -57,7 +57,7 @@ def test_a_partition_that_keeps_its_leader_is_kept() -> None:
         assert queues.pick_sticky(1) == first
 
 
-def test_without_any_leader_the_partition_is_kept_until_its_bytes_are_over() -> None:
+def test_without_any_leader_the_partition_is_kept_for_its_bytes() -> None:
     queues = topic()
     first = queues.pick_sticky(5)
     queues.update(3, ())
@@ -70,7 +70,7 @@ def test_the_only_partition_with_a_leader_gets_everything() -> None:
     assert [queues.pick_sticky(7) for _ in range(9)] == [1] * 9
 
 
-def test_partitions_are_added_and_never_given_up() -> None:
+def test_partitions_are_added_and_never_removed() -> None:
     queues = topic(2, (0, 1))
     kept = list(queues.queues)
     queues.update(4, (3,))
@@ -81,7 +81,7 @@ def test_partitions_are_added_and_never_given_up() -> None:
     assert (queues.count, len(queues.queues)) == (4, 4)
 
 
-def test_nothing_of_a_partition_is_under_way_at_first() -> None:
+def test_a_new_partition_has_no_batches_in_flight() -> None:
     (queue,) = topic(1, (0,), filling=False).queues
     assert (queue.next_order, queue.next_sequence, queue.failures, queue.backoff_until) == (0, 0, 0, 0.0)
     assert (queue.producer_id, queue.producer_epoch) == (-1, -1)
@@ -89,12 +89,12 @@ def test_nothing_of_a_partition_is_under_way_at_first() -> None:
     assert queue.waiting() == []
 
 
-def test_a_partition_keeps_records_for_as_many_bytes_as_it_says() -> None:
+def test_a_partition_is_kept_for_sticky_bytes() -> None:
     queues = topic(sticky_bytes=3)
     picked = [queues.pick_sticky(1) for _ in range(30)]
     runs = [len(list(run)) for _, run in itertools.groupby(picked)]
     assert runs == [3] * 10
 
 
-def test_a_topic_whose_partitions_have_no_leader_yet_gives_one_all_the_same() -> None:
+def test_a_topic_without_leaders_still_has_a_current_partition() -> None:
     assert topic(available=()).pick_sticky(1) in {0, 1, 2}

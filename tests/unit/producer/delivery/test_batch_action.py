@@ -53,12 +53,12 @@ def decide(
         ProducerFencedError,
     ],
 )
-def test_in_a_transaction_a_batch_is_not_numbered_anew(error: type[BrokerResponseError]) -> None:
+def test_in_a_transaction_batches_are_not_renumbered(error: type[BrokerResponseError]) -> None:
     assert decide(error, transactional=True) is BatchAction.FAIL
     assert decide(error) is not BatchAction.FAIL
 
 
-def test_in_a_transaction_too_batches_wait_for_those_before_them() -> None:
+def test_in_a_transaction_batches_wait_for_earlier_ones() -> None:
     assert decide(OutOfOrderSequenceNumberError, transactional=True, is_first=False) is BatchAction.RETRY_IN_ORDER
     assert decide(MessageSizeTooLargeError, transactional=True) is BatchAction.SPLIT
     assert decide(NotLeaderForPartitionError, transactional=True) is BatchAction.RETRY
@@ -78,7 +78,7 @@ def test_in_a_transaction_too_batches_wait_for_those_before_them() -> None:
         (TopicAuthorizationFailedError, BatchAction.FAIL),
     ],
 )
-def test_what_is_done_whether_there_is_a_sequence_or_not(
+def test_actions_that_do_not_depend_on_a_sequence(
     error: type[BrokerResponseError], action: BatchAction, has_sequence: bool
 ) -> None:
     assert decide(error, has_sequence=has_sequence) is action
@@ -90,19 +90,19 @@ def test_a_single_record_cannot_be_split(error: type[BrokerResponseError]) -> No
 
 
 @pytest.mark.parametrize("error", [OutOfOrderSequenceNumberError, UnknownProducerIdError])
-def test_a_gap_in_the_sequence_may_be_filled_by_those_before(error: type[BrokerResponseError]) -> None:
+def test_earlier_batches_may_fill_a_sequence_gap(error: type[BrokerResponseError]) -> None:
     assert decide(error, is_first=True) is BatchAction.BUMP_EPOCH
     assert decide(error, is_first=False) is BatchAction.RETRY_IN_ORDER
     assert decide(error, has_sequence=False) is BatchAction.FAIL
 
 
 @pytest.mark.parametrize("error", [InvalidProducerEpochError, ProducerFencedError, InvalidProducerIdMappingError])
-def test_an_id_that_is_no_longer_good_is_replaced(error: type[BrokerResponseError]) -> None:
+def test_an_invalid_producer_id_is_replaced(error: type[BrokerResponseError]) -> None:
     assert decide(error) is BatchAction.RESET_PRODUCER_ID
     assert decide(error, has_sequence=False) is not BatchAction.RESET_PRODUCER_ID
 
 
-def test_idempotence_that_is_not_allowed_is_done_without_unless_it_was_asked_for() -> None:
+def test_forbidden_idempotence_is_disabled_unless_it_was_requested() -> None:
     assert decide(ClusterAuthorizationFailedError) is BatchAction.DISABLE_IDEMPOTENCE
     assert decide(ClusterAuthorizationFailedError, required=True) is BatchAction.FAIL
     assert decide(ClusterAuthorizationFailedError, has_sequence=False) is BatchAction.FAIL

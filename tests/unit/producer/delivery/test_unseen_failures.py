@@ -15,7 +15,7 @@ def report(text: str = "lost", *, seen: bool = False, held: bool = False, record
     return FailureReport(InvalidRecordError("bad"), records, text, seen, lambda: object() if held else None)
 
 
-def test_a_failure_is_logged_once_and_only_if_nobody_saw_it(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unseen_failure_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     lost = report("5 record(s) lost")
     lost.log_unseen()
     lost.log_unseen()
@@ -27,7 +27,7 @@ def test_a_failure_is_logged_once_and_only_if_nobody_saw_it(caplog: pytest.LogCa
     assert (logged["kafka_error"], logged["kafka_records"]) == ("InvalidRecordError", 2)
 
 
-def test_the_first_is_raised_with_the_number_of_all_and_then_no_more() -> None:
+def test_the_first_failure_is_raised_once_with_the_total_number() -> None:
     unseen = UnseenFailures()
     unseen.raise_unseen()
     for each in (report("first"), report("second", records=3), report("looked at", seen=True)):
@@ -38,7 +38,7 @@ def test_the_first_is_raised_with_the_number_of_all_and_then_no_more() -> None:
     unseen.raise_unseen()
 
 
-def test_those_whose_futures_are_held_wait_and_those_that_were_looked_at_are_gone() -> None:
+def test_failures_with_held_futures_are_kept_and_seen_ones_dropped() -> None:
     unseen = UnseenFailures()
     held, looked_at, dropped = report("held", held=True), report("looked at", held=True), report("dropped")
     for each in (held, looked_at, dropped):
@@ -54,7 +54,7 @@ def test_those_whose_futures_are_held_wait_and_those_that_were_looked_at_are_gon
         unseen.raise_unseen()
 
 
-def test_of_very_many_only_the_number_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beyond_the_limit_failures_are_only_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unseen_failures, "_KEPT", 3)
     unseen = UnseenFailures()
     seen_later = report()
@@ -68,7 +68,7 @@ def test_of_very_many_only_the_number_is_kept(monkeypatch: pytest.MonkeyPatch) -
     unseen.raise_unseen()
 
 
-def test_a_failure_that_was_looked_at_makes_room_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_seen_failure_makes_room_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unseen_failures, "_KEPT", 1)
     unseen = UnseenFailures()
     first, held = report(), report("held", held=True)
@@ -81,7 +81,7 @@ def test_a_failure_that_was_looked_at_makes_room_for_another(monkeypatch: pytest
         unseen.raise_unseen()
 
 
-def test_those_that_are_only_counted_are_told_of_with_the_next_that_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counted_failures_are_reported_with_the_next_raised_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unseen_failures, "_KEPT", 1)
     unseen = UnseenFailures()
     held = report("held", held=True)
@@ -93,7 +93,7 @@ def test_those_that_are_only_counted_are_told_of_with_the_next_that_is_raised(mo
         unseen.raise_unseen()
 
 
-def test_at_the_end_all_that_nobody_saw_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_all_unseen_failures_are_logged_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
     unseen = UnseenFailures()
     for each in (report("one"), report("two", held=True)):
         unseen.add(each)

@@ -45,7 +45,7 @@ def values(count: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize(("codec", "size"), [("gzip", 40_000), ("zstd", 300_000)])
-def test_large_batches_are_compressed_elsewhere_and_stay_in_order(
+def test_large_batches_are_compressed_in_a_thread_and_stay_in_order(
     elsewhere: DelayedRunner, codec: str, size: int
 ) -> None:
     async def scenario() -> None:
@@ -62,7 +62,7 @@ def test_large_batches_are_compressed_elsewhere_and_stay_in_order(
 
 
 @pytest.mark.parametrize("codec", [None, "lz4", "snappy", "gzip"])
-def test_small_batches_and_quick_codecs_are_not(elsewhere: DelayedRunner, codec: str | None) -> None:
+def test_small_batches_and_fast_codecs_are_compressed_on_the_loop(elsewhere: DelayedRunner, codec: str | None) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         size = 16_384 if codec == "gzip" else 1_000_000
@@ -77,7 +77,7 @@ def test_small_batches_and_quick_codecs_are_not(elsewhere: DelayedRunner, codec:
     simulate(scenario)
 
 
-def test_what_comes_meanwhile_goes_into_the_next_batch(elsewhere: DelayedRunner) -> None:
+def test_records_sent_during_compression_go_into_the_next_batch(elsewhere: DelayedRunner) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, compression_type="gzip", batch_size=1_000_000, linger_ms=5) as producer:
@@ -93,7 +93,7 @@ def test_what_comes_meanwhile_goes_into_the_next_batch(elsewhere: DelayedRunner)
     simulate(scenario)
 
 
-def test_close_does_not_wait_for_what_is_being_compressed(elsewhere: DelayedRunner) -> None:
+def test_close_does_not_wait_for_compression(elsewhere: DelayedRunner) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, compression_type="gzip", batch_size=1_000_000) as producer:
@@ -109,7 +109,7 @@ def test_close_does_not_wait_for_what_is_being_compressed(elsewhere: DelayedRunn
     simulate(scenario)
 
 
-def test_without_a_thread_to_be_had_the_loop_compresses(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_thread_the_loop_compresses(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
         refusing = DelayedRunner(error=RuntimeError("can't start new thread"))
         monkeypatch.setattr(outgoing_batches, "run_blocking", refusing)

@@ -18,7 +18,7 @@ from unit.producer.transactions.test_transactions import both_versions, run
 from unit.virtual_loop import simulate
 
 
-def test_what_was_never_sent_is_dropped_and_the_rest_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+def test_unsent_records_are_purged_and_others_continue(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         cluster.faults.append(Fault(delay=1))
@@ -46,7 +46,7 @@ def test_what_was_never_sent_is_dropped_and_the_rest_goes_on(caplog: pytest.LogC
 
 
 @pytest.mark.parametrize("fault", [Fault(delay=1), Fault(delay=1, lost="answer"), Fault(1, NotEnoughReplicasError)])
-def test_what_is_in_flight_is_dropped_and_later_records_begin_a_new_epoch(fault: Fault) -> None:
+def test_records_in_flight_are_purged_and_later_ones_start_a_new_epoch(fault: Fault) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
@@ -69,7 +69,7 @@ def test_what_is_in_flight_is_dropped_and_later_records_begin_a_new_epoch(fault:
     simulate(scenario)
 
 
-def test_what_was_dropped_is_not_dropped_again_and_nothing_overtakes_it() -> None:
+def test_purged_records_are_not_purged_again_and_not_overtaken() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
@@ -88,7 +88,7 @@ def test_what_was_dropped_is_not_dropped_again_and_nothing_overtakes_it() -> Non
     simulate(scenario)
 
 
-def test_what_waits_to_be_sent_again_was_in_flight() -> None:
+def test_records_waiting_for_a_retry_count_as_in_flight() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         cluster.faults.append(Fault(error=NotEnoughReplicasError))
@@ -106,7 +106,7 @@ def test_what_waits_to_be_sent_again_was_in_flight() -> None:
     simulate(scenario)
 
 
-def test_a_purge_lets_those_go_on_who_wait_for_memory() -> None:
+def test_a_purge_wakes_senders_that_wait_for_memory() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster, batch_size=1_000, buffer_memory=1_000) as producer:
@@ -124,7 +124,7 @@ def test_a_purge_lets_those_go_on_who_wait_for_memory() -> None:
 
 
 @both_versions
-def test_a_transaction_with_a_purged_record_has_to_be_aborted(version: int) -> None:
+def test_a_transaction_with_a_purged_record_must_be_aborted(version: int) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -142,7 +142,7 @@ def test_a_transaction_with_a_purged_record_has_to_be_aborted(version: int) -> N
 
 
 @both_versions
-def test_a_transaction_that_follows_one_with_a_record_that_was_purged_on_its_way_is_written(version: int) -> None:
+def test_the_transaction_after_one_with_purged_records_in_flight_succeeds(version: int) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def scenario(producer: FakeProducer) -> None:

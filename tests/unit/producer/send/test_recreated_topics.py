@@ -73,7 +73,7 @@ def test_keyed_records_go_to_the_partitions_of_the_new_topic_in_the_order_of_the
 
 
 @pytest.mark.parametrize("version", [BY_NAME, BY_ID])
-def test_a_producer_learns_of_the_new_topic_by_what_brokers_refuse(version: int) -> None:
+def test_a_producer_detects_the_new_topic_by_refusals(version: int) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3}, produce_version=version)
         async with producing(cluster) as producer:
@@ -87,7 +87,7 @@ def test_a_producer_learns_of_the_new_topic_by_what_brokers_refuse(version: int)
     simulate(scenario)
 
 
-def test_a_record_keeps_what_it_has_and_its_callbacks_are_called(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_moved_record_keeps_its_contents_and_callbacks(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3})
         told: list[Any] = []
@@ -109,7 +109,7 @@ def test_a_record_keeps_what_it_has_and_its_callbacks_are_called(caplog: pytest.
     assert "topic t was deleted and recreated: it has 1 partition(s) now, and had 3" in caplog.text
 
 
-def test_a_partition_that_the_caller_named_fails_at_once_where_it_is_gone() -> None:
+def test_a_record_with_a_removed_partition_fails_immediately() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3})
         async with producing(cluster, linger_ms=60_000) as producer:
@@ -134,7 +134,7 @@ def test_a_partition_that_the_caller_named_fails_at_once_where_it_is_gone() -> N
     simulate(scenario)
 
 
-def test_records_without_a_key_whose_partition_is_gone_go_to_one_that_has_a_leader() -> None:
+def test_keyless_records_of_a_removed_partition_go_to_one_with_a_leader() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 5})
         async with producing(cluster, linger_ms=60_000, batch_size=100) as producer:
@@ -172,7 +172,7 @@ def test_records_whose_keys_are_ignored_stay_in_their_partition() -> None:
 
 
 @pytest.mark.parametrize("partitions", [3, 5])
-def test_a_partition_that_the_caller_named_is_sent_to_where_it_is_there(partitions: int) -> None:
+def test_a_record_with_an_existing_chosen_partition_stays_there(partitions: int) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3})
         async with producing(cluster, linger_ms=60_000) as producer:
@@ -188,7 +188,7 @@ def test_a_partition_that_the_caller_named_is_sent_to_where_it_is_there(partitio
 
 
 @pytest.mark.parametrize("partitions", [4, 6])
-def test_records_without_a_key_stay_where_as_many_or_more_partitions_are(partitions: int) -> None:
+def test_keyless_records_stay_if_the_number_of_partitions_does_not_shrink(partitions: int) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 4})
         async with producing(cluster, linger_ms=1000, batch_size=200) as producer:
@@ -201,7 +201,7 @@ def test_records_without_a_key_stay_where_as_many_or_more_partitions_are(partiti
     simulate(scenario)
 
 
-def test_records_without_a_key_stay_where_their_partition_exists() -> None:
+def test_keyless_records_stay_if_their_partition_exists() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 4})
         async with producing(cluster, linger_ms=1000, batch_size=200) as producer:
@@ -217,7 +217,7 @@ def test_records_without_a_key_stay_where_their_partition_exists() -> None:
     simulate(scenario)
 
 
-def test_a_topic_that_comes_back_with_more_partitions_after_fewer_uses_all_of_them() -> None:
+def test_a_topic_recreated_with_fewer_then_more_partitions_uses_all() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3})
         async with producing(cluster) as producer:
@@ -230,7 +230,7 @@ def test_a_topic_that_comes_back_with_more_partitions_after_fewer_uses_all_of_th
     simulate(scenario)
 
 
-def test_a_topic_made_anew_twice_while_records_wait_is_followed_to_the_last_one() -> None:
+def test_a_topic_recreated_twice_is_followed_to_the_last_one() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3})
         cluster.faults.append(Fault(delay=1, error=LeaderNotAvailableError))
@@ -247,7 +247,7 @@ def test_a_topic_made_anew_twice_while_records_wait_is_followed_to_the_last_one(
     simulate(scenario)
 
 
-def test_what_may_be_in_the_new_topic_already_is_not_written_twice() -> None:
+def test_records_possibly_in_the_new_topic_are_not_written_twice() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 2}, produce_version=BY_NAME)
         async with producing(cluster) as producer:
@@ -264,7 +264,7 @@ def test_what_may_be_in_the_new_topic_already_is_not_written_twice() -> None:
     simulate(scenario)
 
 
-def test_a_partition_of_the_new_topic_begins_a_sequence_of_its_own() -> None:
+def test_a_partition_of_the_new_topic_starts_a_new_sequence() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         async with producing(cluster) as producer:
@@ -280,7 +280,7 @@ def test_a_partition_of_the_new_topic_begins_a_sequence_of_its_own() -> None:
     simulate(scenario)
 
 
-def test_brokers_without_ids_are_believed_once_they_have_all_said_so_for_a_while() -> None:
+def test_brokers_without_ids_are_trusted_once_they_agree_for_a_while() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3}, produce_version=BY_NAME)
         cluster.topic_ids = False
@@ -295,7 +295,7 @@ def test_brokers_without_ids_are_believed_once_they_have_all_said_so_for_a_while
     simulate(scenario)
 
 
-def test_a_broker_without_ids_that_lags_behind_takes_no_partitions_away() -> None:
+def test_an_outdated_broker_without_ids_removes_no_partitions() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3}, produce_version=BY_NAME)
         cluster.topic_ids = False
@@ -311,7 +311,7 @@ def test_a_broker_without_ids_that_lags_behind_takes_no_partitions_away() -> Non
     simulate(scenario)
 
 
-def test_a_broker_that_still_has_the_deleted_topic_is_not_believed_at_once() -> None:
+def test_a_broker_with_the_deleted_topic_is_not_trusted_immediately() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3})
         async with producing(cluster) as producer:
@@ -328,7 +328,7 @@ def test_a_broker_that_still_has_the_deleted_topic_is_not_believed_at_once() -> 
     simulate(scenario)
 
 
-def test_a_partition_that_only_the_deleted_topic_has_is_refused_while_a_broker_still_names_it() -> None:
+def test_a_partition_of_only_the_deleted_topic_is_refused() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3})
         async with producing(cluster) as producer:
@@ -343,7 +343,7 @@ def test_a_partition_that_only_the_deleted_topic_has_is_refused_while_a_broker_s
     simulate(scenario)
 
 
-def test_a_topic_that_was_idle_is_sent_to_while_it_is_not_certain_which_it_is() -> None:
+def test_an_idle_topic_is_sent_to_before_its_identity_is_certain() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3}, produce_version=BY_NAME)
         cluster.topic_ids = False
@@ -378,9 +378,7 @@ class InterposedLock:
 
 @pytest.mark.parametrize("others", [False, True])
 @pytest.mark.parametrize("partitions", [1, 5])
-def test_a_topic_that_is_made_again_between_choice_and_append_has_the_choice_made_again(
-    partitions: int, others: bool
-) -> None:
+def test_recreation_between_choice_and_append_repeats_the_choice(partitions: int, others: bool) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3})
         async with producing(cluster, linger_ms=1000) as producer:
@@ -415,7 +413,7 @@ def test_a_topic_that_is_made_again_between_choice_and_append_has_the_choice_mad
 
 
 @pytest.mark.parametrize("partitions", [1, 5])
-def test_a_topic_that_is_made_again_while_a_partitioner_chooses_has_it_choose_again(partitions: int) -> None:
+def test_recreation_during_partitioning_repeats_the_choice(partitions: int) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3})
         chosen: list[int] = []
@@ -439,7 +437,7 @@ def last_partition(key: bytes | None, everything: Sequence[int], available: Sequ
     return everything[-1]
 
 
-async def test_a_partitioner_of_the_users_chooses_again_in_a_thread() -> None:
+async def test_a_user_partitioner_chooses_again_in_a_thread() -> None:
     cluster = ProducingCluster({"t": 3})
     async with producing(cluster, linger_ms=60_000, partitioner=last_partition) as producer:
         sent = await send_round(producer, 1)
@@ -451,7 +449,7 @@ async def test_a_partitioner_of_the_users_chooses_again_in_a_thread() -> None:
         assert cluster.log(1).values == [b"1"] * len(KEYS) + [b"2"] * len(KEYS)
 
 
-async def test_a_partitioner_that_does_not_return_is_named(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_hanging_partitioner_is_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     cluster = ProducingCluster({"t": 3})
     chosen, released = threading.Event(), threading.Event()
 
@@ -484,9 +482,7 @@ async def test_a_partitioner_that_does_not_return_is_named(caplog: pytest.LogCap
 
 
 @pytest.mark.parametrize(("partitions", "asked"), [(3, 0), (5, len(KEYS))])
-async def test_a_partitioner_is_asked_again_where_the_number_of_partitions_is_another_one(
-    partitions: int, asked: int
-) -> None:
+async def test_a_partitioner_is_called_again_if_the_number_of_partitions_changed(partitions: int, asked: int) -> None:
     calls: list[int] = []
 
     def choose(key: bytes | None, everything: Sequence[int], available: Sequence[int]) -> int:
@@ -503,7 +499,7 @@ async def test_a_partitioner_is_asked_again_where_the_number_of_partitions_is_an
     assert calls == [3] * len(KEYS) + [partitions] * asked
 
 
-async def test_a_record_stays_where_its_partitioner_raises_and_its_partition_is_there() -> None:
+async def test_a_record_stays_in_its_partition_if_the_partitioner_raises() -> None:
     cluster = ProducingCluster({"t": 3})
     options: dict[str, Any] = {"partitioner": PartitionFromKey(), "key_serializer": lambda key: b"%d" % key["to"]}
     async with producing(cluster, linger_ms=60_000, **options) as producer:
@@ -532,7 +528,7 @@ class LastPartition:
         return 2
 
 
-async def test_a_partitioner_gets_the_bytes_and_fails_what_it_chooses_a_partition_for_that_is_gone() -> None:
+async def test_a_partitioner_gets_bytes_and_its_invalid_choices_fail() -> None:
     cluster, partitioner = ProducingCluster({"t": 3}), LastPartition()
     async with producing(cluster, linger_ms=60_000, partitioner=partitioner) as producer:
         lost = await producer.send(b"value", b"key")
@@ -544,7 +540,7 @@ async def test_a_partitioner_gets_the_bytes_and_fails_what_it_chooses_a_partitio
         assert partitioner.given[1:] == [(b"key", b"key", b"value", b"value")]
 
 
-async def test_a_partitioner_that_chooses_no_other_partition_fails_what_has_none() -> None:
+async def test_a_partitioner_that_keeps_choosing_a_removed_partition_fails_the_record() -> None:
     cluster = ProducingCluster({"t": 3})
     options: dict[str, Any] = {"partitioner": PartitionFromKey(), "key_serializer": lambda key: b"%d" % key["to"]}
     async with producing(cluster, linger_ms=60_000, **options) as producer:
@@ -558,7 +554,7 @@ async def test_a_partitioner_that_chooses_no_other_partition_fails_what_has_none
         assert (await kept).partition == 0
 
 
-def test_the_time_of_a_record_goes_on_while_its_topic_is_gone() -> None:
+def test_records_expire_while_their_topic_is_missing() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3})
         async with producing(cluster, delivery_timeout_ms=31_000, linger_ms=0) as producer:
@@ -598,7 +594,7 @@ def test_a_record_that_waited_for_memory_goes_to_a_partition_that_exists() -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(16))
-def test_nothing_is_lost_doubled_or_out_of_order_whatever_happens(seed: int) -> None:
+def test_nothing_is_lost_duplicated_or_reordered_under_random_faults(seed: int) -> None:
     async def scenario() -> None:
         rng = random.Random(seed)
         version = (BY_NAME, BY_ID)[seed % 2]
@@ -640,7 +636,7 @@ def test_nothing_is_lost_doubled_or_out_of_order_whatever_happens(seed: int) -> 
 
 
 @pytest.mark.parametrize("kind", ["close", "loop"])
-def test_a_producer_that_is_closed_while_records_are_moved_fails_them(kind: str) -> None:
+def test_closing_while_records_are_moved_fails_them(kind: str) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3})
         producer = FakeProducer(cluster)

@@ -42,7 +42,7 @@ IN_ORDER = {key: list(range(at, 240, len(KEYS))) for at, key in enumerate(KEYS)}
 
 
 @pytest.mark.parametrize("partitions", [1, 5])
-async def test_rows_that_wait_go_to_the_partitions_of_the_new_topic(partitions: int) -> None:
+async def test_waiting_rows_go_to_the_partitions_of_the_new_topic(partitions: int) -> None:
     cluster = ProducingCluster({"t": 3})
     cluster.faults.append(Fault(delay=0.05, error=LeaderNotAvailableError))
     async with producing(cluster, max_in_flight_requests_per_connection=1) as producer:
@@ -56,7 +56,7 @@ async def test_rows_that_wait_go_to_the_partitions_of_the_new_topic(partitions: 
         assert written(cluster, partitions) == IN_ORDER
 
 
-async def test_rows_that_were_encoded_for_the_deleted_topic_are_partitioned_anew() -> None:
+async def test_rows_encoded_for_the_deleted_topic_are_repartitioned() -> None:
     cluster = ProducingCluster({"t": 3})
     async with producing(cluster) as producer:
         await producer.core.find_topic("t")
@@ -75,7 +75,7 @@ async def test_rows_that_were_encoded_for_the_deleted_topic_are_partitioned_anew
         assert producer.core.buffer.memory.free == producer.core.buffer.memory.total
 
 
-async def test_a_row_that_names_a_partition_which_is_gone_fails_and_the_others_do_not() -> None:
+async def test_only_rows_with_a_removed_partition_fail() -> None:
     cluster = ProducingCluster({"t": 3})
     table = pa.table({"value": [b"a", b"b", b"c", b"d"], "key": [b"k"] * 4, "partition": [2, None, 2, 0]})
     key_place = (murmur2(b"k") & 0x7FFFFFFF) % 3
@@ -99,7 +99,7 @@ async def test_a_row_that_names_a_partition_which_is_gone_fails_and_the_others_d
     ("partitions", "named"),
     [([1, 1, 1, 1], [0, 4]), ([None] * 4, None), ([None, 1, 1, None], [1, 3]), ([1, None, 1, 1], [0, 1, 2, 4])],
 )
-async def test_it_is_known_which_rows_name_their_partition(partitions: list[int | None], named: Any) -> None:
+async def test_rows_with_a_chosen_partition_are_remembered(partitions: list[int | None], named: Any) -> None:
     cluster = ProducingCluster({"t": 2})
     key = next(key for key in KEYS if (murmur2(key) & 0x7FFFFFFF) % 2 == 1)
     column = pa.array(partitions, pa.int32())
@@ -116,7 +116,7 @@ each_number = pytest.mark.parametrize("partitions", [1, 3, 5], ids=["fewer", "as
 
 
 @both_versions
-def test_transactions_go_on_with_the_new_topic(version: int) -> None:
+def test_transactions_continue_with_the_new_topic(version: int) -> None:
     cluster = TransactionalCluster({"t": 3}, version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -135,9 +135,7 @@ def test_transactions_go_on_with_the_new_topic(version: int) -> None:
 
 @each_number
 @both_versions
-def test_a_transaction_whose_topic_is_made_again_before_it_has_written_there_is_committed(
-    version: int, partitions: int
-) -> None:
+def test_a_transaction_without_writes_to_the_deleted_topic_is_committed(version: int, partitions: int) -> None:
     cluster = TransactionalCluster({"t": 3}, version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -157,9 +155,7 @@ def test_a_transaction_whose_topic_is_made_again_before_it_has_written_there_is_
 
 @each_number
 @both_versions
-def test_a_transaction_that_has_written_to_the_deleted_topic_has_to_be_aborted_and_the_next_one_works(
-    version: int, partitions: int
-) -> None:
+def test_a_transaction_with_writes_to_the_deleted_topic_must_be_aborted(version: int, partitions: int) -> None:
     cluster = TransactionalCluster({"t": 3}, version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -182,7 +178,7 @@ def test_a_transaction_that_has_written_to_the_deleted_topic_has_to_be_aborted_a
     assert [committed for *_, committed in cluster.ended] == [False, True]
 
 
-def test_a_partition_that_is_gone_is_not_added_to_a_transaction_any_more() -> None:
+def test_a_removed_partition_is_not_added_to_a_transaction() -> None:
     cluster = TransactionalCluster({"t": 3}, version=1)
     answered = cluster._add_partitions
 

@@ -22,7 +22,7 @@ from unit.virtual_loop import simulate
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 5])
-def test_a_producer_that_is_being_closed_follows_the_topic(partitions: int) -> None:
+def test_a_closing_producer_follows_a_recreated_topic(partitions: int) -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 3})
         producer = FakeProducer(cluster)
@@ -37,7 +37,7 @@ def test_a_producer_that_is_being_closed_follows_the_topic(partitions: int) -> N
     simulate(scenario)
 
 
-def test_a_producer_that_is_being_closed_goes_on_asking_for_its_topics() -> None:
+def test_a_closing_producer_keeps_refreshing_its_topics() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1})
         producer = FakeProducer(cluster, metadata_max_idle_ms=60_000)
@@ -57,7 +57,7 @@ def test_a_producer_that_is_being_closed_goes_on_asking_for_its_topics() -> None
     simulate(scenario)
 
 
-def test_a_batch_that_the_new_topic_took_before_an_earlier_one_is_not_written_twice() -> None:
+def test_a_batch_accepted_before_an_earlier_one_is_not_written_twice() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1}, produce_version=BY_NAME)
         async with producing(cluster, batch_size=0) as producer:
@@ -78,7 +78,7 @@ def test_a_batch_that_the_new_topic_took_before_an_earlier_one_is_not_written_tw
     simulate(scenario)
 
 
-def test_brokers_that_are_never_done_compressing_for_other_topics_hold_nothing_up() -> None:
+def test_compression_for_other_topics_does_not_delay_a_move() -> None:
     async def scenario() -> None:
         cluster = ProducingCluster({"t": 1, "busy": 2}, brokers=2)
         async with producing(cluster, compression_type="gzip", batch_size=40_000, linger_ms=0) as producer:
@@ -113,7 +113,7 @@ KEY_OF_1 = next(key for key in KEYS if place_of(key, 3) == 1)
 """Of a record for partition 1 of 3, whose leader is not that of partition 0."""
 
 
-def test_what_is_being_compressed_is_moved_once_that_is_done() -> None:
+def test_batches_being_compressed_are_moved_afterwards() -> None:
     """In another thread: its records would be sent to another broker from memory that is being written to."""
 
     async def scenario() -> None:
@@ -142,7 +142,7 @@ def test_what_is_being_compressed_is_moved_once_that_is_done() -> None:
     simulate(scenario)
 
 
-async def test_rows_that_are_partitioned_anew_keep_no_producer_alive() -> None:
+async def test_repartitioned_rows_do_not_keep_the_producer_alive() -> None:
     cluster = ProducingCluster({"t": 3})
     async with producing(cluster) as producer:
         await producer.core.find_topic("t")
@@ -160,7 +160,7 @@ async def test_rows_that_are_partitioned_anew_keep_no_producer_alive() -> None:
 
 
 @both_versions
-def test_a_commit_that_waits_for_its_records_fails_where_others_were_in_the_deleted_topic(version: int) -> None:
+def test_a_waiting_commit_fails_if_records_were_in_the_deleted_topic(version: int) -> None:
     cluster = TransactionalCluster({"t": 1}, version=version)
     cluster.versions["Produce"] = (0, BY_NAME)
 

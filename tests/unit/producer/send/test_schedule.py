@@ -15,7 +15,7 @@ def queue(partition: int) -> PartitionQueue:
     return PartitionQueue(TopicPartition("t", partition))
 
 
-def test_queues_are_taken_when_their_time_has_come_and_once() -> None:
+def test_queues_are_taken_once_when_due() -> None:
     async def scenario() -> None:
         schedule = Schedule(asyncio.get_running_loop(), lambda: None)
         first, second = queue(0), queue(1)
@@ -34,7 +34,7 @@ def test_queues_are_taken_when_their_time_has_come_and_once() -> None:
     simulate(scenario)
 
 
-def test_a_queue_that_is_due_earlier_than_planned_is_looked_at_both_times() -> None:
+def test_a_rescheduled_queue_is_checked_at_both_times() -> None:
     async def scenario() -> None:
         schedule = Schedule(asyncio.get_running_loop(), lambda: None)
         only = queue(0)
@@ -49,7 +49,7 @@ def test_a_queue_that_is_due_earlier_than_planned_is_looked_at_both_times() -> N
     simulate(scenario)
 
 
-def test_everything_is_planned_once_for_a_time() -> None:
+def test_a_check_of_all_queues_is_scheduled_once() -> None:
     async def scenario() -> None:
         schedule = Schedule(asyncio.get_running_loop(), lambda: None)
         for when in (5.0, 5.0, 6.0, 4.0):
@@ -63,7 +63,7 @@ def test_everything_is_planned_once_for_a_time() -> None:
     simulate(scenario)
 
 
-def test_one_timer_rings_at_the_first_time() -> None:
+def test_one_timer_fires_at_the_earliest_time() -> None:
     async def scenario() -> None:
         loop = asyncio.get_running_loop()
         rung: list[float] = []
@@ -91,7 +91,7 @@ def test_one_timer_rings_at_the_first_time() -> None:
     simulate(scenario)
 
 
-def test_a_time_for_everything_does_not_hide_the_queues_that_are_due_after_it() -> None:
+def test_a_check_of_all_queues_does_not_hide_later_ones() -> None:
     async def scenario() -> None:
         schedule = Schedule(asyncio.get_running_loop(), lambda: None)
         only = queue(0)
@@ -102,7 +102,7 @@ def test_a_time_for_everything_does_not_hide_the_queues_that_are_due_after_it() 
     simulate(scenario)
 
 
-def test_everything_can_be_planned_again_once_its_time_has_come() -> None:
+def test_a_check_of_all_queues_can_be_scheduled_again() -> None:
     async def scenario() -> None:
         loop = asyncio.get_running_loop()
         rung: list[float] = []

@@ -56,7 +56,7 @@ ONE = ["Produce", "EndTxn"]
 ASK = "DescribeTransactions"
 
 
-def test_what_follows_at_once_is_written_when_the_transaction_before_is_complete() -> None:
+def test_an_immediate_transaction_is_written_once_the_previous_one_is_complete() -> None:
     cluster = describing(state("PrepareCommit"), state("PrepareAbort"))
 
     async def scenario(producer: FakeProducer) -> None:
@@ -70,7 +70,7 @@ def test_what_follows_at_once_is_written_when_the_transaction_before_is_complete
     assert cluster.times("Produce")[1] >= third
 
 
-def test_it_is_not_asked_where_it_will_be_complete_or_where_partitions_are_added_before() -> None:
+def test_no_check_after_a_pause_an_empty_transaction_or_in_version_1() -> None:
     async def with_pauses(producer: FakeProducer) -> None:
         for value in (b"a", b"b"):
             await write(producer, value)
@@ -90,7 +90,7 @@ def test_it_is_not_asked_where_it_will_be_complete_or_where_partitions_are_added
     assert ASK not in run(describing(version=1), at_once)
 
 
-def test_offsets_wait_too() -> None:
+def test_offsets_wait_for_the_previous_transaction_too() -> None:
     cluster = describing(state("PrepareCommit"))
     offsets = {TopicPartition("in", 0): OffsetAndMetadata(7, "", None)}
 
@@ -102,7 +102,7 @@ def test_offsets_wait_too() -> None:
     assert run(cluster, scenario) == [*ONE, ASK, ASK, "TxnOffsetCommit", "EndTxn"]
 
 
-def test_an_aborted_transaction_does_not_wait_for_the_one_before() -> None:
+def test_an_aborted_transaction_does_not_wait_for_the_previous_one() -> None:
     cluster = describing(*[state("PrepareCommit")] * 100)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -117,7 +117,7 @@ def test_an_aborted_transaction_does_not_wait_for_the_one_before() -> None:
     assert [api for api in run(cluster, scenario) if api != ASK] == ONE
 
 
-def test_one_who_may_not_ask_writes_and_asks_no_more() -> None:
+def test_without_permission_to_ask_the_producer_writes_and_stops_asking() -> None:
     cluster = describing(*[state("", TransactionalIdAuthorizationFailedError.errno)] * 9)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -127,7 +127,7 @@ def test_one_who_may_not_ask_writes_and_asks_no_more() -> None:
     assert run(cluster, scenario) == [*ONE, ASK, *ONE, *ONE]
 
 
-def test_a_coordinator_that_does_not_answer_is_waited_for_a_second() -> None:
+def test_a_silent_coordinator_delays_writing_by_one_second() -> None:
     cluster = describing(SILENCE)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -141,7 +141,7 @@ def test_a_coordinator_that_does_not_answer_is_waited_for_a_second() -> None:
     assert cluster.log(0).values == [b"a", b"b"]
 
 
-def test_closing_ends_the_asking() -> None:
+def test_closing_stops_the_check() -> None:
     cluster = describing(SILENCE)
 
     async def scenario(producer: FakeProducer) -> None:

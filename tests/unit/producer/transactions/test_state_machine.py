@@ -64,7 +64,7 @@ def machine_in(state: str) -> TransactionStateMachine:
     return machine
 
 
-def test_the_table_has_the_moves_that_there_are() -> None:
+def test_the_table_contains_exactly_the_valid_transitions() -> None:
     rows = [line.split() for line in ALLOWED.strip().splitlines()]
     assert {row[0]: set(row[1:]) for row in rows} == {
         state.name: {each.name for each in moves} for state, moves in TRANSITIONS.items()
@@ -73,7 +73,7 @@ def test_the_table_has_the_moves_that_there_are() -> None:
 
 @pytest.mark.parametrize("old", list(TransactionState))
 @pytest.mark.parametrize("new", list(TransactionState))
-def test_no_other_move_is_made(old: TransactionState, new: TransactionState) -> None:
+def test_other_transitions_are_refused(old: TransactionState, new: TransactionState) -> None:
     machine = machine_in(old.name)
     if new in TRANSITIONS[old]:
         machine.move(new)
@@ -85,7 +85,7 @@ def test_no_other_move_is_made(old: TransactionState, new: TransactionState) -> 
 
 
 @pytest.mark.parametrize(("call", "state"), list(itertools.product(CALLS, NEXT_CALL)))
-def test_a_call_in_the_wrong_state_is_told_the_state_and_what_to_call(call: str, state: str) -> None:
+def test_a_call_in_the_wrong_state_names_the_state_and_the_next_call(call: str, state: str) -> None:
     machine = machine_in(state)
     if machine.state in CALLS[call]:
         machine.check(call)
@@ -96,7 +96,7 @@ def test_a_call_in_the_wrong_state_is_told_the_state_and_what_to_call(call: str,
 
 
 @pytest.mark.parametrize("call", sorted(set(CALLS) - {"abort_transaction", "begin_transaction"}))
-def test_a_transaction_that_has_failed_is_aborted_and_nothing_else(call: str) -> None:
+def test_a_failed_transaction_can_only_be_aborted(call: str) -> None:
     machine = machine_in("FAILED")
     machine.check("abort_transaction")
     with pytest.raises(TransactionAbortableError, match="a record was lost") as caught:
@@ -107,7 +107,7 @@ def test_a_transaction_that_has_failed_is_aborted_and_nothing_else(call: str) ->
 
 
 @pytest.mark.parametrize("call", list(CALLS))
-def test_a_producer_that_cannot_go_on_always_says_why(call: str) -> None:
+def test_an_unusable_producer_always_raises_the_reason(call: str) -> None:
     machine = machine_in("FATAL")
     with pytest.raises(ProducerFencedError, match="another one") as caught:
         machine.check(call)

@@ -51,7 +51,7 @@ def producer() -> Iterator[KafkaProducer]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("call", STATES)
-def test_wherever_a_call_is_interrupted_it_can_be_made_again(producer: KafkaProducer, call: str) -> None:
+def test_a_call_interrupted_anywhere_can_be_repeated(producer: KafkaProducer, call: str) -> None:
     before, after = STATES[call]
     arguments: tuple[Any, ...] = (OFFSETS, "g") if call == "send_offsets_to_transaction" else ()
 
@@ -84,7 +84,7 @@ def test_wherever_a_call_is_interrupted_it_can_be_made_again(producer: KafkaProd
     assert points > 5
 
 
-def test_wherever_getting_an_id_is_interrupted_it_can_be_asked_for_again() -> None:
+def test_an_id_request_interrupted_anywhere_can_be_repeated() -> None:
     with EmbeddedBroker() as broker:
 
         def made() -> KafkaProducer:

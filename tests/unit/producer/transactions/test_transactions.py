@@ -86,7 +86,7 @@ def test_in_version_1_partitions_are_added_before_they_are_written_to_and_the_ep
     assert all(each.is_transactional for each in cluster.headers)
 
 
-def test_in_version_2_produce_adds_partitions_and_each_transaction_has_an_epoch_of_its_own() -> None:
+def test_in_version_2_produce_adds_partitions_and_each_transaction_has_a_new_epoch() -> None:
     cluster = TransactionalCluster(version=2)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -105,7 +105,7 @@ def test_in_version_2_produce_adds_partitions_and_each_transaction_has_an_epoch_
     assert all(each.is_transactional for each in cluster.headers)
 
 
-def test_a_cluster_that_learns_of_version_2_gives_an_epoch_before_the_first_such_transaction() -> None:
+def test_an_epoch_is_requested_before_the_first_transaction_of_version_2() -> None:
     cluster = TransactionalCluster(brokers=2, version=1)
     cluster.lead(0, 1, 1)
     cluster.lead(1, 2, 1)
@@ -129,7 +129,7 @@ def test_a_cluster_that_learns_of_version_2_gives_an_epoch_before_the_first_such
 
 
 @both_versions
-def test_nothing_is_asked_for_a_transaction_with_nothing_in_it(version: int) -> None:
+def test_an_empty_transaction_sends_no_requests(version: int) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -187,7 +187,7 @@ def test_an_old_coordinator_cannot_check_a_membership() -> None:
 
 
 @pytest.mark.parametrize("group", ["", ConsumerGroupMetadata(None), 3, None])
-def test_a_group_that_has_no_name_is_refused(group: Any) -> None:
+def test_a_group_without_a_name_is_refused(group: Any) -> None:
     async def scenario(producer: FakeProducer) -> None:
         await producer.begin_transaction()
         with pytest.raises(IllegalArgumentError, match="group"):
@@ -205,7 +205,7 @@ def test_a_group_that_has_no_name_is_refused(group: Any) -> None:
 
 
 @both_versions
-def test_records_are_taken_in_an_open_transaction_only(version: int) -> None:
+def test_records_are_accepted_only_in_an_open_transaction(version: int) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -227,7 +227,7 @@ def test_records_are_taken_in_an_open_transaction_only(version: int) -> None:
     assert cluster.log(0).values == [b"a", b"b"]
 
 
-async def test_rows_of_arrow_too_are_taken_in_an_open_transaction_only() -> None:
+async def test_arrow_rows_are_accepted_only_in_an_open_transaction() -> None:
     pyarrow = pytest.importorskip("pyarrow")
     rows = pyarrow.table({"value": pyarrow.array([b"a", b"b"]), "partition": pyarrow.array([0, 0])})
     cluster = TransactionalCluster()
@@ -273,7 +273,7 @@ def test_a_producer_without_the_option_has_no_transactions() -> None:
 
 
 @both_versions
-def test_an_abort_drops_what_waits_and_sends_nothing_more(version: int) -> None:
+def test_an_abort_drops_waiting_records(version: int) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -321,7 +321,7 @@ def test_failures_of_an_aborted_transaction_are_neither_logged_nor_raised(caplog
 
 
 @both_versions
-def test_a_record_that_is_lost_makes_the_transaction_abortable(version: int) -> None:
+def test_a_lost_record_makes_the_transaction_abortable(version: int) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -353,7 +353,7 @@ def test_a_record_that_is_lost_makes_the_transaction_abortable(version: int) -> 
 
 
 @both_versions
-def test_a_gap_in_the_sequence_fails_the_transaction_and_is_mended_by_an_epoch(version: int) -> None:
+def test_a_sequence_gap_fails_the_transaction_and_requires_a_new_epoch(version: int) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -372,7 +372,7 @@ def test_a_gap_in_the_sequence_fails_the_transaction_and_is_mended_by_an_epoch(v
     assert cluster.headers[-1].producer_epoch == 1
 
 
-def test_an_epoch_cannot_be_had_of_old_coordinators() -> None:
+def test_old_coordinators_provide_no_new_epoch() -> None:
     cluster = TransactionalCluster(version=1)
     cluster.versions["InitProducerId"] = (0, 2)
 
@@ -389,7 +389,7 @@ def test_an_epoch_cannot_be_had_of_old_coordinators() -> None:
     run(cluster, scenario)
 
 
-def test_a_record_that_is_too_large_makes_the_transaction_abortable() -> None:
+def test_an_oversized_record_makes_the_transaction_abortable() -> None:
     cluster = TransactionalCluster()
 
     async def scenario(producer: FakeProducer) -> None:
@@ -405,7 +405,7 @@ def test_a_record_that_is_too_large_makes_the_transaction_abortable() -> None:
     assert cluster.ended == [("x", 0, False)]
 
 
-def test_a_record_that_cannot_be_delivered_in_time_makes_the_transaction_abortable() -> None:
+def test_an_expired_record_makes_the_transaction_abortable() -> None:
     cluster = TransactionalCluster()
 
     async def scenario(producer: FakeProducer) -> None:
@@ -430,7 +430,7 @@ def coded(answer: Callable[[Any, int], Any], code: int) -> Callable[[Any], Any]:
 
 
 @both_versions
-def test_the_coordinator_is_asked_again_where_that_can_help(version: int) -> None:
+def test_retriable_errors_of_the_coordinator_are_retried(version: int) -> None:
     cluster = TransactionalCluster(version=version)
     passing = (
         NotCoordinatorError.errno,
@@ -457,7 +457,7 @@ def test_the_coordinator_is_asked_again_where_that_can_help(version: int) -> Non
     assert cluster.forgotten >= 4
 
 
-def test_a_transaction_that_is_being_completed_is_waited_for_briefly() -> None:
+def test_concurrent_transactions_are_retried_after_a_short_pause() -> None:
     cluster = TransactionalCluster()
     cluster.script("InitProducerId", *[ConcurrentTransactionsError.errno] * 8)
 
@@ -478,7 +478,7 @@ def test_a_transaction_that_is_being_completed_is_waited_for_briefly() -> None:
 
 @both_versions
 @pytest.mark.parametrize("error", [ProducerFencedError, InvalidProducerEpochError])
-def test_a_producer_that_was_replaced_is_of_no_more_use(version: int, error: Any) -> None:
+def test_a_fenced_producer_is_unusable(version: int, error: Any) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -497,7 +497,7 @@ def test_a_producer_that_was_replaced_is_of_no_more_use(version: int, error: Any
 
 
 @both_versions
-def test_the_newer_of_two_producers_goes_on(version: int) -> None:
+def test_the_newer_of_two_producers_continues(version: int) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -514,7 +514,7 @@ def test_the_newer_of_two_producers_goes_on(version: int) -> None:
     assert cluster.ended == [("x", 1, True)]
 
 
-def test_a_fenced_producer_learns_of_it_by_a_batch_and_then_from_the_coordinator() -> None:
+def test_a_failed_batch_reveals_a_fenced_producer() -> None:
     cluster = TransactionalCluster()
 
     async def scenario(producer: FakeProducer) -> None:
@@ -532,7 +532,7 @@ def test_a_fenced_producer_learns_of_it_by_a_batch_and_then_from_the_coordinator
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_a_transaction_that_has_timed_out(version: int) -> None:
+def test_a_timed_out_transaction(version: int) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -555,7 +555,7 @@ def test_a_transaction_that_has_timed_out(version: int) -> None:
 
 
 @both_versions
-def test_an_id_that_the_coordinator_has_forgotten_is_replaced(version: int) -> None:
+def test_a_forgotten_producer_id_is_replaced(version: int) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -629,7 +629,7 @@ def test_offsets_that_cannot_be_committed_make_the_transaction_abortable(version
         ("refused for another reason", GroupAuthorizationFailedError.errno),
     ],
 )
-def test_offsets_that_wait_while_a_record_is_refused_tell_of_the_record(version: int, answer: str, code: int) -> None:
+def test_waiting_offsets_fail_with_the_error_of_a_refused_record(version: int, answer: str, code: int) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def refuse_later(call: Any) -> Any:
@@ -656,7 +656,7 @@ def test_offsets_that_wait_while_a_record_is_refused_tell_of_the_record(version:
 
 
 @both_versions
-def test_offsets_that_wait_while_another_caller_aborts_are_ended_with_the_transaction(version: int) -> None:
+def test_waiting_offsets_end_when_another_caller_aborts(version: int) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -672,7 +672,7 @@ def test_offsets_that_wait_while_another_caller_aborts_are_ended_with_the_transa
     assert [outcome for *_, outcome in cluster.ended] == [False]
 
 
-def test_an_id_that_is_refused_may_be_asked_for_again() -> None:
+def test_a_refused_id_may_be_requested_again() -> None:
     cluster = TransactionalCluster()
 
     async def whole() -> None:
@@ -692,7 +692,7 @@ def test_an_id_that_is_refused_may_be_asked_for_again() -> None:
 
 
 @pytest.mark.parametrize("call", ["commit_transaction", "abort_transaction"])
-def test_a_call_whose_time_is_up_is_made_again_and_waits_for_the_same(call: str) -> None:
+def test_a_timed_out_call_can_be_repeated_to_continue_waiting(call: str) -> None:
     cluster = TransactionalCluster()
 
     async def scenario(producer: FakeProducer) -> None:
@@ -723,7 +723,7 @@ def test_a_call_whose_time_is_up_is_made_again_and_waits_for_the_same(call: str)
     assert [outcome for *_, outcome in cluster.ended] == [call == "commit_transaction"]
 
 
-def test_a_commit_that_is_cancelled_goes_on() -> None:
+def test_a_cancelled_commit_continues() -> None:
     cluster = TransactionalCluster()
 
     async def scenario(producer: FakeProducer) -> None:
@@ -742,7 +742,7 @@ def test_a_commit_that_is_cancelled_goes_on() -> None:
 
 
 @both_versions
-def test_an_abort_does_not_wait_for_offsets_that_nobody_answers(version: int) -> None:
+def test_an_abort_does_not_wait_for_unanswered_offsets(version: int) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -796,7 +796,7 @@ def test_a_block_that_cannot_be_committed_is_aborted_and_raises() -> None:
     assert [outcome for *_, outcome in cluster.ended] == [False, True]
 
 
-def test_a_block_tells_its_own_error_also_where_the_abort_fails(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_block_raises_its_own_error_even_if_the_abort_fails(caplog: pytest.LogCaptureFixture) -> None:
     cluster = TransactionalCluster()
 
     async def scenario(producer: FakeProducer) -> None:
@@ -815,7 +815,7 @@ def test_a_block_tells_its_own_error_also_where_the_abort_fails(caplog: pytest.L
     assert any("aborting a transaction whose block has failed" in each for each in caplog.messages)
 
 
-def test_a_block_may_end_its_transaction_itself() -> None:
+def test_a_block_may_end_its_own_transaction() -> None:
     cluster = TransactionalCluster()
 
     async def scenario(producer: FakeProducer) -> None:
@@ -831,7 +831,7 @@ def test_a_block_may_end_its_transaction_itself() -> None:
 
 
 @both_versions
-def test_closing_aborts_what_is_open(version: int) -> None:
+def test_closing_aborts_an_open_transaction(version: int) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -863,7 +863,7 @@ def test_closing_waits_for_a_commit() -> None:
     assert cluster.ended == [("x", 0, True)]
 
 
-def test_closing_does_not_wait_for_ever_for_a_coordinator_that_is_silent() -> None:
+def test_closing_does_not_wait_forever_for_a_silent_coordinator() -> None:
     cluster = TransactionalCluster()
 
     async def scenario(producer: FakeProducer) -> None:
@@ -914,7 +914,7 @@ def test_a_prepared_transaction_outlives_its_producer_and_is_ended_by_its_identi
     simulate(elsewhere)
 
 
-def test_what_cannot_be_ended_in_time_is_not_known_and_does_not_hide_the_others() -> None:
+def test_a_timeout_of_one_transaction_does_not_hide_the_results_of_others() -> None:
     cluster = TransactionalCluster()
 
     async def scenario(producer: FakeProducer) -> None:
@@ -936,7 +936,7 @@ def test_what_cannot_be_ended_in_time_is_not_known_and_does_not_hide_the_others(
 
 @both_versions
 @pytest.mark.parametrize("ended", [True, False])
-def test_a_producer_whose_prepared_transaction_is_over_is_made_ready_for_the_next(version: int, ended: bool) -> None:
+def test_init_makes_a_producer_ready_after_its_prepared_transaction_ended(version: int, ended: bool) -> None:
     cluster = TransactionalCluster(version=version)
 
     async def scenario(producer: FakeProducer) -> None:
@@ -970,7 +970,7 @@ INTERRUPTED = {
 @pytest.mark.slow
 @both_versions
 @pytest.mark.parametrize("call", INTERRUPTED)
-def test_a_call_that_is_cancelled_anywhere_is_made_again_and_done_once(call: str, version: int) -> None:
+def test_a_call_cancelled_anywhere_can_be_repeated_and_runs_once(call: str, version: int) -> None:
     turns = range(0, 60, 3)
     turn = cancelled = 0
 
@@ -1006,7 +1006,7 @@ def test_a_call_that_is_cancelled_anywhere_is_made_again_and_done_once(call: str
 # Metrics
 
 
-def test_the_time_of_calls_that_succeed_is_counted() -> None:
+def test_the_time_of_successful_calls_is_counted() -> None:
     cluster = TransactionalCluster()
     times: dict[str, float] = {}
 
