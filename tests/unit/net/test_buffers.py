@@ -8,7 +8,7 @@ import pytest
 from kafka.net.buffers import BufferPool
 
 
-def test_a_released_buffer_is_used_again():
+def test_a_released_buffer_is_reused():
     pool = BufferPool()
     first = pool.take(100_000)
     memory = first._buffer
@@ -30,7 +30,7 @@ def test_a_second_release_does_nothing():
     assert pool.held_bytes == held
 
 
-def test_a_small_frame_does_not_take_a_large_buffer_away():
+def test_a_small_frame_does_not_use_a_large_buffer():
     pool = BufferPool()
     large = pool.take(10_000_000)
     memory = large._buffer
@@ -38,7 +38,7 @@ def test_a_small_frame_does_not_take_a_large_buffer_away():
     assert pool.take(100_000)._buffer is not memory
 
 
-def test_the_smallest_buffer_that_fits_is_taken():
+def test_the_smallest_fitting_buffer_is_used():
     pool = BufferPool()
     one, other = pool.take(1_000_000), pool.take(1_200_000)
     best = one._buffer
@@ -47,7 +47,7 @@ def test_the_smallest_buffer_that_fits_is_taken():
     assert pool.take(900_000)._buffer is best
 
 
-def test_no_more_than_the_limit_is_kept():
+def test_at_most_the_limit_is_kept():
     pool = BufferPool(max_bytes=1_000_000)
     buffers = [pool.take(400_000) for _ in range(5)]
     for buffer in buffers:
@@ -55,14 +55,14 @@ def test_no_more_than_the_limit_is_kept():
     assert pool.held_bytes <= 1_000_000
 
 
-def test_a_dropped_buffer_costs_only_a_new_one():
+def test_dropping_a_buffer_only_costs_a_new_allocation():
     pool = BufferPool()
     pool.take(100_000)
     assert pool.held_bytes == 0
     assert len(pool.take(100_000).view) == 100_000
 
 
-def test_threads_may_release_while_the_loop_takes():
+def test_threads_may_release_buffers_while_the_loop_takes_some():
     pool = BufferPool()
     errors = []
 
@@ -83,7 +83,7 @@ def test_threads_may_release_while_the_loop_takes():
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_very_large_buffer_is_the_process_own_and_used_again():
+def test_a_very_large_buffer_is_private_and_reused():
     pool = BufferPool()
     frame = pool.take(5_000_000)
     frame.view[:] = b"x" * 5_000_000
@@ -98,7 +98,7 @@ def test_a_very_large_buffer_is_the_process_own_and_used_again():
     assert pool.take(4_900_000)._buffer is memory
 
 
-def test_a_system_without_large_pages_gives_others(monkeypatch):
+def test_small_pages_are_used_if_the_system_has_no_large_ones(monkeypatch):
     def refuse(self, option):
         raise OSError(errno.EINVAL, "no such advice")
 
@@ -111,7 +111,7 @@ def test_a_system_without_large_pages_gives_others(monkeypatch):
 MIB = 1 << 20
 
 
-def test_a_small_buffer_is_used_again_for_any_small_frame():
+def test_a_small_buffer_is_reused_for_any_small_frame():
     pool = BufferPool()
     first = pool.take(60_000)
     memory = first._buffer
@@ -122,7 +122,7 @@ def test_a_small_buffer_is_used_again_for_any_small_frame():
 
 
 @pytest.mark.parametrize("sizes", [(1_000_000, 1_200_000, 1_100_000), (1_200_000, 1_100_000, 1_000_000)])
-def test_the_smallest_buffer_that_fits_is_taken_wherever_it_stands(sizes):
+def test_the_smallest_fitting_buffer_is_used_whatever_its_position(sizes):
     pool = BufferPool()
     buffers = [pool.take(size) for size in sizes]
     best = buffers[sizes.index(1_000_000)]._buffer
@@ -131,7 +131,7 @@ def test_the_smallest_buffer_that_fits_is_taken_wherever_it_stands(sizes):
     assert pool.take(900_000)._buffer is best
 
 
-def test_of_buffers_of_one_size_the_last_one_given_back_is_taken():
+def test_the_last_returned_of_equal_buffers_is_used():
     pool = BufferPool()
     one, other = pool.take(100_000), pool.take(100_000)
     last = other._buffer
@@ -140,7 +140,7 @@ def test_of_buffers_of_one_size_the_last_one_given_back_is_taken():
     assert pool.take(100_000)._buffer is last
 
 
-def test_a_buffer_that_is_a_byte_too_small_is_not_taken():
+def test_a_buffer_that_is_one_byte_too_small_is_not_used():
     pool = BufferPool()
     first = pool.take(65_536)
     memory = first._buffer
@@ -149,7 +149,7 @@ def test_a_buffer_that_is_a_byte_too_small_is_not_taken():
     assert pool.take(65_536)._buffer is memory
 
 
-def test_as_much_as_the_limit_is_kept_and_the_longest_unused_goes_first():
+def test_buffers_are_kept_up_to_the_limit_and_the_oldest_is_dropped_first():
     pool = BufferPool(max_bytes=3 * 65_536)
     buffers = [pool.take(1) for _ in range(4)]
     memories = [buffer._buffer for buffer in buffers]
@@ -163,7 +163,7 @@ def test_as_much_as_the_limit_is_kept_and_the_longest_unused_goes_first():
     assert {id(each) for each in kept} == {id(each) for each in memories[1:]}
 
 
-def test_no_more_than_32_buffers_are_kept():
+def test_at_most_32_buffers_are_kept():
     pool = BufferPool()
     buffers = [pool.take(1) for _ in range(40)]
     for buffer in buffers:
@@ -172,7 +172,7 @@ def test_no_more_than_32_buffers_are_kept():
 
 
 @pytest.mark.skipif(not hasattr(mmap, "MADV_HUGEPAGE"), reason="no large pages here")
-def test_large_pages_are_asked_for_from_4_mib_on(monkeypatch):
+def test_large_pages_are_requested_from_4_mib_on(monkeypatch):
     asked = []
 
     class Noting(mmap.mmap):

@@ -9,7 +9,7 @@ from kafka.net.callback_thread import LoopCallbacks
 from kafka.producer.future import LoopWaiter
 
 
-async def test_callbacks_run_in_a_later_turn_of_the_loop_and_can_be_waited_for() -> None:
+async def test_callbacks_run_in_a_later_iteration_and_can_be_awaited() -> None:
     callbacks = LoopCallbacks(asyncio.get_running_loop())
     run: list[int] = []
     callbacks.submit(lambda: run.append(1))
@@ -25,7 +25,7 @@ async def test_callbacks_run_in_a_later_turn_of_the_loop_and_can_be_waited_for()
     callbacks.finish()
 
 
-async def test_a_coroutine_goes_on_at_once_on_its_own_loop_and_soon_from_another_thread() -> None:
+async def test_a_coroutine_callback_continues_at_once_on_its_own_loop() -> None:
     loop = asyncio.get_running_loop()
     here, there = LoopWaiter(loop), LoopWaiter(loop)
     here.release()
@@ -37,7 +37,7 @@ async def test_a_coroutine_goes_on_at_once_on_its_own_loop_and_soon_from_another
     thread.join()
 
 
-def test_a_coroutine_of_a_loop_that_is_closed_is_not_told() -> None:
+def test_a_coroutine_of_a_closed_loop_is_ignored() -> None:
     loop = asyncio.new_event_loop()
     waiter = LoopWaiter(loop)
     loop.close()

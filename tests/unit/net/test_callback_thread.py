@@ -13,7 +13,7 @@ from kafka.net.callback_thread import WorkerThread
 PATIENCE_S = 30.0
 
 
-def test_functions_run_in_order_in_one_thread_that_is_not_the_callers() -> None:
+def test_functions_run_in_order_in_one_separate_thread() -> None:
     worker = WorkerThread("worker-under-test")
     seen: list[tuple[int, threading.Thread, bool]] = []
     for i in range(100):
@@ -25,7 +25,7 @@ def test_functions_run_in_order_in_one_thread_that_is_not_the_callers() -> None:
     worker.finish()
 
 
-def test_what_a_function_raises_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_error_of_a_function_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
     worker = WorkerThread("worker-under-test")
     seen: list[str] = []
 
@@ -44,14 +44,14 @@ def test_what_a_function_raises_ends_nothing(caplog: pytest.LogCaptureFixture) -
     worker.finish()
 
 
-def test_a_worker_that_is_given_nothing_has_no_thread() -> None:
+def test_a_worker_without_functions_has_no_thread() -> None:
     worker = WorkerThread("idle-worker")
     assert worker.drain(0)
     worker.finish()
     assert not [thread for thread in threading.enumerate() if thread.name == "idle-worker"]
 
 
-def test_a_finished_worker_does_what_it_has_and_begins_again_when_more_comes() -> None:
+def test_a_finished_worker_runs_pending_functions_and_restarts_for_new_ones() -> None:
     worker = WorkerThread("worker-under-test")
     release, seen = threading.Event(), list[int]()
     worker.submit(lambda: release.wait(PATIENCE_S))
@@ -66,7 +66,7 @@ def test_a_finished_worker_does_what_it_has_and_begins_again_when_more_comes() -
     worker.finish()
 
 
-def test_draining_ends_with_its_time() -> None:
+def test_draining_ends_after_its_timeout() -> None:
     worker = WorkerThread("worker-under-test")
     release = threading.Event()
     worker.submit(lambda: release.wait(PATIENCE_S))
@@ -90,7 +90,7 @@ async def test_a_loop_can_wait_until_it_is_idle() -> None:
     worker.finish()
 
 
-def test_where_no_thread_can_be_had_draining_runs_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draining_runs_pending_functions_if_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -103,7 +103,7 @@ def test_where_no_thread_can_be_had_draining_runs_what_is_left(monkeypatch: pyte
     assert seen == [1]
 
 
-def test_a_thread_ends_although_something_came_behind_its_end() -> None:
+def test_a_thread_ends_even_if_functions_follow_its_end_marker() -> None:
     worker = WorkerThread("worker-that-ends")
     begun, go_on = threading.Event(), threading.Event()
 

@@ -10,7 +10,7 @@ from kafka.net.open_stream import in_brief
 pytestmark = pytest.mark.once
 
 
-def test_errors_that_are_each_others_contexts_come_to_an_end() -> None:
+def test_errors_in_a_cycle_of_contexts_are_handled() -> None:
     first, second = KafkaTimeoutError("first"), KafkaConnectionError("second")
     first.__context__, second.__context__ = second, first
     assert in_brief(first) is first

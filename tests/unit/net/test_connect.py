@@ -30,7 +30,7 @@ async def test_open_agrees_on_versions_and_names_the_client(broker):
     await connection.close()
 
 
-async def test_a_broker_that_refuses_the_greetings_version_is_asked_in_one_it_has(broker):
+async def test_a_broker_that_rejects_the_greetings_version_gets_one_it_supports(broker):
     ranges = [
         ApiVersion(api_key=18, min_version=0, max_version=2),
         ApiVersion(api_key=12, min_version=0, max_version=1),
@@ -51,7 +51,7 @@ async def test_a_broker_that_refuses_the_greetings_version_is_asked_in_one_it_ha
     await connection.close()
 
 
-async def test_a_refusal_without_a_range_leads_to_version_0(broker):
+async def test_a_rejection_without_a_range_leads_to_version_0(broker):
     def refuse(header, request):
         if header.request_api_version > 0:
             body = header.correlation_id.to_bytes(4, "big") + b"\0\x23\0\0\0\0"
@@ -64,7 +64,7 @@ async def test_a_refusal_without_a_range_leads_to_version_0(broker):
     await connection.close()
 
 
-async def test_a_broker_that_hangs_up_on_the_greeting_is_asked_in_version_0_and_remembered(broker):
+async def test_a_broker_that_hangs_up_on_the_greeting_gets_version_0_from_then_on(broker):
     modern = broker.handlers["ApiVersions"]
     broker.on("ApiVersions", lambda header, request: HANG_UP if header.request_api_version else modern(header, request))
     for _ in range(2):
@@ -72,13 +72,13 @@ async def test_a_broker_that_hangs_up_on_the_greeting_is_asked_in_version_0_and_
     assert [header.request_api_version for header, _ in broker.seen] == [3, 0, 0]
 
 
-async def test_a_listener_that_always_hangs_up_is_told_with_the_likely_causes(broker):
+async def test_a_listener_that_always_hangs_up_is_reported_with_likely_causes(broker):
     broker.on("ApiVersions", lambda *_: HANG_UP)
     with pytest.raises(KafkaConnectionError, match=r"first request.*TLS.*'PLAINTEXT'.*api_version"):
         await connect(broker)
 
 
-async def test_a_given_old_version_is_believed_without_asking(broker):
+async def test_a_configured_old_version_is_used_without_asking(broker):
     connection = await connect(broker, api_version=(0, 9))
     assert broker.seen == []
     assert connection.api_versions.range(1) == (0, 1)
@@ -86,7 +86,7 @@ async def test_a_given_old_version_is_believed_without_asking(broker):
     await connection.close()
 
 
-async def test_a_given_version_of_the_middle_ages_is_asked_in_version_0(broker):
+async def test_a_configured_version_before_2_4_gets_version_0(broker):
     await (await connect(broker, api_version=(1, 1))).close()
     assert [header.request_api_version for header, _ in broker.seen] == [0]
 
@@ -120,7 +120,7 @@ async def test_every_address_of_a_name_is_tried_and_named(broker, monkeypatch):
         await open_connection("kafka.test", other, parsed.connection, parsed.security)
 
 
-async def test_a_name_that_cannot_be_resolved_is_told(monkeypatch):
+async def test_a_name_that_cannot_be_resolved_is_reported(monkeypatch):
     async def unknown(*_, **__):
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -130,7 +130,7 @@ async def test_a_name_that_cannot_be_resolved_is_told(monkeypatch):
         await open_connection("nowhere.invalid", 9092, parsed.connection, parsed.security)
 
 
-async def test_a_listener_that_never_answers_is_given_up(broker):
+async def test_a_listener_that_never_answers_times_out(broker):
     broker.on("ApiVersions", lambda *_: SILENCE)
     connecting = asyncio.create_task(connect(broker, socket_connection_setup_timeout_ms=60_500))
     await until(lambda: broker.requests("ApiVersions"))
@@ -150,29 +150,29 @@ async def test_socket_options_are_set_and_a_wrong_one_is_named(broker):
         await connect(broker, socket_options=[(99_999, 1, 1)])
 
 
-async def test_a_socket_option_that_the_system_refuses_is_the_users_mistake(broker):
+async def test_a_socket_option_that_the_system_rejects_is_a_configuration_error(broker):
     with pytest.raises(KafkaConfigurationError, match="socket_options"):
         await connect(broker, socket_options=[(12345, 1, 1)])
 
 
-async def test_the_oldest_release_that_can_be_asked_is_asked_in_version_0(broker):
+async def test_the_oldest_release_with_api_versions_gets_version_0(broker):
     await (await connect(broker, api_version=(0, 10))).close()
     assert [header.request_api_version for header, _ in broker.seen] == [0]
 
 
-async def test_the_first_release_that_serves_the_greeting_is_asked_in_it(broker):
+async def test_the_first_release_that_supports_the_greeting_gets_it(broker):
     await (await connect(broker, api_version=(2, 4))).close()
     assert [header.request_api_version for header, _ in broker.seen] == [3]
 
 
-async def test_a_broker_that_refuses_version_0_is_not_asked_again(broker):
+async def test_a_broker_that_rejects_version_0_is_not_asked_again(broker):
     broker.on("ApiVersions", lambda *_: ApiVersionsResponse(error_code=35))
     with pytest.raises(UnsupportedVersionError):
         await connect(broker, api_version=(1, 1))
     assert [header.request_api_version for header, _ in broker.seen] == [0]
 
 
-async def test_a_connection_has_served_once_it_answered_more_than_its_setup(broker):
+async def test_a_connection_has_served_once_it_has_answered_after_its_setup(broker):
     connection = await connect(broker)
     assert connection.received_anything
     assert not connection.has_served
@@ -182,7 +182,7 @@ async def test_a_connection_has_served_once_it_answered_more_than_its_setup(brok
     await connection.close()
 
 
-async def test_before_it_is_open_a_connection_has_received_nothing():
+async def test_a_connection_has_received_nothing_before_it_is_open():
     connection = Connection("a", 1, options().connection)
     assert not connection.received_anything
     assert not connection.receiving
@@ -190,14 +190,14 @@ async def test_before_it_is_open_a_connection_has_received_nothing():
     await connection.close()
 
 
-async def test_a_broker_is_named_by_its_id_the_number_0_included(broker):
+async def test_a_broker_is_named_by_its_id_including_0(broker):
     for node_id, named in ((-1, ""), (0, "broker 0 at "), (7, "broker 7 at ")):
         connection = await connect(broker, node_id=node_id)
         assert connection.described_as == f"{named}{broker.host}:{broker.port}"
         await connection.close()
 
 
-async def test_the_client_says_the_id_that_it_was_given(broker):
+async def test_the_client_sends_its_client_id(broker):
     for given in ("mine", ""):
         await (await connect(broker, client_id=given)).close()
         assert broker.seen[-1][0].client_id == given

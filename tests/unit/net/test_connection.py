@@ -42,7 +42,7 @@ async def test_requests_go_out_in_the_order_of_the_calls(broker):
     await connection.close()
 
 
-async def test_a_reply_is_given_its_answer_once_and_can_send_more(broker):
+async def test_a_reply_gets_its_answer_once_and_can_send_more(broker):
     broker.on("Heartbeat", lambda _, request: HeartbeatResponse(error_code=request.generation_id))
     connection = await connect(broker)
     events = []
@@ -61,7 +61,7 @@ async def test_a_reply_is_given_its_answer_once_and_can_send_more(broker):
     await connection.close()
 
 
-async def test_a_reply_that_is_cancelled_hears_nothing(broker):
+async def test_a_cancelled_reply_gets_no_answer(broker):
     connection = await connect(broker)
     heard = []
     reply = Reply(lambda response, error: heard.append(response))
@@ -73,7 +73,7 @@ async def test_a_reply_that_is_cancelled_hears_nothing(broker):
     await connection.close()
 
 
-async def test_when_a_reply_hears_of_a_failure_the_connection_is_closed_already(broker):
+async def test_the_connection_is_closed_when_a_reply_gets_an_error(broker):
     broker.on("Heartbeat", lambda *_: SILENCE)
     connection = await connect(broker)
     heard = []
@@ -99,7 +99,7 @@ async def test_the_highest_common_version_is_used_unless_one_is_given(broker):
     await connection.close()
 
 
-async def test_a_request_that_the_broker_does_not_know_is_refused_before_sending(broker):
+async def test_an_unsupported_request_is_rejected_before_sending(broker):
     connection = await connect(broker)
     del connection.api_versions._ranges[12]
     with pytest.raises(UnsupportedVersionError, match="HeartbeatRequest"):
@@ -108,7 +108,7 @@ async def test_a_request_that_the_broker_does_not_know_is_refused_before_sending
 
 
 @pytest.mark.parametrize("size", [10, SHARED_BYTES * 3])
-async def test_records_stay_valid_while_later_frames_come_in(broker, size):
+async def test_records_stay_valid_while_later_frames_arrive(broker, size):
     payloads = iter([b"a" * size, b"b" * size, b"c" * size])
     broker.on("Fetch", lambda *_: fetched(next(payloads)))
     connection = await connect(broker)
@@ -129,7 +129,7 @@ async def test_a_large_response_with_records_keeps_its_frame_until_it_is_release
     await connection.close()
 
 
-async def test_a_large_response_without_records_gives_its_buffer_back_by_itself(broker):
+async def test_a_large_response_without_records_releases_its_buffer_itself(broker):
     topics = [MetadataResponseTopic(name="t" * 200 + str(n)) for n in range(1_000)]
     broker.on("Metadata", lambda *_: MetadataResponse(topics=topics))
     connection = await connect(broker)
@@ -149,7 +149,7 @@ async def test_acks_0_waits_for_no_answer(broker):
     await connection.close()
 
 
-async def test_large_requests_arrive_whole_though_the_peer_reads_slowly(broker):
+async def test_large_requests_arrive_completely_if_the_peer_reads_slowly(broker):
     gate = asyncio.Event()
 
     async def wait(*_):
@@ -171,7 +171,7 @@ async def test_large_requests_arrive_whole_though_the_peer_reads_slowly(broker):
 
 
 @pytest.mark.parametrize("limit", [1, 3])
-async def test_no_more_requests_than_allowed_wait_for_their_answers(broker, limit):
+async def test_at_most_the_allowed_number_of_requests_is_in_flight(broker, limit):
     gate, most = asyncio.Event(), []
 
     async def wait(*_):
@@ -190,7 +190,7 @@ async def test_no_more_requests_than_allowed_wait_for_their_answers(broker, limi
     await connection.close()
 
 
-async def test_what_was_given_up_before_it_left_is_not_sent(broker):
+async def test_an_abandoned_queued_request_is_not_sent(broker):
     gate = asyncio.Event()
 
     async def wait(*_):
@@ -207,7 +207,7 @@ async def test_what_was_given_up_before_it_left_is_not_sent(broker):
     await connection.close()
 
 
-async def test_what_waits_to_leave_fails_with_the_connection(broker):
+async def test_queued_requests_fail_with_the_connection(broker):
     broker.on("Heartbeat", lambda *_: SILENCE)
     connection = await connect(broker, max_in_flight_requests_per_connection=1)
     futures = [connection.post(heartbeat()) for _ in range(3)]
@@ -218,7 +218,7 @@ async def test_what_waits_to_leave_fails_with_the_connection(broker):
             await future
 
 
-async def test_a_broker_that_throttles_is_left_alone_for_so_long(broker, caplog):
+async def test_nothing_is_sent_to_a_broker_while_it_throttles(broker, caplog):
     broker.on("Heartbeat", lambda *_: HeartbeatResponse(throttle_time_ms=20_000))
     connection = await connect(broker)
     with caplog.at_level(logging.WARNING, "kafka"):
@@ -237,7 +237,7 @@ async def test_a_broker_that_throttles_is_left_alone_for_so_long(broker, caplog)
     await connection.close()
 
 
-async def test_a_broker_of_before_kip_219_has_waited_itself(broker):
+async def test_a_broker_before_kip_219_has_already_waited(broker):
     low, _ = broker.versions[HeartbeatRequest.API_KEY]
     broker.versions[HeartbeatRequest.API_KEY] = (low, 1)
     broker.on("Heartbeat", lambda *_: HeartbeatResponse(throttle_time_ms=3_600_000))
@@ -248,7 +248,7 @@ async def test_a_broker_of_before_kip_219_has_waited_itself(broker):
     await connection.close()
 
 
-async def test_what_is_in_flight_gets_its_time_again_after_a_throttle(broker):
+async def test_timeouts_restart_after_a_throttle(broker):
     answers = [HeartbeatResponse(throttle_time_ms=20_000)]
     broker.on("Heartbeat", lambda *_: answers.pop(0) if answers else SILENCE)
     connection = await connect(broker)
@@ -263,7 +263,7 @@ async def test_what_is_in_flight_gets_its_time_again_after_a_throttle(broker):
         await second
 
 
-async def test_answers_are_counted_with_the_size_in_front_of_them_and_connections_when_they_end(broker):
+async def test_answers_are_counted_with_their_size_prefix(broker):
     metrics = ClientMetrics(parse_admin({}).connection, asyncio.get_running_loop().time)
     network = NetworkTraffic(metrics, "admin")
     broker.on("Heartbeat", lambda *_: HeartbeatResponse())

@@ -22,7 +22,7 @@ from unit.net.scripted import HANG_UP, SILENCE, Raw
 from unit.waiting import let_pass, until
 
 
-async def test_a_timeout_ends_the_connection_and_tells_what_was_waited_for(broker):
+async def test_a_timeout_closes_the_connection_and_names_the_request(broker):
     broker.on("Heartbeat", lambda *_: SILENCE)
     connection = await connect(broker, node_id=7)
     first = connection.post(heartbeat(), timeout_ms=20)
@@ -44,7 +44,7 @@ async def test_one_timer_serves_all_requests(broker):
     await connection.close()
 
 
-async def test_giving_up_leaves_the_connection_in_use(broker):
+async def test_cancelling_a_request_keeps_the_connection(broker):
     gate = asyncio.Event()
 
     async def wait(*_):
@@ -61,7 +61,7 @@ async def test_giving_up_leaves_the_connection_in_use(broker):
     await connection.close()
 
 
-async def test_a_hang_up_fails_what_is_in_flight_and_later_requests(broker):
+async def test_a_hang_up_fails_requests_in_flight_and_later_ones(broker):
     broker.on("Heartbeat", lambda *_: HANG_UP)
     connection = await connect(broker, node_id=3)
     with pytest.raises(KafkaConnectionError, match=r"broker 3 at 127\.0\.0\.1:\d+"):
@@ -70,7 +70,7 @@ async def test_a_hang_up_fails_what_is_in_flight_and_later_requests(broker):
         await connection.send(heartbeat())
 
 
-async def test_close_fails_what_is_in_flight_and_tells_its_listeners(broker):
+async def test_close_fails_requests_in_flight_and_notifies_listeners(broker):
     broker.on("Heartbeat", lambda *_: SILENCE)
     connection = await connect(broker)
     told = []
@@ -94,7 +94,7 @@ async def test_close_fails_what_is_in_flight_and_tells_its_listeners(broker):
         (b"\0\0\0\0", InvalidReceiveError),
     ],
 )
-async def test_garbage_ends_the_connection_with_its_own_error(broker, answer, error):
+async def test_garbage_closes_the_connection_with_its_own_error(broker, answer, error):
     broker.on("Heartbeat", lambda *_: Raw(answer))
     connection = await connect(broker)
     with pytest.raises(error):
@@ -102,7 +102,7 @@ async def test_garbage_ends_the_connection_with_its_own_error(broker, answer, er
     assert connection.closed
 
 
-async def test_a_response_that_cannot_be_read_names_the_request_and_the_broker(broker):
+async def test_the_error_of_a_malformed_response_names_request_and_broker(broker):
     def short(header, request):
         return Raw(struct.pack(">iib", 5, header.correlation_id, 0))
 
@@ -134,7 +134,7 @@ async def test_a_connection_in_use_is_not_idle(broker):
     await connection.close()
 
 
-async def test_the_buffer_of_an_abandoned_answer_goes_back_to_the_pool(broker, monkeypatch):
+async def test_the_buffer_of_an_abandoned_answer_returns_to_the_pool(broker, monkeypatch):
     gate = asyncio.Event()
 
     async def late(*_):
@@ -154,7 +154,7 @@ async def test_the_buffer_of_an_abandoned_answer_goes_back_to_the_pool(broker, m
     await connection.close()
 
 
-async def test_an_answer_that_fails_to_be_read_unexpectedly_fails_its_request(broker, monkeypatch):
+async def test_an_unexpected_decoding_error_fails_the_request(broker, monkeypatch):
     def broken(*args):
         raise RecursionError("too deep")
 
@@ -166,7 +166,7 @@ async def test_an_answer_that_fails_to_be_read_unexpectedly_fails_its_request(br
 
 
 @pytest.mark.parametrize("configs", [{}, {"receive_buffer_bytes": 4096}, {"socket_options": [(6, 1, 1)]}])
-async def test_a_socket_that_the_peer_closed_meanwhile_is_a_connection_error(broker, monkeypatch, configs):
+async def test_a_socket_closed_by_the_peer_is_a_connection_error(broker, monkeypatch, configs):
     """A load balancer without a live backend: it takes the connection and closes it before its options are set."""
     from kafka.net import open_stream
 
@@ -182,7 +182,7 @@ async def test_a_socket_that_the_peer_closed_meanwhile_is_a_connection_error(bro
         await connect(broker, **configs)
 
 
-async def test_an_error_of_the_socket_fails_what_is_in_flight(broker):
+async def test_a_socket_error_fails_requests_in_flight(broker):
     broker.on("Heartbeat", lambda *_: SILENCE)
     connection = await connect(broker)
     waiting = connection.post(heartbeat())

@@ -50,7 +50,7 @@ def play(scenario, max_idle_ms):
 
 
 @pytest.mark.parametrize("max_idle_ms", [0, 500, 8_000])
-def test_a_connection_that_is_not_used_is_closed_when_its_time_is_up(max_idle_ms):
+def test_an_idle_connection_is_closed_after_its_limit(max_idle_ms):
     async def scenario(watched):
         watched.deadlines.watch_use()
         await asyncio.sleep(60)
@@ -63,7 +63,7 @@ def test_a_connection_that_is_not_used_is_closed_when_its_time_is_up(max_idle_ms
     play(scenario, max_idle_ms)
 
 
-def test_without_a_limit_an_unused_connection_stays():
+def test_an_idle_connection_stays_open_without_a_limit():
     async def scenario(watched):
         watched.deadlines.watch_use()
         entry = watched.request(10)
@@ -75,7 +75,7 @@ def test_without_a_limit_an_unused_connection_stays():
     play(scenario, -1)
 
 
-def test_unused_counts_from_the_last_request():
+def test_idle_time_counts_from_the_last_request():
     async def scenario(watched):
         watched.deadlines.watch_use()
         await asyncio.sleep(6)
@@ -86,7 +86,7 @@ def test_unused_counts_from_the_last_request():
     play(scenario, 8_000)
 
 
-def test_while_requests_are_kept_back_or_wait_the_connection_is_in_use():
+def test_a_connection_with_queued_or_unanswered_requests_is_not_idle():
     async def scenario(watched):
         watched.deadlines.watch_use()
         watched.waiting.append("kept back")
@@ -102,7 +102,7 @@ def test_while_requests_are_kept_back_or_wait_the_connection_is_in_use():
     play(scenario, 8_000)
 
 
-def test_an_answer_that_is_late_closes_the_connection_and_is_told_apart():
+def test_a_late_answer_closes_the_connection_with_its_own_error():
     async def scenario(watched):
         watched.deadlines.watch_use()
         late, other = watched.request(2.5), watched.request(60)
@@ -120,7 +120,7 @@ def test_an_answer_that_is_late_closes_the_connection_and_is_told_apart():
     play(scenario, 540_000)
 
 
-def test_a_late_answer_that_nobody_waits_for_closes_the_connection_too():
+def test_an_abandoned_late_answer_closes_the_connection_too():
     async def scenario(watched):
         watched.request(2.5).future.cancel()
         await asyncio.sleep(3)
@@ -129,7 +129,7 @@ def test_a_late_answer_that_nobody_waits_for_closes_the_connection_too():
     play(scenario, 540_000)
 
 
-def test_the_next_deadline_is_looked_at_after_one_that_was_met():
+def test_the_next_deadline_is_checked_after_one_that_was_met():
     async def scenario(watched):
         met = watched.request(1)
         await asyncio.sleep(0.5)

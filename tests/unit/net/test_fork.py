@@ -52,7 +52,7 @@ def heartbeat():
     return HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
 
 
-async def test_a_child_has_no_way_to_the_parents_socket_and_the_parent_goes_on(connection):
+async def test_a_child_cannot_reach_the_parents_socket_and_the_parent_continues(connection):
     thread = LoopThread.shared()
     descriptor = connection._stream.extra("socket").fileno()
 
@@ -86,7 +86,7 @@ async def test_the_broker_sees_the_parent_close_while_a_child_lives(broker, conn
         os.close(may_end)
 
 
-async def test_a_child_opens_connections_of_its_own(broker, connection):
+async def test_a_child_opens_its_own_connections(broker, connection):
     parsed = parse_admin({})
 
     def check():
@@ -118,7 +118,7 @@ class Owner:
         pass
 
 
-def test_a_socket_that_has_the_number_0_is_cut_off_too_and_a_closed_one_is_passed_by():
+def test_a_socket_with_descriptor_0_is_replaced_and_a_closed_one_is_skipped():
     ours, theirs = socket.socketpair()
     kept, owner, closed = os.dup(0), Owner(), Owner()
     close_in_children(closed, NumberedSocket(-1))

@@ -31,14 +31,14 @@ def test_the_next_job_runs_while_the_caller_does_the_first() -> None:
     assert names == [threading.current_thread().name, "kafka-helper"]
 
 
-def test_without_helpers_nothing_is_begun_before_its_turn() -> None:
+def test_no_job_starts_early_without_helpers() -> None:
     done: list[int] = []
     results = results_in_order([lambda: done.append(1), lambda: done.append(2)], 0)
     next(results)
     assert done == [1]
 
 
-def test_what_a_job_raises_comes_when_its_turn_does() -> None:
+def test_an_error_of_a_job_is_raised_in_its_turn() -> None:
     def fail() -> int:
         raise ValueError("no")
 
@@ -49,7 +49,7 @@ def test_what_a_job_raises_comes_when_its_turn_does() -> None:
     assert list(results) == []
 
 
-def test_the_caller_does_everything_where_no_thread_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_caller_runs_all_jobs_if_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -58,11 +58,11 @@ def test_the_caller_does_everything_where_no_thread_can_be_had(monkeypatch: pyte
     assert list(results_in_order([threading.current_thread] * 3, 2)) == [here] * 3
 
 
-def test_there_is_a_processor() -> None:
+def test_there_is_at_least_one_processor() -> None:
     assert processors() >= 1
 
 
-def test_one_processor_is_taken_for_granted_where_the_system_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_processor_is_assumed_if_the_system_reports_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert processors() == 1

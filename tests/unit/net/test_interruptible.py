@@ -41,7 +41,7 @@ async def value(result):
     return result
 
 
-def test_an_interrupt_ends_a_long_wait_for_news(loop_thread):
+def test_an_interrupt_ends_a_long_wait(loop_thread):
     runner = ThreadRunner(loop_thread)
     runner._gate = ScriptedLock()
     with pytest.raises(KeyboardInterrupt):
@@ -49,7 +49,7 @@ def test_an_interrupt_ends_a_long_wait_for_news(loop_thread):
     assert all(0 < wait <= 0.1 for wait in runner._gate.waits)
 
 
-def test_a_signal_that_comes_just_before_a_wait_is_noticed_soon(monkeypatch):
+def test_a_signal_just_before_a_wait_is_noticed_soon(monkeypatch):
     """Python has looked for signals, and the wait has not begun: the handler runs when a slice is over."""
     monkeypatch.setattr(interruptible, "SLICE_S", 1.0)
     lock = ScriptedLock()
@@ -61,7 +61,7 @@ def test_a_signal_that_comes_just_before_a_wait_is_noticed_soon(monkeypatch):
     assert lock.waits == [0.5]
 
 
-def test_news_ends_the_wait(loop_thread):
+def test_a_change_ends_the_wait(loop_thread):
     runner = ThreadRunner(loop_thread)
     runner.notify()
     runner.wait(float("inf"))
@@ -88,14 +88,14 @@ def test_an_interrupt_ends_a_blocking_call_and_cancels_it(loop_thread, monkeypat
     assert cancelled.wait(5)
 
 
-def test_a_blocking_call_gives_its_result_or_ends_when_the_time_is_up(loop_thread):
+def test_a_blocking_call_returns_its_result_or_times_out(loop_thread):
     assert loop_thread.run(value(7)) == 7
     assert loop_thread.run(asyncio.sleep(0.01, 8), 60.0) == 8
     with pytest.raises(KafkaTimeoutError):
         loop_thread.run(asyncio.Event().wait(), 0.01)
 
 
-def test_a_lock_that_is_not_got_in_time(monkeypatch):
+def test_a_lock_is_not_acquired_in_time(monkeypatch):
     monkeypatch.setattr(interruptible, "SLICE_S", 0.001)
     lock = threading.Lock()
     assert interruptible.acquire(lock, 0.0)
@@ -124,7 +124,7 @@ def test_threads_wait_for_a_latch():
 
 
 @pytest.mark.parametrize("every", EVERY)
-def test_wherever_the_wait_for_a_latch_is_interrupted_it_can_be_set(every):
+def test_a_latch_can_be_set_wherever_a_wait_was_interrupted(every):
     for interrupt in interrupts(lambda: interruptible.Latch().wait(0), PACKAGE, LIBRARY, every=every):
         latch = interruptible.Latch()
         with contextlib.suppress(KeyboardInterrupt), interrupt:
@@ -136,7 +136,7 @@ def test_wherever_the_wait_for_a_latch_is_interrupted_it_can_be_set(every):
         assert latch.wait(5)
 
 
-def test_it_is_looked_again_after_news():
+def test_the_condition_is_checked_after_each_change():
     news, looks = threading.Lock(), []
 
     def look():

@@ -9,7 +9,7 @@ from kafka.net.buffers import BufferPool
 from kafka.net.interruptible import Latch, loop_lock
 
 
-def test_who_waits_lets_go_of_them_and_has_them_again_afterwards() -> None:
+def test_a_waiting_thread_releases_its_loop_locks_and_reacquires_them() -> None:
     lock, other, latch = loop_lock(), loop_lock(), Latch()
 
     def use() -> None:

@@ -43,18 +43,18 @@ async def fail(error):
     raise error
 
 
-def test_run_gives_the_result_of_the_coroutine(loop_thread):
+def test_run_returns_the_result_of_the_coroutine(loop_thread):
     assert loop_thread.run(value(7)) == 7
 
 
-def test_run_raises_what_the_coroutine_raises(loop_thread):
+def test_run_raises_the_error_of_the_coroutine(loop_thread):
     with pytest.raises(ZeroDivisionError):
         loop_thread.run(fail(ZeroDivisionError()))
     with pytest.raises(TimeoutError, match="mine"):
         loop_thread.run(fail(TimeoutError("mine")), timeout_s=10)
 
 
-def test_run_ends_and_cancels_when_the_time_is_up(loop_thread):
+def test_run_cancels_the_coroutine_after_the_timeout(loop_thread):
     began, cancelled, timeout_s = threading.Event(), threading.Event(), 0.01
 
     async def hang():
@@ -71,7 +71,7 @@ def test_run_ends_and_cancels_when_the_time_is_up(loop_thread):
     assert cancelled.wait(30)
 
 
-def test_run_in_the_loops_own_thread_is_refused_instead_of_hanging(loop_thread):
+def test_run_in_the_loop_thread_raises_instead_of_hanging(loop_thread):
     async def blocking_call():
         return loop_thread.run(value(1))
 
@@ -79,7 +79,7 @@ def test_run_in_the_loops_own_thread_is_refused_instead_of_hanging(loop_thread):
         loop_thread.run(blocking_call(), timeout_s=5)
 
 
-def test_an_exchange_gives_the_answer_or_what_is_raised_instead(loop_thread):
+def test_an_exchange_returns_the_answer_or_raises_the_error(loop_thread):
     assert loop_thread.exchange(lambda reply: loop_thread.loop.call_soon(reply.set_result, 7)) == 7
     with pytest.raises(ZeroDivisionError):
         loop_thread.exchange(lambda reply: reply.set_exception(ZeroDivisionError()))
@@ -93,7 +93,7 @@ def test_an_exchange_gives_the_answer_or_what_is_raised_instead(loop_thread):
         loop_thread.run(blocks())
 
 
-def test_an_exchange_takes_its_first_answer_alone(loop_thread):
+def test_an_exchange_accepts_only_its_first_answer(loop_thread):
     def answered_twice(reply):
         assert not reply.done()
         reply.set_result(1)
@@ -104,7 +104,7 @@ def test_an_exchange_takes_its_first_answer_alone(loop_thread):
     assert loop_thread.exchange(answered_twice) == 1
 
 
-def test_who_waits_for_an_exchange_is_told_when_the_loop_fails(loop_thread, monkeypatch):
+def test_the_waiter_of_an_exchange_gets_an_error_when_the_loop_fails(loop_thread, monkeypatch):
     with pytest.raises(IllegalStateError, match="has failed"):
         loop_thread.exchange(lambda reply: break_loop(loop_thread, monkeypatch))
 
@@ -115,7 +115,7 @@ def test_call_runs_on_the_loop(loop_thread):
     assert ran.wait(5)
 
 
-def test_the_shared_thread_is_one_and_is_made_anew_after_it_was_stopped():
+def test_there_is_one_shared_thread_and_a_new_one_after_it_was_stopped():
     first = LoopThread.shared()
     assert LoopThread.shared() is first
     first.stop()
@@ -160,7 +160,7 @@ def test_a_callback_that_exits_does_not_end_the_loop_of_all_clients(loop_thread,
     assert [type(exits).__name__ in record.getMessage() for record in caplog.records] == [True]
 
 
-def test_a_coroutine_that_exits_tells_who_waits_for_it_alone(loop_thread):
+def test_a_coroutine_that_exits_only_affects_its_own_waiter(loop_thread):
     with pytest.raises(SystemExit):
         loop_thread.run(fail(SystemExit(3)), timeout_s=5)
     assert loop_thread.run(value("continues"), timeout_s=5) == "continues"
@@ -182,7 +182,7 @@ def break_loop(thread, monkeypatch):
     thread.call(lambda: None)
 
 
-def test_when_the_loop_fails_everybody_who_waits_is_told_at_once(loop_thread, monkeypatch, caplog):
+def test_all_waiters_get_an_error_when_the_loop_fails(loop_thread, monkeypatch, caplog):
     async def hang():
         await asyncio.Event().wait()
 
@@ -216,7 +216,7 @@ class SocketOwner:
         self._transport.abort()
 
 
-def test_a_loop_that_fails_closes_its_connections_those_that_were_being_closed_too(loop_thread, monkeypatch):
+def test_a_failed_loop_closes_its_connections_even_those_being_closed(loop_thread, monkeypatch):
     async def connect(sock):
         transport, _ = await loop_thread.loop.create_connection(asyncio.Protocol, sock=sock)
         owner = SocketOwner(loop_thread.loop, transport)
@@ -239,7 +239,7 @@ def test_a_loop_that_fails_closes_its_connections_those_that_were_being_closed_t
         theirs.close()
 
 
-def test_a_task_that_does_not_end_with_its_failed_loop_holds_nobody_up(loop_thread, monkeypatch):
+def test_a_task_that_does_not_end_with_its_failed_loop_delays_nothing(loop_thread, monkeypatch):
     async def resist():
         while True:
             with contextlib.suppress(asyncio.CancelledError):
@@ -263,7 +263,7 @@ def test_after_the_shared_loop_failed_the_next_client_gets_a_new_one(monkeypatch
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_child_gets_a_thread_of_its_own_and_a_clear_error_for_the_old_one():
+def test_a_forked_child_gets_its_own_thread_and_a_clear_error_for_the_old_one():
     parent = LoopThread.shared()
     assert parent.run(value(1)) == 1
     child = os.fork()
@@ -305,7 +305,7 @@ def test_keyboard_interrupt_ends_a_blocking_call_at_once():
     assert (done.stdout, done.stderr, done.returncode) == ("True\n", "", 0)
 
 
-def test_the_interpreter_exits_at_once_and_silently_whatever_still_runs():
+def test_the_interpreter_exits_silently_while_calls_are_running():
     done = python(
         """
         import asyncio, sys, time
@@ -324,7 +324,7 @@ def test_the_interpreter_exits_at_once_and_silently_whatever_still_runs():
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 3)
 
 
-async def test_a_blocking_call_runs_on_the_loop_where_no_thread_can_be_had(monkeypatch):
+async def test_a_blocking_call_runs_on_the_loop_if_no_thread_can_be_started(monkeypatch):
     from kafka.net.helper_threads import run_blocking
 
     def refuse(thread):
@@ -336,7 +336,7 @@ async def test_a_blocking_call_runs_on_the_loop_where_no_thread_can_be_had(monke
         await run_blocking(lambda: 1 // 0)
 
 
-async def test_a_blocking_call_runs_beside_the_loop_and_hands_over_its_error():
+async def test_a_blocking_call_runs_in_a_thread_and_passes_its_error_on():
     from kafka.net.helper_threads import run_blocking
 
     assert await run_blocking(lambda: threading.current_thread().daemon) is True
@@ -346,11 +346,11 @@ async def test_a_blocking_call_runs_beside_the_loop_and_hands_over_its_error():
         await run_blocking(lambda: next(iter(())))
 
 
-def test_a_time_that_never_ends_is_taken(loop_thread):
+def test_an_infinite_timeout_is_accepted(loop_thread):
     assert loop_thread.run(value(7), float("inf")) == 7
 
 
-def test_a_finalizer_that_runs_while_the_loop_takes_note_of_a_call_may_call_it_too(loop_thread):
+def test_a_finalizer_may_call_the_loop_while_a_call_is_registered(loop_thread):
     class Collected(set):
         def add(self, future):
             if calls:
@@ -369,7 +369,7 @@ def test_a_finalizer_that_runs_while_the_loop_takes_note_of_a_call_may_call_it_t
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("every", EVERY)
-def test_wherever_a_blocking_call_is_interrupted_the_loop_goes_on(loop_thread, every):
+def test_the_loop_continues_wherever_a_blocking_call_is_interrupted(loop_thread, every):
     def call():
         loop_thread.run(value(7), 5)
 
@@ -381,7 +381,7 @@ def test_wherever_a_blocking_call_is_interrupted_the_loop_goes_on(loop_thread, e
     assert loop_thread._waiting == set()
 
 
-def test_what_was_just_handed_to_a_loop_that_fails_begins_and_is_ended(loop_thread, monkeypatch):
+def test_a_call_passed_to_a_failing_loop_is_started_and_ended(loop_thread, monkeypatch):
     told = []
 
     async def open_and_close():
@@ -402,7 +402,7 @@ def test_what_was_just_handed_to_a_loop_that_fails_begins_and_is_ended(loop_thre
         told[0].result(5)
 
 
-def test_where_not_even_ending_works_coroutines_are_closed(loop_thread, monkeypatch, caplog):
+def test_coroutines_are_closed_if_ending_the_tasks_fails(loop_thread, monkeypatch, caplog):
     ended = []
 
     async def hang():
@@ -426,7 +426,7 @@ def test_where_not_even_ending_works_coroutines_are_closed(loop_thread, monkeypa
     assert not any(hang.__qualname__ in message for message in destroyed)  # but a task of another test may end here
 
 
-def test_a_task_has_some_turns_of_the_loop_to_end_in(loop_thread):
+def test_a_task_has_some_iterations_of_the_loop_to_end(loop_thread):
     ended = threading.Event()
 
     async def hang():
@@ -443,7 +443,7 @@ def test_a_task_has_some_turns_of_the_loop_to_end_in(loop_thread):
     assert ended.is_set()
 
 
-def test_what_runs_is_ended_when_the_interpreter_exits():
+def test_running_tasks_are_ended_when_the_interpreter_exits():
     done = python(
         """
         import asyncio

@@ -39,7 +39,7 @@ async def race(monkeypatch):
     return race
 
 
-async def test_a_stream_that_comes_too_late_is_closed(race):
+async def test_a_stream_that_connects_too_late_is_closed(race):
     connecting = asyncio.create_task(race.run(ADDRESSES, 60.0))
     await race.resisted.wait()
     race.may_connect.set()
@@ -50,7 +50,7 @@ async def test_a_stream_that_comes_too_late_is_closed(race):
     assert [stream.aborted for stream in race.streams] == [False, True]
 
 
-async def test_a_race_that_is_cancelled_at_its_end_leaves_no_stream(race):
+async def test_a_race_cancelled_at_its_end_leaves_no_stream(race):
     connecting = asyncio.create_task(race.run(ADDRESSES, 60.0))
     await race.resisted.wait()
     connecting.cancel()

@@ -97,11 +97,11 @@ def not_trusted(message: str = "self-signed certificate", code: int = 18) -> ssl
         (ValueError(), "ValueError"),
     ],
 )
-def test_a_failure_is_told_in_words(error: Exception, words: str) -> None:
+def test_failures_are_described_in_words(error: Exception, words: str) -> None:
     assert describe_failure(error) == words
 
 
-def test_an_error_names_each_address_but_not_the_only_one_twice() -> None:
+def test_an_error_contains_each_address_once() -> None:
     one = DialError.of("a", 1, [("a:1", "refused")])
     assert str(one).endswith("cannot connect to a:1: refused")
     assert (one.host, one.port, one.attempts) == ("a", 1, (("a:1", "refused"),))
@@ -177,22 +177,20 @@ def refused() -> ConnectionRefusedError:
 
 
 @pytest.mark.parametrize(("code", "expected"), [(socket.EAI_NONAME, True), (socket.EAI_AGAIN, False)])
-def test_a_name_that_does_not_exist_refuses_and_one_that_cannot_be_looked_up_does_not(
-    code: int, expected: bool
-) -> None:
+def test_an_unknown_name_counts_as_refused_but_a_failed_lookup_does_not(code: int, expected: bool) -> None:
     _, error, _ = connect(Network(lookup=(0.0, socket.gaierror(code, "why"))))
     assert error is not None
     assert "the name 'b.test' cannot be resolved: why" in str(error)
     assert error.refused is expected
 
 
-def test_a_look_up_that_takes_too_long_is_given_up() -> None:
+def test_a_slow_lookup_times_out() -> None:
     _, error, took = connect(Network((0.0, None), lookup=(60.0, [])))
     assert "looking up the name 'b.test' took longer than 10 s" in str(error)
     assert took == 10.0
 
 
-def test_where_all_addresses_refuse_the_broker_refuses() -> None:
+def test_the_broker_refuses_if_all_addresses_refuse() -> None:
     _, error, took = connect(Network((0.0, refused()), (0.0, refused())))
     assert error is not None
     assert error.refused
@@ -201,13 +199,13 @@ def test_where_all_addresses_refuse_the_broker_refuses() -> None:
     assert took < 0.001
 
 
-def test_where_one_address_fails_otherwise_the_broker_does_not_refuse() -> None:
+def test_the_broker_does_not_refuse_if_one_address_fails_differently() -> None:
     _, error, _ = connect(Network((0.0, refused()), (0.0, ConnectionResetError())))
     assert error is not None
     assert not error.refused
 
 
-def test_each_address_has_a_head_start_and_the_first_that_answers_is_taken() -> None:
+def test_each_address_has_a_head_start_and_the_first_to_answer_wins() -> None:
     network = Network((60.0, None), (1.0, None), (60.0, None))
     stream, _, took = connect(network)
     assert stream is network.streams[0]
@@ -217,7 +215,7 @@ def test_each_address_has_a_head_start_and_the_first_that_answers_is_taken() -> 
     assert took == pytest.approx(step + 1.0)
 
 
-def test_the_time_for_the_look_up_counts_and_silence_is_given_up() -> None:
+def test_the_timeout_includes_the_lookup_and_ends_silent_attempts() -> None:
     network = Network((60.0, None), (60.0, None), lookup=(4.0, [(*IPV4, ("10.0.0.1", 9)), (*IPV4, ("10.0.0.2", 9))]))
     stream, error, took = connect(network)
     assert stream is None
@@ -225,7 +223,7 @@ def test_the_time_for_the_look_up_counts_and_silence_is_given_up() -> None:
     assert str(error).count("no answer in 6 s") == 2
 
 
-def test_an_address_of_another_family_and_one_that_comes_twice_are_passed_by() -> None:
+def test_duplicate_addresses_and_those_of_other_families_are_skipped() -> None:
     found = [(socket.AF_UNIX, 1, 0, "", "path"), *[(*IPV6, ("::1", 9, 0, 0))] * 2, (*IPV4, ("10.0.0.1", 9))]
     network = Network((0.0, refused()), (0.0, refused()), lookup=(0.0, found))
     _, error, _ = connect(network)
@@ -233,7 +231,7 @@ def test_an_address_of_another_family_and_one_that_comes_twice_are_passed_by() -
     assert [address for address, _ in error.attempts] == ["[::1]:9", "10.0.0.1:9"]
 
 
-def test_with_tls_a_peer_that_hangs_up_may_not_speak_it_and_one_that_refuses_only_refuses() -> None:
+def test_with_tls_a_hang_up_is_distinguished_from_a_refusal() -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     network = Network((0.0, ConnectionResetError()), (0.0, refused()))
     _, error, _ = connect(network, context)
@@ -249,7 +247,7 @@ def test_with_tls_a_peer_that_hangs_up_may_not_speak_it_and_one_that_refuses_onl
 
 
 @pytest.mark.parametrize("said_first", [True, False])
-def test_what_an_address_says_by_tls_counts_whatever_its_other_addresses_do(said_first: bool) -> None:
+def test_a_tls_error_takes_precedence_over_errors_of_other_addresses(said_first: bool) -> None:
     """A name may have an address that this machine has no way to: no repetition mends the other one."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     outcomes = [(0.0, tls_error("NO_SHARED_CIPHER")), (0.0, OSError(errno.ENETUNREACH, "no way"))]
@@ -272,7 +270,7 @@ class Sock:
         self.options.append((level, name, value))
 
 
-async def test_each_socket_option_is_set_and_the_buffers_only_where_they_are_given(
+async def test_socket_options_are_set_and_buffer_sizes_only_if_given(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sock = Sock()

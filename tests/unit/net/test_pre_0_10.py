@@ -25,7 +25,7 @@ def asked(broker):
     return [(name.removesuffix("Request"), version) for name, version in named]
 
 
-async def test_a_broker_that_is_silent_is_taken_for_0_9(old):
+async def test_a_silent_broker_counts_as_0_9(old):
     connecting = asyncio.create_task(connect(old, socket_connection_setup_timeout_ms=60_000))
     await until(lambda: asked(old) == [("ApiVersions", 3)])
     let_pass(_SILENCE_S)
@@ -39,7 +39,7 @@ async def test_a_broker_that_is_silent_is_taken_for_0_9(old):
     await until(lambda: old.open_connections == 0)
 
 
-async def test_the_next_connection_is_not_silent_for_so_long_again(old):
+async def test_the_next_connection_does_not_wait_as_long(old):
     for number in (1, 2):
         old.seen.clear()
         connecting = asyncio.create_task(connect(old, socket_connection_setup_timeout_ms=60_000))
@@ -50,7 +50,7 @@ async def test_the_next_connection_is_not_silent_for_so_long_again(old):
         await (await connecting).close()
 
 
-async def test_a_broker_that_hangs_up_is_taken_for_0_8_2_each_time(old):
+async def test_a_broker_that_hangs_up_counts_as_0_8_2_each_time(old):
     old.on("ApiVersions", lambda *_: HANG_UP)
     for _ in range(2):
         old.seen.clear()
@@ -82,7 +82,7 @@ async def test_a_broker_that_is_only_slow_is_waited_for(broker):
 
 
 @pytest.mark.parametrize("answer", [SILENCE, HANG_UP])
-async def test_a_listener_that_answers_nothing_is_no_old_broker(broker, answer):
+async def test_a_listener_that_never_answers_is_not_an_old_broker(broker, answer):
     broker.on("ApiVersions", lambda *_: SILENCE)
     broker.on("Metadata", lambda *_: answer)
     connecting = asyncio.create_task(connect(broker, socket_connection_setup_timeout_ms=60_000))
@@ -94,7 +94,7 @@ async def test_a_listener_that_answers_nothing_is_no_old_broker(broker, answer):
         await connecting
 
 
-async def test_who_gives_up_meanwhile_leaves_no_connection_behind(old):
+async def test_a_cancelled_probe_leaves_no_connection(old):
     connecting = asyncio.create_task(connect(old, socket_connection_setup_timeout_ms=60_000))
     await until(lambda: old.seen)
     let_pass(_SILENCE_S)
@@ -105,7 +105,7 @@ async def test_who_gives_up_meanwhile_leaves_no_connection_behind(old):
     await until(lambda: old.open_connections == 0)
 
 
-async def test_a_broker_that_asks_for_a_login_is_not_looked_at_twice(broker):
+async def test_a_broker_that_requires_sasl_is_not_probed_twice(broker):
     broker.on("ApiVersions", lambda *_: HANG_UP)
     broker.on("Metadata", lambda *_: MetadataResponse())
     login = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "PLAIN"}

@@ -33,7 +33,7 @@ def through(proxy, option="proxy_url", scheme="socks5h", user=URL_USER):
     return {"bootstrap_servers": f"{HIDDEN}:{port}", option: f"{scheme}://{user}127.0.0.1:{proxy.port}"}
 
 
-def test_the_synchronous_clients_go_through(hidden):
+def test_the_synchronous_clients_use_the_proxy(hidden):
     before = len(hidden.asked)
     options = through(hidden)
     with KafkaAdminClient(**options) as admin:
@@ -49,7 +49,7 @@ def test_the_synchronous_clients_go_through(hidden):
     assert sum(host == "127.0.0.1" for host, _ in asked) >= 3
 
 
-async def test_the_asyncio_clients_go_through(hidden):
+async def test_the_asyncio_clients_use_the_proxy(hidden):
     options = through(hidden, "socks5_proxy")
     async with AsyncKafkaProducer(**options) as producer:
         await producer.send_and_wait("u", b"v")
@@ -59,7 +59,7 @@ async def test_the_asyncio_clients_go_through(hidden):
             break
 
 
-def test_with_socks5_names_are_looked_up_here(hidden):
+def test_with_socks5_names_are_resolved_locally(hidden):
     before = len(hidden.asked)
     options = through(hidden, scheme="socks5")
     options["bootstrap_servers"] = options["bootstrap_servers"].replace(HIDDEN, "localhost")
@@ -70,13 +70,13 @@ def test_with_socks5_names_are_looked_up_here(hidden):
 
 
 @pytest.mark.parametrize("user", ["", "ann:wrong@"])
-def test_a_proxy_that_does_not_let_in_is_named_without_the_password(hidden, user):
+def test_a_proxy_that_rejects_the_client_is_named_without_the_password(hidden, user):
     with pytest.raises(NoBrokersAvailable, match=rf"the proxy 127\.0\.0\.1:{hidden.port} (rejected|ended)") as caught:
         KafkaAdminClient(**through(hidden, user=user), bootstrap_timeout_ms=300)
     assert "wrong" not in str(caught.value)
 
 
-async def test_what_the_proxy_says_is_told():
+async def test_the_error_contains_the_proxys_reason():
     with Socks5Proxy(reply=5) as proxy:
         address = parse_admin({"proxy_url": f"socks5h://localhost:{proxy.port}"}).security.proxy
         with pytest.raises(ProxyRefusedError, match=r"rejected the connection: .*[Cc]onnection refused"):
@@ -87,7 +87,7 @@ async def test_what_the_proxy_says_is_told():
         await connect_through(address, "b", 1, 5)
 
 
-async def test_a_proxy_that_is_silent_is_not_waited_for_for_ever():
+async def test_a_silent_proxy_times_out():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         address = parse_admin({"proxy_url": f"http://127.0.0.1:{port}"}).security.proxy
@@ -96,7 +96,7 @@ async def test_a_proxy_that_is_silent_is_not_waited_for_for_ever():
 
 
 @pytest.mark.parametrize("answer", [b"\x05\xff", b"\x04\x00", b"HTTP/1.1 400\r\n\r\n", b"\x05", b""])
-async def test_a_hostile_proxy_ends_in_an_error_and_not_in_a_crash(answer):
+async def test_a_hostile_proxy_causes_an_error_and_no_crash(answer):
     async def serve(reader, writer):
         await reader.read(1)
         writer.write(answer)
@@ -112,7 +112,7 @@ async def test_a_hostile_proxy_ends_in_an_error_and_not_in_a_crash(answer):
     await server.wait_closed()
 
 
-async def test_what_an_http_proxy_says_is_shown_as_text():
+async def test_the_reply_of_an_http_proxy_is_escaped():
     async def serve(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 407 \x1b[2J\xff" + b"x" * 10_000 + b"\r\n\r\n")
@@ -139,13 +139,13 @@ async def test_what_an_http_proxy_says_is_shown_as_text():
         ({"socks5_proxy": "socks5://h:1", "proxy_url": "socks5://h:2"}, "different proxies"),
     ],
 )
-def test_a_wrong_url_is_told_and_not_shown(options, message):
+def test_a_wrong_url_is_reported_but_not_shown(options, message):
     with pytest.raises(KafkaConfigurationError, match=message) as caught:
         parse_admin(options)
     assert "hunter2" not in str(caught.value)
 
 
-def test_what_a_proxy_needs_is_named(monkeypatch, hidden):
+def test_the_missing_proxy_library_is_named(monkeypatch, hidden):
     monkeypatch.setitem(sys.modules, "python_socks.async_.asyncio", None)
     with pytest.raises(KafkaConfigurationError, match=r"pip install 'kafka-columnar\[socks\]'"):
         KafkaAdminClient(**through(hidden))

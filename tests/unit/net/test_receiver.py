@@ -47,20 +47,20 @@ async def world():
     return ReaderSetup()
 
 
-async def test_a_small_answer_is_read_at_once(world):
+async def test_a_small_answer_is_decoded_at_once(world):
     assert world.read(10)
     assert [len(response.groups) for response in world.given] == [10]
 
 
 @pytest.mark.slow
-async def test_a_large_one_in_a_thread_and_it_is_given_on_the_loop(world):
+async def test_a_large_answer_is_decoded_in_a_thread_and_passed_on_the_loop(world):
     assert world.read(20_000)
     assert world.given == []
     await world.idle()
     assert [len(response.groups) for response in world.given] == [20_000]
 
 
-async def test_a_large_one_that_cannot_be_read_is_told(world, monkeypatch):
+async def test_a_large_answer_that_cannot_be_decoded_is_reported(world, monkeypatch):
     def broken(*args):
         raise ValueError("a fault")
 
@@ -72,7 +72,7 @@ async def test_a_large_one_that_cannot_be_read_is_told(world, monkeypatch):
     assert world.given == []
 
 
-async def test_whoever_waits_is_told_when_the_loop_ends_meanwhile(world):
+async def test_the_waiter_gets_an_error_when_the_loop_ends(world):
     world.read(20_000)
     await asyncio.sleep(0)
     (task,) = world.reader._beside

@@ -53,7 +53,7 @@ def test_a_forked_child_does_not_inherit_a_pause():
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("moment", ["begins", "ends"])
-def test_a_child_that_is_forked_as_a_pause_begins_or_ends_collects(monkeypatch, moment):
+def test_a_child_forked_at_the_edge_of_a_pause_collects(monkeypatch, moment):
     gc.enable()
     outcomes = []
 

@@ -50,7 +50,7 @@ SINCE = {
 
 
 @pytest.mark.parametrize(("api", "since"), SINCE.items())
-def test_before_it_the_broker_has_waited_itself(api, since):
+def test_before_kip_219_the_broker_waits_itself(api, since):
     request = message_class(f"{api}Request")
     assert throttle_s(request, since, 1_500) == 1.5
     if since:
@@ -58,11 +58,11 @@ def test_before_it_the_broker_has_waited_itself(api, since):
 
 
 @pytest.mark.parametrize("asked_ms", [0, -1])
-def test_no_time_is_no_wait(asked_ms):
+def test_a_throttle_time_of_0_causes_no_pause(asked_ms):
     assert throttle_s(message_class("HeartbeatRequest"), 4, asked_ms) == 0.0
 
 
-def test_it_is_told_at_once_and_again_after_half_a_minute(caplog):
+def test_a_throttle_is_logged_at_once_and_again_after_30_seconds(caplog):
     log = ThrottleLog()
     with caplog.at_level(logging.DEBUG, "kafka.net.receiver"):
         for now in (0.0, 29.9, 30.0, 59.9):

@@ -41,7 +41,7 @@ class SendQueueHarness:
 
 
 @in_virtual_time
-async def test_no_more_than_the_limit_are_in_flight_and_the_order_stays():
+async def test_at_most_the_limit_is_in_flight_and_the_order_is_kept():
     wire = SendQueueHarness()
     wire.put(1, 2, 3, 4)
     assert (wire.sent, len(wire.send_queue)) == ([1, 2], 2)
@@ -55,7 +55,7 @@ async def test_no_more_than_the_limit_are_in_flight_and_the_order_stays():
 
 
 @in_virtual_time
-async def test_what_nobody_waits_for_any_more_does_not_leave():
+async def test_abandoned_requests_are_not_sent():
     wire = SendQueueHarness(limit=1)
     wire.put(1, 2, 3)
     wire.replies[2].cancel()
@@ -64,7 +64,7 @@ async def test_what_nobody_waits_for_any_more_does_not_leave():
 
 
 @in_virtual_time
-async def test_what_is_held_leaves_when_it_is_let_go():
+async def test_held_requests_are_sent_after_unhold():
     wire = SendQueueHarness()
     wire.send_queue.hold()
     wire.put(1)
@@ -75,7 +75,7 @@ async def test_what_is_held_leaves_when_it_is_let_go():
 
 
 @in_virtual_time
-async def test_a_throttle_keeps_all_back_until_the_latest_of_its_ends():
+async def test_a_throttle_queues_requests_until_its_latest_end():
     wire = SendQueueHarness()
     wire.send_queue.throttle(2)
     wire.send_queue.throttle(5)
@@ -90,7 +90,7 @@ async def test_a_throttle_keeps_all_back_until_the_latest_of_its_ends():
 
 
 @in_virtual_time
-async def test_closing_gives_who_still_waits_and_sends_nothing_later():
+async def test_closing_returns_the_waiters_and_sends_nothing_later():
     wire = SendQueueHarness()
     wire.send_queue.throttle(2)
     wire.put(1, 2)
@@ -112,7 +112,7 @@ class RecordedChecks:
 
 
 @in_virtual_time
-async def test_the_earliest_time_counts_and_forgets_the_others():
+async def test_the_check_runs_at_the_earliest_time_and_forgets_the_others():
     checks = RecordedChecks()
     checks.at(5, 3, 4, 3)
     await asyncio.sleep(10)
@@ -123,7 +123,7 @@ async def test_the_earliest_time_counts_and_forgets_the_others():
 
 
 @in_virtual_time
-async def test_a_check_that_is_called_off_does_not_come_and_another_may_be_asked_for():
+async def test_a_cancelled_check_does_not_run_and_another_can_be_requested():
     checks = RecordedChecks()
     checks.timer.cancel()
     checks.at(5)
@@ -161,7 +161,7 @@ def test_requests_in_flight_are_found_by_their_ids_and_by_their_deadlines():
     assert len(table) == 0
 
 
-def test_ids_begin_again_before_they_are_negative():
+def test_correlation_ids_wrap_before_they_are_negative():
     table = InFlightTable()
     table._last_id = 2**31 - 2
     assert [table.next_id(), table.next_id()] == [2**31 - 1, 0]

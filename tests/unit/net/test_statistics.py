@@ -14,7 +14,7 @@ from kafka.net.loop_thread import LOOP_METRICS, TimedSelector
 from kafka.net.statistics import NetworkTraffic
 
 
-def test_what_is_exchanged_is_counted_by_broker() -> None:
+def test_traffic_is_counted_per_broker() -> None:
     metrics = ClientMetrics(parse_admin({}).connection, lambda: 5.0)
     network = NetworkTraffic(metrics, "admin")
     assert set(metrics.snapshot()["admin-metrics"].values()) == {0, -math.inf}
@@ -60,7 +60,7 @@ def test_connections_are_counted() -> None:
     assert shown["connection-close-rate"] == pytest.approx(1 / 30)
 
 
-def test_the_loop_tells_how_it_spends_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_loop_measures_how_it_spends_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(loop_thread, "_now", lambda: now[0])
 

@@ -53,7 +53,7 @@ def framed(payload: bytes) -> bytes:
     return struct.pack(">i", len(payload)) + payload
 
 
-async def test_frames_of_all_sizes_come_whole_in_whatever_pieces_they_were_sent(connected: ConnectedStream) -> None:
+async def test_frames_of_all_sizes_arrive_complete_however_they_are_split(connected: ConnectedStream) -> None:
     payloads = [b"a" * size for size in (3, 40_000, 600_000, 7, 300_000, 1)]
     data = b"".join(map(framed, payloads))
     for start in range(0, len(data), 70_000):
@@ -62,7 +62,7 @@ async def test_frames_of_all_sizes_come_whole_in_whatever_pieces_they_were_sent(
     assert connected.wakes_at == 1
 
 
-async def test_the_system_tells_of_a_large_frame_when_a_good_part_of_it_has_come(connected: ConnectedStream) -> None:
+async def test_the_loop_wakes_up_for_large_parts_of_a_large_frame(connected: ConnectedStream) -> None:
     data = framed(b"x" * 1_000_000)
     await connected.send(data[:1000])
     while not connected.stream.mid_frame:
@@ -72,7 +72,7 @@ async def test_the_system_tells_of_a_large_frame_when_a_good_part_of_it_has_come
     assert len(await asyncio.wait_for(connected.frames.get(), 10)) == 1_000_000
 
 
-async def test_an_end_within_a_large_frame_is_told_at_once(connected: ConnectedStream) -> None:
+async def test_an_end_within_a_large_frame_is_noticed_at_once(connected: ConnectedStream) -> None:
     await connected.send(framed(b"x" * 1_000_000)[:1000])
     while not connected.stream.mid_frame:
         await asyncio.sleep(0)
@@ -80,7 +80,7 @@ async def test_an_end_within_a_large_frame_is_told_at_once(connected: ConnectedS
     assert await asyncio.wait_for(asyncio.shield(connected.lost), 10) is None
 
 
-async def test_a_loop_whose_sockets_cannot_be_set_is_no_hindrance(
+async def test_sockets_without_the_low_water_mark_work_too(
     connected: ConnectedStream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*arguments: Any) -> None:

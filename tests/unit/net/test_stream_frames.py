@@ -35,26 +35,26 @@ def feed(cutter, data, chunk=None):
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 4, 5, 1000, 40_000, None])
-def test_frames_come_out_whole_however_the_stream_is_chopped(chunk):
+def test_frames_are_complete_however_the_stream_is_split(chunk):
     payloads = [b"a", b"", b"b" * 100, b"c" * (SHARED_BYTES - 4), b"d" * (SHARED_BYTES - 3), b"e" * 200_000, b"f" * 7]
     sink = Sink()
     feed(FrameCutter(sink, 1 << 20, BufferPool()), framed(*payloads), chunk)
     assert sink.frames == payloads
 
 
-def test_only_frames_that_do_not_fit_the_shared_buffer_get_one_of_their_own():
+def test_only_frames_too_large_for_the_shared_buffer_get_their_own():
     sink = Sink()
     feed(FrameCutter(sink, 1 << 20, BufferPool()), framed(b"x" * (SHARED_BYTES - 4), b"y" * (SHARED_BYTES - 3)))
     assert [buffer is not None for buffer in sink.pooled] == [False, True]
 
 
 @pytest.mark.parametrize("size", [-1, 1025, 2**31 - 1, -(2**31)])
-def test_a_size_that_cannot_be_is_refused(size):
+def test_an_impossible_size_is_rejected(size):
     with pytest.raises(InvalidReceiveError):
         feed(FrameCutter(Sink(), 1024, BufferPool()), struct.pack(">i", size))
 
 
-def test_a_frame_of_the_largest_size_allowed_is_taken():
+def test_a_frame_of_the_maximum_size_is_accepted():
     sink = Sink()
     feed(FrameCutter(sink, 1024, BufferPool()), framed(b"x" * 1024))
     assert len(sink.frames[0]) == 1024
@@ -69,18 +69,18 @@ def test_a_frame_of_the_largest_size_allowed_is_taken():
         (b"\xff\0\0\0", "is it a Kafka broker"),
     ],
 )
-def test_the_error_tells_what_speaks_there(data, said):
+def test_the_error_describes_the_peer(data, said):
     with pytest.raises(InvalidReceiveError, match=said):
         feed(FrameCutter(Sink(), 4096, BufferPool()), data)
 
 
-def test_a_sink_that_says_stop_gets_nothing_more_of_this_read():
+def test_a_sink_that_stops_gets_no_more_frames_of_the_read():
     sink = Sink(stop_after=1)
     feed(FrameCutter(sink, 1024, BufferPool()), framed(b"one", b"two"))
     assert sink.frames == [b"one"]
 
 
-def test_a_large_size_announced_costs_no_more_than_one_buffer_and_is_told_as_unfinished():
+def test_a_large_announced_size_costs_at_most_one_buffer():
     pool = BufferPool()
     cutter = FrameCutter(Sink(), 1 << 20, pool)
     assert not cutter.mid_frame

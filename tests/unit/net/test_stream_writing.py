@@ -80,7 +80,7 @@ def play(scenario: Callable[[Stream, Transport, list[Any]], Any]) -> None:
     simulate(main)
 
 
-def test_small_parts_are_joined_and_large_ones_are_left_where_they_are() -> None:
+def test_small_parts_are_joined_and_large_ones_are_not_copied() -> None:
     async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:
         small, large = b"s" * (LARGE - 1), b"l" * LARGE
         stream.write([b"a", small, large, large, b"b", b"c"])
@@ -91,7 +91,7 @@ def test_small_parts_are_joined_and_large_ones_are_left_where_they_are() -> None
     play(scenario)
 
 
-def test_several_parts_are_one_call_where_python_does_not_join_them() -> None:
+def test_several_parts_are_sent_in_one_call_if_python_does_not_join_them() -> None:
     async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:
         del transport.calls[:]
         stream.write([b"a" * LARGE, b"b" * LARGE])
@@ -102,7 +102,7 @@ def test_several_parts_are_one_call_where_python_does_not_join_them() -> None:
     play(scenario)
 
 
-def test_what_is_written_while_the_transport_is_full_waits_and_keeps_its_order() -> None:
+def test_writes_to_a_full_transport_are_queued_in_order() -> None:
     async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:
         transport.full_after = 1
         for part in (b"1", b"2", b"3", b"4"):
@@ -118,7 +118,7 @@ def test_what_is_written_while_the_transport_is_full_waits_and_keeps_its_order()
     play(scenario)
 
 
-def test_who_waits_for_room_is_called_once_there_is_some_and_nothing_waits() -> None:
+def test_callbacks_run_once_the_queue_is_drained() -> None:
     async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:
         called: list[str] = []
         stream.when_drained(lambda: called.append("at once"))
@@ -140,7 +140,7 @@ def test_who_waits_for_room_is_called_once_there_is_some_and_nothing_waits() -> 
     play(scenario)
 
 
-def test_the_end_tells_why_first_and_then_those_who_wait_for_room() -> None:
+def test_the_end_is_reported_before_drain_callbacks_run() -> None:
     async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:
         called: list[list[Any]] = []
         stream.pause_writing()
@@ -158,7 +158,7 @@ def test_the_end_tells_why_first_and_then_those_who_wait_for_room() -> None:
     play(scenario)
 
 
-def test_nothing_is_written_to_a_transport_that_closes() -> None:
+def test_nothing_is_written_to_a_closing_transport() -> None:
     async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:
         stream.abort()
         stream.write([b"1"])
@@ -169,7 +169,7 @@ def test_nothing_is_written_to_a_transport_that_closes() -> None:
 
 
 @pytest.mark.parametrize("later", [None, OSError("later")])
-def test_why_a_stream_was_aborted_is_told_and_the_first_reason_counts(later: Exception | None) -> None:
+def test_the_first_reason_of_an_abort_is_reported(later: Exception | None) -> None:
     async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:
         first = ValueError("first")
         stream.abort(first)
@@ -206,7 +206,7 @@ def test_a_stream_that_does_not_close_in_time_is_aborted_and_has_ended_then() ->
     play(scenario)
 
 
-def test_a_stream_that_was_never_opened_is_closed_already() -> None:
+def test_a_stream_that_was_never_opened_counts_as_closed() -> None:
     async def main() -> None:
         stream = Stream(lambda view, buffer: True, lambda stream, why: None, 1 << 24)
         stream.abort()
@@ -217,7 +217,7 @@ def test_a_stream_that_was_never_opened_is_closed_already() -> None:
     simulate(main)
 
 
-def test_a_transport_is_not_full_before_it_has_a_few_batches() -> None:
+def test_a_transport_holds_a_few_batches_before_it_is_full() -> None:
     async def scenario(stream: Stream, transport: Transport, lost: list[Any]) -> None:
         assert 64 * 1024 <= transport.high_water <= 1 << 20
 
@@ -225,7 +225,7 @@ def test_a_transport_is_not_full_before_it_has_a_few_batches() -> None:
 
 
 @pytest.mark.parametrize("tls", [False, True])
-def test_only_without_tls_the_system_is_asked_to_wait_for_a_large_frame(tls: bool) -> None:
+def test_the_low_water_mark_is_used_only_without_tls(tls: bool) -> None:
     class Socket:
         def __init__(self) -> None:
             self.wakes_at: list[int] = []

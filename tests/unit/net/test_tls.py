@@ -101,7 +101,7 @@ TRUST = ["cafile", "pem file", "pem text", "jks", "jks without a password", "pkc
 
 
 @pytest.mark.parametrize("way", TRUST)
-def test_a_broker_of_the_authority_is_trusted_and_no_other(tmp_path, way):
+def test_only_brokers_of_the_authority_are_trusted(tmp_path, way):
     context = context_of(**trust_options(tmp_path, way))
     handshake(context, server_context(tmp_path))
     with pytest.raises(ssl.SSLCertVerificationError):
@@ -110,7 +110,7 @@ def test_a_broker_of_the_authority_is_trusted_and_no_other(tmp_path, way):
         handshake(context, server_context(tmp_path, issued("old broker", days=-2)))
 
 
-def test_authorities_may_be_in_a_folder_as_librdkafka_takes_it(tmp_path):
+def test_authorities_may_be_in_a_folder_as_with_librdkafka(tmp_path):
     folder = tmp_path / "certs"
     folder.mkdir()
     file = written(tmp_path, "ca.pem", authority().pem)
@@ -124,11 +124,11 @@ def test_authorities_may_be_in_a_folder_as_librdkafka_takes_it(tmp_path):
         handshake(context, server_context(tmp_path, issued("broker of another", by="another authority")))
 
 
-def test_a_certificate_in_the_store_is_trusted_though_its_authority_is_not_there(tmp_path):
+def test_a_certificate_in_the_store_is_trusted_without_its_authority(tmp_path):
     handshake(context_of(ssl_truststore_certificates=issued("broker").pem), server_context(tmp_path))
 
 
-def test_the_host_is_checked_unless_that_is_switched_off(tmp_path):
+def test_the_host_name_is_checked_unless_disabled(tmp_path):
     ca = {"ssl_truststore_certificates": authority().pem}
     with pytest.raises(ssl.SSLCertVerificationError, match="Hostname mismatch"):
         handshake(context_of(**ca), server_context(tmp_path), host="elsewhere.test")
@@ -185,7 +185,7 @@ def _refused(name):
 
 @pytest.mark.parametrize("in_memory", [True, False])
 @pytest.mark.parametrize("way", IDENTITY)
-def test_the_client_proves_who_it_is_and_leaves_no_key_behind(tmp_path, monkeypatch, way, in_memory):
+def test_the_client_authenticates_and_leaves_no_key_file_behind(tmp_path, monkeypatch, way, in_memory):
     if not in_memory:
         monkeypatch.setattr(os, "memfd_create", _refused, raising=False)
     elif not hasattr(os, "memfd_create"):
@@ -209,7 +209,7 @@ def test_the_client_proves_who_it_is_and_leaves_no_key_behind(tmp_path, monkeypa
     assert not list(temporary.iterdir())
 
 
-def test_a_function_that_gives_the_password_is_not_called_on_the_loop(tmp_path):
+def test_a_password_function_is_not_called_on_the_loop(tmp_path):
     threads = []
 
     def password():
@@ -242,7 +242,7 @@ def test_versions_and_ciphers_are_set(tmp_path):
         security(ssl_enabled_protocols="SSLv3")
 
 
-def test_without_a_list_of_revoked_certificates_none_is_trusted(tmp_path):
+def test_no_certificate_is_trusted_without_a_revocation_list(tmp_path):
     crl = written(tmp_path, "crl.pem", authority().pem)  # a file without any list: nothing can be checked
     context = context_of(ssl_truststore_certificates=authority().pem, ssl_crlfile=crl)
     assert context.verify_flags & ssl.VerifyFlags.VERIFY_CRL_CHECK_LEAF
@@ -286,7 +286,7 @@ def test_a_certificate_that_its_authority_has_revoked_is_not_trusted(tmp_path):
         ({"ssl_ciphers": "no such"}, r"ssl_ciphers='no such'"),
     ],
 )
-def test_what_cannot_be_used_is_named_without_a_secret(tmp_path, options, message):
+def test_unusable_options_are_named_without_secrets(tmp_path, options, message):
     own = issued("alice")
     contents = {
         "jks": jks_key(own),
@@ -318,23 +318,23 @@ def test_what_cannot_be_used_is_named_without_a_secret(tmp_path, options, messag
         ({"ssl_truststore_certificates": "x", "ssl_truststore_type": "PKCS12"}, "requires ssl_truststore_type='PEM'"),
     ],
 )
-def test_options_that_contradict_each_other_are_refused(options, message):
+def test_contradictory_options_are_rejected(options, message):
     with pytest.raises(KafkaConfigurationError, match=message):
         security(**options)
 
 
 @pytest.mark.parametrize("protocol", ["PLAINTEXT", "SASL_PLAINTEXT"])
-def test_without_tls_there_is_none(protocol):
+def test_there_is_no_context_without_tls(protocol):
     options = {"sasl_mechanism": "PLAIN", "sasl_plain_username": "u", "sasl_plain_password": "p"}
     assert context_of(security_protocol=protocol, **options) is None
 
 
-def test_the_users_own_context_is_taken_as_it_is():
+def test_the_users_own_context_is_used_unchanged():
     own = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     assert context_of(ssl_context=own) is own
 
 
-async def test_a_context_is_kept_until_one_of_its_files_changes(tmp_path):
+async def test_a_context_is_cached_until_one_of_its_files_changes(tmp_path):
     path = written(tmp_path, "trust", authority().pem)
     options = security(ssl_truststore_location=path)
     first = await tls_context(options)
@@ -343,7 +343,7 @@ async def test_a_context_is_kept_until_one_of_its_files_changes(tmp_path):
     assert await tls_context(options) is not first
 
 
-async def test_no_more_than_eight_are_kept_and_the_oldest_goes():
+async def test_at_most_eight_contexts_are_cached_and_the_oldest_is_dropped():
     every = [security(ssl_truststore_certificates=authority().pem) for _ in range(9)]
     made = [await tls_context(each) for each in every[:8]]
     assert await tls_context(every[0]) is made[0]

@@ -26,19 +26,19 @@ RELEASES = {
 
 
 @pytest.mark.parametrize(("release", "served"), RELEASES.items())
-def test_an_old_release_serves_what_it_had(release, served):
+def test_an_old_release_supports_its_known_versions(release, served):
     ranges = ApiVersions.of_release(release).items()
     assert {API_NAMES[key]: versions for key, versions in ranges} == served
 
 
-def test_a_release_between_two_is_the_older_and_one_before_all_is_refused():
+def test_an_unlisted_release_counts_as_the_previous_one_or_is_rejected():
     assert ApiVersions.of_release((0, 8, 2, 2)).items() == ApiVersions.of_release((0, 8, 2)).items()
     assert ApiVersions.of_release((0, 9, 0, 1)).items() == ApiVersions.of_release((0, 9)).items()
     with pytest.raises(UnsupportedVersionError, match=r"is older than 0\.8, the oldest"):
         ApiVersions.of_release((0, 7))
 
 
-def test_the_highest_version_that_both_sides_have_is_chosen_within_the_bounds():
+def test_the_highest_common_version_within_the_bounds_is_chosen():
     key = HeartbeatRequest.API_KEY
     versions = ApiVersions({key: (1, 3)})
     assert key in versions
@@ -64,13 +64,13 @@ def test_the_highest_version_that_both_sides_have_is_chosen_within_the_bounds():
         ((5, 6), (1, 99), "in versions 5 to 6, but this operation requires one from 1 to 4"),
     ],
 )
-def test_a_refusal_tells_what_each_side_has(ranges, bounds, said):
+def test_the_error_contains_the_versions_of_both_sides(ranges, bounds, said):
     assert (HeartbeatRequest.MIN_VERSION, HeartbeatRequest.MAX_VERSION) == (0, 4)
     versions = ApiVersions({HeartbeatRequest.API_KEY: ranges}, "broker 7")
     with pytest.raises(UnsupportedVersionError, match=f"broker 7 .*{said}$"):
         versions.version_for(HeartbeatRequest, *bounds)
 
 
-def test_an_api_that_the_broker_does_not_know_is_refused_by_its_name():
+def test_an_unsupported_api_is_named():
     with pytest.raises(UnsupportedVersionError, match=r"broker 7 does not support HeartbeatRequest \(API key 12\)"):
         ApiVersions({}, "broker 7").version_for(HeartbeatRequest)

@@ -48,17 +48,17 @@ def served_by(releases: list[tuple[tuple[int, ...], str, int]]) -> dict[int, tup
 
 
 @pytest.mark.parametrize("count", range(len(FIRSTS) + 1))
-def test_a_broker_that_has_all_up_to_a_release_is_of_that_release(count: int) -> None:
+def test_a_broker_with_all_versions_of_a_release_has_that_release(count: int) -> None:
     expected = FIRSTS[count - 1][0] if count else (0, 10, 0)
     assert release_of(ApiVersions(served_by(FIRSTS[:count]))) == expected
 
 
 @pytest.mark.parametrize(("release", "api", "version"), FIRSTS)
-def test_a_release_is_known_by_the_first_version_it_has_alone(release: tuple[int, ...], api: str, version: int) -> None:
+def test_a_release_is_recognized_by_a_version_it_introduced(release: tuple[int, ...], api: str, version: int) -> None:
     assert release_of(ApiVersions({**OLDEST, key(api): (version, version)})) == release
     if version:
         assert release_of(ApiVersions({**OLDEST, key(api): (0, version - 1)})) < release
 
 
-def test_old_versions_that_a_broker_has_dropped_do_not_matter() -> None:
+def test_dropped_old_versions_do_not_matter() -> None:
     assert release_of(ApiVersions({0: (3, 12), 1: (4, 17)})) == (4, 0)

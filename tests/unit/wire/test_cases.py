@@ -21,7 +21,7 @@ def failures(check: Callable[[Case], bool]) -> list[str]:
     return found
 
 
-def test_bytes_decode_to_what_kafka_shows_as_json() -> None:
+def test_bytes_decode_to_kafkas_json() -> None:
     assert failures(lambda case: case.message.decode(case.data, case.version).to_dict(case.version) == case.json) == []
 
 
@@ -35,21 +35,21 @@ def test_a_decoded_message_encodes_to_its_bytes_again() -> None:
     assert failures(lambda case: case.message.decode(case.data, case.version).encode(case.version) == case.data) == []
 
 
-def test_a_message_made_of_json_equals_the_decoded_one() -> None:
+def test_a_message_from_json_equals_the_decoded_one() -> None:
     def same(case: Case) -> bool:
         return case.message.from_dict(case.json, case.version) == case.message.decode(case.data, case.version)
 
     assert failures(same) == []
 
 
-def test_the_parts_of_a_message_make_up_its_bytes() -> None:
+def test_the_parts_of_a_message_add_up_to_its_bytes() -> None:
     def same(case: Case) -> bool:
         return b"".join(case.message.decode(case.data, case.version).encode_parts(case.version)) == case.data
 
     assert failures(same) == []
 
 
-def test_there_are_cases_for_each_version_of_each_message() -> None:
+def test_every_version_of_every_message_has_cases() -> None:
     covered = {(case.name, case.version) for case in cases()}
     assert len(cases()) == 3905
     assert {name for name, _ in covered} == set(message_names())

@@ -80,7 +80,7 @@ def named_types(annotation: Any) -> set[Any]:
     return set(typing.get_args(annotation)) or {annotation}
 
 
-def test_annotations_say_what_the_fields_are() -> None:
+def test_annotations_match_the_fields() -> None:
     for struct in every_struct():
         annotations = inspect.get_annotations(struct, eval_str=True)
         assert list(annotations) == [field.name for field in struct.FIELDS], struct
@@ -88,7 +88,7 @@ def test_annotations_say_what_the_fields_are() -> None:
             assert named_types(annotations[field.name]) == types_of(field), (struct, field.name)
 
 
-def test_fields_stand_in_the_way_of_nothing() -> None:
+def test_field_names_do_not_hide_methods() -> None:
     for struct in every_struct():
         taken = {name for base in struct.__mro__[1:] for name in vars(base)}
         assert [field.name for field in struct.FIELDS if field.name in taken] == [], struct
@@ -97,7 +97,7 @@ def test_fields_stand_in_the_way_of_nothing() -> None:
         assert len(tags) == len(set(tags)), struct
 
 
-def test_every_message_says_what_it_is() -> None:
+def test_every_message_has_a_docstring() -> None:
     for message in every_message():
         assert message.__doc__, message
         assert 0 <= message.MIN_VERSION <= message.MAX_VERSION, message
@@ -118,7 +118,7 @@ def test_a_request_knows_its_response() -> None:
         assert request.RESPONSE.MAX_VERSION == request.MAX_VERSION
 
 
-def test_class_data_are_kafkas() -> None:
+def test_class_data_matches_kafkas() -> None:
     assert (FetchRequest.NAME, FetchRequest.API_KEY) == ("FetchRequest", 1)
     assert (FetchRequest.MIN_VERSION, FetchRequest.MAX_VERSION, FetchRequest.FLEXIBLE_SINCE) == (0, 18, 12)
     subscription = message_class("ConsumerProtocolSubscription")
@@ -148,7 +148,7 @@ def test_a_version_that_does_not_exist_is_refused(version: int) -> None:
             action()
 
 
-def test_loading_one_message_leaves_the_others_alone() -> None:
+def test_loading_one_message_does_not_load_the_others() -> None:
     program = (
         "import sys; from kafka.wire import message_class; message_class('HeartbeatRequest');"
         "print(sorted(name for name in sys.modules if name.startswith('kafka.wire.api.')))"
@@ -157,7 +157,7 @@ def test_loading_one_message_leaves_the_others_alone() -> None:
     assert run.stdout.strip() == "['kafka.wire.api.heartbeat']"
 
 
-def test_a_field_that_is_not_given_has_its_default() -> None:
+def test_an_unset_field_has_its_default() -> None:
     request = FetchRequest(max_wait_ms=500)
     assert request.max_wait_ms == 500
     assert (request.session_epoch, request.rack_id, request.cluster_id, request.topics) == (-1, "", None, [])

@@ -70,7 +70,7 @@ def every_version() -> Iterator[tuple[type[Request[Any]], int]]:
             yield request, version
 
 
-def test_every_request_and_response_comes_back_from_its_frame() -> None:
+def test_every_request_and_response_round_trips_as_a_frame() -> None:
     for request, version in every_version():
         asked = request()
         header, decoded = framing.decode_request(frame_of(framing.encode_request(asked, version, 3, "c")))
@@ -92,7 +92,7 @@ def test_records_are_parts_of_the_frame() -> None:
     assert framing.decode_request(frame_of(parts))[1] == produce
 
 
-def test_bytes_left_over_are_refused() -> None:
+def test_remaining_bytes_are_rejected() -> None:
     frame = frame_of(framing.encode_response(HeartbeatResponse(), 4, 7))
     with pytest.raises(WireFormatError, match=r"HeartbeatResponse v4: expected the end at byte 12, found 1 more bytes"):
         framing.decode_response(HeartbeatRequest, 4, frame + b"x")

@@ -117,7 +117,7 @@ def test_random_frames(key: int, version: int, data: bytes) -> None:
             read(start + data)
 
 
-def test_more_structs_than_the_bytes_are_worth_are_refused_before_they_are_made() -> None:
+def test_too_many_structs_for_the_bytes_are_rejected_before_allocation() -> None:
     count = 2_000_000
     data = count.to_bytes(4, "big") + bytes(2 * count)
     tracemalloc.start()
@@ -148,7 +148,7 @@ def test_the_metadata_of_many_partitions_are_read() -> None:
 
 
 @pytest.mark.slow
-def test_a_request_has_a_limit_of_its_own() -> None:
+def test_a_request_has_its_own_limit() -> None:
     many = MetadataRequest(topics=[MetadataRequestTopic(name=f"a-topic-with-a-name-{n:010}") for n in range(200_001)])
     frame = b"".join(framing.encode_request(many, 9, 1, "c"))[4:]
     with pytest.raises(WireFormatError, match="at most 200000 structs"):
@@ -165,7 +165,7 @@ def _uvarint(number: int) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("byte", [0, 1, 2, 0x10, 0x7F, 0x80, 0xFF])
-def test_no_more_is_allocated_than_the_bytes_are_worth(byte: int) -> None:
+def test_allocation_is_limited_by_the_size_of_the_input(byte: int) -> None:
     """A byte is worth at most the smallest struct: an object with its fields, of which each took a byte or more."""
     size, worth = 2000, 400
     for name in message_names():

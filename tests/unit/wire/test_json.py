@@ -48,7 +48,7 @@ HEARTBEAT = {"groupId": "g", "generationId": 1, "memberId": "m", "groupInstanceI
         ),
     ],
 )
-def test_json_that_is_no_such_message_is_refused(name: str, json: Any, version: int, text: str) -> None:
+def test_json_of_another_message_is_rejected(name: str, json: Any, version: int, text: str) -> None:
     with pytest.raises(WireFormatError) as caught:
         message_class(name).from_dict(json, version)
     assert text in str(caught.value)
@@ -79,7 +79,7 @@ def test_an_element_that_is_null_is_refused_when_written() -> None:
         FetchRequest(topics=[None]).to_dict(4)  # type: ignore[list-item]
 
 
-def test_what_a_later_release_defined_anew_can_be_had_as_it_was() -> None:
+def test_a_redefined_message_is_available_in_its_former_form() -> None:
     assert message_class("VoteRequest", release="3.9") is VoteRequest39
     assert VoteRequest39.NAME == "VoteRequest"
     assert message_class("FetchRequest", release="3.9") is FetchRequest

@@ -46,7 +46,9 @@ def fetched(**values: Any) -> FetchResponse:
         (lambda value: fetched(high_watermark=value), 4, "high_watermark", (-(2**63), 2**63 - 1)),
     ],
 )
-def test_integers_are_held_against_their_range(message: Any, version: int, field: str, bounds: tuple[int, int]) -> None:
+def test_integers_are_checked_against_their_range(
+    message: Any, version: int, field: str, bounds: tuple[int, int]
+) -> None:
     for value in (*bounds, 0, True, Colour.RED):
         made = message(value)
         assert type(made).decode(made.encode(version), version) == made
@@ -84,14 +86,14 @@ def test_integers_are_held_against_their_range(message: Any, version: int, field
         (fetched(records="x"), 4, "records: expected bytes or another buffer, got str"),
     ],
 )
-def test_a_value_of_another_type_is_refused_by_name(message: Message, version: int, text: str) -> None:
+def test_a_value_of_another_type_is_rejected_by_name(message: Message, version: int, text: str) -> None:
     with pytest.raises(WireFormatError) as caught:
         message.encode(version)
     assert text in str(caught.value)
 
 
 @pytest.mark.parametrize("version", [0, 2])
-def test_no_error_shows_what_authenticates(version: int) -> None:
+def test_no_error_shows_authentication_data(version: int) -> None:
     login = SaslAuthenticateRequest(auth_bytes="\0ann\0hunter2")  # type: ignore[arg-type]
     with pytest.raises(WireFormatError, match="auth_bytes: expected bytes or another buffer, got str") as caught:
         login.encode(version)
@@ -109,7 +111,7 @@ def test_floats_are_checked(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, 1, -2.5, float("inf")])
-def test_floats_come_back(value: float) -> None:
+def test_floats_round_trip(value: float) -> None:
     quotas = DescribeClientQuotasResponse(entries=[EntryData(values=[ValueData(key="k", value=value)])])
     entries = DescribeClientQuotasResponse.decode(quotas.encode(0), 0).entries
     assert entries is not None
@@ -160,7 +162,7 @@ def test_tagged_fields_are_written_by_tag_and_only_if_set() -> None:
     assert request.encode(15) == plain[:-1] + bytes.fromhex("01 00 02 0263")
 
 
-def test_a_tagged_field_may_be_longer_than_one_byte_of_size_tells() -> None:
+def test_a_tagged_field_may_need_a_size_of_several_bytes() -> None:
     for length in (1, 126, 127, 128, 16382, 16384, 32767):
         request = FetchRequest(cluster_id="x" * length, replica_id=-1)
         assert FetchRequest.decode(request.encode(12), 12) == request
@@ -242,13 +244,13 @@ def test_records_are_views_of_the_input_and_the_given_parts_of_the_output(buffer
     assert bytes(decoded[0].records) == b"Some records"
 
 
-def test_records_of_wide_items_are_written_as_bytes() -> None:
+def test_records_given_as_a_buffer_of_wide_items_are_written_as_bytes() -> None:
     wide = memoryview(bytes(8)).cast("q")
     decoded = FetchResponse.decode(fetched(records=wide).encode(4), 4).responses[0].partitions[0]
     assert decoded.records == bytes(8)
 
 
-def test_bytes_are_copied_out_of_the_message() -> None:
+def test_bytes_are_copied_from_the_message() -> None:
     data = bytearray(SaslAuthenticateRequest(auth_bytes=b"secret").encode(0))
     auth_bytes = SaslAuthenticateRequest.decode(data, 0).auth_bytes
     data[:] = bytes(len(data))
@@ -277,7 +279,7 @@ def test_a_message_may_be_followed_by_something_else() -> None:
             FetchRequest.decode_prefix(data, 0, start=start)
 
 
-def test_an_error_names_the_place() -> None:
+def test_an_error_names_the_field() -> None:
     data = fetched(records=b"abc").encode(4)
     with pytest.raises(WireFormatError) as caught:
         FetchResponse.decode(data[:-1], 4)
@@ -286,7 +288,7 @@ def test_an_error_names_the_place() -> None:
     )
 
 
-def test_an_array_longer_than_the_message_is_refused_before_anything_is_made() -> None:
+def test_an_array_longer_than_the_message_is_rejected_before_allocation() -> None:
     with pytest.raises(
         WireFormatError, match=r"MetadataRequest v0\.topics: expected 2147483647 elements of at least 2"
     ):
@@ -308,25 +310,25 @@ def test_text_that_is_not_utf8_is_refused() -> None:
         MetadataRequest.decode(bytes.fromhex("00000001 0001 ff"), 1)
 
 
-def test_a_text_of_a_flexible_version_is_as_short_as_others() -> None:
+def test_strings_of_flexible_versions_have_the_same_length_limit() -> None:
     with pytest.raises(WireFormatError, match="expected a text of at most 32767 bytes"):
         ApiVersionsRequest.decode(b"\x81\x80\x02" + bytes(40000), 3)
 
 
-def test_uuids_come_back() -> None:
+def test_uuids_round_trip() -> None:
     topic = MetadataRequestTopic(topic_id=UUID("12345678-9abc-def0-1234-56789abcdef0"), name=None)
     decoded = MetadataRequest.decode(MetadataRequest(topics=[topic]).encode(12), 12)
     assert decoded.topics == [topic]
     assert MetadataResponse.decode(MetadataResponse().encode(12), 12) == MetadataResponse()
 
 
-def test_a_tuple_is_as_good_as_a_list() -> None:
+def test_a_tuple_is_accepted_instead_of_a_list() -> None:
     assert FindCoordinatorRequest(coordinator_keys=("a", "b")).encode(4) == (  # type: ignore[arg-type]
         FindCoordinatorRequest(coordinator_keys=["a", "b"]).encode(4)
     )
 
 
-def test_a_set_struct_that_equals_its_default_is_left_out() -> None:
+def test_a_struct_equal_to_its_default_is_omitted() -> None:
     assert fetched(diverging_epoch=EpochEndOffset()).encode(12) == fetched().encode(12)
     assert (
         "divergingEpoch" not in fetched(diverging_epoch=EpochEndOffset()).to_dict(12)["responses"][0]["partitions"][0]

@@ -88,7 +88,7 @@ def test_the_exchange_ends_without_a_security_layer():
         ({"sasl_kerberos_name": Name("ready", "own")}, "ready", "own"),
     ],
 )
-def test_the_brokers_name_is_made_of_the_options(options, text, kind):
+def test_the_brokers_name_is_built_from_the_options(options, text, kind):
     one = exchange(**options)
     one.first()
     name = one._context.arguments["name"]
@@ -96,7 +96,7 @@ def test_the_brokers_name_is_made_of_the_options(options, text, kind):
     assert one._context.arguments["usage"] == "initiate"
 
 
-def test_credentials_are_those_that_the_options_name():
+def test_the_configured_credentials_are_used():
     def credentials(**options):
         one = exchange(**options)
         one.first()
@@ -113,7 +113,7 @@ def test_credentials_are_those_that_the_options_name():
     assert credentials(sasl_kerberos_principal="ann")["store"] is None
 
 
-def test_a_kdc_that_is_away_is_worth_another_try_and_a_refusal_is_not():
+def test_an_unreachable_kdc_is_retriable_but_a_refusal_is_not():
     one = exchange()
     one.first()
     with pytest.raises(KafkaConnectionError, match="cannot contact any KDC"):
@@ -123,7 +123,7 @@ def test_a_kdc_that_is_away_is_worth_another_try_and_a_refusal_is_not():
 
 
 @pytest.mark.parametrize("offer", [b"", b"\x06\x00\x00\x00", b"\x01", b"\x01\x00\x00\x00\x00"])
-def test_a_broker_that_offers_no_plain_exchange_is_refused(offer):
+def test_a_broker_that_requires_a_security_layer_is_rejected(offer):
     one = exchange()
     one.first()
     one.answer(b"of the broker")
@@ -131,7 +131,7 @@ def test_a_broker_that_offers_no_plain_exchange_is_refused(offer):
         one.answer(b"wrapped " + offer)
 
 
-def test_nothing_may_follow_the_end():
+def test_no_message_may_follow_the_end():
     one = exchange()
     one.first()
     one.answer(b"of the broker")
@@ -140,7 +140,7 @@ def test_nothing_may_follow_the_end():
         one.answer(b"more")
 
 
-def test_what_it_needs_is_named(monkeypatch):
+def test_the_missing_requirement_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "gssapi", None)
     with pytest.raises(KafkaConfigurationError, match=r"kafka-columnar\[kerberos\]"):
         exchange().first()

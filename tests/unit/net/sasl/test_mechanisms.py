@@ -24,19 +24,19 @@ def test_plain_sends_user_and_password():
     assert Plain("ann", "secret").answer(b"") is None
 
 
-def test_plain_takes_no_challenge():
+def test_plain_rejects_a_challenge():
     with pytest.raises(SaslAuthenticationFailedError):
         Plain("ann", "secret").answer(b"more?")
 
 
-def test_scram_gives_the_proof_of_the_rfcs_example():
+def test_scram_computes_the_proof_of_the_rfcs_example():
     _, final = rfc_7677_exchange()
     assert final == (
         b"c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ="
     )
 
 
-def test_a_delegation_token_is_told_as_such():
+def test_scram_marks_a_delegation_token():
     options = {"sasl_plain_username": "id", "sasl_plain_password": "hmac", "sasl_scram_tokenauth": True}
     first = make_mechanism(security(sasl_mechanism="SCRAM-SHA-256", **options), "h").first()
     assert first.startswith(b"n,,n=id,r=")
@@ -48,7 +48,7 @@ def test_scram_accepts_the_servers_signature_of_the_rfcs_example():
     assert scram.answer(b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=") is None
 
 
-def test_scram_refuses_a_server_that_does_not_know_the_password():
+def test_scram_rejects_a_server_that_does_not_know_the_password():
     scram, _ = rfc_7677_exchange()
     with pytest.raises(SaslAuthenticationFailedError, match="did not prove"):
         scram.answer(b"v=AAAATRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=")
@@ -75,7 +75,7 @@ def test_scram_escapes_the_user_name():
         b"e=unknown-user",
     ],
 )
-def test_scram_refuses_a_challenge_that_is_weak_hostile_or_garbled(challenge):
+def test_scram_rejects_a_weak_hostile_or_garbled_challenge(challenge):
     scram = Scram("SCRAM-SHA-256", "user", "x", nonce="N")
     scram.first()
     with pytest.raises(SaslAuthenticationFailedError):
@@ -99,7 +99,7 @@ def test_oauth_sends_the_token_and_the_extensions():
     assert OAuthBearer(Provider()).first() == b"n,,\x01auth=Bearer abc.def\x01\x01"
 
 
-def test_oauth_lets_the_broker_say_why_it_refuses():
+def test_oauth_lets_the_broker_report_its_reason():
     mechanism = OAuthBearer(Provider())
     mechanism.first()
     assert mechanism.answer(b'{"status":"invalid_token"}') == b"\x01"
@@ -108,13 +108,13 @@ def test_oauth_lets_the_broker_say_why_it_refuses():
 
 
 @pytest.mark.parametrize("token", [None, b"bytes", "with space", "line\n", ""])
-def test_oauth_refuses_what_is_no_token(token):
+def test_oauth_rejects_an_invalid_token(token):
     with pytest.raises(KafkaConfigurationError):
         OAuthBearer(Provider(token)).first()
 
 
 @pytest.mark.parametrize("extensions", [{"auth": "x"}, {"a-b": "x"}, {"a": "x\x01"}])
-def test_oauth_refuses_extensions_that_would_break_the_message(extensions):
+def test_oauth_rejects_extensions_that_would_break_the_message(extensions):
     with pytest.raises(KafkaConfigurationError):
         OAuthBearer(Provider(extensions=extensions)).first()
 
@@ -129,12 +129,12 @@ def test_oauth_refuses_extensions_that_would_break_the_message(extensions):
         ({"sasl_mechanism": "OAUTHBEARER"}, "sasl_oauth_token_provider"),
     ],
 )
-def test_options_that_cannot_work_are_refused_before_anything_is_connected(options, said):
+def test_invalid_options_are_rejected_before_connecting(options, said):
     with pytest.raises(KafkaConfigurationError, match=said):
         check_mechanism(security(**options))
 
 
-def test_each_supported_mechanism_is_made():
+def test_each_supported_mechanism_can_be_created():
     for name in ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"):
         assert make_mechanism(
             security(sasl_mechanism=name, sasl_plain_username="a", sasl_plain_password="b"), "h"

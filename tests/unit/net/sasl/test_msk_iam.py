@@ -46,7 +46,7 @@ def security(**options):
     return parse_admin({"security_protocol": "SASL_SSL", "sasl_mechanism": "AWS_MSK_IAM", **options}).security
 
 
-def test_it_signs_as_awss_own_package_does(monkeypatch):
+def test_the_signature_equals_that_of_the_aws_package(monkeypatch):
     region = "us-east-1"
 
     class Provider(CredentialProvider):
@@ -94,13 +94,13 @@ def test_the_message_is_what_brokers_expect():
         ("localhost", {"sasl_msk_iam_profile": "dev"}, "ap-south-1"),
     ],
 )
-def test_the_region_is_given_or_in_the_brokers_name_or_configured(tmp_path, host, options, region):
+def test_the_region_is_given_or_configured_or_part_of_the_brokers_name(tmp_path, host, options, region):
     (tmp_path / "config").write_text("[profile dev]\nregion=ap-south-1\naws_access_key_id=K\naws_secret_access_key=S\n")
     found = json.loads(MskIam(security(**options), host).first())
     assert found["x-amz-credential"].split("/")[2] == region
 
 
-def test_a_role_is_taken_on_once_for_all_connections(monkeypatch):
+def test_a_role_is_assumed_once_for_all_connections(monkeypatch):
     asked = []
 
     class Sts:
@@ -127,7 +127,7 @@ def test_a_role_is_taken_on_once_for_all_connections(monkeypatch):
     ]
 
 
-def test_what_is_missing_is_told(monkeypatch):
+def test_missing_settings_are_reported(monkeypatch):
     with pytest.raises(KafkaConfigurationError, match="'sasl_msk_iam_region'"):
         MskIam(security(), "localhost").first()
     with pytest.raises(KafkaConfigurationError, match="none"):
@@ -153,7 +153,7 @@ def test_what_is_missing_is_told(monkeypatch):
         (aws.PartialCredentialsError(provider="env", cred_var="x"), KafkaConfigurationError),
     ],
 )
-def test_what_may_pass_is_worth_another_try(monkeypatch, raised, expected):
+def test_temporary_failures_are_retriable(monkeypatch, raised, expected):
     def fail(_):
         raise raised
 
@@ -163,7 +163,7 @@ def test_what_may_pass_is_worth_another_try(monkeypatch, raised, expected):
 
 
 @pytest.mark.parametrize("answer", [b"", b"{", b"[]", b'{"version":"2019"}', b"\xff"])
-def test_an_answer_that_is_none_is_refused(answer):
+def test_an_invalid_answer_is_rejected(answer):
     with pytest.raises(SaslAuthenticationFailedError, match="2020_10_22"):
         MskIam(security(), HOST).answer(answer)
 

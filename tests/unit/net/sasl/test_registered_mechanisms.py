@@ -80,14 +80,14 @@ def login(broker: EmbeddedBroker, mechanism: str) -> dict[str, Any]:
     }
 
 
-def test_each_built_in_mechanism_has_a_class_that_makes_an_exchange() -> None:
+def test_each_built_in_mechanism_has_a_class_that_creates_an_exchange() -> None:
     for name in BUILT_IN_NAMES:
         row = find_mechanism(name)
         assert row is not None
         assert all(callable(getattr(row.load(), each)) for each in ("of", "first", "answer"))
 
 
-def test_a_mechanism_of_the_programs_own_logs_in(registering: Any) -> None:
+def test_a_registered_mechanism_logs_in(registering: Any) -> None:
     made = []
 
     class Kept(OwnPlain):
@@ -106,7 +106,7 @@ def test_a_mechanism_of_the_programs_own_logs_in(registering: Any) -> None:
     assert made[0].config["security_protocol"] == "SASL_PLAINTEXT"
 
 
-def test_one_that_does_not_accept_the_brokers_answer_fails(registering: Any) -> None:
+def test_a_mechanism_that_rejects_the_brokers_answer_fails(registering: Any) -> None:
     registering("PLAIN", Suspicious, overwrite=True)
     with (
         EmbeddedBroker(users={"ann": "secret"}) as broker,
@@ -115,7 +115,7 @@ def test_one_that_does_not_accept_the_brokers_answer_fails(registering: Any) -> 
         KafkaAdminClient(**login(broker, "PLAIN"))
 
 
-def test_one_that_the_broker_does_not_know_is_named(registering: Any) -> None:
+def test_a_mechanism_unknown_to_the_broker_is_named(registering: Any) -> None:
     registering("own", OwnPlain)
     with (
         EmbeddedBroker(users={"ann": "secret"}) as broker,
@@ -125,7 +125,7 @@ def test_one_that_the_broker_does_not_know_is_named(registering: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [str, list])
-def test_a_message_of_another_type_is_refused_without_showing_it(registering: Any, kind: type[Any]) -> None:
+def test_a_message_of_another_type_is_rejected_without_showing_it(registering: Any, kind: type[Any]) -> None:
     class Textual(OwnPlain):
         def auth_bytes(self) -> Any:
             return kind(super().auth_bytes().decode())
@@ -151,7 +151,7 @@ def test_a_message_may_be_any_buffer(registering: Any, kind: type[Any]) -> None:
 
 
 @pytest.mark.parametrize("messages", [0, 1])
-def test_one_that_stops_before_it_is_done_has_not_logged_in(registering: Any, messages: int) -> None:
+def test_a_mechanism_that_stops_early_has_not_logged_in(registering: Any, messages: int) -> None:
     class Silent(OwnPlain):
         def __init__(self, **config: Any) -> None:
             super().__init__(**config)
@@ -175,7 +175,7 @@ def test_one_that_stops_before_it_is_done_has_not_logged_in(registering: Any, me
 
 
 @pytest.mark.parametrize("where", ["__init__", "auth_bytes", "receive", "is_done", "is_authenticated"])
-def test_an_os_error_is_a_lost_connection_and_tried_again(registering: Any, where: str) -> None:
+def test_an_os_error_counts_as_a_lost_connection_and_is_retried(registering: Any, where: str) -> None:
     raised: list[OSError] = []
 
     def fail_once(self: Any, *args: Any, **options: Any) -> Any:
@@ -219,7 +219,7 @@ class Indescribable(OwnPlain):
 
 
 @pytest.mark.parametrize("klass", [Bare, Indescribable])
-def test_a_login_that_succeeded_needs_no_description(
+def test_a_failing_description_does_not_fail_a_login(
     registering: Any, klass: type[Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, "kafka")
@@ -228,7 +228,7 @@ def test_a_login_that_succeeded_needs_no_description(
         KafkaAdminClient(**login(broker, "PLAIN")).close()
 
 
-def test_names_are_taken_in_any_case_of_letters(registering: Any) -> None:
+def test_names_are_not_case_sensitive(registering: Any) -> None:
     with pytest.raises(ValueError, match="the SASL mechanism 'PLAIN' is already registered: pass overwrite=True"):
         registering("plain", OwnPlain)
     registering("Custom", OwnPlain)
@@ -242,7 +242,7 @@ def test_names_are_taken_in_any_case_of_letters(registering: Any) -> None:
         KafkaAdminClient(**login(broker, "custom"))
 
 
-def test_one_that_replaces_plain_by_another_spelling_is_used_for_plain(registering: Any) -> None:
+def test_a_mechanism_that_replaces_plain_may_be_spelled_differently(registering: Any) -> None:
     registering("plain", Suspicious, overwrite=True)
     with (
         EmbeddedBroker(users={"ann": "secret"}) as broker,
@@ -269,7 +269,7 @@ class Async(OwnPlain):
         (Async, "klass: Async must not define is_authenticated with 'async'"),
     ],
 )
-def test_what_is_no_mechanism_is_not_registered(registering: Any, klass: Any, told: str) -> None:
+def test_an_invalid_class_is_not_registered(registering: Any, klass: Any, told: str) -> None:
     with pytest.raises(IllegalArgumentTypeError, match=told):
         registering("OWN", klass)
     assert find_mechanism("OWN") is None
@@ -285,7 +285,7 @@ def test_what_is_no_mechanism_is_not_registered(registering: Any, klass: Any, to
         (" ", IllegalArgumentError),
     ],
 )
-def test_a_name_is_text(name: Any, error: type[Exception]) -> None:
+def test_a_name_must_be_a_string(name: Any, error: type[Exception]) -> None:
     before = mechanism_names()
     try:
         with pytest.raises(error, match="name: expected "):
@@ -296,7 +296,7 @@ def test_a_name_is_text(name: Any, error: type[Exception]) -> None:
             unregister_mechanism(name)
 
 
-def test_names_are_taken_once(registering: Any) -> None:
+def test_a_name_can_be_registered_once(registering: Any) -> None:
     registering("OWN", OwnPlain)
     with pytest.raises(ValueError, match="the SASL mechanism 'OWN' is already registered: pass overwrite=True"):
         register_sasl_mechanism("OWN", OwnPlain)
@@ -315,6 +315,6 @@ def test_names_are_taken_once(registering: Any) -> None:
     assert get_sasl_mechanism("PLAIN") is Plain
 
 
-def test_the_functions_are_where_kafka_python_2_has_them() -> None:
+def test_the_functions_have_the_import_paths_of_kafka_python_2() -> None:
     old = importlib.import_module("kafka.sasl")
     assert (old.register_sasl_mechanism, old.get_sasl_mechanism) == (register_sasl_mechanism, get_sasl_mechanism)

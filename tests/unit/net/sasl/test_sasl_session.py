@@ -62,7 +62,7 @@ def heartbeat():
     return HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
 
 
-async def test_a_connection_is_authenticated_before_it_is_handed_out(broker):
+async def test_a_connection_is_authenticated_before_it_is_returned(broker):
     connection = await connect(broker)
     assert [type(request).__name__ for _, request in broker.seen] == [
         "ApiVersionsRequest",
@@ -74,14 +74,14 @@ async def test_a_connection_is_authenticated_before_it_is_handed_out(broker):
     await connection.close()
 
 
-async def test_a_refusal_is_told_in_the_brokers_words(broker):
+async def test_the_error_contains_the_brokers_reason(broker):
     refusal = SaslAuthenticateResponse(error_code=58, error_message="no such user")
     broker.on("SaslAuthenticate", lambda *_: refusal)
     with pytest.raises(SaslAuthenticationFailedError, match="PLAIN credentials: no such user"):
         await connect(broker)
 
 
-async def test_a_mechanism_that_the_broker_lacks_is_told_with_those_it_has(broker):
+async def test_an_unsupported_mechanism_is_reported_with_the_supported_ones(broker):
     broker.on("SaslHandshake", lambda *_: SaslHandshakeResponse(error_code=33, mechanisms=["GSSAPI", "OAUTHBEARER"]))
     with pytest.raises(UnsupportedSaslMechanismError, match="offers GSSAPI, OAUTHBEARER; sasl_mechanism is 'PLAIN'"):
         await connect(broker)
@@ -91,7 +91,7 @@ HOSTILE = "no\r\n2026 ERROR all is lost\x1b[2J\u2028"
 
 
 @pytest.mark.parametrize("code", [58, 33])
-async def test_a_brokers_reason_starts_no_line_and_moves_no_cursor(broker, code):
+async def test_control_characters_in_a_brokers_reason_are_escaped(broker, code):
     refusal = SaslAuthenticateResponse(error_code=code, error_message=HOSTILE)
     broker.on("SaslAuthenticate", lambda *_: refusal)
     with pytest.raises(KafkaError, match=r"no\\r\\n2026 ERROR all is lost\\x1b\[2J\\u2028") as caught:
@@ -99,21 +99,21 @@ async def test_a_brokers_reason_starts_no_line_and_moves_no_cursor(broker, code)
     assert str(caught.value).isprintable()
 
 
-async def test_a_brokers_list_of_mechanisms_starts_no_line_and_moves_no_cursor(broker):
+async def test_control_characters_in_a_brokers_mechanisms_are_escaped(broker):
     broker.on("SaslHandshake", lambda *_: SaslHandshakeResponse(error_code=33, mechanisms=["GSSAPI", HOSTILE]))
     with pytest.raises(UnsupportedSaslMechanismError, match=r"offers GSSAPI, no\\r\\n2026 ERROR") as caught:
         await connect(broker)
     assert str(caught.value).isprintable()
 
 
-async def test_a_listener_that_hangs_up_on_the_login_is_asked_whether_it_wants_one(broker):
+async def test_a_hang_up_on_authentication_hints_at_a_listener_without_sasl(broker):
     broker.on("SaslHandshake", lambda *_: HANG_UP)
     told = r"closed the connection when authentication began: does this listener ask for SASL\? \(security_protocol"
     with pytest.raises(KafkaConnectionError, match=told):
         await connect(broker)
 
 
-async def test_a_listener_that_takes_no_login_says_so_at_once(broker):
+async def test_a_listener_without_sasl_is_reported_at_once(broker):
     broker.on("SaslHandshake", lambda *_: SaslHandshakeResponse(error_code=34))
     with pytest.raises(
         IllegalSaslStateError, match=r"does not support SASL: does this listener ask for SASL\?"
@@ -128,7 +128,7 @@ async def test_options_are_checked_before_connecting(broker):
     assert broker.connections == 0
 
 
-async def test_a_token_provider_that_fails_says_so_and_leaves_no_connection(broker):
+async def test_a_failing_token_provider_is_reported_and_leaves_no_connection(broker):
     class Provider:
         def token(self):
             raise OSError("the token server is down")
@@ -144,7 +144,7 @@ async def test_a_token_provider_that_fails_says_so_and_leaves_no_connection(brok
     await until(lambda: not broker._writers)
 
 
-async def test_a_token_provider_that_fails_once_at_the_first_login_is_asked_again():
+async def test_a_token_provider_that_fails_once_at_the_first_login_is_retried():
     asked = []
 
     class Provider:
@@ -166,7 +166,7 @@ async def test_a_token_provider_that_fails_once_at_the_first_login_is_asked_agai
     assert len(asked) == 2
 
 
-async def test_a_renewal_for_which_there_is_no_token_is_a_warning_without_a_traceback(broker, caplog):
+async def test_a_renewal_without_a_token_is_a_warning_without_a_traceback(broker, caplog):
     asked = []
 
     class Provider:
@@ -233,7 +233,7 @@ async def test_an_os_error_of_a_registered_mechanism_does_not_count_as_a_refusal
         await connect(old_broker)
 
 
-async def test_old_brokers_get_bare_tokens(old_broker):
+async def test_old_brokers_receive_bare_tokens(old_broker):
     old_broker.raw_replies = [b""]
     connection = await connect(old_broker)
     assert old_broker.raw_tokens == [b"\0ann\0secret"]
@@ -242,13 +242,13 @@ async def test_old_brokers_get_bare_tokens(old_broker):
     await connection.close()
 
 
-async def test_old_brokers_that_hang_up_refuse_the_credentials(old_broker):
+async def test_a_hang_up_of_an_old_broker_means_refused_credentials(old_broker):
     old_broker.raw_replies = [HANG_UP]
     with pytest.raises(SaslAuthenticationFailedError, match="closed the connection during the PLAIN exchange"):
         await connect(old_broker)
 
 
-async def test_an_old_broker_that_never_answers_is_given_up(old_broker):
+async def test_an_old_broker_that_never_answers_times_out(old_broker):
     old_broker.raw_replies = [SILENCE]
     connecting = asyncio.create_task(connect(old_broker, socket_connection_setup_timeout_ms=60_000))
     await until(lambda: old_broker.raw_tokens)
@@ -278,7 +278,7 @@ async def test_a_limited_session_is_renewed_while_requests_wait(broker):
     await connection.close()
 
 
-async def test_requests_go_on_while_a_token_for_the_renewal_is_waited_for(broker):
+async def test_requests_continue_while_the_renewal_waits_for_a_token(broker):
     may_finish = threading.Event()
     asked = []
 
@@ -310,7 +310,7 @@ async def test_requests_go_on_while_a_token_for_the_renewal_is_waited_for(broker
     await connection.close()
 
 
-async def test_a_renewal_that_is_refused_closes_the_connection(broker):
+async def test_a_refused_renewal_closes_the_connection(broker):
     def authenticate(header, request):
         first = len(broker.requests("SaslAuthenticate")) == 1
         return SaslAuthenticateResponse(error_code=0 if first else 58, session_lifetime_ms=20)
@@ -331,7 +331,7 @@ async def test_a_closed_connection_is_not_renewed(broker):
     assert len(broker.requests("SaslAuthenticate")) == 1
 
 
-async def test_a_connection_that_is_closed_while_it_is_renewed_is_no_failure(broker, caplog):
+async def test_closing_a_connection_during_its_renewal_is_not_a_failure(broker, caplog):
     accept_all(broker, lifetime_ms=20)
     connection = await connect(broker)
     broker.on("SaslAuthenticate", lambda *_: SILENCE)

@@ -54,7 +54,7 @@ def claims_of(token):
     return json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
 
 
-def test_client_credentials_give_a_token_that_is_shared_and_kept(server):
+def test_a_token_from_client_credentials_is_shared_and_cached(server):
     options = {**CLIENT, "sasl_oauthbearer_scope": "a b", "sasl_oauthbearer_extensions": "logicalCluster=lkc-1"}
     first = make_mechanism(security(server, **options), "b").first()
     second = make_mechanism(security(server, **options), "other broker").first()
@@ -64,7 +64,7 @@ def test_client_credentials_give_a_token_that_is_shared_and_kept(server):
     assert server.asked == [{"grant_type": "client_credentials", "scope": "a b"}]
 
 
-def test_a_token_is_had_anew_after_a_part_of_its_life(server, monkeypatch):
+def test_a_token_is_renewed_after_a_fraction_of_its_lifetime(server, monkeypatch):
     now = time.time()
     monkeypatch.setattr(token_providers.time, "time", lambda: now)
     provider = token_provider(security(server, **CLIENT))
@@ -76,7 +76,7 @@ def test_a_token_is_had_anew_after_a_part_of_its_life(server, monkeypatch):
     assert len(server.asked) == 2
 
 
-def test_an_old_token_serves_while_there_is_no_new_one_and_not_longer(server, monkeypatch, caplog):
+def test_an_old_token_is_used_while_it_is_valid_if_there_is_no_new_one(server, monkeypatch, caplog):
     now = time.time()
     monkeypatch.setattr(token_providers.time, "time", lambda: now)
     provider = token_provider(security(server, **CLIENT))
@@ -91,7 +91,7 @@ def test_an_old_token_serves_while_there_is_no_new_one_and_not_longer(server, mo
         provider.token()
 
 
-def test_an_answer_that_breaks_off_is_worth_another_try_and_an_old_token_serves_meanwhile(server, monkeypatch):
+def test_an_aborted_answer_is_retriable_and_the_old_token_is_used_meanwhile(server, monkeypatch):
     now = time.time()
     monkeypatch.setattr(token_providers.time, "time", lambda: now)
     provider = token_provider(security(server, **CLIENT))
@@ -104,7 +104,7 @@ def test_an_answer_that_breaks_off_is_worth_another_try_and_an_old_token_serves_
         provider.token()
 
 
-def test_an_answer_that_comes_byte_by_byte_is_not_waited_for_longer_than_answers_may_take(monkeypatch):
+def test_an_answer_that_arrives_byte_by_byte_times_out(monkeypatch):
     now = 0.0
     monkeypatch.setattr(token_providers.time, "monotonic", lambda: now)
 
@@ -121,13 +121,13 @@ def test_an_answer_that_comes_byte_by_byte_is_not_waited_for_longer_than_answers
 
 
 @pytest.mark.parametrize("said", [1e999, float("nan"), 10**400, "x", None])
-def test_a_token_whose_end_is_no_moment_is_not_kept(said):
+def test_a_token_with_an_invalid_expiry_is_not_cached(said):
     body = base64.urlsafe_b64encode(json.dumps({"exp": said}).encode()).decode()
     for token in (f"h.{body}.s", "opaque"):
         assert token_providers._expiry(token, said, 1_000.0) == 1_000.0
 
 
-def test_connections_that_come_together_ask_once(server):
+def test_concurrent_connections_request_one_token(server):
     provider = token_provider(security(server, **CLIENT))
     found = []
     threads = [threading.Thread(target=lambda: found.append(provider.token())) for _ in range(5)]
@@ -139,14 +139,14 @@ def test_connections_that_come_together_ask_once(server):
     assert len(server.asked) == 1
 
 
-def test_id_and_secret_are_encoded_where_that_is_asked_for(server, monkeypatch):
+def test_id_and_secret_are_encoded_on_request(server, monkeypatch):
     monkeypatch.setitem(CLIENTS, "alice", "alice%3A+secret%25")
     options = {**CLIENT, "sasl_oauthbearer_client_credentials_client_secret": "alice: secret%"}
     assert token_provider(security(server, **options, sasl_oauthbearer_header_urlencode=True)).token()
 
 
 @pytest.mark.parametrize("password", [None, "passphrase"])
-def test_a_signed_assertion_gives_a_token(server, tmp_path, password):
+def test_a_signed_assertion_yields_a_token(server, tmp_path, password):
     key, template = tmp_path / "key.pem", tmp_path / "template.json"
     key.write_text(server.assertion_pem(password))
     template.write_text('{"header": {"kid": "mine"}, "payload": {"sub": "of the template", "extra": 1}}')
@@ -205,7 +205,7 @@ def test_a_ready_assertion_is_read_from_its_file_each_time(server, tmp_path):
         ([(200, b"\xff\xfe")], {}, SaslAuthenticationFailedError, "no token"),
     ],
 )
-def test_what_a_server_may_answer_is_told_without_a_secret(server, replies, options, error, message):
+def test_errors_of_the_server_are_reported_without_secrets(server, replies, options, error, message):
     server.replies += replies
     with pytest.raises(error, match=message) as caught:
         token_provider(security(server, **{**CLIENT, **options})).token()
@@ -214,14 +214,14 @@ def test_what_a_server_may_answer_is_told_without_a_secret(server, replies, opti
     assert f"http://127.0.0.1:{server.port}/token" in str(caught.value)
 
 
-def test_a_server_that_is_not_there_is_worth_another_try_and_its_url_shows_no_password():
+def test_an_unreachable_server_is_retriable_and_its_url_shows_no_password():
     url = "http://user:hunter2@127.0.0.1:1/token?key=hunter2"
     with pytest.raises(KafkaConnectionError, match=r"http://127\.0\.0\.1:1/token cannot be reached") as caught:
         token_provider(security(sasl_oauthbearer_token_endpoint_url=url, **CLIENT)).token()
     assert "hunter2" not in str(caught.value)
 
 
-def test_an_http_url_is_warned_of(server, caplog):
+def test_an_http_url_causes_a_warning(server, caplog):
     token_provider(security(server, **CLIENT))
     assert "sent unencrypted" in caplog.text
 
@@ -251,7 +251,7 @@ def test_a_token_from_a_file_is_read_each_time(tmp_path):
         provider.token()
 
 
-def test_tokens_that_nobody_signs_have_the_claims_that_are_given():
+def test_unsigned_tokens_have_the_configured_claims():
     options = security(sasl_oauthbearer_unsecured_claims={"sub": "ann", "scope": ["a", "b"]})
     claims = claims_of(token_provider(options).token())
     assert (claims["sub"], claims["scope"]) == ("ann", ["a", "b"])
@@ -271,12 +271,12 @@ def test_tokens_that_nobody_signs_have_the_claims_that_are_given():
         ({"sasl_oauthbearer_extensions": "novalue", "sasl_oauthbearer_token_endpoint_url": 7}, "expects a string"),
     ],
 )
-def test_options_that_cannot_give_a_token_are_refused(options, message):
+def test_options_that_cannot_yield_a_token_are_rejected(options, message):
     with pytest.raises(KafkaConfigurationError, match=message):
         security(**options)
 
 
-def test_a_forked_child_is_not_held_up_by_a_lock_of_its_parent(server):
+def test_a_forked_child_is_not_blocked_by_a_lock_of_its_parent(server):
     provider = token_provider(security(server, **CLIENT))
     with provider._lock, warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads beside a fork, which is what this is about
