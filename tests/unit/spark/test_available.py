@@ -36,7 +36,7 @@ IDLE = {"timestamp": BEGAN, "durationMs": {"latestOffset": 3}, "sources": [sourc
 
 
 @pytest.mark.parametrize("reports", [[], [IDLE]])
-def test_a_query_without_a_batch_had_nothing_to_read(reports: list[Any]) -> None:
+def test_a_query_without_a_batch_has_read_everything(reports: list[Any]) -> None:
     assert Goal().is_reached(reports)
 
 
@@ -44,7 +44,7 @@ def test_a_batch_that_read_everything_is_enough() -> None:
     assert Goal().is_reached([batch(source(None, end(5)))])
 
 
-def test_what_waits_is_read_by_other_queries_though_more_comes() -> None:
+def test_the_backlog_is_read_by_further_queries_despite_new_records() -> None:
     goal = Goal()
     assert not goal.is_reached([batch(source(None, end(5, waits=12)))])
     later = "2026-01-02T03:05:00.000Z"
@@ -53,19 +53,19 @@ def test_what_waits_is_read_by_other_queries_though_more_comes() -> None:
 
 
 @pytest.mark.parametrize("planned", [OLD, None])
-def test_a_batch_that_a_crash_had_cut_short_is_not_the_end(planned: int | None) -> None:
+def test_a_repeated_unfinished_batch_is_not_the_end(planned: int | None) -> None:
     goal = Goal()
     assert not goal.is_reached([batch(source(end(1), end(5, planned=planned)))])
     assert goal.is_reached([batch(source(end(5), end(9)))])
 
 
-def test_what_an_earlier_run_had_left_is_not_the_end() -> None:
+def test_the_backlog_of_an_earlier_run_is_not_the_end() -> None:
     goal = Goal()
     assert not goal.is_reached([batch(source(end(1, waits=5, planned=OLD), end(5, planned=OLD)))])
     assert goal.is_reached([IDLE])
 
 
-def test_a_source_without_news_is_not_waited_for() -> None:
+def test_a_source_without_new_records_is_not_waited_for() -> None:
     idle = source(end(5, planned=OLD), end(5, planned=OLD))
     assert Goal().is_reached([batch(idle, source(end(1, topic="u"), end(2, topic="u")))])
 
@@ -78,7 +78,7 @@ def test_sources_of_other_kinds_are_done_after_a_batch() -> None:
     assert goal.is_reached([batch(files, source(end(5), end(5)))])
 
 
-def test_queries_that_move_nothing_come_to_an_end() -> None:
+def test_queries_without_progress_end() -> None:
     """Such as micro-batches without rows, which Spark runs to close windows, while a limit holds the rest back."""
     waits = end(5, waits=12, planned=OLD)
     goal = Goal()
@@ -144,7 +144,7 @@ def test_queries_run_one_after_the_other_to_the_end(run: Any) -> None:
     assert writer.triggers == [{"availableNow": True}] * 2
 
 
-def test_the_log_has_what_each_query_did(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_reports_each_query(run: Any, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "kafka.spark.queries")
     numbers = [{"batchId": 7, "numInputRows": 5}, {"batchId": 8, "numInputRows": 7}]
     run(
@@ -168,7 +168,7 @@ def test_the_log_has_what_each_query_did(run: Any, caplog: pytest.LogCaptureFixt
     assert "micro-batches none, 0 row(s)" in caplog.text
 
 
-def test_an_end_before_the_end_is_a_warning(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_ending_with_a_backlog_causes_a_warning(run: Any, caplog: pytest.LogCaptureFixture) -> None:
     waits = end(5, waits=12, planned=OLD)
     run(Writer(*[Query([batch(source(waits, waits))]) for _ in range(2)]), told=False)
     assert [each.getMessage() for each in caplog.records if each.levelno >= logging.WARNING] == [
@@ -179,7 +179,7 @@ def test_an_end_before_the_end_is_a_warning(run: Any, caplog: pytest.LogCaptureF
     ]
 
 
-def test_a_spark_that_tells_the_trigger_needs_one_query(run: Any) -> None:
+def test_one_query_is_enough_if_spark_supports_the_trigger(run: Any) -> None:
     only = Query([batch(source(None, end(5, planned=None)))])
     assert run(Writer(only), told=True) is only
 
@@ -191,7 +191,7 @@ def test_the_error_of_a_query_is_raised(run: Any) -> None:
     assert len(writer.left) == 1
 
 
-def test_a_query_is_stopped_where_the_wait_for_it_is_interrupted(run: Any) -> None:
+def test_a_query_is_stopped_if_the_wait_for_it_is_interrupted(run: Any) -> None:
     interrupted = Query([], KeyboardInterrupt(), isActive=True)  # type: ignore[arg-type]
     with pytest.raises(KeyboardInterrupt):
         run(Writer(interrupted), told=True)

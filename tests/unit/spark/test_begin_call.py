@@ -49,7 +49,7 @@ for make in ("writer", "streamWriter"):
 
 
 @pytest.mark.slow
-def test_planning_a_write_is_one_call_so_that_garbage_has_been_collected_before_anything_is_left_out():
+def test_planning_a_write_counts_as_one_call():
     environment = os.environ | {"SPARK_REUSE_WORKER": "1"}
     command = [sys.executable, "-c", PLANNING_A_WRITE]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
@@ -63,9 +63,7 @@ def test_planning_a_write_is_one_call_so_that_garbage_has_been_collected_before_
         ({}, ["True", "True False", "True", "True", ""]),
     ],
 )
-def test_what_outlives_the_first_call_is_left_out_of_collections_in_processes_of_spark(
-    spark: dict[str, str], printed: list[str]
-):
+def test_objects_that_survive_the_first_call_are_frozen_in_sparks_processes(spark: dict[str, str], printed: list[str]):
     environment = {name: value for name, value in os.environ.items() if name != "SPARK_REUSE_WORKER"} | spark
     done = subprocess.run([sys.executable, "-c", CODE], check=True, capture_output=True, text=True, env=environment)
     assert done.stdout.split("\n") == printed

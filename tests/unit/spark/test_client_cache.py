@@ -24,7 +24,7 @@ def cache():
     return ClientCache(Client, Client.close)
 
 
-def test_a_client_is_used_again_for_the_same_options(cache):
+def test_a_client_is_reused_for_the_same_options(cache):
     with cache.borrow(A) as first:
         assert first.configs == {"bootstrap_servers": "a:1"}
     with cache.borrow(B) as other, cache.borrow(A) as again:
@@ -37,7 +37,7 @@ def test_a_lent_client_is_not_lent_again(cache):
         assert one is not two
 
 
-def test_a_client_is_dropped_with_an_error(cache):
+def test_a_client_is_dropped_after_an_error(cache):
     with pytest.raises(ZeroDivisionError), cache.borrow(A) as broken:
         raise ZeroDivisionError
     assert broken.closed
@@ -45,7 +45,7 @@ def test_a_client_is_dropped_with_an_error(cache):
         assert fresh is not broken
 
 
-def test_a_reader_that_stops_early_breaks_nothing(cache):
+def test_a_reader_that_stops_early_returns_its_client(cache):
     def rows():
         with cache.borrow(A) as client:
             yield client
@@ -67,7 +67,7 @@ def test_only_a_few_idle_clients_are_kept(cache):
     assert [client.closed for client in lent] == [True, True, False, False, False, False]
 
 
-def test_a_forked_process_does_not_touch_its_parents_clients(cache, monkeypatch):
+def test_a_forked_process_does_not_use_its_parents_clients(cache, monkeypatch):
     with cache.borrow(A) as parents:
         pass
     monkeypatch.setattr(os, "getpid", lambda: -1)

@@ -20,7 +20,7 @@ PAGE = (ROOT / "docs" / "SPARK.md").read_text()
 RELIABILITY = (ROOT / "docs" / "RELIABILITY.md").read_text()
 
 
-def test_the_tables_of_options_are_what_the_code_does():
+def test_the_tables_of_options_match_the_code():
     written = subprocess.run(
         [sys.executable, ROOT / "scripts" / "spark_options.py", "--check"], capture_output=True, text=True, check=False
     )
@@ -47,7 +47,7 @@ def test_programs_with_different_results_are_documented():
 
 
 @pytest.mark.once
-def test_the_settings_of_yarn_and_kubernetes_are_settings_of_spark():
+def test_documented_settings_of_yarn_and_kubernetes_exist_in_spark():
     page = PAGE.partition("### YARN and Kubernetes")[2].partition("### Memory")[0]
     families = ("spark.yarn.appMasterEnv.", "spark.executorEnv.", "spark.kubernetes.driverEnv.")
     families += tuple(

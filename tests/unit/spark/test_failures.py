@@ -74,7 +74,7 @@ def test_a_task_with_another_version_of_the_package_names_both(monkeypatch):
     assert "and 0.0.9 in the process that sent the work: install one version in both" in said
 
 
-def test_what_travels_stays_the_same():
+def test_the_pickled_form_stays_the_same():
     reader = KafkaBatchReader({**READ, "maxrecordsperpartition": "7"}, SCHEMA)
     again = cloudpickle.loads(cloudpickle.dumps(reader))
     assert again.__dict__ == reader.__dict__
@@ -101,7 +101,7 @@ def failing(error: Exception):
 
 @pytest.mark.parametrize("of_spark", [False, True])
 @pytest.mark.parametrize("call", [fail, lambda error: list(rows_without_traceback(failing(error)))])
-def test_spark_is_told_to_show_a_cause_without_its_traceback_in_its_own_processes_only(environment, call, of_spark):
+def test_tracebacks_are_hidden_in_sparks_processes_only(environment, call, of_spark):
     if of_spark:
         environment["PYTHON_WORKER_FACTORY_SECRET"] = "secret"
     with pytest.raises(ZeroDivisionError):

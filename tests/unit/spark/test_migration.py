@@ -11,14 +11,14 @@ def said(**options: str) -> str:
     return "\n".join(migrate({**BROKERS, **options}))
 
 
-def test_a_plain_read_differs_in_little():
+def test_a_plain_read_has_few_differences():
     plain = migrate({**BROKERS, "subscribe": "t"})
     assert [each.partition(" ")[0] for each in plain] == ["A", "A", "Partitions", "A"]
     assert "snapshot" in plain[1]
     assert "recreated topic ends the query" in plain[0]
 
 
-def test_what_is_refused_comes_first_and_by_name():
+def test_rejected_options_come_first_and_are_named():
     found = migrate(
         {**BROKERS, "subscribe": "t", "startngOffsets": "earliest", "kafka.group.id": "g", "minPartitions": "x"}
     )
@@ -28,7 +28,7 @@ def test_what_is_refused_comes_first_and_by_name():
     assert found[2] == "Option 'kafka.group.id' has no effect: reading does not use a consumer group."
 
 
-def test_a_fault_of_several_options_is_said_once():
+def test_an_error_about_several_options_is_reported_once():
     found = migrate({**BROKERS, "subscribe": "t", "assign": '{"t":[0]}'})
     assert sum("exactly one of the options" in each for each in found) == 1
     assert "'kafka.bootstrap.servers' is missing" in migrate({"subscribe": "t"})[0]
@@ -48,11 +48,11 @@ def test_a_fault_of_several_options_is_said_once():
         ({"subscribe": "t", "kafka.ssl.truststore.location": __file__}, "Key and trust stores"),
     ],
 )
-def test_what_differs_for_a_read(options, expected):
+def test_the_differences_of_a_read(options, expected):
     assert expected in said(**options)
 
 
-def test_what_does_not_concern_a_read_is_not_said():
+def test_differences_that_do_not_affect_a_read_are_omitted():
     plain = said(subscribe="t")
     for absent in (
         "regular expressions",
@@ -64,7 +64,7 @@ def test_what_does_not_concern_a_read_is_not_said():
         assert absent not in plain
 
 
-def test_a_write_is_told_from_its_options():
+def test_a_write_is_recognized_by_its_options():
     assert ".mode('append')" in said(topic="t")
     assert "kafka.spark.upsert" in said()
     assert "Option 'kafka.group.id' has no effect: it does not apply to writes." in said(

@@ -22,7 +22,7 @@ def run(code: str) -> str:
     return done.stdout
 
 
-def test_a_writer_of_streams_is_known_by_the_class_of_those_of_frames():
+def test_a_stream_writer_has_the_class_of_batch_writers():
     code = (
         "from kafka.spark.writers import KafkaStreamWriter\n"
         "print(issubclass(KafkaStreamWriter, (api.DataSourceArrowWriter)), "
@@ -78,7 +78,7 @@ def stream(program: str) -> list[str]:
     return run(STREAM.replace("PROGRAM", "\n    ".join(line.strip() for line in lines))).splitlines()
 
 
-def test_a_batch_begins_where_the_last_one_ended_though_spark_does_not_say():
+def test_a_batch_starts_at_the_last_end_without_sparks_help():
     program = """
         one = reader(maxoffsetspertrigger="4")
         first = one.latestOffset()
@@ -92,7 +92,7 @@ def test_a_batch_begins_where_the_last_one_ended_though_spark_does_not_say():
     assert stream(program) == [warning, "4 8 10 True"]
 
 
-def test_a_checkpoint_without_topics_is_gone_on_from_as_it_is():
+def test_a_checkpoint_without_topics_is_used_unchanged():
     program = """
         one = reader(subscribepattern="u.*")
         one.partitions({}, {})
@@ -102,7 +102,7 @@ def test_a_checkpoint_without_topics_is_gone_on_from_as_it_is():
     assert stream(program) == ["{}"]
 
 
-def test_a_batch_begins_where_the_checkpoint_ends_after_a_restart():
+def test_a_batch_starts_where_the_checkpoint_ends_after_a_restart():
     program = """
         one = reader(maxoffsetspertrigger="4")
         first = one.latestOffset()
@@ -116,7 +116,7 @@ def test_a_batch_begins_where_the_checkpoint_ends_after_a_restart():
     assert stream(program)[1:] == ["WARNING maxOffsetsPerTrigger leaves 2 offsets fo", "8"]
 
 
-def test_a_batch_that_was_planned_before_a_restart_is_told_and_done_again():
+def test_a_batch_planned_before_a_restart_is_reported_and_repeated():
     program = """
         one = reader()
         first = one.latestOffset()

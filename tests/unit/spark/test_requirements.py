@@ -25,7 +25,7 @@ def fake_java(home: Path, says: str) -> Path:
     return java
 
 
-def test_java_home_decides_which_java_is_run(monkeypatch, tmp_path):
+def test_java_home_determines_the_java(monkeypatch, tmp_path):
     java = fake_java(tmp_path, "")
     monkeypatch.setenv("PATH", str(java.parent))
     monkeypatch.delenv("JAVA_HOME", raising=False)
@@ -36,7 +36,7 @@ def test_java_home_decides_which_java_is_run(monkeypatch, tmp_path):
     assert find_java() is None
 
 
-def test_a_session_without_java_says_so(no_jvm, monkeypatch, tmp_path):
+def test_a_session_without_java_reports_that(no_jvm, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(
@@ -59,13 +59,13 @@ def test_a_java_that_is_too_old_is_named(no_jvm, monkeypatch, tmp_path, says):
 
 
 @pytest.mark.parametrize("version", ["17.0.1", "21", "26-ea"])
-def test_a_java_that_is_new_enough_will_do(monkeypatch, tmp_path, version):
+def test_a_recent_java_is_accepted(monkeypatch, tmp_path, version):
     fake_java(tmp_path, f'openjdk version "{version}" 2026')
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     check_java()
 
 
-def test_options_that_java_has_picked_up_are_not_its_version(monkeypatch, tmp_path):
+def test_options_printed_by_java_are_not_its_version(monkeypatch, tmp_path):
     fake_java(tmp_path, """NOTE: Picked up JDK_JAVA_OPTIONS: -Xmx1g\nopenjdk version "17.0.2" 2026""")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     check_java()
@@ -100,7 +100,7 @@ class Builder:
         return object()
 
 
-def test_arrow_s_checks_stay_on_unless_they_are_not_wanted(no_jvm, monkeypatch):
+def test_arrows_checks_stay_enabled_by_default(no_jvm, monkeypatch):
     module = sys.modules[session.__module__]
     monkeypatch.setattr(module, "check_java", lambda: None)
     monkeypatch.setattr(module, "_found_by_spark", lambda: True)
@@ -115,7 +115,7 @@ def test_arrow_s_checks_stay_on_unless_they_are_not_wanted(no_jvm, monkeypatch):
     assert settings[1] == settings[0] | {each.name: each.value for each in UNCHECKED_ARROW_SETTINGS}
 
 
-def test_a_session_hands_spark_the_interpreter_for_its_processes(no_jvm, monkeypatch):
+def test_a_session_sets_the_interpreter_of_sparks_processes(no_jvm, monkeypatch):
     module = sys.modules[session.__module__]
     monkeypatch.setattr(module, "check_java", lambda: None)
     monkeypatch.setattr(module, "_found_by_spark", lambda: True)

@@ -13,7 +13,7 @@ def run(code: str) -> str:
 
 
 @pytest.mark.slow
-def test_importing_it_imports_nothing_beside_sparks_own():
+def test_importing_the_module_imports_nothing_but_pyspark():
     code = (
         "import sys, pyspark.sql.datasource; before = set(sys.modules); import pyspark_kafka_columnar as shim; "
         "print(sorted(set(sys.modules) - before)); print(shim.DefaultSource.name())"
@@ -21,7 +21,7 @@ def test_importing_it_imports_nothing_beside_sparks_own():
     assert run(code) == "['pyspark_kafka_columnar']\nkafka_columnar\n"
 
 
-def test_it_does_not_raise_without_spark():
+def test_the_module_does_not_raise_without_spark():
     code = "import sys; sys.modules['pyspark'] = None; import pyspark_kafka_columnar as shim; print(dir(shim))"
     assert "DefaultSource" not in run(code)
 

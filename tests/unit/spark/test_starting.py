@@ -66,13 +66,13 @@ def test_a_query_whose_sources_run_is_returned() -> None:
     assert running.statuses == ["Processing new data"]
 
 
-def test_a_query_is_started_again_where_spark_gave_up(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_query_is_restarted_if_spark_gave_up(caplog: pytest.LogCaptureFixture) -> None:
     running = Query(["Waiting for data to arrive"], goes_on=True)
     assert Writer(gave_up(), gave_up(), running).run() is running
     assert [each.levelname for each in caplog.records] == ["WARNING"] * 2
 
 
-def test_a_query_is_not_started_more_often_than_asked_for() -> None:
+def test_a_query_is_started_at_most_as_often_as_requested() -> None:
     writer = Writer(*(gave_up() for _ in range(3)))
     assert GAVE_UP in str(writer.run(tries=2).exception())
     assert len(writer.left) == 1
@@ -81,12 +81,12 @@ def test_a_query_is_not_started_more_often_than_asked_for() -> None:
 
 
 @pytest.mark.parametrize("error", [None, "[STREAM_FAILED] no such topic"])
-def test_a_query_that_has_ended_otherwise_is_returned(error: str | None) -> None:
+def test_a_query_that_ended_for_another_reason_is_returned(error: str | None) -> None:
     ended = Query(["Initializing sources"], error)
     assert Writer(ended, gave_up()).run() is ended
 
 
-def test_a_query_is_stopped_where_the_wait_for_its_start_is_interrupted() -> None:
+def test_a_query_is_stopped_if_the_wait_for_its_start_is_interrupted() -> None:
     """Whoever started it has not got it yet, and could not stop it."""
 
     def interrupt(seconds: float) -> None:

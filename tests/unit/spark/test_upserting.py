@@ -41,7 +41,7 @@ def test_each_batch_is_appended_to_the_topic():
     assert "hush" not in repr(write)
 
 
-def test_values_that_are_false_are_values():
+def test_falsy_values_are_values():
     writer, frame = Recorder(), Recorder()
     upsert(writer, BROKERS, topic="counts", **{"kafka.linger.ms": 0, "kafka.client.id": ""})  # type: ignore[arg-type]
     writer.calls[-1][1][0](frame, 7)
@@ -58,7 +58,7 @@ def test_values_that_are_false_are_values():
         ({**BROKERS, "subscribe": "t"}, "'subscribe' cannot be used for a write"),
     ],
 )
-def test_wrong_options_are_refused_before_the_query_starts(options, said):
+def test_wrong_options_are_rejected_before_the_query_starts(options, said):
     writer = Recorder()
     with pytest.raises(KafkaConfigurationError, match=said):
         upsert(writer, options)  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ def script(monkeypatch, tmp_path):
     sessions._script.cache_clear()
 
 
-def test_spark_s_archive_leaves_the_path_and_nothing_else_does(script, tmp_path):
+def test_only_sparks_archive_is_removed_from_the_path(script, tmp_path):
     archive = str(Path(pyspark.__file__).parent / "python" / "lib" / "pyspark.zip")
     others = [str(tmp_path / "a user's * folder"), str(tmp_path / "py4j.zip"), "/spark-core.jar"]
     (tmp_path / "a user's other folder").mkdir()  # which the star would mean to a shell
@@ -38,7 +38,7 @@ def test_spark_s_archive_leaves_the_path_and_nothing_else_does(script, tmp_path)
     assert json.loads(alone.stdout)[1] == ""
 
 
-def test_there_is_one_script_for_a_process(script):
+def test_there_is_one_script_per_process(script):
     assert worker_python() == script != sys.executable
 
 
@@ -47,19 +47,19 @@ def test_another_spark_keeps_its_own_pyspark(monkeypatch, tmp_path):
     assert worker_python() == sys.executable
 
 
-def test_a_pyspark_that_is_not_among_the_packages_is_left_to_spark(monkeypatch, tmp_path):
+def test_a_pyspark_outside_the_packages_is_left_to_spark(monkeypatch, tmp_path):
     monkeypatch.delenv("SPARK_HOME", raising=False)
     monkeypatch.setattr(pyspark, "__file__", str(tmp_path / "pyspark.zip" / "pyspark" / "__init__.py"))
     assert worker_python() == sys.executable
 
 
-def test_a_script_that_may_not_be_run_is_not_used(script, monkeypatch):
+def test_a_script_that_cannot_be_executed_is_not_used(script, monkeypatch):
     sessions._script.cache_clear()
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert worker_python() == sys.executable
 
 
-def test_the_folder_goes_with_its_process_and_not_with_a_fork(script):
+def test_the_folder_is_removed_with_its_process_but_not_with_a_fork(script):
     folder = Path(script).parent
     sessions._remove(str(folder), os.getpid() + 1)
     assert Path(script).exists()

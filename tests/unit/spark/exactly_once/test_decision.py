@@ -51,7 +51,7 @@ def write(**given: object) -> Write:
 
 
 @pytest.mark.parametrize("slots", [0, 1, 8, 1_000])
-def test_a_decision_is_read_back_as_it_was_written(slots):
+def test_a_decision_round_trips(slots):
     made = decision(slots)
     parts = to_parts(made, "p")
     assert all(len(part.encode()) < 4_096 for part in parts)
@@ -64,22 +64,22 @@ def test_two_hundred_tasks_fit_into_few_offsets():
     assert len(to_parts(decision(200), "p")) <= 1 + 200 * 45 // PART_CHARACTERS
 
 
-def test_what_is_no_decision_is_refused():
+def test_other_text_than_a_decision_is_rejected():
     with pytest.raises(ValueError, match="'hello' is not a decision of this version"):
         parts_in("hello")
 
 
 @pytest.mark.parametrize(("numbers", "text"), [((), ""), ((3,), "3"), ((0, 1, 2, 5, 7, 8), "0-2,5,7-8"), ((0,), "0")])
-def test_partitions_are_kept_as_ranges(numbers, text):
+def test_partitions_are_stored_as_ranges(numbers, text):
     assert ranges(reversed(numbers)) == text
     assert numbers_in(text) == numbers
 
 
-def test_a_transaction_that_is_lost_is_named_with_its_partitions():
+def test_a_lost_transaction_is_named_with_its_partitions():
     assert str(written(3)) == "p-0123456789.3 (out-[0-2,5])"
 
 
-def test_names_of_one_prefix_are_no_names_of_another():
+def test_names_of_a_prefix_do_not_match_another_prefix():
     assert slot_of("a", task_id("a", "0123456789.12")) == "0123456789.12"
     assert slot_of("a", task_id("a-b", "0123456789.12")) is None
     assert slot_of("a", driver_id("a")) is None
@@ -113,12 +113,12 @@ def test_a_write_is_new_or_was_decided_by_an_earlier_run(decided, now, done):
         (decision(), write(batch=7, run=RUN_ID), SecondWriteError, r"micro-batch 7 .* was written before, in the same"),
     ],
 )
-def test_a_write_that_must_not_go_on_says_why(decided, now, error, said):
+def test_a_write_that_must_stop_explains_why(decided, now, error, said):
     with pytest.raises(error, match=said):
         is_done(now, decided)
 
 
-def test_a_replay_with_other_rows_is_not_taken_for_done():
+def test_a_replay_with_other_rows_is_rejected():
     check_replay(write(batch=7), decision(), 100)
     with pytest.raises(ReplayDiffersError, match=r"was committed with 100 rows .* replayed with 99"):
         check_replay(write(batch=7), decision(), 99)
@@ -139,6 +139,6 @@ def test_a_task_knows_its_micro_batch():
         ({QUERY: QUERY_ID, BATCH: "1", RUN: "a group of the user"}, False),
     ],
 )
-def test_a_task_of_a_stream_that_does_not_know_its_micro_batch_is_refused(properties, streaming):
+def test_a_stream_task_that_does_not_know_its_micro_batch_is_rejected(properties, streaming):
     with pytest.raises(ExactlyOnceError, match="which micro-batch it writes"):
         write_of_task(properties, "p", streaming=streaming, checkpoint="", run="r")

@@ -160,7 +160,7 @@ async def commit(brokers: Any, results: list[driver_steps.TaskResult], **given: 
     await driver_steps.commit(brokers, options(**given), results)
 
 
-async def test_a_first_decision_that_is_not_shown_yet_is_waited_for() -> None:
+async def test_a_first_decision_that_is_not_visible_yet_is_awaited() -> None:
     brokers = ScriptedAccess(None, decision())
     brokers.has_decided_before = True
     made = await plan(brokers)
@@ -173,7 +173,7 @@ async def test_a_first_decision_that_is_not_shown_yet_is_waited_for() -> None:
     ]
 
 
-async def test_nobody_is_fenced_where_nothing_was_decided() -> None:
+async def test_nobody_is_fenced_without_a_decision() -> None:
     brokers = ScriptedAccess(None)
     made = await plan(brokers)
     assert (made.decided, made.driver, made.newest, made.is_marked) == (None, None, OLDER, False)
@@ -181,27 +181,27 @@ async def test_nobody_is_fenced_where_nothing_was_decided() -> None:
 
 
 @pytest.mark.parametrize("checkpoint", ["", "/another"])
-async def test_nobody_is_fenced_where_it_may_be_another_query(checkpoint: str) -> None:
+async def test_nobody_is_fenced_if_it_may_be_another_query(checkpoint: str) -> None:
     brokers = ScriptedAccess(decision())
     brokers.open = [written(1).transaction.transactional_id]
     assert (await plan(brokers, checkpoint)).driver is None
     assert brokers.asked("read", "fence", "abort_ids") == [("read", False)]
 
 
-async def test_nobody_is_fenced_where_neither_write_is_told_a_checkpoint() -> None:
+async def test_nobody_is_fenced_without_checkpoints() -> None:
     """Of two such queries one may have the wrong prefix, which is known in the tasks."""
     brokers = ScriptedAccess(decision(checkpoint=""))
     assert (await plan(brokers, "")).driver is None
     assert brokers.asked("fence") == []
 
 
-async def test_a_plan_of_a_write_that_is_told_no_checkpoint_knows_what_was_decided_a_moment_ago() -> None:
+async def test_a_plan_without_a_checkpoint_knows_a_recent_decision() -> None:
     brokers = ScriptedAccess(decision(), decision(written(1), batch=8))
     brokers.has_decided_before = True
     assert (await plan(brokers, "")).decided == decision(written(1), batch=8)
 
 
-async def test_a_plan_ends_what_was_left_open() -> None:
+async def test_a_plan_ends_open_transactions() -> None:
     kept, other, lost = written(1), written(2), written(3)
     brokers = ScriptedAccess(decision(kept, lost))
     brokers.open = [each.transaction.transactional_id for each in (kept, other, lost)]
@@ -211,7 +211,7 @@ async def test_a_plan_ends_what_was_left_open() -> None:
     assert brokers.asked("commit", "abort_ids") == [("commit", *names[:2]), ("abort_ids", *sorted(names[1:]))]
 
 
-async def test_what_was_decided_is_not_aborted_where_it_is_not_known_to_be_committed() -> None:
+async def test_a_decided_transaction_of_unknown_state_is_not_aborted() -> None:
     brokers = ScriptedAccess(decision(written(1)))
     brokers.open = [written(number).transaction.transactional_id for number in (1, 2)]
     brokers.failures[brokers.open[0]] = KafkaTimeoutError("late")
@@ -227,7 +227,7 @@ async def test_a_transaction_may_take_as_long_as_brokers_allow(longest: int | No
     assert (await plan(brokers)).timeout_ms == timeout_ms
 
 
-async def test_attempts_and_batch_writes_without_a_name_are_told_apart() -> None:
+async def test_attempts_and_unnamed_batch_writes_are_distinguished() -> None:
     plans = [await plan(ScriptedAccess(None), "") for _ in range(3)]
     assert len({each.token for each in plans}) == len({each.run for each in plans}) == 3
     named = await plan(ScriptedAccess(None), "", "x")
@@ -245,7 +245,7 @@ async def test_a_batch_is_decided_before_it_is_committed() -> None:
     ]
 
 
-async def test_a_driver_that_was_not_sure_fences_others_before_it_decides() -> None:
+async def test_an_unsure_driver_fences_others_before_it_decides() -> None:
     brokers = ScriptedAccess(decision())
     brokers.open = [written(number).transaction.transactional_id for number in (1, 2)]
     await commit(brokers, result(written(1), by=None, checkpoint=""))
@@ -256,7 +256,7 @@ async def test_a_driver_that_was_not_sure_fences_others_before_it_decides() -> N
 
 
 @pytest.mark.parametrize("failure", [ProducerFencedError(), InvalidProducerEpochError()])
-async def test_a_driver_that_was_not_sure_ends_nothing_where_another_one_came_since_it_was_planned(
+async def test_an_unsure_driver_ends_nothing_if_another_driver_has_appeared(
     failure: Exception,
 ) -> None:
     """That one may have found the transactions of this write open, and may yet abort them."""
@@ -268,7 +268,7 @@ async def test_a_driver_that_was_not_sure_ends_nothing_where_another_one_came_si
     assert brokers.asked("abort_ids", "decide", "commit") == []
 
 
-async def test_a_plan_looks_for_what_is_open_before_it_fences_others() -> None:
+async def test_a_plan_lists_open_transactions_before_it_fences_others() -> None:
     """What is written later may belong to a driver that can still decide it."""
     brokers = ScriptedAccess(decision())
     await plan(brokers)
@@ -277,7 +277,7 @@ async def test_a_plan_looks_for_what_is_open_before_it_fences_others() -> None:
 
 @pytest.mark.parametrize("failure", [None, ProducerFencedError()])
 @pytest.mark.parametrize(("finished", "can_note"), [(True, True), (False, True), (False, False)])
-async def test_a_plan_notes_that_the_last_named_batch_write_is_committed_before_others_follow(
+async def test_a_plan_records_the_commit_of_the_last_named_batch_write(
     finished: bool, can_note: bool, failure: Exception | None, caplog: Any
 ) -> None:
     brokers = ScriptedAccess(decision(written(9), query=BATCH_WRITE, run="transactionalBatchId x"))
@@ -291,7 +291,7 @@ async def test_a_plan_notes_that_the_last_named_batch_write_is_committed_before_
     assert ("are lost" in caplog.text) == (not finished and failure is not None)
 
 
-async def test_a_plan_commits_what_the_last_batch_write_without_a_name_has_decided() -> None:
+async def test_a_plan_commits_the_last_unnamed_batch_write() -> None:
     lost = written(8).transaction
     brokers = ScriptedAccess(decision(written(8), written(9), query=BATCH_WRITE))
     brokers.failures[lost.transactional_id] = ProducerFencedError()
@@ -301,7 +301,7 @@ async def test_a_plan_commits_what_the_last_batch_write_without_a_name_has_decid
     ]
 
 
-async def test_a_plan_is_not_made_while_the_last_batch_write_may_still_be_committed() -> None:
+async def test_planning_fails_while_the_last_batch_write_may_still_be_committed() -> None:
     brokers = ScriptedAccess(decision(written(9), query=BATCH_WRITE))
     brokers.failures[written(9).transaction.transactional_id] = KafkaTimeoutError("late")
     with pytest.raises(KafkaTimeoutError, match="late"):
@@ -315,7 +315,7 @@ async def test_batch_writes_are_numbered() -> None:
     assert (decided.batch, batch_id) == (42, "x")
 
 
-async def test_a_batch_write_that_was_decided_meanwhile_is_not_decided_again() -> None:
+async def test_a_batch_write_decided_meanwhile_is_not_decided_again() -> None:
     brokers = ScriptedAccess(decision(query=BATCH_WRITE, run="before"))
     brokers.marked = [True]
     await commit(brokers, result(written(1), query=BATCH_WRITE, run="now", batch=0, by=None), batch_id="x")
@@ -323,7 +323,7 @@ async def test_a_batch_write_that_was_decided_meanwhile_is_not_decided_again() -
     assert brokers.asked("abort") == [("abort", written(1).transaction.transactional_id)]
 
 
-async def test_a_batch_write_that_another_driver_has_decided_is_done_though_that_has_fenced_this_one() -> None:
+async def test_a_batch_write_decided_by_the_fencing_driver_is_done() -> None:
     brokers = ScriptedAccess(decision(query=BATCH_WRITE, run="before"))
     brokers.marked = [True, True]
     brokers.failures["fence"] = ProducerFencedError()
@@ -332,7 +332,7 @@ async def test_a_batch_write_that_another_driver_has_decided_is_done_though_that
     assert brokers.asked("abort") == [("abort", written(1).transaction.transactional_id)]
 
 
-async def test_nothing_is_decided_where_another_producer_has_a_transaction_open_under_the_same_name() -> None:
+async def test_nothing_is_decided_if_another_producer_uses_the_same_id() -> None:
     brokers = ScriptedAccess(decision())
     brokers.task_epoch = 4
     with pytest.raises(NotDecidedError, match="with epoch 4 instead of 3"):
@@ -340,7 +340,7 @@ async def test_nothing_is_decided_where_another_producer_has_a_transaction_open_
     assert brokers.asked("decide", "commit") == []
 
 
-async def test_what_a_write_that_was_decided_meanwhile_has_open_need_not_be_open_any_more() -> None:
+async def test_transactions_of_a_write_decided_meanwhile_need_not_be_open() -> None:
     brokers = ScriptedAccess(decision(query=BATCH_WRITE, run="before"))
     brokers.marked, brokers.task_epoch = [True], 4
     await commit(brokers, result(written(1), query=BATCH_WRITE, run="now", batch=0, by=None), batch_id="x")
@@ -348,7 +348,7 @@ async def test_what_a_write_that_was_decided_meanwhile_has_open_need_not_be_open
 
 
 @pytest.mark.parametrize("finished", [False, True])
-async def test_a_batch_write_is_committed_again_unless_all_of_it_is_known_to_be(finished: bool) -> None:
+async def test_a_batch_write_is_committed_again_unless_it_is_known_to_be_complete(finished: bool) -> None:
     brokers = ScriptedAccess(decision(written(9), query=BATCH_WRITE, run="x"))
     brokers.marked, brokers.finished = [True], finished
     await commit(brokers, result(None, query=BATCH_WRITE, run="x", batch=0, by=None), batch_id="x")  # type: ignore[arg-type]
@@ -364,7 +364,7 @@ async def test_a_batch_write_is_committed_again_unless_all_of_it_is_known_to_be(
         (None, None, (written(1, "b"), written(2, "a")), TopicPartition("a", 0)),
     ],
 )
-async def test_where_a_decision_is_kept(
+async def test_the_place_of_a_decision(
     topic: str | None, kept: TopicPartition | None, slots: tuple[Written, ...], where: TopicPartition
 ) -> None:
     brokers = ScriptedAccess(decision() if kept else None, where=kept)
@@ -372,7 +372,7 @@ async def test_where_a_decision_is_kept(
     assert brokers.asked("decide")[0][2] == where
 
 
-async def test_a_replay_is_committed_and_becomes_the_new_runs() -> None:
+async def test_a_replay_is_committed_and_assigned_to_the_new_run() -> None:
     decided = decision(written(9), batch=8)
     brokers = ScriptedAccess(decided)
     await commit(brokers, result(None, run="another run"))  # type: ignore[arg-type]  # nothing was written
@@ -383,7 +383,7 @@ async def test_a_replay_is_committed_and_becomes_the_new_runs() -> None:
 
 
 @pytest.mark.parametrize(("age_ms", "warned"), [(30_000, False), (30_001, True)])
-async def test_a_batch_that_takes_half_the_time_is_warned_of(age_ms: int, warned: bool, caplog: Any) -> None:
+async def test_a_batch_that_takes_half_the_timeout_causes_a_warning(age_ms: int, warned: bool, caplog: Any) -> None:
     brokers = ScriptedAccess(decision())
     brokers.age_ms = age_ms
     await commit(brokers, result(written(1)))
@@ -391,7 +391,7 @@ async def test_a_batch_that_takes_half_the_time_is_warned_of(age_ms: int, warned
 
 
 @pytest.mark.parametrize("failure", [ProducerFencedError(), InvalidProducerEpochError()])
-async def test_a_driver_that_was_fenced_commits_nothing(failure: Exception) -> None:
+async def test_a_fenced_driver_commits_nothing(failure: Exception) -> None:
     brokers = ScriptedAccess(decision())
     brokers.failures["decide"] = failure
     with pytest.raises(DriverFencedError):
@@ -400,7 +400,7 @@ async def test_a_driver_that_was_fenced_commits_nothing(failure: Exception) -> N
 
 
 @pytest.mark.parametrize("by", [DRIVER, None])
-async def test_a_driver_that_slept_while_another_went_on_is_told_so(by: TransactionIdentity | None) -> None:
+async def test_a_driver_that_slept_while_another_continued_gets_an_error(by: TransactionIdentity | None) -> None:
     brokers = ScriptedAccess(decision(batch=9, run="of another driver"))
     with pytest.raises(DriverFencedError, match="another driver has taken over transactionalIdPrefix 'p'"):
         await commit(brokers, result(written(1), by=by))
@@ -408,7 +408,7 @@ async def test_a_driver_that_slept_while_another_went_on_is_told_so(by: Transact
 
 
 @pytest.mark.parametrize("newer", [DRIVER._replace(producer_epoch=6), DRIVER._replace(producer_id=2, producer_epoch=0)])
-async def test_a_driver_that_slept_aborts_nothing_of_the_one_that_took_over(newer: TransactionIdentity) -> None:
+async def test_a_driver_that_slept_aborts_nothing_of_its_successor(newer: TransactionIdentity) -> None:
     brokers = ScriptedAccess(decision(batch=8, run="of another driver"))
     brokers.open = [written(1).transaction.transactional_id]
     brokers.driver = newer
@@ -417,21 +417,21 @@ async def test_a_driver_that_slept_aborts_nothing_of_the_one_that_took_over(newe
     assert brokers.asked("abort_ids", "decide") == []
 
 
-async def test_a_driver_is_told_so_too_where_the_other_ones_batch_is_shown_only_once_that_is_fenced() -> None:
+async def test_a_driver_gets_an_error_if_the_other_batch_becomes_visible_late() -> None:
     brokers = ScriptedAccess(decision(), decision(batch=9, run="of another driver"))
     with pytest.raises(DriverFencedError, match="another driver has taken over transactionalIdPrefix 'p'"):
         await commit(brokers, result(written(1), by=None))
     assert brokers.asked("decide", "commit") == []
 
 
-async def test_a_prefix_that_has_become_another_querys_is_not_called_taken_over_by_a_driver() -> None:
+async def test_a_prefix_of_another_query_is_not_reported_as_taken_over() -> None:
     brokers = ScriptedAccess(decision(query="another", batch=9))
     with pytest.raises(PrefixInUseError, match="belongs to query another"):
         await commit(brokers, result(written(1)))
     assert brokers.asked("decide", "commit") == []
 
 
-async def test_a_batch_write_is_not_noted_as_committed_before_it_is() -> None:
+async def test_a_batch_write_is_not_recorded_as_committed_too_early() -> None:
     brokers = ScriptedAccess(None)
     brokers.failures[written(1).transaction.transactional_id] = KafkaTimeoutError("late")
     with pytest.raises(KafkaTimeoutError):
@@ -446,14 +446,16 @@ async def test_a_batch_write_is_not_noted_as_committed_before_it_is() -> None:
     ("failure", "raised"),
     [(KafkaTimeoutError("late"), KafkaTimeoutError), (ProducerFencedError(), TransactionLostError)],
 )
-async def test_what_may_still_be_committed_is_not_called_lost(failure: Exception, raised: type[Exception]) -> None:
+async def test_transactions_that_may_still_be_committed_are_not_lost(
+    failure: Exception, raised: type[Exception]
+) -> None:
     brokers = ScriptedAccess(decision())
     brokers.failures[written(1).transaction.transactional_id] = failure
     with pytest.raises(raised):
         await commit(brokers, result(written(1), written(2)))
 
 
-async def test_an_abort_ends_the_decision_first_and_then_what_was_written() -> None:
+async def test_an_abort_ends_the_decision_first_and_then_the_transactions() -> None:
     brokers = ScriptedAccess(decision())
     await driver_steps.abort(brokers, [None, *result(written(1))])  # type: ignore[arg-type]  # a fake
     assert brokers.asked("abort", "read") == [
@@ -463,20 +465,20 @@ async def test_an_abort_ends_the_decision_first_and_then_what_was_written() -> N
     ]
 
 
-async def test_nothing_of_what_was_decided_is_aborted(caplog: Any) -> None:
+async def test_decided_transactions_are_not_aborted(caplog: Any) -> None:
     brokers = ScriptedAccess(decision(written(1)))
     await driver_steps.abort(brokers, result(written(1), written(2)))  # type: ignore[arg-type]  # a fake
     assert brokers.asked("abort") == [("abort", "p-driver")]
     assert "will be committed when it is replayed" in caplog.text
 
 
-async def test_an_abort_of_nothing_asks_nothing() -> None:
+async def test_an_abort_of_nothing_sends_nothing() -> None:
     brokers = ScriptedAccess(None)
     await driver_steps.abort(brokers, [None, *result(None)])  # type: ignore[arg-type]  # a fake, and nothing was written
     assert brokers.calls == []
 
 
-async def test_what_was_not_aborted_is_told(caplog: Any) -> None:
+async def test_failed_aborts_are_reported(caplog: Any) -> None:
     brokers = ScriptedAccess(None)
     brokers.failures[written(1).transaction.transactional_id] = KafkaTimeoutError("late")
     await driver_steps.abort(brokers, result(written(1)))  # type: ignore[arg-type]  # a fake

@@ -72,7 +72,7 @@ class ScriptedOffsets(PrefixAccess):
     ],
     ids=["of the batch before", "of another run", "not there yet"],
 )
-async def test_parts_of_two_decisions_are_not_taken_for_one(first, others):
+async def test_parts_of_two_decisions_are_not_combined(first, others):
     access = ScriptedOffsets(first, others, stable=first)
     assert len(to_parts(first, "p")) > 2
     assert await access.read(stable=False) == (first, WHERE)
@@ -85,7 +85,7 @@ async def test_parts_that_belong_together_are_read_once():
     assert access.asked == [False] * len(to_parts(decision(8), "p"))
 
 
-async def test_parts_that_are_gone_are_told_with_what_to_do():
+async def test_missing_parts_are_reported_with_advice():
     access = ScriptedOffsets(decision(8), decision(7), stable=None)
     with pytest.raises(
         ExactlyOnceError,
@@ -94,7 +94,7 @@ async def test_parts_that_are_gone_are_told_with_what_to_do():
         await access.read(stable=False)
 
 
-def test_parts_of_another_number_of_parts_are_refused():
+def test_parts_with_different_counts_are_rejected():
     long, longer = to_parts(decision(8), "p"), to_parts(decision(8, "/" + "x" * 3_500), "p")
     assert len(long) < len(longer)
     with pytest.raises(IncompleteError, match="parts contain different counts"):
@@ -109,7 +109,7 @@ def test_servers_may_be_a_list():
             found.abort()
 
 
-def test_of_two_first_drivers_the_second_one_is_fenced_and_a_known_one_is_followed():
+def test_the_second_of_two_first_drivers_is_fenced():
     async def fence_in_turn(access: PrefixAccess) -> list[int]:
         nobody = (await access.last_driver()).identity
         first = await access.fence(60_000, nobody)
@@ -126,7 +126,7 @@ def test_of_two_first_drivers_the_second_one_is_fenced_and_a_known_one_is_follow
         assert prefix_access.ask_brokers(configs, "p", fence_in_turn) == [-1, 0, 1, 2]
 
 
-def test_a_decision_is_taken_once_it_was_written_down():
+def test_a_write_is_decided_once_its_decision_is_stored():
     """Nobody ends the driver's transaction later: what is only written down would be aborted with it."""
 
     async def decide(access: PrefixAccess) -> tuple[Decision | None, LastDriver]:
@@ -162,7 +162,7 @@ def test_only_transactions_of_tasks_of_the_prefix_are_open_ones():
         assert prefix_access.ask_brokers(configs, "p", lambda access: access.open_ids()) == [ours]
 
 
-async def test_whether_a_batch_write_is_known_waits_for_one_that_is_being_decided():
+async def test_checking_a_batch_write_waits_for_a_pending_decision():
     asked = []
 
     class Marks(ScriptedOffsets):
@@ -175,7 +175,7 @@ async def test_whether_a_batch_write_is_known_waits_for_one_that_is_being_decide
 
 
 @pytest.mark.parametrize(("noted", "finished"), [(None, False), ("", False), ("committed", True)])
-async def test_a_batch_write_that_was_decided_is_known_as_committed_once_that_was_noted(noted, finished):
+async def test_a_batch_write_counts_as_committed_once_that_is_recorded(noted, finished):
     asked = []
 
     class Marks(ScriptedOffsets):
@@ -187,7 +187,7 @@ async def test_a_batch_write_that_was_decided_is_known_as_committed_once_that_wa
     assert asked == [("p-batch-x", True)]
 
 
-async def test_a_batch_write_is_not_called_failed_where_it_cannot_be_noted_that_it_is_committed(monkeypatch):
+async def test_a_batch_write_does_not_fail_if_its_commit_cannot_be_recorded(monkeypatch):
     async def refuse(*_: object) -> None:
         raise GroupAuthorizationFailedError("no")
 
@@ -207,7 +207,7 @@ async def test_a_batch_write_is_not_called_failed_where_it_cannot_be_noted_that_
         ([None], False),
     ],
 )
-async def test_a_decision_is_waited_for_until_all_of_it_is_shown(states, decided):
+async def test_a_decision_is_awaited_until_it_is_completely_visible(states, decided):
     class Described(ScriptedOffsets):
         async def describe(self, transactional_ids):
             state = states.pop(0)
@@ -254,7 +254,7 @@ def test_connections_are_kept_for_the_next_step(monkeypatch: pytest.MonkeyPatch)
     assert clients.take(keys[1]) is not another  # a fork's own
 
 
-def test_kept_connections_are_closed_where_the_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kept_connections_are_closed_when_the_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kafka.KafkaAdminClient", Admin)
     clients = prefix_access._Clients()
     key = (("bootstrap_servers", "localhost:1"),)

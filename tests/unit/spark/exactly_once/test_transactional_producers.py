@@ -67,7 +67,7 @@ def identity(producer: Producer) -> TransactionIdentity:
     return TransactionIdentity(producer.configs["transactional_id"], 1, producer.calls.count("begin"), 2)
 
 
-def test_a_producer_begins_a_transaction_under_a_name_of_the_process() -> None:
+def test_a_producers_transactional_id_belongs_to_the_process() -> None:
     producers = TransactionalProducers()
     first, second = lend(producers, "a"), lend(producers, "a")
     assert first.calls == second.calls == ["init", "begin"]
@@ -83,7 +83,7 @@ def test_a_producer_begins_a_transaction_under_a_name_of_the_process() -> None:
     assert lend(TransactionalProducers(), "a").configs["transactional_id"] not in names
 
 
-def test_one_is_lent_again_to_a_later_attempt_with_the_same_settings() -> None:
+def test_a_producer_is_lent_again_to_a_later_attempt() -> None:
     producers = TransactionalProducers()
     first = lend(producers, "a")
     assert lend(producers, "a") is not first  # its transaction is of this very attempt
@@ -94,7 +94,7 @@ def test_one_is_lent_again_to_a_later_attempt_with_the_same_settings() -> None:
 
 
 @pytest.mark.parametrize("run", ["another run", None])
-def test_a_name_is_not_used_by_another_run(run: str | None) -> None:
+def test_a_transactional_id_is_not_used_by_another_run(run: str | None) -> None:
     """An older driver that has found its transaction open may be asleep, and abort later whatever has its name."""
     producers = TransactionalProducers()
     names = {lend(producers, "a").configs["transactional_id"] for _ in range(task._MOST_IDLE + 3)}
@@ -103,7 +103,7 @@ def test_a_name_is_not_used_by_another_run(run: str | None) -> None:
     assert all(each.calls[-1] == ("close", 0) for each in Producer.made if each not in later)  # nothing is kept of them
 
 
-def test_a_batch_write_uses_the_names_of_the_one_before_once_that_is_committed() -> None:
+def test_a_batch_write_reuses_ids_of_a_committed_batch_write() -> None:
     producers = TransactionalProducers()
     committed, left = lend(producers, "a", run=None), lend(producers, "a", run=None)
     assert lend(producers, "b", run=None, committed=(identity(committed),)) is committed
@@ -112,7 +112,7 @@ def test_a_batch_write_uses_the_names_of_the_one_before_once_that_is_committed()
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, GeneratorExit])
-def test_what_fails_is_aborted_and_not_lent_again(error: type[BaseException]) -> None:
+def test_a_failed_producer_is_aborted_and_not_lent_again(error: type[BaseException]) -> None:
     producers = TransactionalProducers()
     with pytest.raises(error), producers.borrow(CONFIGS, "p", plan("a"), "run"):
         raise error
@@ -120,14 +120,14 @@ def test_what_fails_is_aborted_and_not_lent_again(error: type[BaseException]) ->
     assert lend(producers, "b") is not Producer.made[0]
 
 
-def test_a_time_that_brokers_do_not_allow_is_told_by_its_option(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
+def test_a_disallowed_timeout_is_reported_with_its_option(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
     monkeypatch.setattr(Producer, "failure", InvalidTransactionTimeoutError())
     with pytest.raises(KafkaConfigurationError, match=r"60000 ms.*'kafka\.transaction\.timeout\.ms'"):
         lend(TransactionalProducers(), "a")
     assert "could not be closed cleanly" in caplog.text
 
 
-def test_those_that_are_too_many_are_closed_without_an_end_of_their_transactions() -> None:
+def test_surplus_producers_are_closed_without_ending_transactions() -> None:
     producers = TransactionalProducers()
     made = [lend(producers, "a") for _ in range(task._MOST_IDLE + 1)]
     assert [each.calls[2:] for each in made] == [[("close", 0)]] + [[]] * task._MOST_IDLE
@@ -137,7 +137,7 @@ def test_those_that_are_too_many_are_closed_without_an_end_of_their_transactions
     assert lend(producers, "b") not in made
 
 
-def test_attempts_with_many_tasks_use_the_same_names_again() -> None:
+def test_attempts_with_many_tasks_reuse_ids() -> None:
     producers = TransactionalProducers()
     count = task._MOST_IDLE * 3
     names = {}
@@ -149,7 +149,7 @@ def test_attempts_with_many_tasks_use_the_same_names_again() -> None:
     assert {lend(producers, "e").configs["transactional_id"] for _ in range(count)} == set(names["a"])
 
 
-def test_a_name_with_an_open_transaction_of_an_attempt_is_not_used_by_it_again_after_another_prefix() -> None:
+def test_an_id_with_an_open_transaction_is_not_reused_by_its_attempt() -> None:
     producers = TransactionalProducers()
     names: list[str] = []
     for token, prefix in (("a", "p"), ("d", "another"), ("a", "p")):
@@ -157,7 +157,7 @@ def test_a_name_with_an_open_transaction_of_an_attempt_is_not_used_by_it_again_a
     assert len(set(names)) == len(names)
 
 
-def test_a_forked_process_has_producers_and_names_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forked_process_has_its_own_producers_and_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     producers = TransactionalProducers()
     first = lend(producers, "a")
     monkeypatch.setattr("os.getpid", lambda: -1)

@@ -68,7 +68,7 @@ def broker() -> Iterator[EmbeddedBroker]:
         yield started
 
 
-def test_each_micro_batch_of_a_foreach_batch_function_is_written_though_all_have_one_batch_id(broker):
+def test_micro_batches_of_foreach_batch_are_written_despite_the_same_batch_id(broker):
     writes = DriverAndTask(broker, transactionalBatchId="the same for all")
     writes.micro_batch(0, "a")
     writes.micro_batch(1, "b")
@@ -76,21 +76,21 @@ def test_each_micro_batch_of_a_foreach_batch_function_is_written_though_all_have
     assert writes.committed() == ["a", "b"]
 
 
-def test_a_batch_write_that_was_committed_under_its_name_is_not_written_again(broker):
+def test_a_batch_write_committed_under_its_id_is_not_repeated(broker):
     writes = DriverAndTask(broker, transactionalBatchId="a night's")
     writes.batch("a")
     writes.batch("a")
     assert writes.committed() == ["a"]
 
 
-def test_a_batch_write_that_was_committed_before_its_tasks_began_is_not_sent_again(broker):
+def test_a_batch_write_committed_before_its_tasks_is_not_sent_again(broker):
     writes = DriverAndTask(broker, transactionalBatchId="a night's")
     writes.batch("a")
     again = writes.batch_task("a", "b")
     assert (again.written, again.rows) == (None, 2)
 
 
-def test_a_micro_batch_is_written_under_a_batch_id_that_an_earlier_one_was_noted_under(broker):
+def test_a_micro_batch_ignores_a_recorded_batch_id(broker):
     """A batch write, or the first micro-batch of a function with an earlier version."""
     writes = DriverAndTask(broker, transactionalBatchId="the same for all")
     writes.batch("a")
@@ -100,7 +100,7 @@ def test_a_micro_batch_is_written_under_a_batch_id_that_an_earlier_one_was_noted
     assert writes.committed() == ["a", "b"]
 
 
-def test_a_batch_write_that_was_committed_is_not_called_lost_after_another_one_has_failed(broker):
+def test_a_committed_batch_write_is_not_lost_after_another_one_fails(broker):
     first, second = (DriverAndTask(broker, transactionalBatchId=name) for name in ("first", "second"))
     second.producers = first.producers
     first.batch("a")
@@ -110,7 +110,7 @@ def test_a_batch_write_that_was_committed_is_not_called_lost_after_another_one_h
     assert first.committed() == ["a"]
 
 
-def test_it_is_not_called_lost_either_where_it_was_not_noted_as_committed(broker, monkeypatch):
+def test_a_committed_batch_write_is_not_lost_if_not_recorded(broker, monkeypatch):
     first, second = (DriverAndTask(broker, transactionalBatchId=name) for name in ("first", "second"))
     second.producers = first.producers
     with monkeypatch.context() as dying:
@@ -123,7 +123,7 @@ def test_it_is_not_called_lost_either_where_it_was_not_noted_as_committed(broker
     assert first.committed() == ["a"]
 
 
-def test_batch_writes_one_after_the_other_use_the_same_transactional_id(broker):
+def test_successive_batch_writes_use_the_same_transactional_id(broker):
     writes = DriverAndTask(broker)
     results = []
     for value in ("a", "b"):
@@ -133,7 +133,7 @@ def test_batch_writes_one_after_the_other_use_the_same_transactional_id(broker):
     assert writes.committed() == ["a", "b"]
 
 
-def test_a_batch_write_goes_on_where_its_driver_died_while_it_decided(broker, monkeypatch):
+def test_a_batch_write_continues_after_its_driver_died_while_deciding(broker, monkeypatch):
     monkeypatch.setattr(prefix_access, "LIMIT_MS", 10_000)
     writes = DriverAndTask(broker, transactionalBatchId="a night's")
     with monkeypatch.context() as dying:
@@ -144,7 +144,7 @@ def test_a_batch_write_goes_on_where_its_driver_died_while_it_decided(broker, mo
     assert writes.committed() == ["a"]
 
 
-def test_what_was_decided_a_moment_ago_is_not_aborted_by_the_next_task_of_its_process(broker, monkeypatch):
+def test_a_recent_decision_is_not_aborted_by_the_next_task(broker, monkeypatch):
     writes = DriverAndTask(broker)
     writes.micro_batch(0, "a")
     before = writes.ask(lambda access: access.read(stable=False))
@@ -176,7 +176,7 @@ def test_batches_of_many_tasks_in_one_process_are_committed_under_the_same_trans
     assert len(names) == 12
 
 
-def test_what_was_left_open_is_aborted_where_brokers_allow_short_transactions_only():
+def test_open_transactions_are_aborted_if_brokers_limit_timeouts():
     with EmbeddedBroker(transaction_max_timeout_ms=30_000) as broker:
         writes = DriverAndTask(broker, **{"kafka.transaction.timeout.ms": "20000"})
         plan = writes.plan()

@@ -64,7 +64,7 @@ def group(request):
     assert made.closed.is_set() or not made.commits
 
 
-def test_what_is_done_is_committed(group):
+def test_finished_offsets_are_committed(group):
     group.finished(5)
     group.wait_for_a_commit()
     assert group.commits == [{T0: 5}]
@@ -96,7 +96,7 @@ def test_commits_are_spaced_unless_the_query_ends(group):
     assert group.commits[-1] == {T0: 5}
 
 
-def test_offsets_that_stay_the_same_are_renewed(group):
+def test_unchanged_offsets_are_committed_again(group):
     group.finished(1)
     assert group.committing.flush(LIMIT_S)
     group.later(RENEWAL_S / 2, 1)
@@ -118,7 +118,7 @@ def test_offsets_that_stay_the_same_are_renewed(group):
     ],
     indirect=True,
 )
-def test_a_failure_is_logged_once_and_tried_again(group, caplog):
+def test_a_failure_is_logged_once_and_retried(group, caplog):
     group.commit_only_when_asked()
     group.finished(1)
     assert not group.committing.flush(LIMIT_S)
@@ -142,7 +142,7 @@ def test_each_cause_is_logged(group, caplog):
 
 
 @pytest.mark.parametrize("group", [[KafkaTimeoutError("late")]], indirect=True)
-def test_what_failed_waits_before_it_is_tried_again(group):
+def test_a_failed_commit_is_retried_after_a_pause(group):
     group.commit_only_when_asked()
     group.finished(1)
     assert not group.committing.flush(LIMIT_S)
@@ -155,7 +155,7 @@ def test_what_failed_waits_before_it_is_tried_again(group):
     assert group.commits == [{T0: 1}, {T0: 4}]
 
 
-def test_the_end_of_a_query_waits_for_a_slow_group_only_so_long(group):
+def test_the_end_of_a_query_waits_for_a_slow_group_with_a_limit(group):
     group.gate.clear()
     group.finished(1)
     assert not group.committing.flush(0.01)
@@ -164,7 +164,7 @@ def test_the_end_of_a_query_waits_for_a_slow_group_only_so_long(group):
 
 
 @pytest.mark.parametrize("group", [[KafkaTimeoutError("late"), KafkaTimeoutError("late")]], indirect=True)
-def test_what_fails_again_waits_twice_as_long(group):
+def test_the_pause_doubles_with_each_failure(group):
     group.commit_only_when_asked()
     group.finished(1)
     for _ in range(2):
@@ -177,7 +177,7 @@ def test_what_fails_again_waits_twice_as_long(group):
     assert group.commits == [{T0: 1}, {T0: 1}, {T0: 3}]
 
 
-def test_nothing_is_started_for_a_query_that_has_read_nothing(group):
+def test_no_thread_is_started_for_a_query_that_has_read_nothing(group):
     group.committing.finished({})
     assert not group.committing.flush(LIMIT_S)
     group.committing.close(LIMIT_S)
@@ -185,7 +185,7 @@ def test_nothing_is_started_for_a_query_that_has_read_nothing(group):
     assert not group.closed.is_set()
 
 
-def test_closing_commits_what_is_left(group):
+def test_closing_commits_pending_offsets(group):
     group.finished(1)
     group.committing.close(LIMIT_S)
     assert group.commits == [{T0: 1}]
@@ -196,7 +196,7 @@ def cannot_start(thread: threading.Thread) -> None:
     raise RuntimeError("can't start new thread")
 
 
-def test_a_thread_that_cannot_begin_is_told_once_and_tried_again(group, monkeypatch, caplog):
+def test_a_thread_that_cannot_start_is_reported_once_and_retried(group, monkeypatch, caplog):
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", cannot_start)
         group.finished(1)
@@ -209,7 +209,7 @@ def test_a_thread_that_cannot_begin_is_told_once_and_tried_again(group, monkeypa
     assert group.commits == [{T0: 3}]
 
 
-def test_a_query_whose_thread_never_began_ends_all_the_same(monkeypatch):
+def test_a_query_ends_even_if_its_thread_never_started(monkeypatch):
     group = Group()
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", cannot_start)

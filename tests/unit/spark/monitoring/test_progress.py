@@ -55,7 +55,7 @@ def report(*sources, **given):
 PLAIN = report(source({"t": {"0": 1, "1": 5}}, {"t": {"0": 4, "1": 9}}, {"t": {"0": 10, "1": 9}}))
 
 
-def test_a_report_says_what_was_read_and_what_is_left():
+def test_a_report_contains_the_read_and_the_remaining_offsets():
     progress = query_progress(PLAIN)
     (only,) = progress.sources
     assert only.partitions == {T0: PartitionProgress(1, 4, 10), T1: PartitionProgress(5, 9, 9)}
@@ -66,11 +66,11 @@ def test_a_report_says_what_was_read_and_what_is_left():
     assert (progress.state_rows, progress.state_bytes) == (21, 4_000)
 
 
-def test_a_query_without_a_name_goes_by_its_id():
+def test_a_query_without_a_name_is_identified_by_its_id():
     assert query_progress({**PLAIN, "name": None}).query == "an-id"
 
 
-def test_a_first_batch_begins_where_its_end_says_or_is_not_known():
+def test_the_start_of_a_first_batch_comes_from_its_end():
     ends = {"t": {"0": 4}, "initial offsets of t": {"0": 3}}
     (carried,) = query_progress(report(source(None, ends, {"t": {"0": 4}}))).sources
     assert carried.partitions == {T0: PartitionProgress(3, 4, 4)}
@@ -79,13 +79,13 @@ def test_a_first_batch_begins_where_its_end_says_or_is_not_known():
     assert (unknown.partitions[T0].lag, unknown.partitions[T0].offsets, unknown.lag) == (None, None, None)
 
 
-def test_lost_records_are_told():
+def test_lost_records_are_reported():
     newest = {"t": {"0": 10, "1": 9}, "lost records of t": {"1": 250}}
     (only,) = query_progress(report(source({"t": {"0": 1, "1": 5}}, {"t": {"0": 4, "1": 9}}, newest))).sources
     assert [each.lost for each in only.partitions.values()] == [0, 250]
 
 
-def test_sizes_of_logs_are_told_where_they_are_known():
+def test_known_log_sizes_are_reported():
     newest = {"t": {"0": 10, "1": 9}, "log bytes of t": {"1": 2_500}}
     sized = report(source({"t": {"0": 1, "1": 5}}, {"t": {"0": 4, "1": 9}}, newest))
     (only,) = query_progress(sized).sources
@@ -100,13 +100,13 @@ def test_sizes_of_logs_are_told_where_they_are_known():
     assert progress_frame([query_progress(sized)])["log_bytes"].isna().tolist() == [True, False]
 
 
-def test_sources_that_are_not_kafka_are_left_out():
+def test_other_sources_than_kafka_are_omitted():
     others = [{"description": "Rate", "endOffset": end} for end in (3, "7", '{"offset":3}', None, "no JSON")]
     assert query_progress(report(*others)).sources == ()
 
 
 @pytest.mark.parametrize("rate", ["NaN", float("nan"), float("inf"), None])
-def test_a_rate_that_is_none_is_left_out(rate):
+def test_an_invalid_rate_is_omitted(rate):
     (only,) = query_progress(report(source({}, {}, {}, inputRowsPerSecond=rate))).sources
     assert only.input_rate is None
     assert "NaN" not in prometheus_text([standing(report(source({}, {}, {}, inputRowsPerSecond=rate)))])
@@ -119,7 +119,7 @@ def test_descriptions_stay_the_same():
     assert describe_source(OURS, many) == "kafka_columnar[a, b, c, d, e and 2 more]"
 
 
-def test_a_topic_that_is_read_twice_is_told_apart():
+def test_sources_of_the_same_topic_are_numbered():
     twice = source({"t": {"0": 1}}, {"t": {"0": 4}}, {"t": {"0": 4}})
     names = [each.source for each in query_progress(report(twice, twice)).sources]
     assert names == ["kafka_columnar[t]", "kafka_columnar[t] #2"]
@@ -170,7 +170,7 @@ def test_names_with_quotes_do_not_break_the_text():
     assert samples(prometheus_text([odd]))["kafka_spark_lag_records", ("t", "0")] == 6
 
 
-def test_counters_do_not_go_back_when_a_query_is_started_again():
+def test_counters_do_not_decrease_when_a_query_is_restarted():
     lossy = report(source({"t": {"0": 1}}, {"t": {"0": 4}}, {"t": {"0": 4}, "lost records of t": {"0": 5}}))
     query = standing(lossy)
     query.end(failed=True)
@@ -199,7 +199,7 @@ def test_a_watch_keeps_the_newest_and_writes_files(tmp_path):
     assert sorted(each.name for each in tmp_path.iterdir()) == ["lines.jsonl", "metrics.prom"]
 
 
-def test_what_cannot_be_kept_is_logged_once_and_reaches_nobody(tmp_path, caplog):
+def test_errors_of_a_watch_are_logged_once_and_not_propagated(tmp_path, caplog):
     watch = Watch(tmp_path / "missing" / "lines.jsonl")
     for _ in range(3):
         watch._safely(watch._progressed, json.dumps(PLAIN))
@@ -214,7 +214,7 @@ def test_a_frame_has_a_row_for_each_partition():
     assert progress_frame([]).empty
 
 
-def test_a_figure_shows_the_partitions_that_lag_most():
+def test_a_figure_shows_the_partitions_with_the_largest_lag():
     ends = {"t": dict.fromkeys(map(str, range(30)), 5)}
     newest = {"t": {str(number): 5 + number for number in range(30)}}
     figure = plot_progress([query_progress(report(source(ends, ends, newest)))] * 2)
@@ -226,7 +226,7 @@ def test_a_figure_shows_the_partitions_that_lag_most():
     plot_progress([])
 
 
-def test_a_watch_shows_the_lag_and_says_what_a_figure_needs(monkeypatch):
+def test_a_watch_shows_the_lag_and_names_the_extra_for_figures(monkeypatch):
     watch = Watch()
     assert repr(watch) == "<Watch: 0 micro-batches kept; lag: nothing seen yet>"
     watch._progressed(json.dumps(report(source({"t": {"0": 1}}, {"t": {"0": 3}}, {"t": {"0": 8}}))))

@@ -75,7 +75,7 @@ WANTED = {"progress": [7], "lag": ["flights"], "prometheus": [True], "repr": [Tr
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_what_is_asked_of_a_watch_waits_for_what_was_posted(asked, tmp_path):
+def test_a_watch_waits_for_posted_events(asked, tmp_path):
     spark = FakeSession()
     with watch(spark, prometheus=tmp_path / "queries.prom") as watched:
         spark.posted = [7]
@@ -83,7 +83,7 @@ def test_what_is_asked_of_a_watch_waits_for_what_was_posted(asked, tmp_path):
         assert len(spark.waits) == 1  # not once more by the listener, which writes the file
 
 
-def test_what_was_posted_before_the_end_is_seen_and_nothing_is_waited_for_later(tmp_path):
+def test_events_before_the_end_are_seen_and_later_ones_are_not_awaited(tmp_path):
     spark, lines = FakeSession(), tmp_path / "lines.jsonl"
     with watch(spark, json_lines=lines) as watched:
         spark.posted = [7]
@@ -103,7 +103,7 @@ def test_a_listener_does_not_wait_for_itself():
 
 
 @pytest.mark.parametrize("trouble", [AttributeError("'NoneType' object has no attribute 'sc'"), TimeoutError("busy")])
-def test_without_a_bus_to_wait_for_a_watch_has_what_is_there(trouble):
+def test_without_a_listener_bus_a_watch_does_not_wait(trouble):
     spark = FakeSession()
     watched = watch(spark)
     spark.posted = [7]
@@ -113,7 +113,7 @@ def test_without_a_bus_to_wait_for_a_watch_has_what_is_there(trouble):
     watched.close()
 
 
-def test_queries_that_start_while_others_report_leave_a_whole_file(tmp_path, monkeypatch):
+def test_queries_that_start_during_reports_leave_a_complete_file(tmp_path, monkeypatch):
     target, session = tmp_path / "spark.prom", FakeSession()
     watched = watch(session, prometheus=target)
     both, again = threading.Barrier(2), threading.Barrier(2)
@@ -148,7 +148,7 @@ def test_queries_that_start_while_others_report_leave_a_whole_file(tmp_path, mon
 
 
 @pytest.mark.parametrize(("most", "kept"), [(3, [0, 6, 7, 8]), (12, list(range(9)))])
-def test_of_queries_that_have_ended_only_the_newest_are_kept(monkeypatch, most, kept):
+def test_only_the_newest_ended_queries_are_kept(monkeypatch, most, kept):
     monkeypatch.setattr(query_monitor, "MOST_ENDED", most)
     session = FakeSession()
     watched = watch(session)

@@ -79,7 +79,7 @@ def test_every_option_does_what_the_table_says(client):
             assert said or client_configs(given, client)[1] == []
 
 
-def test_a_class_that_stands_for_what_is_done_anyway_is_taken():
+def test_a_class_with_the_default_behavior_is_accepted():
     for option, (reading, writing) in client_option_handling().items():
         for client, fate in (("consumer", reading), ("producer", writing)):
             if fate.why.startswith("only "):
@@ -87,7 +87,7 @@ def test_a_class_that_stands_for_what_is_done_anyway_is_taken():
                 assert client_configs({**BROKERS, option: f"org.apache.kafka.{name}"}, client)[1] == []
 
 
-def test_what_has_no_effect_is_told_of_in_one_warning():
+def test_options_without_effect_cause_one_warning():
     given = {"kafka.group.id": "g", "kafka.acks": "all", "kafka.client.dns.lookup": "use_all_dns_ips"}
     (said,) = parse_read({**BROKERS, **given, "subscribe": "t"}, streaming=True).warnings
     assert said == (
@@ -96,17 +96,17 @@ def test_what_has_no_effect_is_told_of_in_one_warning():
     )
 
 
-def test_a_write_tells_of_what_has_no_effect():
+def test_a_write_warns_about_options_without_effect():
     assert parse_write({**BROKERS, "kafka.max.poll.records": "7"}).warnings == (
         "these options have no effect on a write: kafka.max.poll.records (it does not apply to writes)",
     )
 
 
-def test_an_unknown_option_has_no_fate():
+def test_an_unknown_option_is_not_handled():
     assert handling_of("kafka.max.pol.records", "consumer") is None
 
 
-def test_no_option_of_ours_is_unknown_among_those_with_the_prefix():
+def test_all_options_of_this_package_with_the_prefix_are_known():
     ours = {row.name for row in OPTIONS if row.name.startswith("kafka.")}
     assert ours <= client_option_handling().keys()
 
@@ -144,7 +144,7 @@ def provider(reference: str):
     return configs["sasl_oauth_token_provider"]
 
 
-def test_a_token_provider_is_named_and_made_where_it_is_used():
+def test_a_token_provider_is_created_where_it_is_used():
     found = provider(f"{__name__}:Tokens")
     assert Tokens.made == 0
     assert (found.token(), found.token(), found.extensions()) == ("abc", "abc", {"logicalCluster": "lkc"})
@@ -161,20 +161,20 @@ class Silent:
 
 
 @pytest.mark.parametrize("attribute", ["Nobody", "Silent", "VALUES"])
-def test_a_token_provider_that_is_none_is_refused_by_name(attribute):
+def test_an_invalid_token_provider_is_rejected_by_name(attribute):
     with pytest.raises(KafkaConfigurationError, match=f"token.provider' names '{__name__}:{attribute}', which"):
         provider(f"{__name__}:{attribute}").token()
     with pytest.raises(KafkaConfigurationError, match="'not_there:X', which cannot be imported"):
         provider("not_there:X").token()
 
 
-def test_text_that_names_no_token_provider_is_refused_without_showing_it():
+def test_an_invalid_reference_to_a_token_provider_is_not_shown():
     with pytest.raises(KafkaConfigurationError, match=r"'kafka.sasl.oauth.token.provider' expects") as caught:
         provider("eyJhbGciOi.very-secret")
     assert "secret" not in str(caught.value)
 
 
-def test_blanks_at_the_ends_of_a_value_do_not_count_as_in_java() -> None:
+def test_values_are_stripped_as_in_java() -> None:
     configs, _ = client_configs(
         {**BROKERS, "kafka.isolation.level": "read_committed ", "kafka.client.id": " a"}, "consumer"
     )

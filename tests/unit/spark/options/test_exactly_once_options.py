@@ -11,16 +11,16 @@ PREFIX = {"transactionalidprefix": "p"}
 BATCH = {"transactionalbatchid": "2026-11-25"}
 
 
-def test_a_write_is_at_least_once_unless_it_says_otherwise():
+def test_writes_are_at_least_once_by_default():
     assert parse_write(SERVERS).exactly_once is None
     assert parse_write({**SERVERS, "exactlyonce": "false"}).exactly_once is None
 
 
-def test_a_write_in_transactions_has_a_prefix():
+def test_a_write_in_transactions_requires_a_prefix():
     assert parse_write({**SERVERS, **TRUE, **PREFIX}).exactly_once == ExactlyOnceOptions("p", None, None)
 
 
-def test_the_timeout_of_transactions_is_no_option_of_the_cached_producers():
+def test_the_transaction_timeout_is_not_an_option_of_cached_producers():
     options = parse_write({**SERVERS, **TRUE, **PREFIX, **BATCH, "kafka.transaction.timeout.ms": "5000"})
     assert options.exactly_once == ExactlyOnceOptions("p", "2026-11-25", 5000)
     assert "transaction_timeout_ms" not in dict(options.configs)
@@ -46,6 +46,6 @@ def test_the_timeout_of_transactions_is_no_option_of_the_cached_producers():
         ),
     ],
 )
-def test_options_that_contradict_one_another_are_refused(given, streaming, said):
+def test_contradictory_options_are_rejected(given, streaming, said):
     with pytest.raises(KafkaConfigurationError, match=said):
         parse_write({**SERVERS, **given}, streaming=streaming)

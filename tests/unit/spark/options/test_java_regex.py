@@ -60,6 +60,6 @@ def test_a_pattern_means_what_it_means_in_java(pattern, found, not_found):
         (r"\x{zz}", "hexadecimal"),
     ],
 )
-def test_what_python_does_not_have_is_refused_by_name(pattern, said):
+def test_syntax_that_python_does_not_support_is_rejected_by_name(pattern, said):
     with pytest.raises(ValueError, match=said):
         translate(pattern)

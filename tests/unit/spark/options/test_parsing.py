@@ -67,7 +67,7 @@ def test_defaults_are_those_of_sparks_connector():
     assert stream.columns == ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
 
 
-def test_every_option_of_the_table_is_understood_where_it_is_for():
+def test_every_option_of_the_table_is_parsed_where_it_applies():
     samples = {
         "kafka.bootstrap.servers": "h:1",
         "assign": '{"t":[0]}',
@@ -123,7 +123,7 @@ def test_selections():
     "options",
     [{}, {"subscribe": "a", "assign": '{"a":[0]}'}, {"subscribepattern": "a", "subscribe": "a"}],
 )
-def test_exactly_one_selection_is_needed(options):
+def test_exactly_one_selection_is_required(options):
     with pytest.raises(KafkaConfigurationError, match="exactly one of the options 'subscribe'"):
         parse_read({**SINK, **options}, streaming=True)
 
@@ -159,12 +159,12 @@ def test_times_may_be_dates(text, milliseconds):
 
 
 @pytest.mark.parametrize("text", ["1969-12-31", "01.11.2026", "2026-11-31"])
-def test_other_times_are_refused_with_what_is_expected(text):
+def test_invalid_times_are_rejected_with_the_expected_form(text):
     message = refusal(startingTimestamp=text)
     assert "milliseconds since 1970-01-01 UTC, or an ISO time such as 2026-11-01T00:00:00Z (UTC by default)" in message
 
 
-def test_latest_and_earliest_are_refused_where_a_batch_would_be_empty():
+def test_latest_and_earliest_are_rejected_if_a_batch_would_be_empty():
     for option in ("startingOffsets", "startingOffsetsByTimestamp"):
         for text in ('{"t":"latest"}', '{"t":{"0":-1}}'):
             assert f"{option!r} cannot be latest" in refusal(streaming=False, **{option: text})
@@ -174,11 +174,11 @@ def test_latest_and_earliest_are_refused_where_a_batch_would_be_empty():
 
 
 @pytest.mark.parametrize("option", ["databricks.serviceCredential", "databricks.serviceCredential.scope"])
-def test_options_of_another_connector_are_refused_with_what_to_write_instead(option):
+def test_options_of_another_connector_are_rejected_with_a_replacement(option):
     assert "kafka.sasl.mechanism=AWS_MSK_IAM" in refusal(**{option: "x"})
 
 
-def test_times_go_before_offsets_with_a_warning():
+def test_times_take_precedence_over_offsets_with_a_warning():
     both = read(startingTimestamp="17", startingOffsets="earliest", startingOffsetsByTimestamp='{"t":{"0":5}}')
     assert both.start == AtTime("startingTimestamp", 17)
     assert both.warnings == (
@@ -249,17 +249,17 @@ def test_an_unknown_option_is_refused_with_the_nearest_name(given, meant):
         check_names({**BASE, given: "x"})
 
 
-def test_a_path_is_refused_with_what_to_do():
+def test_a_path_is_rejected_with_advice():
     with pytest.raises(KafkaConfigurationError, match=r"not accept a path.*'subscribe' to read and 'topic' to write"):
         check_names({**BASE, "path": "flights"})
 
 
-def test_a_table_of_a_catalog_is_refused_with_what_to_do():
+def test_a_catalog_table_is_rejected_with_advice():
     with pytest.raises(KafkaConfigurationError, match=r"cannot be a catalog table.* CREATE TEMPORARY VIEW"):
         check_names({"provider": "kafka_columnar", **BASE})
 
 
-def test_options_of_spark_itself_pass():
+def test_sparks_own_options_are_accepted():
     check_names({**BASE, "checkpointlocation": "/somewhere"})
 
 
@@ -272,7 +272,7 @@ def test_a_read_is_checked_before_it_is_known_whether_it_is_a_stream():
         check_read({**BASE, "minpartitions": "few"})
 
 
-def test_an_option_that_no_read_has_is_not_said_to_be_a_streams():
+def test_an_option_of_no_read_is_not_called_a_stream_option():
     with pytest.raises(KafkaConfigurationError, match="'topic' cannot be used for a read: it is for a write"):
         check_read({**BASE, "topic": "t"})
 
@@ -284,7 +284,7 @@ def test_the_time_to_look_for_brokers_can_be_set():
     assert "'kafka.bootstrap.timeout.ms' expects" in refusal(**{"kafka.bootstrap.timeout.ms": "soon"})
 
 
-def test_a_pattern_that_python_does_not_have_is_refused_by_name():
+def test_an_unsupported_pattern_is_rejected_by_name():
     with pytest.raises(KafkaConfigurationError, match=r"'subscribePattern' expects .*\(an intersection of classes"):
         parse_read({**SINK, "subscribepattern": "[a&&b]"}, streaming=True)
 
@@ -295,11 +295,11 @@ def test_missing_brokers_are_named():
 
 
 @pytest.mark.parametrize("name", ["endingOffsets", "endingTimestamp", "endingOffsetsByTimestamp"])
-def test_a_stream_refuses_an_end(name):
+def test_a_stream_rejects_an_end(name):
     assert f"option {name!r} cannot be used for a streaming read: a stream has no end" in refusal(**{name: "1"})
 
 
-def test_a_batch_warns_of_limits_that_are_for_streams():
+def test_a_batch_warns_about_limits_for_streams():
     given = read(streaming=False, maxOffsetsPerTrigger="5")
     assert given.max_offsets is None
     assert given.warnings == (
@@ -307,20 +307,20 @@ def test_a_batch_warns_of_limits_that_are_for_streams():
     )
 
 
-def test_a_warning_is_given_once_in_a_process(caplog):
+def test_a_warning_is_logged_once_per_process(caplog):
     for _ in range(2):
         log_warnings(read(streaming=False, minOffsetsPerTrigger="77").warnings)
     assert caplog.text.count("'minOffsetsPerTrigger' has no effect on a batch read") == 1
 
 
-def test_a_batch_refuses_to_begin_at_the_end_and_to_end_at_the_beginning():
+def test_a_batch_must_not_start_at_the_end_or_end_at_the_beginning():
     assert "'startingOffsets' cannot be latest" in refusal(streaming=False, startingOffsets="latest")
     assert "'startingOffsets' cannot be latest" in refusal(streaming=False, startingOffsets='{"t":{"0":-1}}')
     assert "'endingOffsets' cannot be earliest" in refusal(streaming=False, endingOffsets="earliest")
     assert "'endingOffsets' cannot be earliest" in refusal(streaming=False, endingOffsets='{"t":{"0":-2}}')
 
 
-def test_contradictions_are_refused():
+def test_contradictions_are_rejected():
     message = refusal(streaming=False, startingOffsets='{"t":{"0":9}}', endingOffsets='{"t":{"0":5}}')
     assert "ends t-0 at 5, before 'startingOffsets' starts it at 9" in message
     message = refusal(minOffsetsPerTrigger="10", maxOffsetsPerTrigger="5")
@@ -339,19 +339,19 @@ def test_contradictions_are_refused():
         "kafka.interceptor.classes",
     ],
 )
-def test_a_read_refuses_what_it_decides_itself(name):
+def test_a_read_rejects_options_that_it_controls(name):
     assert f"option {name!r} is refused: " in refusal(**{name: "x"})
 
 
 @pytest.mark.parametrize(
     "name", ["kafka.key.serializer", "kafka.value.serializer", "kafka.partitioner.class", "kafka.transactional.id"]
 )
-def test_a_write_refuses_what_it_decides_itself(name):
+def test_a_write_rejects_options_that_it_controls(name):
     with pytest.raises(KafkaConfigurationError, match=f"option '{name}' is refused: "):
         parse_write({**SINK, name: "x"})
 
 
-def test_options_of_reads_are_refused_for_writes_and_the_other_way_round():
+def test_reads_reject_options_of_writes_and_vice_versa():
     with pytest.raises(KafkaConfigurationError, match="'subscribe' cannot be used for a write: it is for"):
         parse_write({**SINK, "subscribe": "t"})
     assert "'topic' cannot be used for a streaming read: it is for a write" in refusal(topic="t")
@@ -370,7 +370,7 @@ def test_no_group_is_joined():
     assert "group_id" not in dict(options.configs)
 
 
-def test_a_wrong_client_option_is_refused_before_anything_runs():
+def test_a_wrong_client_option_is_rejected_before_the_query_starts():
     message = refusal(**{"kafka.fetch.min.byte": "7"})
     assert "fetch.min.byte" in message
     assert "did you mean 'kafka.fetch.min.bytes'" in message
@@ -392,7 +392,7 @@ def test_offsets_have_64_bits(offset):
     assert "'startingOffsets'" in refusal(startingOffsets='{"t":{"0":9223372036854775808}}')
 
 
-def test_a_task_fetches_in_large_pieces_and_does_not_wait():
+def test_a_task_fetches_large_responses_without_waiting():
     fetch = ("fetch_max_wait_ms", "max_partition_fetch_bytes", "receive_message_max_bytes")
     assert [dict(read().configs)[name] for name in fetch] == [5, 8 << 20, 256 << 20]
     given = dict(read(**{"kafka.fetch.max.wait.ms": "100", "kafka.max.partition.fetch.bytes": "1000"}).configs)
@@ -416,14 +416,14 @@ def test_a_task_fetches_in_large_pieces_and_does_not_wait():
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_options_cannot_be_changed_once_they_are_parsed(value):
+def test_parsed_options_are_immutable(value):
     first = dataclasses.fields(value)[0].name
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(value, first, None)
     assert not hasattr(value, "__dict__")
 
 
-def test_secrets_do_not_show():
+def test_secrets_are_not_shown():
     options = {"kafka.sasl.password": "hush", "kafka.sasl.mechanism": "PLAIN", "kafka.sasl.username": "u"}
     assert "hush" not in repr(read(**options))
     written = parse_write({"kafka.bootstrap.servers": "localhost:9092", **options})
@@ -431,7 +431,7 @@ def test_secrets_do_not_show():
     assert ("sasl_plain_password", "hush") in written.configs
 
 
-def test_javas_ways_to_log_in_reach_the_clients_and_travel_to_the_tasks():
+def test_javas_login_options_reach_the_clients_in_tasks():
     options = {
         "kafka.security.protocol": "SASL_SSL",
         "kafka.sasl.mechanism": "SCRAM-SHA-512",
@@ -461,7 +461,7 @@ def test_columns_are_pruned_by_option_or_schema():
     assert requested_columns({}, headers) == ("headers",)
 
 
-def test_a_schema_may_declare_as_not_null_what_every_record_has():
+def test_a_schema_may_declare_columns_that_every_record_has_as_not_null():
     always = [name for name in COLUMNS if name not in ("key", "value", "headers")]
     fields = [("value", "binary", True), *((name, COLUMNS[name], False) for name in always)]
     assert requested_columns({}, fields) == ("value", *always)
@@ -478,7 +478,7 @@ def test_a_schema_may_declare_as_not_null_what_every_record_has():
         ([], "at least one column"),
     ],
 )
-def test_a_wrong_schema_is_refused(fields, said):
+def test_a_wrong_schema_is_rejected(fields, said):
     with pytest.raises(KafkaConfigurationError, match=said):
         requested_columns({}, fields)
 
@@ -504,7 +504,7 @@ def test_time_spans(text, ms):
     assert delay_ms("maxTriggerDelay", text) == ms
 
 
-def test_each_field_of_parsed_options_is_set_by_rows_of_the_table_or_by_several_options_together():
+def test_each_field_is_set_by_rows_of_the_table_or_by_several_options():
     by_rows = {row.field for row in OPTIONS if row.field}
     together = {
         ReadOptions: {"streaming", "columns", "configs", "warnings", "typed"},
@@ -520,7 +520,7 @@ def test_each_field_of_parsed_options_is_set_by_rows_of_the_table_or_by_several_
     assert by_rows == {"topic"}
 
 
-def test_a_row_without_a_field_is_one_of_those_that_depend_on_others():
+def test_rows_without_a_field_depend_on_other_options():
     assert [row.name for row in OPTIONS if not row.field] == [
         "kafka.bootstrap.servers",
         "kafka.bootstrap.timeout.ms",

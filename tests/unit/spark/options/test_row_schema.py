@@ -8,7 +8,7 @@ from kafka.spark.options.row_schema import check_sink_schema
 HEADERS = "array<struct<key:string,value:binary>>"
 
 
-def test_columns_of_the_sink_are_taken_and_others_left_out():
+def test_columns_that_the_sink_does_not_know_are_ignored():
     fields = [
         ("offset", "bigint"),
         ("value", "string"),
@@ -29,7 +29,7 @@ def test_columns_of_the_sink_are_taken_and_others_left_out():
     assert check_sink_schema(fields, "t", timestamps=True) == ("value", "key", "partition", "headers", "timestamp")
 
 
-def test_a_topic_option_goes_before_any_column_of_that_name():
+def test_the_option_topic_takes_precedence_over_the_column():
     assert check_sink_schema([("value", "string"), ("topic", "int")], "t") == ("value",)
 
 
@@ -45,7 +45,7 @@ def test_a_topic_option_goes_before_any_column_of_that_name():
         ([("value", "string"), ("topic", "binary")], None, "column 'topic' must be string"),
     ],
 )
-def test_a_frame_that_cannot_be_written_is_refused(fields, topic, said):
+def test_a_frame_that_cannot_be_written_is_rejected(fields, topic, said):
     with pytest.raises(KafkaConfigurationError, match=said):
         check_sink_schema(fields, topic)
 
@@ -64,7 +64,7 @@ def test_the_advice_for_a_frame_without_values_fits_the_format(typed, advice):
         assert part in str(caught.value)
 
 
-def test_a_time_is_written_where_it_is_one_and_wanted():
+def test_a_timestamp_column_is_written_on_request():
     fields = [("value", "binary"), ("timestamp", "timestamp")]
     assert check_sink_schema(fields, "t", timestamps=True) == ("value", "timestamp")
     assert check_sink_schema(fields, "t") == ("value",)

@@ -14,17 +14,17 @@ LARGEST = 2**63 - 1
 
 
 @pytest.mark.parametrize(("value", "low"), [("0", 0), ("1", 1), (str(LARGEST), 0), (" 7 ", 7)])
-def test_the_least_and_the_greatest_number_are_taken(value: str, low: int) -> None:
+def test_the_smallest_and_the_largest_number_are_accepted(value: str, low: int) -> None:
     assert whole("n", value, low) == int(value)
 
 
 @pytest.mark.parametrize(("value", "low"), [("-1", 0), ("0", 1), (str(LARGEST + 1), 0), ("1.5", 0), ("", 0), ("x", 1)])
-def test_what_is_less_or_more_or_no_number_is_refused(value: str, low: int) -> None:
+def test_other_values_than_numbers_in_range_are_rejected(value: str, low: int) -> None:
     with pytest.raises(KafkaConfigurationError, match=f"a whole number of at least {low}"):
         whole("n", value, low)
 
 
-def test_a_time_may_be_1970_and_no_earlier() -> None:
+def test_a_time_must_not_be_before_1970() -> None:
     """As a number -1 and -2 stand for the end and the beginning of a log."""
     assert time_ms("startingTimestamp", "0") == AtTime("startingTimestamp", 0)
     found = times_ms("startingOffsetsByTimestamp", f'{{"t":{{"0":0,"1":{LARGEST}}}}}')

@@ -15,7 +15,7 @@ def untold(logs, **options):
     return query
 
 
-def test_the_end_of_a_batch_says_what_waits_and_when_it_was_looked_for():
+def test_the_end_of_a_batch_contains_the_backlog_and_its_time():
     query = untold({("t", 0): (0, 100), ("t", 1): (0, 50)})
     limited = query.latest(query.initial(), 30)
     assert from_layout(limited) == {T0: 20, T1: 10}
@@ -25,13 +25,13 @@ def test_the_end_of_a_batch_says_what_waits_and_when_it_was_looked_for():
     assert (backlog(rest), planned_ms(rest)) == ({}, 1_004_000)
 
 
-def test_without_new_records_the_answer_is_the_very_start():
+def test_without_new_records_the_end_is_the_start_itself():
     query = untold({("t", 0): (0, 100)})
     limited = query.latest(query.initial(), 100)
     assert query.latest(limited) == limited
 
 
-def test_queries_one_after_the_other_end_where_the_logs_ended_for_the_first():
+def test_successive_queries_end_where_the_logs_ended_for_the_first():
     query = untold({("t", 0): (0, 100), ("t", 1): (0, 50)})
     start, batches = query.latest(query.initial(), 60), 1
     while backlog(start):
@@ -50,14 +50,14 @@ def test_queries_one_after_the_other_end_where_the_logs_ended_for_the_first():
     assert planned_ms(end) > planned_ms(start)
 
 
-def test_a_query_that_goes_on_looks_for_more_after_its_first_batch():
+def test_a_continuing_query_looks_for_more_after_its_first_batch():
     query = untold({("t", 0): (0, 100)})
     limited = query.latest(query.initial(), 60)
     query.produce(0, 100)
     assert from_layout(query.latest(limited, 150)) == {T0: 200}
 
 
-def test_what_is_no_longer_there_is_not_waited_for():
+def test_a_truncated_backlog_is_not_waited_for():
     query = untold({("t", 0): (0, 100), ("t", 1): (0, 100)}, failOnDataLoss="false")
     limited = query.latest(query.initial(), 60)
     del query.cluster.logs["t", 1]
@@ -75,7 +75,7 @@ def test_a_partition_that_waits_from_its_first_offset_is_read():
     assert (backlog(end), planned_ms(end)) == ({}, 5)
 
 
-def test_the_other_way_of_asking_leaves_nothing_of_it():
+def test_admission_control_removes_the_backlog():
     query = untold({("t", 0): (0, 100)})
     limited = query.latest(query.initial(), 60)
     query.trigger_is_told = True

@@ -24,11 +24,11 @@ def plan(logs=LOGS, subscribe: str = "t", **options: str) -> list[OffsetRange]:
     return [piece for task in tasks for piece in task]
 
 
-def test_all_there_is_by_default():
+def test_everything_is_read_by_default():
     assert plan() == [OffsetRange("t", 0, 5, 100_000), OffsetRange("t", 1, 0, 50_000)]
 
 
-def test_a_topic_without_records_gives_nothing():
+def test_a_topic_without_records_has_no_tasks():
     assert plan({("t", 0): (7, 7)}) == []
 
 
@@ -37,7 +37,7 @@ def test_offsets_by_partition():
     assert ranges == [OffsetRange("t", 0, 7, 9), OffsetRange("t", 1, 0, 50_000)]
 
 
-def test_every_partition_has_to_be_named():
+def test_every_partition_must_be_named():
     with pytest.raises(KafkaConfigurationError, match=r"'startingOffsets' must name every partition .* out t-1"):
         plan(startingOffsets='{"t":{"0":7}}')
     with pytest.raises(KafkaConfigurationError, match="'endingOffsets' names u-0, which the query does not read"):
@@ -76,19 +76,19 @@ def test_times():
         ),
     ],
 )
-def test_a_batch_that_ends_before_it_begins_is_refused(options, message):
+def test_a_batch_that_ends_before_it_starts_is_rejected(options, message):
     for strict in ("true", "false"):
         with pytest.raises(KafkaConfigurationError, match=message):
             plan(**options, failOnDataLoss=strict)
 
 
-def test_a_log_that_begins_behind_the_end_of_the_batch_is_loss():
+def test_a_log_that_starts_after_the_end_of_the_batch_is_data_loss():
     with pytest.raises(DataLossError, match="endingOffsets ends t-0 at 3, but its log begins at 5"):
         plan(endingOffsets='{"t":{"0":3,"1":2}}')
     assert plan(endingOffsets='{"t":{"0":3,"1":2}}', failOnDataLoss="false") == [OffsetRange("t", 1, 0, 2)]
 
 
-def test_a_partition_that_begins_at_its_end_for_want_of_late_records_is_just_empty():
+def test_a_partition_without_records_after_the_time_is_empty():
     ranges = plan(
         startingTimestamp="60000",
         endingOffsets='{"t":{"0":70000,"1":10}}',
@@ -97,7 +97,7 @@ def test_a_partition_that_begins_at_its_end_for_want_of_late_records_is_just_emp
     assert ranges == [OffsetRange("t", 0, 60_000, 70_000)]
 
 
-def test_words_stand_for_a_topic_and_numbers_for_a_partition_also_by_time():
+def test_words_apply_to_topics_and_numbers_to_partitions_also_by_time():
     logs = {**LOGS, ("u", 0): (2, 9)}
     ranges = plan(
         logs,
@@ -132,7 +132,7 @@ def test_the_advice_for_a_partition_left_out_can_be_followed(option, advice):
     assert len(plan(**{option: '{"t":{"0":70,"1":' + advice[:2] + "}}"})) == 2
 
 
-def test_a_start_later_than_any_record_is_an_error_or_the_end():
+def test_a_start_after_the_last_record_is_an_error_or_the_end():
     with pytest.raises(NoOffsetForTimeError, match="no record of t-1 has a timestamp of 60000 ms or later"):
         plan(startingTimestamp="60000")
     ranges = plan(startingTimestamp="60000", startingOffsetsByTimestampStrategy="latest")
@@ -153,7 +153,7 @@ def test_a_partition_that_does_not_exist_is_named():
         select(assign='{"t":[0,7]}')
 
 
-def test_a_topic_that_may_not_be_seen_is_not_missing():
+def test_an_invisible_topic_is_not_missing():
     with pytest.raises(TopicAuthorizationFailedError):
         select(forbidden={"t"}, subscribe="t", failondataloss="false")
 
@@ -165,7 +165,7 @@ def select(forbidden: Collection[str] = (), logs=LOGS, **options: str) -> set[tu
     return {tuple(each) for task in plan_batch(parsed, cluster) for each in (piece.topic_partition for piece in task)}
 
 
-def test_a_pattern_is_found_anywhere_in_a_name():
+def test_a_pattern_may_match_anywhere_in_a_name():
     logs = {("small-1", 0): (0, 9), ("resmall", 0): (0, 9), ("large", 0): (0, 9)}
     assert select(logs=logs, subscribepattern="^sm") == {("small-1", 0)}
     assert select(logs=logs, subscribepattern="mall") == {("small-1", 0), ("resmall", 0)}
@@ -173,13 +173,13 @@ def test_a_pattern_is_found_anywhere_in_a_name():
     assert select(logs=logs, subscribepattern="larg") == {("large", 0)}
 
 
-def test_a_batch_that_begins_behind_the_end_is_refused_as_by_sparks_connector():
+def test_a_batch_that_starts_after_the_end_is_rejected_as_in_spark():
     for strict in ("true", "false"):
         with pytest.raises(KafkaConfigurationError, match=r"begins t-0 at 100001, but its log holds \[5, 100000\)"):
             plan(startingOffsets='{"t":{"0":100001,"1":0}}', failOnDataLoss=strict)
 
 
-def test_offsets_outside_of_the_log_are_loss():
+def test_offsets_outside_the_log_are_data_loss():
     with pytest.raises(DataLossError, match=r"startingOffsets begins t-0 at 2, but its log holds \[5, 100000\)"):
         plan(startingOffsets='{"t":{"0":2,"1":0}}')
     with pytest.raises(DataLossError, match="endingOffsets ends t-1 at 50001, but its log ends at 50000"):
@@ -195,14 +195,14 @@ def test_a_warning_says_what_is_missing(caplog):
     assert "its log holds [5, 100000); continuing because failOnDataLoss=false" in caplog.text
 
 
-def test_large_records_keep_partitions_apart():
+def test_partitions_with_large_records_do_not_share_a_task():
     cluster = FakeCluster({("t", number): (0, 20) for number in range(4)})
     cluster.bytes = {each: 100_000_000 if each.partition < 2 else 100 for each in cluster.logs}
     tasks = plan_batch(parse_read(WHOLE, streaming=False), cluster)
     assert [[piece.partition for piece in task] for task in tasks] == [[0], [1], [2, 3]]
 
 
-def test_small_records_are_not_asked_about_twice():
+def test_log_sizes_of_small_records_are_not_requested_twice():
     cluster = FakeCluster({("t", number): (0, 20) for number in range(4)})
     cluster.bytes = dict.fromkeys(cluster.logs, 1_000)
     before = cluster.asked
@@ -210,7 +210,7 @@ def test_small_records_are_not_asked_about_twice():
     assert cluster.asked == before + 1  # for the ends of the logs
 
 
-def test_a_thousand_partitions_take_as_many_questions_as_one():
+def test_a_thousand_partitions_need_as_many_requests_as_one():
     asked = []
     for count in (2, 1_000):
         cluster = FakeCluster({("t", number): (0, 20_000) for number in range(count)})
@@ -219,7 +219,7 @@ def test_a_thousand_partitions_take_as_many_questions_as_one():
     assert asked == [1, 1]
 
 
-def test_a_thousand_partitions_are_asked_for_together():
+def test_a_thousand_partitions_are_requested_together():
     asked = []
     for count in (2, 1_000):
         cluster = FakeCluster({("t", number): (0, 3) for number in range(count)})

@@ -25,7 +25,7 @@ def test_the_layout_is_that_of_sparks_connector():
 
 @pytest.mark.slow
 @given(some_offsets)
-def test_a_layout_reads_back(offsets):
+def test_a_layout_round_trips(offsets):
     assert from_layout(json.loads(json.dumps(to_layout(offsets)))) == offsets
 
 
@@ -37,7 +37,7 @@ def test_equal_offsets_give_equal_text_in_whatever_order_they_came(offsets):
 
 
 @pytest.mark.parametrize("layout", [{"offset": 3}, {"t": {"x": 3}}, {"t": {"0": "3"}}, {"t": [1]}])
-def test_a_checkpoint_of_another_source_is_refused(layout):
+def test_a_checkpoint_of_another_source_is_rejected(layout):
     with pytest.raises(KafkaConfigurationError, match="not those of a Kafka source"):
         from_layout(layout)
 
@@ -48,13 +48,13 @@ NUMBERS = st.dictionaries(
 
 
 @given(NUMBERS, NUMBERS, NUMBERS)
-def test_each_mark_has_its_numbers_and_none_is_an_offset(offsets, some, others):
+def test_marks_have_their_own_numbers_which_are_not_offsets(offsets, some, others):
     layout = {**to_layout(offsets), **marked("leader epochs", some), **marked("waits up to", others)}
     assert found("leader epochs", layout) == some
     assert found("waits up to", layout) == others
     assert from_layout(layout) == offsets
 
 
-def test_neighbours_with_the_same_number_stand_together():
+def test_neighbors_with_the_same_number_are_combined():
     numbers = {TopicPartition("t", partition): 7 if partition < 3 else 9 for partition in range(5)}
     assert marked("waits up to", numbers) == {"t waits up to 0-2:7,3-4:9": {}}

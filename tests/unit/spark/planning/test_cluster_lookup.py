@@ -125,14 +125,14 @@ def test_internal_topics_are_not_listed(cluster):
     assert lookup().topics() == {"t", "u"}
 
 
-def test_no_brokers_at_the_beginning_is_an_error_at_once(cluster):
+def test_missing_brokers_at_the_start_are_an_error_at_once(cluster):
     cluster.failures = [NoBrokersAvailable("h:1: refused")] * 9
     with pytest.raises(NoBrokersAvailable):
         lookup().partitions(["t"])
     assert len(cluster.failures) == 8
 
 
-def test_a_cluster_that_has_answered_before_is_waited_for(cluster):
+def test_a_cluster_that_has_answered_before_is_retried(cluster):
     asked = lookup()
     asked.topics()
     cluster.failures = [KafkaConnectionError("lost"), NoBrokersAvailable("h:1: refused"), NoBrokersAvailable("again")]
@@ -151,7 +151,7 @@ def test_a_deleted_topic_delays_the_others_by_seconds_not_minutes(cluster, given
     assert asked.latest([U0], {}) == {}
 
 
-def test_leaders_get_more_time_each_time_they_are_asked(cluster, monkeypatch):
+def test_leaders_get_more_time_with_each_request(cluster, monkeypatch):
     given_ms = []
 
     def silent(wanted: dict[TopicPartition, int], timeout_ms: int) -> dict[TopicPartition, OffsetAndTimestamp]:
@@ -164,7 +164,7 @@ def test_leaders_get_more_time_each_time_they_are_asked(cluster, monkeypatch):
     assert given_ms == [2_000, 4_000, 8_000, 16_000, 30_000]
 
 
-def test_an_error_tells_what_was_tried_and_how_often(cluster):
+def test_an_error_contains_the_request_and_the_number_of_attempts(cluster):
     cluster.failures = [KafkaConnectionError("lost")] * 9
     with pytest.raises(KafkaConnectionError) as caught:
         lookup(**{"fetchOffset.numRetries": "2"}).topics()
@@ -178,7 +178,7 @@ def test_an_empty_log_is_not_waited_for(cluster):
     assert cluster.waited_ms == 0
 
 
-def test_an_end_that_was_seen_is_asked_for_until_it_is_seen_again(cluster):
+def test_a_known_end_is_requested_until_it_is_reported_again(cluster):
     assert lookup().latest([T0], {T0: 5}) == {T0: 5}
     assert cluster.waited_ms == 0
     assert lookup().latest([T0], {T0: 6}) == {T0: 5}
@@ -198,7 +198,7 @@ def test_a_partition_without_a_leader_is_an_error_after_a_minute(cluster, monkey
     assert 50_000 <= cluster.waited_ms <= 70_000
 
 
-def test_what_was_opened_is_closed_and_opened_again_by_the_next_question(cluster):
+def test_a_closed_lookup_reconnects_for_the_next_query(cluster):
     with lookup() as asked:
         assert (cluster.made, cluster.closed) == (0, 0)
         for number in (1, 2):
@@ -211,7 +211,7 @@ def test_what_was_opened_is_closed_and_opened_again_by_the_next_question(cluster
     assert cluster.closed == 2
 
 
-def test_a_topic_that_is_gone_again_is_waited_for_again(cluster):
+def test_a_topic_that_disappears_again_is_waited_for_again(cluster):
     asked = lookup()
     assert asked.partitions(["t", "v"]).keys() == {"t"}
     cluster.codes["v"] = 0
@@ -223,12 +223,12 @@ def test_a_topic_that_is_gone_again_is_waited_for_again(cluster):
     assert cluster.waited_ms > waited
 
 
-def test_no_topics_are_no_question(cluster):
+def test_no_topics_need_no_request(cluster):
     assert lookup().partitions([]) == {}
     assert cluster.made == 0
 
 
-def test_ids_of_topics_are_those_of_the_last_answer(cluster):
+def test_topic_ids_come_from_the_last_response(cluster):
     asked = lookup()
     asked.partitions(["t", "u"])
     assert asked.topic_ids(["t", "u", "v"]) == {"t": "1", "u": "2"}
@@ -240,7 +240,7 @@ def test_ids_of_topics_are_those_of_the_last_answer(cluster):
     assert asked.topic_ids(["t"]) == {"t": "3"}
 
 
-def test_leader_epochs_are_those_of_the_last_answer(cluster):
+def test_leader_epochs_come_from_the_last_response(cluster):
     asked = lookup()
     cluster.epochs = {T0: 0, U0: 5}
     asked.latest([T0, U0], {})
@@ -250,7 +250,7 @@ def test_leader_epochs_are_those_of_the_last_answer(cluster):
     assert asked.leader_epochs([T0, U0]) == {T0: 1}
 
 
-def test_ends_of_epochs_that_leaders_do_not_tell_are_left_out(cluster):
+def test_unknown_ends_of_epochs_are_omitted(cluster):
     cluster.ends_of_epochs = {(T0, 3): 17, (U0, 4): -1}
     asked = lookup()
     assert asked.epoch_ends({T0: 3, U0: 4}) == {T0: 17}
@@ -258,7 +258,7 @@ def test_ends_of_epochs_that_leaders_do_not_tell_are_left_out(cluster):
     assert asked.epoch_ends({T0: 3, U0: 4}) == {}
 
 
-def test_sizes_of_logs_are_those_of_the_largest_replica(cluster):
+def test_the_log_size_is_that_of_the_largest_replica(cluster):
     small, large = ({"partition_index": 0, "partition_size": size} for size in (5, 7))
     cluster.log_dirs = [
         {"log_dirs": [{"topics": [{"name": "t", "partitions": [small]}]}]},
@@ -269,6 +269,6 @@ def test_sizes_of_logs_are_those_of_the_largest_replica(cluster):
     assert cluster.asked_sizes == {"t": [0]}
 
 
-def test_sizes_that_are_not_told_are_left_out(cluster):
+def test_unknown_sizes_are_omitted(cluster):
     cluster.failures = [NoBrokersAvailable("gone")]
     assert lookup().log_bytes([T0]) == {}

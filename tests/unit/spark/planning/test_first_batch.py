@@ -33,7 +33,7 @@ def first_batches(draw):
 
 
 @given(first_batches())
-def test_a_replay_of_the_first_batch_reads_what_it_read(batch):
+def test_a_replay_of_the_first_batch_reads_the_same_offsets(batch):
     start, begin, ends, moved = batch
     stops = first_limits(start, begin, ends)
     end = json.loads(json.dumps(first_end(start, begin, stops)))
@@ -45,7 +45,7 @@ def test_a_replay_of_the_first_batch_reads_what_it_read(batch):
 
 
 @given(first_batches())
-def test_the_next_batch_begins_where_the_first_one_ended(batch):
+def test_the_next_batch_starts_where_the_first_one_ended(batch):
     start, begin, ends, _ = batch
     stops = first_limits(start, begin, ends)
     later = {each: stop + 1 for each, stop in stops.items()}
@@ -60,12 +60,12 @@ def test_the_next_batch_begins_where_the_first_one_ended(batch):
         (AtOffsets("startingOffsets", {T0: 7, T1: 7}), 7),
     ],
 )
-def test_an_end_has_nothing_but_topics_where_the_beginning_is_sure(start, begin):
+def test_an_end_contains_only_topics_if_the_start_is_certain(start, begin):
     assert set(first_end(start, {T0: begin, T1: begin}, {T0: 9, T1: begin})) == {"t"}
 
 
 @pytest.mark.parametrize("start", [Everywhere("startingOffsets", EARLIEST), AtTime("startingTimestamp", 7)])
-def test_an_end_that_carries_the_beginning_is_walked_like_any_other(start):
+def test_an_end_that_contains_the_start_is_read_like_any_other(start):
     end = first_end(start, {T0: 3, T1: 4}, {T0: 9, T1: 8})
     assert end == {"t": {"0": 9, "1": 8}, "initial offsets of t": {"0": 3, "1": 4}}
     assert all(int(partition) >= 0 <= offset for each in end.values() for partition, offset in each.items())
@@ -76,7 +76,7 @@ def test_a_query_from_the_latest_offsets_has_an_empty_first_batch():
     assert first_limits(start, {T0: 7}, {T0: 9, T1: 5}) == {T0: 7}
 
 
-def test_partitions_of_one_query_may_begin_in_different_ways():
+def test_partitions_of_a_query_may_start_in_different_ways():
     start = AtOffsets("startingOffsets", {T0: LATEST, T1: EARLIEST})
     stops = first_limits(start, {T0: 7, T1: 0}, {T0: 9, T1: 5})
     assert stops == {T0: 7, T1: 5}
@@ -85,7 +85,7 @@ def test_partitions_of_one_query_may_begin_in_different_ways():
     assert batch_start(start, mark_initial({T0: 9, T1: 2}), end) == {T0: 7, T1: 0}
 
 
-def test_a_first_end_of_an_older_release_still_says_where_it_began():
+def test_a_first_end_of_an_older_release_still_contains_its_start():
     end = {"t": {"0": 9}, "initial offsets": {"t": {"0": 3}}}
     start = Everywhere("startingOffsets", LATEST)
     assert batch_start(start, mark_initial({T0: 50}), end) == {T0: 3}

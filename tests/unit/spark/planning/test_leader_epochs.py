@@ -40,7 +40,7 @@ def elect(query: Query, cut_at: int | None, end: int) -> None:
         query.cluster.ends_of_epochs[T0, 3] = cut_at
 
 
-def test_epochs_stand_beside_offsets_and_are_nothing_to_whoever_does_not_know_them():
+def test_epochs_next_to_offsets_are_ignored_by_other_versions():
     epochs = {T0: 3, T1: 3, TopicPartition("t", 2): 4, TopicPartition("t", 5): 4, TopicPartition("u", 0): 0}
     offsets = {"t": {"0": 1, "1": 1, "2": 1, "5": 1}, "u": {"0": 9}}
     layout = with_truncations(with_leader_epochs(offsets, epochs), {T1: 5})
@@ -51,7 +51,7 @@ def test_epochs_stand_beside_offsets_and_are_nothing_to_whoever_does_not_know_th
     assert topic_ids(layout) == {}
 
 
-def test_epochs_of_topics_that_are_not_read_stay_out_of_the_checkpoint():
+def test_epochs_of_other_topics_are_not_in_the_checkpoint():
     assert with_leader_epochs({"t": {"0": 1}}, {T0: 2, TopicPartition("u", 0): 1}) == {
         "t": {"0": 1},
         "t leader epochs 0:2": {},
@@ -59,7 +59,7 @@ def test_epochs_of_topics_that_are_not_read_stay_out_of_the_checkpoint():
 
 
 @pytest.mark.parametrize("end", [31, 45, 50, 80], ids=["cut", "shorter", "as long", "longer"])
-def test_a_log_that_was_cut_back_ends_the_query_however_long_it_is_now(end):
+def test_a_truncated_log_ends_the_query_whatever_its_length(end):
     query, done = read_up_to(50)
     assert leader_epochs(done) == {T0: 3, T1: 8}
     elect(query, cut_at=31, end=end)
@@ -69,7 +69,7 @@ def test_a_log_that_was_cut_back_ends_the_query_however_long_it_is_now(end):
 
 
 @pytest.mark.parametrize("end", [45, 50, 80], ids=["shorter", "as long", "longer"])
-def test_where_loss_is_allowed_what_came_instead_is_read_once(end, caplog):
+def test_if_loss_is_allowed_the_new_records_are_read_once(end, caplog):
     query, done = read_up_to(50, failOnDataLoss="false")
     elect(query, cut_at=31, end=end)
     later = query.latest(done)
@@ -84,7 +84,7 @@ def test_where_loss_is_allowed_what_came_instead_is_read_once(end, caplog):
     assert truncations(last) == {}
 
 
-def test_what_came_instead_is_waited_for_where_there_is_nothing_yet():
+def test_the_query_waits_for_new_records_after_a_truncation():
     query, done = read_up_to(50, failOnDataLoss="false")
     elect(query, cut_at=31, end=31)
     assert query.latest(done) == done
@@ -92,7 +92,7 @@ def test_what_came_instead_is_waited_for_where_there_is_nothing_yet():
     assert query.ranges(done, query.latest(done)) == [OffsetRange("t", 0, 31, 33, leader_epoch=5)]
 
 
-def test_limits_hold_for_what_came_instead():
+def test_limits_apply_to_the_new_records_after_a_truncation():
     query, done = read_up_to(50, failOnDataLoss="false", maxOffsetsPerTrigger="10")
     while from_layout(done)[T0] < 50:
         done = query.latest(done, 10)
@@ -102,7 +102,7 @@ def test_limits_hold_for_what_came_instead():
     assert query.ranges(first, query.latest(first, 10)) == [OffsetRange("t", 0, 41, 51, leader_epoch=5)]
 
 
-def test_a_leader_that_has_everything_is_asked_once():
+def test_a_leader_without_truncation_is_queried_once():
     query, done = read_up_to(50)
     elect(query, cut_at=55, end=80)
     later = query.latest(done)
@@ -112,13 +112,13 @@ def test_a_leader_that_has_everything_is_asked_once():
     assert leader_epochs(later) == {T0: 5, T1: 8}
 
 
-def test_a_log_that_was_cut_back_to_where_the_query_is_has_lost_nothing_of_it():
+def test_a_log_truncated_to_the_querys_position_is_not_data_loss():
     query, done = read_up_to(50)
     elect(query, cut_at=50, end=80)
     assert query.ranges(done, query.latest(done)) == [OffsetRange("t", 0, 50, 80, leader_epoch=5)]
 
 
-def test_each_leader_is_asked_where_the_epoch_before_it_ends():
+def test_each_leader_is_queried_for_the_end_of_the_previous_epoch():
     query, done = read_up_to(50)
     elect(query, cut_at=50, end=80)
     done = query.latest(done)
@@ -128,7 +128,7 @@ def test_each_leader_is_asked_where_the_epoch_before_it_ends():
         query.latest(done)
 
 
-def test_nobody_is_asked_while_leaders_stay():
+def test_no_leader_is_queried_while_leaders_stay_the_same():
     query, done = read_up_to(50)
     for _ in range(3):
         query.produce(0, 1)
@@ -138,7 +138,7 @@ def test_nobody_is_asked_while_leaders_stay():
     assert query.cluster.asked_epochs == []
 
 
-def test_a_query_of_what_is_there_now_keeps_the_epochs_of_its_beginning():
+def test_an_available_now_query_keeps_the_epochs_of_its_start():
     query, done = read_up_to(50)
     query.produce(0, 30)
     query.now += 2.0
@@ -151,7 +151,7 @@ def test_a_query_of_what_is_there_now_keeps_the_epochs_of_its_beginning():
         query.latest(last)
 
 
-def test_a_checkpoint_without_epochs_goes_on_and_gets_them():
+def test_a_query_adds_epochs_to_a_checkpoint_without_them():
     query, _ = read_up_to(50)
     elect(query, cut_at=31, end=80)
     query.restart()
@@ -159,14 +159,14 @@ def test_a_checkpoint_without_epochs_goes_on_and_gets_them():
     assert query.cluster.asked_epochs == []
 
 
-def test_brokers_without_epochs_are_not_asked():
+def test_brokers_without_epochs_are_not_queried():
     query, done = read_up_to(50)
     query.cluster.epochs.clear()
     query.produce(0, 1)
     assert query.latest(done) == {"t": {"0": 51, "1": 7}}
 
 
-def test_a_leader_that_does_not_tell_is_no_loss(caplog):
+def test_an_unanswered_epoch_query_is_not_data_loss(caplog):
     query, done = read_up_to(50)
     elect(query, cut_at=None, end=80)
     with caplog.at_level(logging.WARNING):
@@ -174,7 +174,7 @@ def test_a_leader_that_does_not_tell_is_no_loss(caplog):
     assert "whether the logs of t-0 were truncated" in caplog.text
 
 
-def test_a_broker_that_lags_behind_is_not_asked_about_epochs_that_it_has_not_seen():
+def test_a_lagging_broker_is_not_queried_for_later_epochs():
     query, done = read_up_to(50)
     query.cluster.epochs[T0] = 2
     query.produce(0, 1)
@@ -182,7 +182,7 @@ def test_a_broker_that_lags_behind_is_not_asked_about_epochs_that_it_has_not_see
     assert query.cluster.asked_epochs == []
 
 
-def test_a_topic_that_was_made_again_is_told_as_that():
+def test_a_recreated_topic_is_reported_as_such():
     query, done = read_up_to(50)
     query.cluster.ids["t"] = "one"
     query.produce(0, 1)

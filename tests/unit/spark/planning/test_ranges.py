@@ -29,7 +29,7 @@ def sizes(tasks) -> list[list[int]]:
     return [[len(piece) for piece in task] for task in tasks]
 
 
-def test_ranges_lie_between_start_and_end_and_new_partitions_begin_at_their_first_offset():
+def test_ranges_go_from_start_to_end_and_new_partitions_start_at_0():
     start = {tp(0): 5, tp(1): 7, tp(2): 9}
     end = {tp(0): 8, tp(1): 7, tp(2): 3, tp(3): 4}
     assert ranges_between(start, end) == [OffsetRange("t", 0, 5, 8), OffsetRange("t", 3, 0, 4)]
@@ -60,7 +60,7 @@ def test_the_same_ranges_give_the_same_tasks(ranges, min_partitions):
     assert plan_tasks(ranges, min_partitions, None) == plan_tasks(list(ranges), min_partitions, None)
 
 
-def test_nothing_gives_no_task():
+def test_no_offsets_need_no_task():
     assert plan_tasks([], 4, 10) == []
 
 
@@ -69,7 +69,7 @@ def test_small_partitions_share_a_task_and_large_ones_keep_their_own():
     assert sorted(sizes(plan_tasks(ranges, None, None))) == [[10, 20, 30], [9_990], [90_000]]
 
 
-def test_min_partitions_keeps_small_partitions_apart():
+def test_min_partitions_keeps_small_partitions_in_separate_tasks():
     ranges = [OffsetRange("t", p, 0, 10) for p in range(6)]
     assert len(plan_tasks(ranges, None, None)) == 1
     assert len(plan_tasks(ranges, 6, None)) == 6
@@ -99,13 +99,13 @@ def test_small_partitions_share_a_task_up_to_its_limit():
     assert sizes(plan_tasks(more, None, None)) == [[half + 1], [half + 1]]
 
 
-def test_partitions_share_no_more_than_leaves_as_many_tasks_as_are_wanted():
+def test_partitions_share_tasks_only_down_to_the_minimum_of_tasks():
     ranges = [OffsetRange("t", number, 0, 10) for number in range(10)]
     for wanted in range(1, 11):
         assert len(plan_tasks(ranges, wanted, None)) == wanted
 
 
-def test_a_range_is_cut_into_as_many_pieces_as_are_wanted():
+def test_a_range_is_split_into_the_requested_number_of_pieces():
     whole = [OffsetRange("t", 0, 7, 17)]
     for wanted in range(1, 11):
         found = [piece for (piece,) in plan_tasks(whole, wanted, None)]
@@ -114,13 +114,13 @@ def test_a_range_is_cut_into_as_many_pieces_as_are_wanted():
         assert max(map(len, found)) - min(map(len, found)) <= 1
 
 
-def test_what_a_new_partition_has_counts_from_its_beginning():
+def test_records_of_a_new_partition_count_from_its_beginning():
     assert limit_offsets(10, {}, {tp(0): 10, tp(1): 10}) == {tp(0): 5, tp(1): 5}
     assert limit_offsets(20, {}, {tp(0): 10, tp(1): 10}) == {tp(0): 10, tp(1): 10}
     assert limit_offsets(1, {}, {tp(0): 10, tp(1): 0}) == {tp(0): 1, tp(1): 0}
 
 
-def test_a_limit_is_shared_out_in_proportion():
+def test_a_limit_is_divided_in_proportion():
     begin = {tp(0): 0, tp(1): 100, tp(2): 0}
     end = {tp(0): 900, tp(1): 190, tp(2): 10}
     assert count_offsets(begin, end) == 1_000
@@ -156,24 +156,24 @@ def test_many_ranges_are_described_briefly():
     assert text.endswith("and 12 more")
 
 
-def test_as_many_ranges_as_tasks_are_wanted_are_left_whole():
+def test_ranges_are_not_split_if_they_are_as_many_as_the_tasks():
     ranges = [OffsetRange("t", number, 0, size) for number, size in enumerate((60, 40, 20))]
     assert sizes(plan_tasks(ranges, 3, None)) == [[60], [40], [20]]
     assert sizes(plan_tasks(ranges, 4, None)) == [[30], [30], [40], [20]]
 
 
-def test_eight_ranges_are_described_and_the_number_of_those_that_follow():
+def test_eight_ranges_are_described_and_the_others_are_counted():
     ranges = [OffsetRange("t", number, 0, 5) for number in range(9)]
     assert describe(ranges[:8]) == ", ".join(str(each) for each in ranges[:8])
     assert describe(ranges) == ", ".join(str(each) for each in ranges[:8]) + " and 1 more"
 
 
-def test_a_range_is_cut_where_sparks_connector_cuts_it():
+def test_a_range_is_split_where_sparks_connector_splits_it():
     tasks = plan_tasks([OffsetRange("t", 0, 0, 200)], None, 7)
     assert [len(piece) for (piece,) in tasks] == [6] * 3 + [7] * 26
 
 
 @pytest.mark.parametrize("lengths", [(), (5,), (5, SHARED_TASK_OFFSETS)])
-def test_no_size_is_asked_for_where_nothing_could_share_a_task(lengths):
+def test_sizes_are_not_requested_if_no_ranges_could_share_a_task(lengths):
     ranges = [OffsetRange("t", number, 0, length) for number, length in enumerate(lengths)]
     assert find_sizes(ranges, None) == {}

@@ -136,7 +136,7 @@ def strict_and_lenient(topic: Topic) -> Iterator[list[PlannedStream]]:
 
 
 @pytest.mark.slow
-def test_a_micro_batch_that_was_planned_before_reads_nothing_of_the_new_topic(
+def test_a_micro_batch_planned_before_reads_nothing_of_the_new_topic(
     topic: Topic, partitions: int, strict_and_lenient: list[PlannedStream]
 ) -> None:
     topic.make_again(partitions)
@@ -151,7 +151,7 @@ def test_a_micro_batch_that_was_planned_before_reads_nothing_of_the_new_topic(
 
 
 @pytest.mark.slow
-def test_a_micro_batch_that_runs_reads_nothing_of_the_new_topic(
+def test_a_running_micro_batch_reads_nothing_of_the_new_topic(
     topic: Topic, partitions: int, strict_and_lenient: list[PlannedStream]
 ) -> None:
     strict, lenient = strict_and_lenient
@@ -177,9 +177,7 @@ def values_of(columns: Columns) -> list[bytes]:
 
 
 @pytest.mark.slow
-def test_a_batch_frame_that_was_loaded_before_lacks_what_the_new_topic_does_not_have(
-    topic: Topic, partitions: int
-) -> None:
+def test_a_frame_loaded_before_lacks_the_records_of_the_deleted_topic(topic: Topic, partitions: int) -> None:
     strict, options = (topic.reading(each, streaming=False) for each in (True, False))
     topic.fill(BEFORE)
     with ClusterLookup(options) as lookup:
@@ -193,7 +191,7 @@ def test_a_batch_frame_that_was_loaded_before_lacks_what_the_new_topic_does_not_
     assert rows_of(options, tasks) == sum(min(each, BEFORE // 2) for each in there[:2])
 
 
-def test_a_sink_goes_on_with_the_new_topic(topic: Topic, partitions: int) -> None:
+def test_a_sink_continues_with_the_new_topic(topic: Topic, partitions: int) -> None:
     options = topic.writing()
     assert write_task(options, ("key", "value"), batches()) == 30
     topic.make_again(partitions)
@@ -235,7 +233,7 @@ def exactly_once(topic: Topic) -> Iterator[ExactlyOnceQuery]:
         yield query
 
 
-def test_a_sink_that_writes_exactly_once_goes_on_with_the_new_topic(
+def test_an_exactly_once_sink_continues_with_the_new_topic(
     topic: Topic, partitions: int, exactly_once: ExactlyOnceQuery
 ) -> None:
     exactly_once.micro_batch(0)
@@ -246,7 +244,7 @@ def test_a_sink_that_writes_exactly_once_goes_on_with_the_new_topic(
 
 
 @pytest.mark.slow
-def test_a_micro_batch_that_has_written_to_the_deleted_topic_is_committed_and_gone_with_it(
+def test_a_micro_batch_of_the_deleted_topic_is_committed_and_lost_with_it(
     topic: Topic, partitions: int, exactly_once: ExactlyOnceQuery
 ) -> None:
     exactly_once.micro_batch(0)

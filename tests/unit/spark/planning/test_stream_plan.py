@@ -17,7 +17,7 @@ from .fake_cluster import FakeCluster
 from .planned_query import Query
 
 
-def test_a_new_stream_begins_at_the_end():
+def test_a_new_stream_starts_at_the_end():
     query = Query({("t", 0): (0, 100)})
     start = query.initial()
     query.produce(0, 5)
@@ -26,7 +26,7 @@ def test_a_new_stream_begins_at_the_end():
     assert query.ranges(first, query.latest(first)) == [OffsetRange("t", 0, 100, 105)]
 
 
-def test_batches_follow_each_other_without_gap():
+def test_batches_follow_each_other_without_a_gap():
     query = Query({("t", 0): (0, 3), ("t", 1): (0, 2)}, startingOffsets="earliest")
     start = query.initial()
     first = query.latest(start)
@@ -37,7 +37,7 @@ def test_batches_follow_each_other_without_gap():
     assert second == {"t": {"0": 3, "1": 6}}
 
 
-def test_without_new_records_the_answer_is_the_very_start():
+def test_without_new_records_the_end_is_the_start_itself():
     query = Query({("t", 0): (0, 3)}, startingOffsets="earliest")
     first = query.latest(query.initial())
     assert query.latest(first) == first
@@ -45,7 +45,7 @@ def test_without_new_records_the_answer_is_the_very_start():
     assert query.latest(second) == second
 
 
-def test_the_first_offsets_do_not_drift_when_they_are_asked_for_again():
+def test_the_first_offsets_are_the_same_if_requested_again():
     query = Query({("t", 0): (100, 103)}, startingOffsets="earliest")
     start = query.initial()
     end = query.latest(start)
@@ -66,7 +66,7 @@ def test_a_crash_in_the_first_batch_loses_nothing(first):
     assert query.latest(end) == end
 
 
-def test_a_crash_in_the_first_batch_of_a_query_from_the_end_loses_nothing():
+def test_a_crash_in_the_first_batch_of_a_query_from_latest_loses_nothing():
     query = Query({("t", 0): (0, 100)})
     start = query.initial()
     query.produce(0, 6)
@@ -77,7 +77,7 @@ def test_a_crash_in_the_first_batch_of_a_query_from_the_end_loses_nothing():
     assert query.ranges(first, query.latest(first)) == [OffsetRange("t", 0, 100, 109)]
 
 
-def test_only_a_first_end_carries_more_than_sparks_layout():
+def test_only_a_first_end_contains_more_than_sparks_layout():
     query = Query({("t", 0): (5, 10)}, startingOffsets="earliest")
     first = query.latest(query.initial())
     assert set(first) > {"t"}
@@ -85,7 +85,7 @@ def test_only_a_first_end_carries_more_than_sparks_layout():
     assert query.latest(first) == {"t": {"0": 11}}
 
 
-def test_a_checkpoint_of_sparks_connector_goes_on():
+def test_a_query_resumes_from_a_checkpoint_of_sparks_connector():
     query = Query({("t", 0): (0, 50), ("t", 1): (0, 9)})
     logged = json.loads('{"t":{"0":42,"1":9}}')
     end = query.latest(logged)
@@ -93,7 +93,7 @@ def test_a_checkpoint_of_sparks_connector_goes_on():
     assert end == {"t": {"0": 50, "1": 9}}
 
 
-def test_a_limit_holds_and_all_is_read_in_the_end():
+def test_batches_stay_within_the_limit_and_read_everything():
     query = Query({("t", 0): (0, 900), ("t", 1): (0, 100)}, startingOffsets="earliest", maxOffsetsPerTrigger="100")
     start, seen, batches = query.initial(), 0, 0
     while True:
@@ -111,7 +111,7 @@ def test_everything_overrides_limits():
     assert query.latest({"t": {"0": 0}}, everything=True) == {"t": {"0": 900}}
 
 
-def test_too_little_is_held_back_until_the_delay_is_over():
+def test_a_small_batch_is_delayed_until_the_maximum_delay():
     query = Query({("t", 0): (0, 1)}, startingOffsets="earliest", minOffsetsPerTrigger="10", maxTriggerDelay="1m")
     start = query.initial()
     start = query.latest(start)
@@ -156,7 +156,7 @@ def test_a_new_topic_of_a_pattern_is_read():
     assert planner.tasks(start, end) == [(OffsetRange("t2", 0, 0, 4),)]
 
 
-def test_new_partitions_that_have_lost_records_are_loss():
+def test_lost_records_of_new_partitions_are_data_loss():
     query = Query({("t", 0): (0, 5)})
     start = query.latest(query.initial())
     query.cluster.logs.update(FakeCluster({("t", 1): (3, 7)}).logs)
@@ -164,14 +164,14 @@ def test_new_partitions_that_have_lost_records_are_loss():
         query.latest(start)
 
 
-def test_a_limit_counts_what_new_partitions_still_have():
+def test_a_limit_counts_the_remaining_records_of_new_partitions():
     query = Query({("t", 0): (0, 5)}, failOnDataLoss="false", maxOffsetsPerTrigger="10")
     start = query.latest(query.initial())
     query.cluster.logs.update(FakeCluster({("t", 1): (10_000, 10_100)}).logs)
     assert query.latest(start, max_rows=10) == {"t": {"0": 5, "1": 10_010}}
 
 
-def test_a_partition_that_is_gone_is_loss():
+def test_a_missing_partition_is_data_loss():
     query = Query({("t", 0): (0, 5), ("t", 1): (0, 5)}, startingOffsets="earliest")
     start = query.latest(query.initial())
     del query.cluster.logs["t", 1]  # type: ignore[arg-type]
@@ -179,7 +179,7 @@ def test_a_partition_that_is_gone_is_loss():
         query.latest(start)
 
 
-def test_a_topic_deleted_while_the_query_runs_is_loss_or_the_others_go_on(caplog):
+def test_a_topic_deleted_during_the_query_is_data_loss_or_skipped(caplog):
     for strict in ("true", "false"):
         query = Query({("t", 0): (0, 5), ("u", 0): (0, 5)}, subscribe="t,u", failOnDataLoss=strict)
         start = query.latest(query.initial())
@@ -202,7 +202,7 @@ def test_a_topic_deleted_while_the_query_runs_is_loss_or_the_others_go_on(caplog
 @pytest.mark.parametrize("selection", [{"subscribe": "t,u"}, {"subscribePattern": "t|u"}])
 @pytest.mark.parametrize("strict", ["true", "false"])
 @pytest.mark.parametrize("frozen", [False, True])
-def test_a_topic_that_may_no_longer_be_seen_stays_in_the_checkpoint(selection, strict, frozen):
+def test_a_topic_that_becomes_invisible_stays_in_the_checkpoint(selection, strict, frozen):
     query = Query({("t", 0): (0, 5), ("u", 0): (0, 5)}, failOnDataLoss=strict, **selection)
     start = query.latest(query.initial())
     query.cluster.forbidden.add("u")
@@ -221,13 +221,13 @@ def test_a_progress_report_does_not_hide_a_topic_from_the_next_batch():
         query.planner.latest(start, None, everything=True)
 
 
-def test_a_new_query_over_a_missing_topic_is_refused():
+def test_a_new_query_for_a_missing_topic_is_rejected():
     query = Query({("t", 0): (0, 5)}, subscribe="t,u", failOnDataLoss="false")
     with pytest.raises(MissingTopicError, match="Kafka has no topic 'u'"):
         query.initial()
 
 
-def test_a_stream_that_begins_behind_the_end_is_loss_or_begins_at_the_end(caplog):
+def test_a_start_after_the_end_is_data_loss_or_starts_at_the_end(caplog):
     given = {"startingOffsets": '{"t":{"0":50}}'}
     with pytest.raises(DataLossError, match=r"begins t-0 at 50, but its log holds \[0, 10\)"):
         Query({("t", 0): (0, 10)}, **given).initial()
@@ -243,7 +243,7 @@ def test_a_warning_is_logged_once(caplog):
     assert len([record for record in caplog.records if "t-1 no longer exists" in record.message]) == 1
 
 
-def test_a_topic_made_again_is_loss_or_goes_on():
+def test_a_recreated_topic_is_data_loss_or_the_query_continues():
     logs = {("t", 0): (0, 50)}
     query = Query(logs, startingOffsets="earliest")
     start = query.latest(query.initial())
@@ -258,7 +258,7 @@ def test_a_topic_made_again_is_loss_or_goes_on():
     assert lenient.ranges(end, lenient.latest(end)) == [OffsetRange("t", 0, 3, 5)]
 
 
-def test_available_now_ends_at_what_was_there():
+def test_available_now_ends_at_the_records_available_at_the_start():
     query = Query({("t", 0): (0, 95)}, startingOffsets="earliest", maxOffsetsPerTrigger="50")
     query.planner.freeze()
     start, ends = query.initial(), []
@@ -273,7 +273,7 @@ def test_available_now_ends_at_what_was_there():
     assert ends == [{("t", 0): 50}, {("t", 0): 95}]
 
 
-def test_available_now_from_latest_reads_nothing_that_came_after():
+def test_available_now_from_latest_reads_no_later_records():
     query = Query({("t", 0): (0, 10)})
     query.planner.freeze()
     query.produce(0, 5)
@@ -284,14 +284,14 @@ def test_available_now_from_latest_reads_nothing_that_came_after():
     assert query.latest(end) == end
 
 
-def test_available_now_does_not_wait_for_enough_records():
+def test_available_now_does_not_wait_for_the_minimum_of_records():
     query = Query({("t", 0): (0, 10)}, startingOffsets="earliest", minOffsetsPerTrigger="100")
     query.planner.freeze()
     start = query.latest({"t": {"0": 4}})
     assert start == {"t": {"0": 10}}
 
 
-def test_an_idle_query_asks_the_cluster_ten_times_a_second_at_most():
+def test_an_idle_query_queries_the_cluster_ten_times_per_second_at_most():
     query = Query({("t", 0): (0, 10)})
     asked = query.cluster.asked
     for _ in range(100):
@@ -302,7 +302,7 @@ def test_an_idle_query_asks_the_cluster_ten_times_a_second_at_most():
 
 
 @pytest.mark.parametrize(("seconds", "again"), [(0.0, False), (OFFSETS_FRESH_S / 2, False), (OFFSETS_FRESH_S, True)])
-def test_the_ends_are_asked_for_again_when_they_are_no_longer_fresh(seconds, again):
+def test_the_ends_are_requested_again_when_they_are_too_old(seconds, again):
     query = Query({("t", 0): (0, 10)})
     query.now = 0.0
     query.planner.latest({"t": {"0": 10}}, None, everything=True)
@@ -311,7 +311,7 @@ def test_the_ends_are_asked_for_again_when_they_are_no_longer_fresh(seconds, aga
     assert query.planner.latest({"t": {"0": 10}}, None, everything=True) == {"t": {"0": 15 if again else 10}}
 
 
-def test_an_error_of_the_progress_report_is_logged_only(caplog):
+def test_an_error_of_the_progress_report_is_only_logged(caplog):
     query = Query({})
     assert query.planner.newest() == {}
     assert "could not look up" in caplog.text
@@ -326,7 +326,7 @@ def sized(query):
     return query.planner.newest()
 
 
-def test_a_report_has_the_sizes_of_logs_where_they_are_asked_for_once_a_minute():
+def test_a_report_contains_log_sizes_requested_once_a_minute():
     query = Query({("t", 0): (0, 10), ("t", 1): (0, 5)}, reportLogBytes="true")
     query.cluster.bytes = {TopicPartition("t", 0): 4_000}
     assert sized(query) == {"t": {"0": 10, "1": 5}, "log bytes of t": {"0": 4_000}}
@@ -337,7 +337,7 @@ def test_a_report_has_the_sizes_of_logs_where_they_are_asked_for_once_a_minute()
     assert sized(query)["log bytes of t"] == {"0": 5_000}
 
 
-def test_sizes_of_logs_that_cannot_be_had_are_left_out():
+def test_unknown_log_sizes_are_omitted():
     def refuse(partitions):
         raise TopicAuthorizationFailedError("no")
 
@@ -347,7 +347,7 @@ def test_sizes_of_logs_that_cannot_be_had_are_left_out():
     assert sized(query) == {"t": {"0": 10}}
 
 
-def test_sizes_of_logs_are_left_out_where_they_are_not_asked_for():
+def test_log_sizes_are_omitted_by_default():
     query = Query({("t", 0): (0, 10)})
     query.cluster.bytes = {TopicPartition("t", 0): 4_000}
     assert sized(query) == {"t": {"0": 10}}
@@ -364,7 +364,7 @@ def test_records_deleted_before_they_were_read_are_counted_in_the_report():
     assert query.planner.newest() == {"t": {"0": 40}, "lost records of t": {"0": 18}}
 
 
-def test_a_topic_that_was_made_again_is_noticed_though_its_log_is_longer():
+def test_a_recreated_topic_is_noticed_even_if_its_log_is_longer():
     query = Query({("t", 0): (0, 50)}, startingOffsets="earliest")
     query.cluster.ids["t"] = "old"
     done = query.latest(query.initial())
@@ -376,7 +376,7 @@ def test_a_topic_that_was_made_again_is_noticed_though_its_log_is_longer():
 
 
 @pytest.mark.parametrize("records", [30, 50, 80])
-def test_a_topic_that_was_made_again_is_read_from_its_beginning_where_loss_is_allowed(records):
+def test_a_recreated_topic_is_read_from_its_beginning_if_loss_is_allowed(records):
     options = {"startingOffsets": "earliest", "failOnDataLoss": "false", "subscribe": "t,u"}
     query = Query({("t", 0): (0, 50), ("u", 0): (0, 5)}, **options)
     query.cluster.ids |= {"t": "old", "u": "same"}
@@ -392,7 +392,7 @@ def test_a_topic_that_was_made_again_is_read_from_its_beginning_where_loss_is_al
     assert query.ranges(end, query.latest(end)) == [OffsetRange("t", 0, records, records + 1, topic_id="new")]
 
 
-def test_limits_hold_for_a_topic_that_was_made_again():
+def test_limits_apply_to_a_recreated_topic():
     query = Query({("t", 0): (0, 50)}, startingOffsets="earliest", failOnDataLoss="false", maxOffsetsPerTrigger="20")
     query.cluster.ids["t"] = "old"
     done = query.latest(query.initial(), None, everything=True)
@@ -403,7 +403,7 @@ def test_limits_hold_for_a_topic_that_was_made_again():
     assert query.ranges(first, second) == [OffsetRange("t", 0, 20, 40, topic_id="new")]
 
 
-def test_a_checkpoint_without_ids_goes_on_and_gets_them():
+def test_a_query_adds_ids_to_a_checkpoint_without_them():
     query = Query({("t", 0): (0, 50)}, startingOffsets="earliest")
     query.cluster.ids["t"] = "one"
     assert query.latest({"t": {"0": 50}}) == {"t": {"0": 50}}
@@ -415,7 +415,7 @@ def test_a_checkpoint_without_ids_goes_on_and_gets_them():
     assert query.latest(end) == {"t": {"0": 52}}
 
 
-def test_sizes_of_logs_keep_large_records_apart_and_are_asked_for_once_a_minute():
+def test_log_sizes_keep_large_records_in_separate_tasks():
     query = Query({("t", number): (0, 80) for number in range(4)}, startingOffsets="earliest")
     start = query.initial()
     end = query.latest(start)
@@ -426,7 +426,7 @@ def test_sizes_of_logs_keep_large_records_apart_and_are_asked_for_once_a_minute(
     assert query.planner.tasks(start, end) == [(each,) for each in query.ranges(start, end)]
 
 
-def test_sizes_of_logs_are_asked_for_once_a_minute_though_each_batch_has_other_partitions():
+def test_log_sizes_are_requested_once_a_minute_for_changing_partitions():
     query = Query({("t", number): (0, 80) for number in range(6)}, startingOffsets="earliest")
     start = query.latest(query.initial())
     asked: list[int] = []
@@ -441,7 +441,7 @@ def test_sizes_of_logs_are_asked_for_once_a_minute_though_each_batch_has_other_p
     assert asked == [6]
 
 
-def test_a_partition_that_is_new_within_that_minute_is_not_taken_for_one_of_small_records():
+def test_a_partition_of_unknown_size_is_not_assumed_to_have_small_records():
     query = Query({("t", number): (0, 80) for number in range(2)}, startingOffsets="earliest")
     query.cluster.bytes = dict.fromkeys(query.cluster.logs, 80 * 5_000_000)
     start = query.initial()
@@ -456,14 +456,14 @@ def test_a_partition_that_is_new_within_that_minute_is_not_taken_for_one_of_smal
     assert len(query.ranges(first, second)) == 2
 
 
-def test_sizes_of_logs_are_not_asked_for_where_no_ranges_could_share_a_task():
+def test_log_sizes_are_not_requested_if_no_ranges_could_share_a_task():
     query = Query({("t", 0): (0, 80), ("t", 1): (0, 1_000_000)}, startingOffsets="earliest")
     query.cluster.log_bytes = None  # type: ignore[assignment,method-assign]  # nobody may call it
     start = query.initial()
     assert len(query.planner.tasks(start, query.latest(start))) == 2
 
 
-def test_a_progress_report_that_a_new_leader_has_told_too_little_is_not_data_loss():
+def test_older_offsets_of_a_new_leader_in_a_report_are_not_data_loss():
     query = Query({("t", 0): (0, 100), ("t", 1): (0, 5)}, startingOffsets="earliest")
     start = query.latest(query.initial())
     ends = dict(query.cluster.logs)

@@ -13,7 +13,7 @@ def test_items_arrive_in_order():
     assert list(prefetched(lambda: iter(range(1_000)), 2)) == list(range(1_000))
 
 
-def test_nothing_is_made_further_ahead_than_asked_for():
+def test_items_are_produced_only_up_to_the_depth_ahead():
     made = threading.Semaphore(0)
     closed = []
 
@@ -34,7 +34,7 @@ def test_nothing_is_made_further_ahead_than_asked_for():
     assert closed == [True]
 
 
-def test_an_error_arrives_after_what_came_before_it():
+def test_an_error_arrives_after_the_items_before_it():
     def make() -> Iterator[int]:
         yield 1
         raise ZeroDivisionError("boom")
@@ -61,7 +61,7 @@ def test_the_thread_ends_with_the_iterator():
     assert not maker.is_alive()
 
 
-def test_putting_ends_when_nobody_takes_any_more():
+def test_put_returns_false_when_the_channel_is_abandoned():
     channel: Channel[int] = Channel(1)
     assert channel.put(1)
     answers = []
@@ -84,6 +84,6 @@ def test_putting_ends_when_nobody_takes_any_more():
         ([300, 10, 300, 10, 20, 80], [[300], [10], [300], [10, 20, 80]]),
     ],
 )
-def test_small_batches_are_coalesced_and_large_ones_stand_alone(sizes, lists):
+def test_small_batches_are_merged_and_large_ones_stay_separate(sizes, lists):
     batches = [pa.record_batch({"value": pa.array([0] * size, pa.int8())}) for size in sizes]
     assert [[batch.nbytes for batch in each] for each in coalesced(iter(batches), 100)] == lists

@@ -50,7 +50,7 @@ def planned(reads: FakeReadTask, columns=("value",), clock=lambda: 0.0, **option
     return PlannedRows(parse_read({**BASE, **options}, streaming=True), columns, frozenset(), clock, reads)
 
 
-def test_a_plan_is_read_when_it_is_asked_for_where_no_thread_can_begin(monkeypatch):
+def test_a_plan_is_read_on_request_if_no_thread_can_start(monkeypatch):
     def refuse(self):
         raise RuntimeError("can't start new thread")
 
@@ -75,23 +75,23 @@ def test_a_small_plan_of_one_task_is_read():
         [(OffsetRange("t", 0, 0, MOST_OFFSETS), OffsetRange("t", 1, 0, 1))],
     ],
 )
-def test_a_plan_of_several_tasks_of_none_or_of_many_offsets_is_for_tasks(tasks):
+def test_a_plan_of_several_or_no_tasks_or_many_offsets_is_left_to_tasks(tasks):
     reads = FakeReadTask(values(b"a"))
     assert planned(reads).of(tasks) is None
     assert reads.asked == []
 
 
-def test_headers_are_for_tasks():
+def test_reads_with_headers_are_left_to_tasks():
     reads = FakeReadTask(values(b"a"))
     assert planned(reads, columns=("value", "headers")).of([SMALL]) is None
     assert reads.asked == []
 
 
-def test_a_plan_without_records_is_for_a_task():
+def test_a_plan_without_records_is_left_to_a_task():
     assert planned(FakeReadTask()).of([SMALL]) is None
 
 
-def test_large_records_are_for_tasks_and_are_not_tried_again():
+def test_large_records_are_left_to_tasks_and_not_retried():
     reads = FakeReadTask(values(b"a" * MOST_BYTES), values(b"b"))
     found = planned(reads)
     assert found.of([SMALL]) is None
@@ -115,13 +115,13 @@ def test_after_a_failure_tasks_read_for_a_while():
     assert found.of([SMALL]) == [values(b"a")]
 
 
-def test_the_planner_is_less_patient_than_a_task():
+def test_the_planner_waits_less_than_a_task():
     reads = FakeReadTask(values(b"a"))
     planned(reads, **{"kafkaconsumer.polltimeoutms": "8000"}).of([SMALL])
     assert reads.patience_ms == 2_000
 
 
-def test_what_was_begun_is_not_read_again_and_another_plan_is():
+def test_a_prefetched_plan_is_not_read_again_but_another_one_is():
     reads = FakeReadTask(values(b"a"))
     found = planned(reads)
     found.begin([SMALL])
@@ -140,7 +140,7 @@ def test_what_was_begun_is_not_read_again_and_another_plan_is():
     assert by_ranges.of([SMALL]) == [values(b"5"), values(b"0")]
 
 
-def test_an_interrupt_of_what_was_begun_reaches_who_waits_for_it():
+def test_an_interrupt_of_the_prefetch_reaches_the_waiter():
     reads = FakeReadTask(KeyboardInterrupt())
     found = planned(reads)
     found.begin([SMALL])
@@ -174,14 +174,14 @@ def what_spark_gets(reader: KafkaStreamReader) -> tuple[list, list[pa.RecordBatc
         return tasks, list(stream)
 
 
-def test_spark_takes_the_rows_with_the_plan_and_can_still_run_its_task():
+def test_spark_accepts_rows_with_the_plan_and_can_still_run_its_task():
     reader = reader_with([SMALL], FakeReadTask(values(b"a", b"b")))
     assert what_spark_gets(reader) == ([SMALL], [values(b"a", b"b")])
     reader = reader_with([SMALL, SMALL], FakeReadTask())
     assert what_spark_gets(reader) == ([SMALL, SMALL], None)
 
 
-def test_a_reader_is_what_spark_wraps_others_in_only_while_it_has_rows():
+def test_a_reader_has_sparks_wrapper_class_only_while_it_has_rows():
     reader = reader_with([SMALL], FakeReadTask(values(b"a")))
     assert SPARKS_READER is not None
     assert not isinstance(reader, SPARKS_READER)

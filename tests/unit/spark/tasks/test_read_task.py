@@ -140,14 +140,14 @@ def test_exactly_the_ranges_are_read():
     }
 
 
-def test_a_partition_that_is_finished_is_not_fetched_further():
+def test_a_finished_partition_is_not_fetched_further():
     consumer = ListConsumer({T0: [(0, 10), (10, 10), (20, 10)], T1: [(0, 1)]})
     fetched(consumer, OffsetRange("t", 0, 0, 30), OffsetRange("t", 1, 0, 1))
     assert consumer.paused == {T1}
     assert consumer.polls == 3
 
 
-def test_gaps_and_markers_at_the_end_do_not_hold_the_task_up():
+def test_gaps_and_markers_at_the_end_do_not_delay_the_task():
     consumer = ListConsumer({T0: [(0, 3), (9, 2), (11, 0)]})
     assert fetched(consumer, OffsetRange("t", 0, 0, 12)) == {0: [0, 1, 2, 9, 10]}
 
@@ -157,7 +157,7 @@ def test_a_range_that_ends_in_a_gap_ends():
     assert fetched(consumer, OffsetRange("t", 0, 1, 6)) == {0: [1, 2]}
 
 
-def test_records_deleted_before_they_were_read_are_loss():
+def test_records_deleted_before_they_were_read_are_data_loss():
     consumer = ListConsumer({T0: [(5, 5)]}, begins={T0: 5})
     with pytest.raises(DataLossError, match="t-0 was to be read from offset 2, but its log begins at 5"):
         fetched(consumer, OffsetRange("t", 0, 2, 8))
@@ -165,7 +165,7 @@ def test_records_deleted_before_they_were_read_are_loss():
     assert fetched(consumer, OffsetRange("t", 0, 0, 4), failOnDataLoss="false") == {}
 
 
-def test_a_log_that_became_shorter_is_loss():
+def test_a_shortened_log_is_data_loss():
     consumer = ListConsumer({T0: [(0, 5)]})
     with pytest.raises(DataLossError, match="t-0 was to be read from offset 5, up to 9, but its log ends at 5"):
         fetched(consumer, OffsetRange("t", 0, 0, 9))
@@ -173,14 +173,14 @@ def test_a_log_that_became_shorter_is_loss():
     assert fetched(consumer, OffsetRange("t", 0, 7, 9), failOnDataLoss="false") == {}
 
 
-def test_a_log_that_became_shorter_is_passed_over_however_short_the_time_for_an_answer_is():
+def test_a_shortened_log_is_skipped_however_short_the_timeout_is():
     consumer = ListConsumer({T0: [(0, 5)], T1: [(0, 5)]})
     ranges = OffsetRange("t", 0, 0, 9), OffsetRange("t", 1, 0, 9)
     given = {"failOnDataLoss": "false", "kafkaConsumer.pollTimeoutMs": "512"}
     assert fetched(consumer, *ranges, **given) == {0: [0, 1, 2, 3, 4], 1: [0, 1, 2, 3, 4]}
 
 
-def test_a_topic_that_is_gone_is_loss_and_the_others_are_read(caplog):
+def test_a_missing_topic_is_data_loss_and_the_others_are_read(caplog):
     consumer = ListConsumer({T0: [(0, 5)], T1: [(0, 5)]})
     consumer.gone = {T1}
     ranges = OffsetRange("t", 0, 0, 5), OffsetRange("t", 1, 0, 5)
@@ -190,7 +190,7 @@ def test_a_topic_that_is_gone_is_loss_and_the_others_are_read(caplog):
     assert "t-1 was to be read from offset 0, but it no longer exists; continuing" in caplog.text
 
 
-def test_records_that_came_in_the_place_of_those_of_the_plan_are_loss():
+def test_replaced_records_are_data_loss():
     consumer = ListConsumer({T0: [(0, 5), (5, 5), (10, 5)], T1: [(0, 5)]})
     consumer.epochs = {0: 3, 5: 6, 10: 6}
     ranges = OffsetRange("t", 0, 2, 12, leader_epoch=5), OffsetRange("t", 1, 0, 5, leader_epoch=3)
@@ -202,14 +202,14 @@ def test_records_that_came_in_the_place_of_those_of_the_plan_are_loss():
     assert allowed == {0: [2, 3, 4], 1: [0, 1, 2, 3, 4]}, "the next micro-batch begins where the log was truncated"
 
 
-def test_records_behind_the_range_and_of_the_plans_own_epoch_are_no_loss():
+def test_records_after_the_range_or_of_the_planned_epoch_are_not_data_loss():
     consumer = ListConsumer({T0: [(0, 5), (5, 5), (10, 5)]})
     consumer.epochs = {0: 3, 5: 5, 10: 6}
     assert fetched(consumer, OffsetRange("t", 0, 0, 10, leader_epoch=5)) == {0: list(range(10))}
     assert fetched(consumer, OffsetRange("t", 0, 0, 12)) == {0: list(range(12))}  # planned without an epoch
 
 
-def test_a_log_that_is_cut_back_while_it_is_read_is_loss():
+def test_a_log_truncated_during_the_read_is_data_loss():
     consumer = ListConsumer({T0: [(0, 5), (5, 5)], T1: [(0, 5), (5, 5), (10, 5)]})
     ranges = OffsetRange("t", 0, 0, 10), OffsetRange("t", 1, 0, 15)
     consumer.truncations = {2: T0}
@@ -224,7 +224,7 @@ def test_a_log_that_is_cut_back_while_it_is_read_is_loss():
     assert fetched(consumer, *ranges) == {0: list(range(10)), 1: list(range(15))}
 
 
-def test_waiting_for_records_ends_with_an_error_that_says_where():
+def test_waiting_for_records_ends_with_an_error_that_names_the_place():
     consumer = ListConsumer({T0: [(0, 5)]}, ends={T0: 20})
     with pytest.raises(
         KafkaTimeoutError,
@@ -236,7 +236,7 @@ def test_waiting_for_records_ends_with_an_error_that_says_where():
 
 
 @pytest.mark.once
-def test_an_answer_that_takes_long_is_waited_for():
+def test_a_slow_response_is_waited_for():
     with EmbeddedBroker() as broker:
         with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
             for _ in range(10):
@@ -247,7 +247,7 @@ def test_an_answer_that_takes_long_is_waited_for():
         assert sum(batch.num_rows for batch in batches) == 10
 
 
-def test_a_partition_that_waits_is_left_alone_and_one_that_was_out_of_range_is_asked_for_again():
+def test_only_a_partition_out_of_range_is_sought_again():
     consumer = ListConsumer({T0: [(0, 5)], T1: [(0, 5)]}, ends={T0: 20})
     begun = range_fetch(consumer, OffsetRange("t", 0, 0, 9), OffsetRange("t", 1, 0, 9), failOnDataLoss="false")
     sought: list[TopicPartition] = []
@@ -260,7 +260,7 @@ def test_a_partition_that_waits_is_left_alone_and_one_that_was_out_of_range_is_a
     assert sought == [T1]
 
 
-def test_a_task_that_walks_over_what_no_row_comes_of_is_not_taken_for_stuck():
+def test_a_task_that_passes_markers_and_gaps_is_not_considered_stuck():
     markers = [(offset, 0) for offset in range(1_000)]
     consumer = ListConsumer({T0: [*markers, (1_000, 5)]})
     assert fetched(consumer, OffsetRange("t", 0, 0, 1_005), **{"kafkaConsumer.pollTimeoutMs": "5000"}) == {
@@ -269,7 +269,7 @@ def test_a_task_that_walks_over_what_no_row_comes_of_is_not_taken_for_stuck():
     assert consumer.now > 1_090
 
 
-def test_the_time_of_a_wait_counts_from_the_last_offset_that_was_passed():
+def test_the_timeout_counts_from_the_last_passed_offset():
     markers = [(offset, 0) for offset in range(100)]
     consumer = ListConsumer({T0: markers}, ends={T0: 200})
     with pytest.raises(
@@ -280,7 +280,7 @@ def test_the_time_of_a_wait_counts_from_the_last_offset_that_was_passed():
     assert 5 <= consumer.now - 1_000 - walked_s < 5 + _CHECK_AFTER_S + 1
 
 
-def test_all_partitions_that_a_broker_called_out_of_range_wrongly_are_asked_for_again():
+def test_partitions_wrongly_reported_out_of_range_are_fetched_again():
     consumer = ListConsumer({T0: [(0, 5)], T1: [(0, 5)]})
     poll, seek, sought = consumer.poll_columns, consumer.seek, []
 

@@ -37,7 +37,7 @@ def times_in(batch: pa.RecordBatch) -> list[datetime.datetime | None]:
     return found
 
 
-def test_a_time_in_nanoseconds_ends_the_read_and_is_named() -> None:
+def test_a_timestamp_in_nanoseconds_ends_the_read_with_its_record() -> None:
     with pytest.raises(RecordTimeError) as caught:
         RecordTimes().to_arrow(columns_of(MS, MS * 1_000_000), NAMES)
     assert str(caught.value) == (
@@ -47,7 +47,7 @@ def test_a_time_in_nanoseconds_ends_the_read_and_is_named() -> None:
     )
 
 
-def test_as_null_it_is_warned_of_once_for_each_partition(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_timestamp_read_as_null_causes_one_warning_per_partition(caplog: pytest.LogCaptureFixture) -> None:
     times = RecordTimes(as_null=True)
     for _ in range(2):
         batch = times.to_arrow(columns_of(MS, MS * 1_000_000, MS * 1_000_000 + 1, -1), NAMES)
@@ -60,7 +60,7 @@ def test_as_null_it_is_warned_of_once_for_each_partition(caplog: pytest.LogCaptu
     assert times_in(times.to_arrow(columns_of(MS * 1_000_000), ["timestamp"])) == [None]
 
 
-def test_a_time_may_be_so_far_ahead_of_now() -> None:
+def test_a_timestamp_may_be_ahead_of_now_up_to_the_limit() -> None:
     times = RecordTimes(max_ahead_ms=60_000, now_ms=lambda: MS)
     assert times.to_arrow(columns_of(MS + 60_000, 0, -1), NAMES).num_rows == 3
     with pytest.raises(RecordTimeError, match=r"offset 8 has .* 1795000060001 \(2026-11-18T11:07:40Z\), more than max"):
@@ -71,7 +71,7 @@ def test_a_time_may_be_so_far_ahead_of_now() -> None:
         times.to_arrow(columns_of(MS * 1_000), NAMES)
 
 
-def test_times_that_are_not_read_are_not_looked_at() -> None:
+def test_timestamps_that_are_not_read_are_not_checked() -> None:
     assert RecordTimes().to_arrow(columns_of(MS * 1_000_000), ["value"]).num_rows == 1
 
 
@@ -80,7 +80,7 @@ def read_options(servers: str, **options: str) -> Any:
     return parse_read({name.lower(): text for name, text in given.items()}, streaming=True)
 
 
-def test_every_way_of_reading_looks_at_times() -> None:
+def test_every_kind_of_read_checks_timestamps() -> None:
     with EmbeddedBroker(topic_defaults={"retention.ms": "-1"}) as broker:
         servers = broker.bootstrap_servers
         config = {"message.timestamp.after.max.ms": str(2**63 - 1)}

@@ -53,7 +53,7 @@ def test_a_row_before_1970_is_named() -> None:
     )
 
 
-def test_the_latest_row_is_named_where_a_broker_refuses_a_time() -> None:
+def test_the_latest_row_is_named_if_a_broker_rejects_a_timestamp() -> None:
     times, _ = looking()
     assert times.refusal() == ""
     for each in (table(NOW_MS), table(5, NOW_MS + 3_600_001, None), table(NOW_MS)):
@@ -62,7 +62,7 @@ def test_the_latest_row_is_named_where_a_broker_refuses_a_time() -> None:
 
 
 @pytest.mark.parametrize(("kept_ms", "warned"), [(7 * DAY_MS, True), (31 * DAY_MS, False), (None, False)])
-def test_times_older_than_a_topic_keeps_records_are_warned_of_once(
+def test_timestamps_older_than_the_retention_cause_one_warning(
     kept_ms: int | None, warned: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     times, asked = looking(kept_ms)
@@ -80,7 +80,7 @@ def write(broker: EmbeddedBroker, *times_ms: int | None) -> int:
     return write_task(parse_write(options), ("value", "timestamp"), iter(table(*times_ms).to_batches()))
 
 
-def test_what_a_write_says_of_times(caplog: pytest.LogCaptureFixture) -> None:
+def test_reports_of_a_write_about_timestamps(caplog: pytest.LogCaptureFixture) -> None:
     now_ms = int(datetime.datetime.now(datetime.UTC).timestamp() * 1_000)
     with EmbeddedBroker() as broker:
         with pytest.raises(DeliveryError, match="row 1 of the task has 1960-01-01T00:00:00Z in the column 'timestamp'"):
@@ -103,14 +103,14 @@ def test_what_a_write_says_of_times(caplog: pytest.LogCaptureFixture) -> None:
         ({"cleanup.policy": "compact,delete"}, 604_800_000),
     ],
 )
-def test_how_long_a_topic_keeps_records(configs: dict[str, Any], kept: int | None) -> None:
+def test_the_retention_of_a_topic(configs: dict[str, Any], kept: int | None) -> None:
     with EmbeddedBroker() as broker:
         with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
             admin.create_topics([NewTopic("t", 1, 1, topic_configs=configs)])
         assert retention_ms((("bootstrap_servers", broker.bootstrap_servers),), "t") == kept
 
 
-def test_what_is_not_known_of_a_topic_is_no_error() -> None:
+def test_unknown_retention_is_not_an_error() -> None:
     with EmbeddedBroker() as broker:
         assert retention_ms((("bootstrap_servers", broker.bootstrap_servers),), "nowhere") is None
 

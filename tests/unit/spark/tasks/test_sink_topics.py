@@ -26,7 +26,7 @@ def configs_of(broker: EmbeddedBroker) -> Configs:
     return (("bootstrap_servers", broker.bootstrap_servers),)
 
 
-def test_a_topic_that_nobody_makes_is_told_at_once_and_one_that_is_made_meanwhile_is_found() -> None:
+def test_a_missing_topic_is_reported_unless_it_is_created_meanwhile() -> None:
     pauses: list[float] = []
     with EmbeddedBroker(auto_create_topics=False) as broker:
         with pytest.raises(MissingTopicError, match=r"no topic 't', which the query writes to, .*: create it first"):
@@ -42,14 +42,14 @@ def test_a_topic_that_nobody_makes_is_told_at_once_and_one_that_is_made_meanwhil
     check_topic(configs, "t")  # it is remembered: the broker is gone
 
 
-def test_a_topic_that_brokers_make_is_left_to_the_producer_unless_it_does_not_ask_for_that() -> None:
+def test_a_topic_that_brokers_create_is_left_to_the_producer() -> None:
     with EmbeddedBroker() as broker:
         check_topic(configs_of(broker), "t")
         with pytest.raises(MissingTopicError, match="no topic 't'"):
             check_topic((("allow_auto_create_topics", False), *configs_of(broker)), "t", lambda _: None)
 
 
-def test_it_is_left_to_the_producer_where_brokers_do_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_topic_is_left_to_the_producer_if_brokers_do_not_report_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise ClusterAuthorizationFailedError("no")
 

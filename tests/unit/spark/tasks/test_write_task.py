@@ -63,7 +63,7 @@ def test_all_rows_are_sent_in_order_and_flushed():
     assert producer.flushed == 1
 
 
-def test_what_is_sent_together_is_bounded():
+def test_the_size_of_tables_sent_together_is_limited():
     producer = RememberingProducer()
     values = [str(n) + "." * (TOGETHER_BYTES // 4) for n in range(10)]
     assert deliver(producer, "t", *(rows(value) for value in values)) == 10
@@ -71,7 +71,7 @@ def test_what_is_sent_together_is_bounded():
     assert [row["value"] for _, sent in producer.sent for row in sent] == values
 
 
-def test_rows_go_to_the_topics_of_their_column():
+def test_rows_are_sent_to_the_topic_in_their_column():
     producer = RememberingProducer()
     assert deliver(producer, None, rows("a", "b", "c", topics=["x", "y", "x"]), rows("d", topics=["y"])) == 4
     assert producer.sent == [
@@ -80,7 +80,7 @@ def test_rows_go_to_the_topics_of_their_column():
     ]
 
 
-def test_rows_for_many_topics_are_put_in_order_once(monkeypatch):
+def test_rows_for_many_topics_are_sorted_once(monkeypatch):
     topics = [f"t{n % 1_000}" for n in range(10_000)]
     table = pa.Table.from_batches([rows(*map(str, range(10_000)), topics=topics)] * 2)
 
@@ -95,7 +95,7 @@ def test_rows_for_many_topics_are_put_in_order_once(monkeypatch):
     assert len(pieces) == 1, "the pieces share one copy of the rows"
 
 
-def test_a_row_without_a_topic_is_refused():
+def test_a_row_without_a_topic_is_rejected():
     with pytest.raises(DeliveryError, match="1 rows have no topic"):
         list(split_by_topic(pa.Table.from_batches([rows("a", "b", topics=["x", None])]), None))
 

@@ -88,11 +88,11 @@ def test_a_null_struct_is_not_a_struct_of_nulls() -> None:
 
 
 @pytest.mark.parametrize("name", ["a:b", "a:int", "a b,c", "x>", "map<a", "`q`", "", "a:b c,d"])
-def test_names_of_fields_are_not_quoted_in_the_name_of_a_type(name: str) -> None:
+def test_field_names_are_not_quoted_in_type_names(name: str) -> None:
     assert values(f"struct<{name}:int,other:array<string>>", {name: 7, "other": ["x"]}) == [{name: 7, "other": ["x"]}]
 
 
-def test_a_name_that_looks_like_two_fields_is_refused_and_not_lost() -> None:
+def test_an_ambiguous_field_name_is_rejected() -> None:
     with pytest.raises(RowEncodingError, match="a row cannot be converted from Spark"):
         values("struct<a:int,b:string>", {"a:int,b": "x"})
 
@@ -105,12 +105,12 @@ def test_a_type_that_cannot_be_read_back_is_named(type_name: str) -> None:
         values(type_name, None)
 
 
-def test_a_map_with_keys_of_another_type_is_named_exactly() -> None:
+def test_a_map_with_unsupported_keys_is_named() -> None:
     with pytest.raises(RowEncodingError, match=r"the type map<date,array<int>> cannot be converted"):
         values("struct<m:map<date,array<int>>,n:int>", None)
 
 
-def test_a_null_field_whose_name_looks_like_two_is_refused() -> None:
+def test_a_null_field_with_an_ambiguous_name_is_rejected() -> None:
     with pytest.raises(RowEncodingError, match=r"a row cannot be converted from Spark.*a:int,b"):
         values("struct<a:int,b:string>", {"a:int,b": None})
 
@@ -120,7 +120,7 @@ def test_a_key_that_does_not_fit_its_type_is_an_error_of_the_row() -> None:
         values("map<int,string>", {"seven": "x"})
 
 
-def test_two_fields_of_one_name_are_named() -> None:
+def test_duplicate_field_names_are_reported() -> None:
     with pytest.raises(RowEncodingError, match=r"the type .*struct<a:int,a:int>.* cannot be converted.*: "):
         values("struct<a:int,a:int>", None)
 
@@ -128,7 +128,7 @@ def test_two_fields_of_one_name_are_named() -> None:
 @pytest.mark.parametrize(
     ("type_name", "text"), [("timestamp", "-0006-12-31T23:06:32.000000Z"), ("date", "+10000-01-01")]
 )
-def test_a_time_outside_of_the_years_1_to_9999_is_refused(type_name: str, text: str) -> None:
+def test_a_time_outside_the_years_1_to_9999_is_rejected(type_name: str, text: str) -> None:
     with pytest.raises(RowEncodingError, match=r"a row cannot be converted from Spark: value: expected a"):
         values(type_name, text)
 

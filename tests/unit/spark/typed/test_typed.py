@@ -52,7 +52,7 @@ def test_a_frame_has_the_columns_of_the_subject_s_latest_schema(kafka: BrokerWit
     ]
 
 
-def test_a_frame_keeps_its_columns_while_newer_schemas_come_in(kafka: BrokerWithRegistry) -> None:
+def test_a_frame_keeps_its_columns_when_newer_schemas_appear(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     kafka.send(topic, ORDER, {"id": "a", "amount": 1})
     frame = LoadedFrame(**kafka.options(topic))
@@ -61,7 +61,7 @@ def test_a_frame_keeps_its_columns_while_newer_schemas_come_in(kafka: BrokerWith
     assert [row["value"] for row in frame.rows()] == [{"id": "a", "amount": 1}, {"id": "b", "amount": 2}]
 
 
-def test_a_schema_that_does_not_resolve_is_a_bad_record_and_says_why(kafka: BrokerWithRegistry) -> None:
+def test_an_incompatible_schema_makes_a_bad_record_with_the_reason(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     kafka.send(topic, ORDER, {"id": "a", "amount": 1})
     frame = LoadedFrame(**kafka.options(topic))
@@ -107,7 +107,7 @@ def test_columns_have_spark_s_types(kafka: BrokerWithRegistry) -> None:
     assert second["inner"] is None
 
 
-def test_a_field_that_spark_cannot_have_is_refused_when_the_frame_is_made(kafka: BrokerWithRegistry) -> None:
+def test_an_unsupported_field_type_is_rejected_when_the_frame_is_created(kafka: BrokerWithRegistry) -> None:
     length = '{"type":"fixed","name":"L","size":12,"logicalType":"duration"}'
     duration = f'{{"type":"record","name":"D","fields":[{{"name":"d","type":{length}}}]}}'
     with pytest.raises(KafkaConfigurationError, match=r"Spark has no type for .* at d"):
@@ -117,7 +117,7 @@ def test_a_field_that_spark_cannot_have_is_refused_when_the_frame_is_made(kafka:
         LoadedFrame(**kafka.options("any", valueSchema=recursive))
 
 
-def test_a_wrong_subject_is_told_when_the_frame_is_made(kafka: BrokerWithRegistry) -> None:
+def test_a_wrong_subject_is_reported_when_the_frame_is_created(kafka: BrokerWithRegistry) -> None:
     with pytest.raises(SchemaRegistryError, match="no-such-subject"):
         LoadedFrame(**kafka.options("any", valueSubject="no-such-subject"))
     with pytest.raises(
@@ -164,7 +164,7 @@ def test_bad_records_are_null_on_request_with_a_warning(
     assert f"topic {topic}, partition 0, offset 1" in warned[0]
 
 
-def test_bad_records_stand_in_a_column_of_their_own_on_request(kafka: BrokerWithRegistry) -> None:
+def test_bad_records_go_to_an_error_column_on_request(kafka: BrokerWithRegistry) -> None:
     topic, number = bad_records(kafka)
     options = kafka.options(topic, valueErrors="column", columns="value,value_error")
     rows = LoadedFrame(**options).rows()
@@ -195,7 +195,7 @@ def test_ids_are_looked_up_in_the_context_of_the_subject(kafka: BrokerWithRegist
     assert [row["value"] for row in LoadedFrame(**kafka.options(topic, valueSubject=subject)).rows()] == [value]
 
 
-def test_a_time_that_spark_cannot_hold_is_a_bad_record(kafka: BrokerWithRegistry) -> None:
+def test_a_time_that_spark_cannot_represent_is_a_bad_record(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     long = '{"type":"long","logicalType":"timestamp-millis"}'
     schema = f'{{"type":"record","name":"T","fields":[{{"name":"at","type":{long}}}]}}'
@@ -218,7 +218,7 @@ def test_a_stream_reads_newer_schemas_with_the_one_it_was_planned_with(kafka: Br
     assert stream.run(**options) == []
 
 
-def test_a_stream_does_not_change_its_columns_unless_it_is_told_to(kafka: BrokerWithRegistry) -> None:
+def test_a_stream_changes_its_columns_only_on_request(kafka: BrokerWithRegistry) -> None:
     topic, stream = kafka.topic(), CheckpointedStream()
     kafka.send(topic, ORDER, {"id": "a", "amount": 1})
     options = kafka.options(topic)
@@ -236,7 +236,7 @@ def test_a_stream_does_not_change_its_columns_unless_it_is_told_to(kafka: Broker
     assert len(stream.run(**options)) == 1
 
 
-def test_a_registry_that_is_down_is_waited_for_and_known_ids_go_on(
+def test_known_ids_are_decoded_while_the_registry_is_down(
     kafka: BrokerWithRegistry, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     topic = kafka.topic()
@@ -267,7 +267,7 @@ def test_a_registry_that_is_down_is_waited_for_and_known_ids_go_on(
     assert any("the schema registry does not answer; retrying for" in each for each in caplog.messages)
 
 
-def test_a_registry_is_not_waited_for_longer_than_the_option_says() -> None:
+def test_waiting_for_a_registry_is_limited_by_the_option() -> None:
     now = [0.0]
 
     def ask() -> None:
@@ -327,7 +327,7 @@ VALUES = pa.table(
 )
 
 
-def test_a_struct_is_written_in_a_schema_that_is_made_of_it_and_registered(kafka: BrokerWithRegistry) -> None:
+def test_a_struct_is_written_with_a_derived_registered_schema(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     write(VALUES, **kafka.sink(topic))
     registered = kafka.registry.get_latest_version(f"{topic}-value")
@@ -374,7 +374,7 @@ def test_numbers_texts_and_json_are_written(kafka: BrokerWithRegistry) -> None:
         write(rows, **servers, topic=topic, keyFormat="int")
 
 
-def test_json_schema_values_have_what_the_schema_requires(kafka: BrokerWithRegistry) -> None:
+def test_json_schema_values_contain_the_required_fields(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     schema = '{"type":"object","properties":{"id":{"type":"string"},"amount":{"type":"integer"}},"required":["id"]}'
     options = {"kafka.bootstrap.servers": kafka.servers, "topic": topic, "valueFormat": "json-schema"}
@@ -394,7 +394,7 @@ def test_json_schema_values_have_what_the_schema_requires(kafka: BrokerWithRegis
     assert kafka.records(topic)[1][1] == b'{"id":"a","more":1}'
 
 
-def test_the_schema_of_a_write_is_found_once_and_travels_with_it(
+def test_the_schema_of_a_write_is_found_once_and_sent_to_tasks(
     kafka: BrokerWithRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     topic = kafka.topic()
@@ -406,7 +406,7 @@ def test_the_schema_of_a_write_is_found_once_and_travels_with_it(
     assert pickle.loads(cloudpickle.dumps(writer))._writer._schemas == pickle.loads(first)._writer._schemas
 
 
-def test_a_stream_s_writer_that_only_commits_asks_no_registry(kafka: BrokerWithRegistry) -> None:
+def test_a_stream_writer_that_only_commits_queries_no_registry(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     source = DefaultSource(lowered({**kafka.sink(topic), "checkpointLocation": "/tmp/unused"}))
     writer: Any = source.streamWriter(from_arrow_schema(VALUES.schema), False)
@@ -417,7 +417,7 @@ def test_a_stream_s_writer_that_only_commits_asks_no_registry(kafka: BrokerWithR
     assert [each.field for each in sent._writer._schemas] == ["value"]
 
 
-def test_schemas_that_are_referred_to_in_many_ways_are_read_at_once(kafka: BrokerWithRegistry) -> None:
+def test_shared_references_are_resolved_once(kafka: BrokerWithRegistry) -> None:
     """Two references a level are a million million ways through forty levels."""
     topic, levels = kafka.topic(), 40
     for level in range(levels):
@@ -435,7 +435,7 @@ def test_schemas_that_are_referred_to_in_many_ways_are_read_at_once(kafka: Broke
     assert [row["value"] for row in LoadedFrame(**kafka.options(topic)).rows()] == [{"id": 1, "r": {"x": 7}}]
 
 
-def test_a_process_that_forked_while_a_client_was_looked_for_makes_its_own(kafka: BrokerWithRegistry) -> None:
+def test_a_process_forked_during_a_client_lookup_creates_its_own(kafka: BrokerWithRegistry) -> None:
     conf = (("url", kafka.url),)
     client = registries.client_of(conf)
     with registries._CLIENTS._lock:
@@ -474,7 +474,7 @@ def test_a_process_that_forked_while_a_client_was_looked_for_makes_its_own(kafka
         ({"valueFormats": "avro"}, "did you mean 'valueFormat'"),
     ],
 )
-def test_options_that_cannot_be_are_refused_by_name(options: dict[str, str], text: str) -> None:
+def test_invalid_options_are_rejected_by_name(options: dict[str, str], text: str) -> None:
     with pytest.raises(KafkaConfigurationError) as raised:
         LoadedFrame(**{"kafka.bootstrap.servers": "h:1", "subscribe": "t", **options})
     assert text in str(raised.value)

@@ -67,7 +67,7 @@ def register(kafka: BrokerWithRegistry, topic: str, schema: str = ORDER) -> int:
     return kafka.registry.register_schema(f"{topic}-value", Schema(schema, "PROTOBUF"))
 
 
-def test_values_are_read_as_their_message_has_them(kafka: BrokerWithRegistry) -> None:
+def test_values_are_decoded_to_their_messages_fields(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     number = register(kafka, topic)
     value = {**ROW, "prices": {"a": 1.5}}
@@ -81,7 +81,7 @@ def test_values_are_read_as_their_message_has_them(kafka: BrokerWithRegistry) ->
     assert [row["value"] for row in frame.rows()] == [ROW, None]
 
 
-def test_bad_values_stand_in_their_column_and_newer_schemas_are_read(kafka: BrokerWithRegistry) -> None:
+def test_bad_values_go_to_the_error_column_and_newer_schemas_are_read(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     number = register(kafka, topic)
     frame = LoadedFrame(**options(kafka, topic, columns="value,value_error", valueErrors="column"))
@@ -100,7 +100,7 @@ def test_bad_values_stand_in_their_column_and_newer_schemas_are_read(kafka: Brok
         LoadedFrame(**options(kafka, topic)).rows()
 
 
-def test_a_message_is_found_by_its_name_in_the_schema_that_a_value_was_written_with(kafka: BrokerWithRegistry) -> None:
+def test_a_message_is_found_by_name_in_the_writers_schema(kafka: BrokerWithRegistry) -> None:
     """It was taken to be where it is in the reader's schema: values were bad, or read as another message."""
     topic = kafka.topic()
     number = register(kafka, topic)
@@ -150,7 +150,7 @@ def test_imports_come_from_the_registry(kafka: BrokerWithRegistry) -> None:
     assert [row["value"] for row in LoadedFrame(**options(kafka, topic)).rows()] == [{"line": {"sku": "a"}}]
 
 
-def test_rows_are_written_as_a_message_that_is_registered(kafka: BrokerWithRegistry) -> None:
+def test_rows_are_written_as_a_registered_message(kafka: BrokerWithRegistry) -> None:
     topic = kafka.topic()
     type_ = pa.struct([("id", pa.int64()), ("took", pa.duration("us")), ("kind", pa.string())])
     row = {"id": 7, "took": datetime.timedelta(seconds=1), "kind": "GIFT"}
@@ -165,7 +165,7 @@ def test_rows_are_written_as_a_message_that_is_registered(kafka: BrokerWithRegis
         write(pa.table({"value": pa.array([{**row, "kind": "NOTHING"}], type_)}), **sink)
 
 
-def test_without_a_registry_values_are_the_message_alone(kafka: BrokerWithRegistry, tmp_path: pathlib.Path) -> None:
+def test_values_are_bare_messages_without_a_registry(kafka: BrokerWithRegistry, tmp_path: pathlib.Path) -> None:
     topic = kafka.topic()
     file = Protobuf(ORDER, "Order").descriptor.file
     files = [descriptor_proto(each) for each in (*file.dependencies, file)]
@@ -192,13 +192,13 @@ def test_without_a_registry_values_are_the_message_alone(kafka: BrokerWithRegist
         ({"valueFormat": "protobuf", "valueSchema": ORDER, "valueMessage": "No"}, "has no message 'No'"),
     ],
 )
-def test_what_cannot_be_is_refused_by_name(more: dict[str, str], text: str) -> None:
+def test_invalid_options_are_rejected_by_name(more: dict[str, str], text: str) -> None:
     with pytest.raises(KafkaConfigurationError) as raised:
         LoadedFrame(**{"kafka.bootstrap.servers": "h:1", "subscribe": "t", **more})
     assert text in str(raised.value)
 
 
-def test_a_write_without_a_schema_is_refused() -> None:
+def test_a_write_without_a_schema_is_rejected() -> None:
     with pytest.raises(KafkaConfigurationError, match="protobuf needs valueSchema"):
         write(
             pa.table({"value": pa.array([{"id": 7}])}),
@@ -206,7 +206,7 @@ def test_a_write_without_a_schema_is_refused() -> None:
         )
 
 
-def test_functions_say_what_they_need() -> None:
+def test_functions_report_missing_arguments() -> None:
     with pytest.raises(KafkaConfigurationError, match="from_protobuf requires a schema, or registry and subject"):
         functions.from_protobuf("value")
     with pytest.raises(KafkaConfigurationError, match="to_protobuf requires a subject"):
