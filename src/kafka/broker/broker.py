@@ -105,7 +105,7 @@ class Broker:
 
     @property
     def groups(self) -> "GroupCoordinator":
-        """The groups; loaded by the first request that needs them, for a quick start."""
+        """The groups; loaded by the first request that needs them, to keep the startup fast."""
         if self._groups is None:
             from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
             from kafka.broker.groups.group_coordinator import GroupCoordinator

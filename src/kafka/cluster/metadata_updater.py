@@ -250,7 +250,7 @@ class MetadataUpdater:
     def take_in(self, answer: MetadataAnswer) -> None:
         """Make a broker's response the newest snapshot."""
         metadata = answer.metadata
-        for tp, (leader, epoch) in self._noted.items():  # possibly noted after the response was read
+        for tp, (leader, epoch) in self._noted.items():  # they may have been noted after the broker built the response
             same = metadata.topic_id(tp.topic) == self.metadata.topic_id(tp.topic)
             if same and metadata.broker_metadata(leader) is not None:
                 metadata = metadata.with_leader(tp, leader, epoch)

@@ -281,12 +281,12 @@ class ConsumerCore(ConsumerParts):
             self._runner.submit(self.positions.moved, state)
 
     def pause(self, state: PartitionState) -> None:
-        """Return no records of a partition until `resume`; fetched data are kept."""
+        """Stop returning records from a partition until `resume`; fetched data is kept."""
         self.buffer.pause(state)
         self._runner.submit(self.fetcher.refresh, state)
 
     def resume(self, state: PartitionState) -> None:
-        """Return records of a partition again."""
+        """Return records from a partition again."""
         self.buffer.resume(state)
         self._runner.submit(self.fetcher.refresh, state)
 

@@ -76,11 +76,11 @@ class GroupOffsets:
         client: sends to the coordinator.
         group_id: the group.
         group_instance_id: the instance id of a static member, or None.
-        refused: called with an error code and the credentials used if the response to a commit concerns the membership.
+        refused: called with an error code and the generation used if the response to a commit concerns the membership.
         require_stable: whether to wait for transactions that are committing offsets (KIP-447).
         backoff: pauses between attempts.
         statistics: counts commits.
-        newest: returns the newest credentials. In the protocol of KIP-848 they change during a membership, and a
+        newest: returns the newest generation. In the protocol of KIP-848 it changes during a membership, and a
             request refused with older ones is sent again with them.
     """
 
@@ -119,7 +119,7 @@ class GroupOffsets:
         Arguments:
             offsets: the offsets to commit. Those of `ReadOffsets` whose topic was deleted and recreated since are
                 omitted; if none are left, nothing is sent.
-            generation: the credentials; `NO_GENERATION` for a consumer with manually assigned partitions.
+            generation: the member's generation; `NO_GENERATION` for a consumer with manually assigned partitions.
             timeout_ms: how long to try.
             resend: whether the commit may be sent more than once. As in Java, a commit that no one waits for may not,
                 because it would arrive long after it was requested. Until it is sent for the first time, it is always
@@ -165,7 +165,7 @@ class GroupOffsets:
             self._client.forget_coordinator("group", self._group_id)
 
     def _renewed(self, generation: Generation) -> Generation:
-        """Return the newest credentials of the same membership. Raises `CommitFailedError` if it has ended."""
+        """Return the newest generation of the same membership. Raises `CommitFailedError` if it has ended."""
         if not generation.membership:
             return generation
         newest = self._newest()

@@ -21,7 +21,7 @@ from kafka.structs import TopicPartition
 
 
 class Generation(NamedTuple):
-    """The credentials of group requests, which show that their sender still belongs to the group.
+    """The member id and generation in group requests, which show that their sender still belongs to the group.
 
     Arguments:
         generation_id: the group's generation, or the member's epoch (KIP-848); -1 without one.
@@ -113,11 +113,11 @@ class Membership(Protocol):
 
     @property
     def generation(self) -> Generation:
-        """The credentials; invalid without a membership. May be read from any thread."""
+        """The generation; invalid without a membership. May be read from any thread."""
 
     @property
     def last_generation(self) -> Generation:
-        """The credentials; after a membership was lost, its former ones, which the coordinator refuses.
+        """The generation; after a membership was lost, the former one, which the coordinator refuses.
 
         May be read from any thread.
         """
@@ -126,7 +126,7 @@ class Membership(Protocol):
         """Return the member's status; None without a group. May be called in any thread."""
 
     def commit_generation(self) -> Generation:
-        """Return the current credentials for a commit.
+        """Return the current generation for a commit.
 
         Raises `CommitFailedError` without a membership, and `RebalanceInProgressError` while its partitions are
         unknown.

@@ -120,7 +120,7 @@ def _full_name(name: MetricName) -> str:
 
 
 def _parted(name: MetricName) -> tuple[str, dict[str, str]]:
-    """Split a metric's group into the group without its subject, and the attributes."""
+    """Split a metric's group into its base name and attributes."""
     group, about = parted(name.group)
     attributes = {**(name.tags or {}), **about}
     if "node" in about:

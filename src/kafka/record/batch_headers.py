@@ -115,7 +115,7 @@ def batch_headers(data: Buffer) -> Iterator[BatchHeader]:
 
 
 def _v2_header(view: memoryview, position: int, size: int) -> BatchHeader:
-    """Read the header of a batch of magic 2."""
+    """Read the header of a magic 2 batch."""
     (
         base_offset,
         _,

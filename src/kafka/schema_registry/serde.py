@@ -39,7 +39,7 @@ class SyncSerializer(Serializer):
 
 
 class SyncDeserializer(Deserializer):
-    """Base class of synchronous deserializers, which clients can call."""
+    """Base class of synchronous deserializers, which consumers can call directly."""
 
     __slots__ = ()
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FIELD = "value"
 _PLAIN = re.compile(r"[\w.]+")
 _JSON_OPTIONS = {
-    "ignoreNullFields": "false",  # reveals fields that the name of the type does not show
+    "ignoreNullFields": "false",  # includes null fields: the name of the type may not list every field
     "timeZone": "UTC",
     "dateFormat": "yyyy-MM-dd",
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'",

@@ -225,7 +225,7 @@ class MemoryTransport(asyncio.Transport):
         self._wait()
 
     def _wait(self) -> None:
-        """Schedule the delivery of the bytes in flight, for when they have arrived and the host is not silent."""
+        """Schedule delivery of the bytes in flight for the time when they are due and the host is not silent."""
         if self._timer is not None or self.has_ended:
             return
         times = [self._under_way[0][0]] if self._under_way else []

@@ -15,8 +15,8 @@ class Message(Struct):
     """A message: a struct with versions. Subclasses set `versions`, and other class arguments as needed.
 
     Class arguments:
-        name: Kafka's name of the message, if it differs from the name of the class.
-        api_key: Kafka's number of the API; -1 for data that is neither a request nor a response.
+        name: Kafka's name for the message, if it differs from the name of the class.
+        api_key: Kafka's API key; -1 for data that is neither a request nor a response.
         versions: the first and the last version.
         flexible_since: the first version with compact lengths and tagged fields (KIP-482).
     """

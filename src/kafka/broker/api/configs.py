@@ -4,7 +4,7 @@ Versions served: DescribeConfigs 0 to 4, AlterConfigs 0 to 2, IncrementalAlterCo
 1.
 Behaviour: topics have all of Kafka's configs. The broker validates and stores them; `kafka.broker.topic_configs`
 describes which ones take effect. The broker's own settings are read-only. Configs of a group may be set before the
-group exists; those of share groups take effect (`kafka.broker.group_configs`). A subscription to client metrics
+group exists; those of share groups take effect (`kafka.broker.group_configs`). A client metrics subscription
 (KIP-714) exists if one of its configs is set (`kafka.broker.client_metrics`). ListConfigResources returns topics, the
 broker, groups with configs, and subscriptions to client metrics.
 Known gaps: the broker's settings cannot be changed at run time; there are no other resources, such as loggers.
@@ -207,7 +207,7 @@ def alter_configs(broker: Broker, request: AlterConfigsRequest, context: Request
 def incremental_alter_configs(
     broker: Broker, request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
-    """Change individual configs of topics, groups and subscriptions to client metrics (KIP-339)."""
+    """Change individual configs of topics, groups and client metrics subscriptions (KIP-339)."""
     responses = []
     for asked in request.resources:
         steps = [(one.name, one.config_operation, one.value) for one in asked.configs]

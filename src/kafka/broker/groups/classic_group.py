@@ -185,7 +185,7 @@ class StateMachine:
 class Group:
     """A group: its members, offsets and state.
 
-    The members are in the order in which they joined; the first one is the leader. The members of a group of the type
+    The members are in the order in which they joined; the first one is the leader. The members of a group of type
     "consumer" are in `consumer`; its offsets are stored like those of other groups.
     """
 

@@ -167,7 +167,7 @@ class Store:
         try:
             replace_file(self._path, self._written(), sync=self._sync, sync_name=self._sync)
         except BaseException:  # for example, a full disk, or too deeply nested settings
-            self._clear()  # Otherwise later requests would see data that a restart loses.
+            self._clear()  # Otherwise later requests would see data that a restart would lose.
             self._load(self._path)
             raise
 

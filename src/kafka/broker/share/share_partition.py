@@ -159,7 +159,7 @@ class SharePartition:
     def _take_new(
         self, wanted: AcquireRequest, batches: list[BatchHeader], left: int, aborted: Sequence[AbortedTransaction]
     ) -> list[Run]:
-        """Acquire runs of batches that were not delivered yet. Only a strict limit splits batches."""
+        """Acquire runs of batches that have not been delivered yet. Only a strict limit splits batches."""
         taken: list[Run] = []
         for batch in batches:
             first, last = max(batch.base_offset, self.runs.end), batch.last_offset

@@ -284,7 +284,7 @@ class TransactionJournal:
 
     @property
     def is_wasteful(self) -> bool:
-        """Whether the file has grown to a multiple of its size after the last rewrite."""
+        """Whether the file has grown to several times its size since the last rewrite."""
         return self._file.is_wasteful(_SMALLEST_REWRITE)
 
     def rewrite(self, known: Iterable[TransactionMetadata]) -> None:

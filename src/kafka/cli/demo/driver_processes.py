@@ -30,7 +30,7 @@ class Kill:
 
     Arguments:
         at: the time.
-        batch: the unfinished micro-batch of the query to the topic; None: it was between two micro-batches.
+        batch: the unfinished micro-batch of the query that writes to the topic; None between two micro-batches.
         rows: number of rows that this query had finished.
         open_transactions: number of transactions that the driver left open in Kafka.
         lag: lag of each group at that time, by name.

@@ -1,4 +1,4 @@
-"""Collects the metrics that a broker subscribed to, with KIP-714's names, and computes sums between pushes."""
+"""Collects the metrics that a broker subscribed to, under their KIP-714 names, and the deltas between pushes."""
 
 from __future__ import annotations
 

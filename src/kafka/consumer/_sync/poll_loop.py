@@ -99,7 +99,7 @@ class PollLoop:
         """Carry out the steps of the group. Called by the thread or task whose turn it is.
 
         Arguments:
-            deadline: until when to wait for the commit before partitions are given up, by the runner's clock.
+            deadline: time on the runner's clock at which to stop waiting for the commit that precedes a revocation.
 
         Returns False if the commit did not finish in time; the next call continues.
         """

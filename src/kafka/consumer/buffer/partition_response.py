@@ -171,14 +171,14 @@ class PartitionResponse:
 
 
 class DecodedFetch:
-    """Decoded columns, which are being returned.
+    """Decoded columns that are being returned to the caller.
 
     Arguments:
-        columns: all of them.
-        next_offset: the position after them.
-        leader_epoch: of the last batch before that; -1 if unknown.
-        nbytes: the size that no longer counts against the bounds of the buffer once they have been returned.
-        error: raised once the columns have been returned: the bytes after them are corrupt.
+        columns: all decoded columns.
+        next_offset: the offset after the last record.
+        leader_epoch: the leader epoch of the last batch before ``next_offset``; -1 if unknown.
+        nbytes: number of bytes that the buffer's limit no longer includes once all columns are returned.
+        error: raised after the columns are returned, because the bytes after them are corrupt.
     """
 
     __slots__ = ("columns", "count", "error", "leader_epoch", "nbytes", "next_offset", "start")

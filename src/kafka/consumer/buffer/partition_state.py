@@ -121,7 +121,7 @@ class PartitionConsumption(SampledValues):
     """The lag of one partition, sampled in the caller's thread whenever its records are returned.
 
     Attributes:
-        topic: the consumption of its topic.
+        topic: the lag and the consumed records of its topic.
     """
 
     __slots__ = ("topic",)

@@ -1,4 +1,4 @@
-"""Commits of offsets: `commit`, `commit_async`, and automatic commits.
+"""Offset commits: `commit`, `commit_async`, and automatic commits.
 
 May import `kafka.consumer.subscription` and `kafka.coordinator`.
 """

@@ -32,7 +32,7 @@ class Commits:
     Arguments:
         options: the group's.
         subscription: the assignment and the positions.
-        membership: provides the credentials.
+        membership: provides the generation.
         offsets: sends the commits; None without a group.
         loop: the consumer's.
         submit: runs a function on the loop.
@@ -104,12 +104,12 @@ class Commits:
         """Commit; without offsets, send nothing. Arguments and exceptions are those of `GroupOffsets.commit`.
 
         Arguments:
-            generation: the credentials; None: the current ones.
+            generation: the member's generation; None: the current one.
         """
         group = self._group()
         if offsets:
-            credentials = generation or self._credentials()
-            await group.commit(offsets, credentials, timeout_ms, resend=resend, await_topics=await_topics)
+            current = generation or self._generation()
+            await group.commit(offsets, current, timeout_ms, resend=resend, await_topics=await_topics)
             self.succeeded += 1
 
     async def commit_automatically(
@@ -120,7 +120,7 @@ class Commits:
         Arguments:
             resend: False if no one waits for it: instead of sending these offsets again, the positions at that time are
                 committed.
-            generation: the credentials; None: the current ones.
+            generation: the member's generation; None: the current one.
         """
         if not self.is_automatic or not offsets:
             return
@@ -207,10 +207,10 @@ class Commits:
             return ConsumerGroupMetadata()
         group_id, instance_id = self._options.group_id, self._options.group_instance_id
         try:
-            generation = self._credentials()
+            generation = self._generation()
         except RebalanceInProgressError:
             state, generation = MemberState.REBALANCING, self._membership.last_generation
-        except CommitFailedError:  # the coordinator refuses offsets with the credentials of a lost membership
+        except CommitFailedError:  # the coordinator refuses offsets with the generation of a lost membership
             state, generation = MemberState.UNJOINED, self._membership.last_generation
         else:
             state = MemberState.STABLE if generation.is_valid else MemberState.UNJOINED
@@ -273,8 +273,8 @@ class Commits:
             raise AssertedStateError("committed offsets belong to a group: set group_id")
         return self._offsets
 
-    def _credentials(self) -> Generation:
-        """Return the credentials of a commit: the membership's, or none for manually assigned partitions."""
+    def _generation(self) -> Generation:
+        """Return the generation for a commit: the membership's, or none for manually assigned partitions."""
         return self._membership.commit_generation() if self._subscription.is_automatic else NO_GENERATION
 
 

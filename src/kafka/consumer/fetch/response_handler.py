@@ -317,7 +317,7 @@ class ResponseHandler:
         return True
 
     def _out_of_range(self, target: FetchTarget) -> bool:
-        """Make the caller follow the reset policy, or raise; repeated errors are followed by a pause."""
+        """Have the caller apply the reset policy or raise; pause first if the error repeats."""
         state, fetching = target.state, target.state.fetching
         error = OffsetOutOfRangeError({state.tp: target.offset})
         if fetching.failures == 1:

@@ -26,7 +26,7 @@ class HeartbeatListener(Protocol):
 
     @property
     def generation(self) -> Generation:
-        """The member's credentials."""
+        """The member's generation."""
 
     def heartbeat_answered(self, error_code: int) -> None:
         """Called with the error code of each response."""

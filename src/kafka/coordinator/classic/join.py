@@ -38,7 +38,7 @@ class Joined(NamedTuple):
     """The result of JoinGroup.
 
     Arguments:
-        generation: this member's credentials.
+        generation: this member's generation.
         response: the coordinator's response; for the leader, it lists the members.
     """
 

@@ -150,7 +150,7 @@ class ClassicMembership:
             raise CommitFailedError
         return self.generation
 
-    # What the consumer tells ------------------------------------------------------------------------------------------
+    # Notifications from the consumer ----------------------------------------------------------------------------------
 
     def step_done(self, step: Step, held: Partitions) -> None:
         """See `Membership`."""
@@ -312,7 +312,7 @@ class ClassicMembership:
     # Losing it --------------------------------------------------------------------------------------------------------
 
     def _drop_membership(self, lost: bool, keep_id: bool = False) -> Generation:
-        """Change to UNJOINED; returns the former credentials."""
+        """Change to UNJOINED; returns the former generation."""
         before = self._end_membership(keep_id)
         self._lost_generation = before if lost else NO_GENERATION
         if self.state not in (MemberState.UNJOINED, MemberState.CLOSED):

@@ -140,7 +140,7 @@ class ConsumerGroupMembership:
             raise CommitFailedError
         return self.generation
 
-    # What the consumer tells ------------------------------------------------------------------------------------------
+    # Notifications from the consumer ----------------------------------------------------------------------------------
 
     def step_done(self, step: Step, held: Partitions) -> None:
         """See `Membership`."""

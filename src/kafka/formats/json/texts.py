@@ -149,7 +149,7 @@ def read_text(cursor: Cursor) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def _decode_text(cursor: Cursor, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-    """Decode a string, whose syntax has been checked, to `cursor.text`."""
+    """Decode a string whose syntax has been checked into `cursor.text`."""
     at: cython.Py_ssize_t = start
     stop: cython.Py_ssize_t
     size: cython.Py_ssize_t = 0
@@ -247,7 +247,7 @@ def in_utf8(value: bytes) -> bytes | None:
 
 
 def is_utf8_but_surrogates(data: Buffer, start: int, size: int) -> bool:
-    """Return whether bytes are UTF-8 that may contain surrogates, as Python's json accepts it."""
+    """Return whether bytes are valid UTF-8 except for encoded surrogates, which Python's json module accepts, too."""
     try:
         str(data[start : start + size], "utf-8", "surrogatepass")
     except UnicodeDecodeError:

@@ -99,19 +99,19 @@ _OF_THEN: dict[str, Any] = {
 class KafkaClient(NodeStates, SimpleClient):
     """A client that sends requests to nodes, and completes their futures during calls of `poll`.
 
-    If it is created with hosts, as until 1.4, it issues a `DeprecationWarning` and acts only as a `SimpleClient`, whose
-    methods do not work otherwise. Requests may be those of `kafka.protocol`, in any version, or messages of
-    `kafka.wire`.
+    If it is created with hosts, as was usual up to 1.4, it issues a `DeprecationWarning` and acts only as a
+    `SimpleClient`. Without hosts, the methods of `SimpleClient` do not work. Requests may be those of
+    `kafka.protocol`, in any version, or messages of `kafka.wire`.
 
-    Arguments: client options by keyword; unknown ones are ignored. If ``metrics`` is given, it shows the traffic with
-        brokers, under ``metric_group_prefix``.
+    Arguments: client options by keyword; unknown ones are ignored. ``metrics``, if given, receives metrics of the
+        traffic with brokers, under ``metric_group_prefix``.
 
     Attributes:
         config: the options.
         cluster: the known metadata of the cluster, a `ClusterMetadata`; `poll` updates it.
 
-    With ``api_version``, creating the client does not wait for a server: `poll` finds the cluster. Without it, it
-    raises `NoBrokersAvailable` if no server answers within ``api_version_auto_timeout_ms``.
+    With ``api_version``, the constructor does not wait for a server: `poll` finds the cluster. Without it, the
+    constructor raises `NoBrokersAvailable` if no server answers within ``api_version_auto_timeout_ms``.
     """
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
@@ -251,7 +251,7 @@ class KafkaClient(NodeStates, SimpleClient):
     # Topics
 
     def set_topics(self, topics: Iterable[str]) -> Future:
-        """Keep metadata of these topics, or of all topics if there are none. Returns the future of the next update."""
+        """Keep metadata for these topics, or for all if none are given. Returns the future for the next update."""
         wanted = set(topics)
         is_known = wanted <= self._topics
         self._topics = wanted

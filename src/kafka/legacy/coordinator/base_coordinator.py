@@ -111,7 +111,7 @@ class BaseCoordinator(MemberStatus):
         raise NotImplementedError
 
     def _on_join_prepare(self, generation: int, member_id: str, timeout_ms: float | None = None) -> object:
-        """Prepare for joining; called with the previous credentials, -1 and "" if there are none."""
+        """Prepare for joining; called with the previous generation and member id, -1 and "" if there are none."""
         return None
 
     def _perform_assignment(self, leader_id: str, protocol: str, members: Any) -> Mapping[str, Any]:
@@ -200,11 +200,11 @@ class BaseCoordinator(MemberStatus):
 
     def _prepare(self, timer: Timer) -> None:
         generation = self._member.generation
-        credentials = (generation.generation_id, generation.member_id)
+        previous = (generation.generation_id, generation.member_id)
         if "timeout_ms" in inspect.signature(self._on_join_prepare).parameters:
-            self._on_join_prepare(*credentials, timeout_ms=timer.timeout_ms)
+            self._on_join_prepare(*previous, timeout_ms=timer.timeout_ms)
         else:
-            self._on_join_prepare(*credentials)
+            self._on_join_prepare(*previous)
 
     def _begin_join(self) -> Future:
         """Return the join that is in progress, or start one."""
@@ -247,7 +247,7 @@ class BaseCoordinator(MemberStatus):
     # Leaving
 
     def close(self, timeout_ms: float | None = None) -> None:
-        """Leave the group and forget the credentials. After this, it can only join as a new member."""
+        """Leave the group and discard the member id and generation, so that it can rejoin only as a new member."""
         self.maybe_leave_group(timeout_ms)
 
     def maybe_leave_group(self, timeout_ms: float | None = None) -> None:

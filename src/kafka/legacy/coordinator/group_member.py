@@ -1,4 +1,4 @@
-"""A group member: its credentials, its state, and the heartbeats that keep it in the group."""
+"""A group member: its generation, its state, and the heartbeats that keep it in the group."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Member:
         retry_backoff_ms: the pause after a failed heartbeat.
 
     Attributes:
-        generation: the credentials.
+        generation: the member id and generation.
         state: one of `MemberState`.
         rejoin_needed: whether the member has to join or rejoin.
         failure: the error that ended the heartbeats, until it is raised.
@@ -125,7 +125,7 @@ class Member:
         self.stop_heartbeats()
 
     def accepted(self, joined: Generation) -> bool:
-        """Store the credentials in the response to JoinGroup. Return False if the member has left in the meantime."""
+        """Store the generation from the JoinGroup response. Return False if the member has left in the meantime."""
         with self._lock:
             if self.state is not MemberState.REBALANCING:
                 return False
@@ -189,9 +189,9 @@ class Member:
             self._sender.stop()
             self.reset("" if isinstance(error, UnknownMemberIdError) else self.generation.member_id)
 
-    def commit_refused(self, error_code: int, credentials: membership.Generation) -> None:
+    def commit_refused(self, error_code: int, generation: membership.Generation) -> None:
         """Handle an error of a commit that concerns the membership."""
-        if credentials == self.generation:
+        if generation == self.generation:
             self.heartbeat_answered(error_code)
 
     def poll_overdue(self, idle_s: float) -> None:
@@ -220,10 +220,10 @@ class MemberState:
 
 
 class Generation(membership.Generation):
-    """A member's credentials, as in `kafka.coordinator.membership`.
+    """A member's id and generation, as in `kafka.coordinator.membership`.
 
     Attributes:
-        NO_GENERATION: the credentials of a member that has not joined.
+        NO_GENERATION: the value for a member that has not joined.
     """
 
     __slots__ = ()
@@ -246,10 +246,10 @@ class GenerationId(int):
     stable: Generation | None
 
     @classmethod
-    def of(cls, credentials: Generation, is_stable: bool) -> GenerationId:
+    def of(cls, generation: Generation, is_stable: bool) -> GenerationId:
         """Return the number of a generation; calling it returns the generation, or None unless the group is stable."""
-        made = cls(credentials.generation_id)
-        made.stable = credentials if is_stable else None
+        made = cls(generation.generation_id)
+        made.stable = generation if is_stable else None
         return made
 
     def __call__(self) -> Generation | None:

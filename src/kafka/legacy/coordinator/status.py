@@ -88,7 +88,7 @@ class MemberStatus:
         return GenerationId.of(self._member.generation, self._member.state is MemberState.STABLE)
 
     def generation_if_stable(self) -> Generation | None:
-        """Return the credentials; None unless the member has joined."""
+        """Return the generation; None unless the member has joined."""
         return self.generation()
 
     def rebalance_in_progress(self) -> bool:
@@ -100,7 +100,7 @@ class MemberStatus:
         return self._member.is_dynamic
 
     def reset_generation(self, member_id: str = "") -> None:
-        """Forget the credentials, so that the member has to rejoin."""
+        """Discard the generation, so that the member has to rejoin."""
         self._member.reset(member_id)
 
     # Rejoining

@@ -322,7 +322,7 @@ class PartitionChoice:
     def _picked(
         self, pick: Pick, place: TopicPartition, key: bytes | None, value: bytes | None, partitions: int
     ) -> Target:
-        """Call the user's partitioner with the bytes of key and value, because the arguments of `send` are gone."""
+        """Call the user's partitioner with the serialized key and value; the original arguments are gone."""
         try:
             picked = pick(place.topic, key, key, value, value, self._cluster())
             return checked_partition(place.topic, picked, partitions, "the partitioner's choice")

@@ -45,14 +45,14 @@ class Codec(NamedTuple):
         kind: number and name of the codec.
         compress: compresses the records of a batch.
         measure: inspects compressed records without decompressing them, given the maximum decompressed size.
-        decompress_small: decompresses into memory that may be too small, without inspecting the bytes first; returns
+        decompress_small: decompresses into a buffer that may be too small, without inspecting the bytes first; returns
             the number of bytes written.
         errors: exceptions that its libraries raise for invalid bytes.
         oldest_magic: the first record format that supports it.
         oldest_produce: the first version of Produce that supports it.
         oldest_fetch: the first version of Fetch that supports it.
-        slow_from: number of bytes from which compression takes about a millisecond and runs in another thread; None if
-            it is always faster than starting a thread.
+        slow_from: size in bytes from which compression takes about a millisecond, and therefore runs in another thread;
+            None if it is always faster than starting a thread.
     """
 
     kind: Compression

@@ -87,7 +87,7 @@ def to_parts(decision: Decision, prefix: str) -> list[str]:
 
 
 def parts_in(first: str) -> int:
-    """Return the number of parts, which the first one contains. Raises `ValueError` if it is not a decision."""
+    """Return the total number of parts, as the first part states. Raises `ValueError` if the string is not a part."""
     found = re.match(r"(\d+)/(\d+)/", first)
     if found is None or int(found[1]) != _LAYOUT:
         raise ValueError(f"{first[:40]!r} is not a decision of this version")

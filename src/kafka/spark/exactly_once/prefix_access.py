@@ -96,7 +96,9 @@ class PrefixAccess:
         self._backoff = Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms)
 
     async def fence(self, timeout_ms: int, expected: TransactionIdentity | None = None) -> TransactionIdentity:
-        """Fence all other drivers, and abort their undecided transaction; return the identity to decide with.
+        """Fence all other drivers, and abort their undecided transaction.
+
+        Returns the identity with which to commit the decision.
 
         Arguments:
             timeout_ms: the timeout of the driver's transaction.
