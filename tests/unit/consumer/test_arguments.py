@@ -107,7 +107,7 @@ NO_PARTITION: list[Any] = [TOPIC, None, 0, (TOPIC,), (0, TOPIC), (TOPIC, "0"), [
 
 
 @pytest.mark.parametrize("given", NO_PARTITION)
-async def test_what_is_no_partition_is_refused(face: Face, given: Any) -> None:
+async def test_invalid_partitions_are_refused(face: Face, given: Any) -> None:
     if given != [TP]:
         with pytest.raises(TypeError, match="partition"):
             await face.committed(given)
@@ -171,7 +171,7 @@ async def test_a_timeout_is_a_number_from_0(face: Face, timeout: Any) -> None:
 
 
 @pytest.mark.parametrize("most", [0, -1, 1.5, "1", float("nan")])
-async def test_a_number_of_records_is_a_whole_number_from_1(face: Face, most: Any) -> None:
+async def test_max_records_must_be_a_positive_integer(face: Face, most: Any) -> None:
     for call in (face.poll, face.poll_columns, face.poll_arrow):
         with pytest.raises(IllegalArgumentError, match="max_records"):
             await call(0, max_records=most)

@@ -28,12 +28,12 @@ TP = TopicPartition("t", 0)
         lambda consumer: consumer.wakeup(),
     ],
 )
-def test_what_does_not_wait_says_before_start_that_it_comes_too_early(call: Callable[[Any], object]) -> None:
+def test_methods_that_do_not_wait_raise_before_start(call: Callable[[Any], object]) -> None:
     with pytest.raises(IllegalStateError, match="await start"):
         call(AsyncKafkaConsumer(bootstrap_servers="localhost:1"))
 
 
-async def test_what_waits_says_so_too_and_closing_does_nothing() -> None:
+async def test_methods_that_wait_raise_before_start_and_closing_does_nothing() -> None:
     consumer = AsyncKafkaConsumer(bootstrap_servers="localhost:1")
     for call in (
         consumer.poll,

@@ -26,7 +26,7 @@ def test_a_wakeup_counts_once() -> None:
     assert [events.woken(), events.woken(), events.pending] == [True, False, False]
 
 
-def test_of_errors_that_are_alike_one_waits_to_be_raised() -> None:
+def test_only_one_of_several_similar_errors_is_kept() -> None:
     events = BackgroundEvents(lambda: None)
     for text in ("one", "two"):
         events.failed_alike(KafkaTimeoutError(text))
@@ -34,7 +34,7 @@ def test_of_errors_that_are_alike_one_waits_to_be_raised() -> None:
     assert [str(events.next_error()) for _ in range(3)] == ["one", "three", "None"]
 
 
-def test_an_error_may_be_taken_out_while_another_is_told() -> None:
+def test_errors_may_be_added_and_removed_concurrently() -> None:
     class TakenMeanwhile(Exception):
         """Is raised by the caller's thread while the background's compares it."""
 

@@ -72,7 +72,7 @@ class Told(ConsumerRebalanceListener):
         self.calls.append(("assigned", set(assigned)))
 
 
-async def test_a_listener_is_told_once_and_by_the_poll(setup: ConsumerSetup) -> None:
+async def test_a_listener_is_called_once_within_poll(setup: ConsumerSetup) -> None:
     told = Told()
     consumer = await open_alone(setup)
     await consumer.subscribe([setup.topic], listener=told)

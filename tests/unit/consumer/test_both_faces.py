@@ -28,7 +28,7 @@ async def test_records_come_once_and_in_order_and_positions_move_with_them(setup
     assert await consumer.poll(0) == {}
 
 
-async def test_the_lag_is_what_the_last_fetch_told(setup: ConsumerSetup) -> None:
+async def test_the_lag_is_as_of_the_last_fetch(setup: ConsumerSetup) -> None:
     consumer = await setup.face.open()
     await consumer.assign([setup.first])
     assert await consumer.current_lag(setup.first) in (None, 10), "whether something is fetched is up to the loop"
@@ -45,7 +45,7 @@ async def test_the_lag_is_what_the_last_fetch_told(setup: ConsumerSetup) -> None
 
 
 @pytest.mark.parametrize(("isolation_level", "lag"), [("read_committed", 3), ("read_uncommitted", 5)])
-async def test_what_a_transaction_holds_back_is_no_lag_of_who_reads_committed_records(
+async def test_open_transactions_do_not_count_as_lag_with_read_committed(
     setup: ConsumerSetup, broker: EmbeddedBroker, isolation_level: str, lag: int
 ) -> None:
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers, transactional_id=setup.topic) as producer:
@@ -102,7 +102,7 @@ async def test_both_limits_of_records_hold(setup: ConsumerSetup) -> None:
         assert max(came[-1]) <= 4
 
 
-async def test_records_come_again_where_positions_were_left(setup: ConsumerSetup) -> None:
+async def test_records_are_returned_again_if_positions_stay(setup: ConsumerSetup) -> None:
     consumer = await setup.face.open()
     await consumer.assign([setup.first])
     while not (first := await consumer.poll(200, max_records=3, update_offsets=False)):

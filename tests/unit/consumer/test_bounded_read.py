@@ -88,9 +88,7 @@ def reader(request: pytest.FixtureRequest, broker: EmbeddedBroker, producer: Kaf
     return Reader(request.param, broker, topic)
 
 
-async def test_what_is_there_at_the_call_is_read_and_nothing_that_comes_later(
-    reader: Reader, producer: KafkaProducer
-) -> None:
+async def test_exactly_the_records_present_at_the_call_are_read(reader: Reader, producer: KafkaProducer) -> None:
     read = await reader.open()
     for partition in (0, 1):
         producer.send(reader.topic, b"later", partition=partition)
@@ -158,7 +156,7 @@ async def test_it_is_had_as_arrow_pandas_and_polars(reader: Reader) -> None:
     assert sum(batch.num_rows for batch in batches) == 6
 
 
-async def test_progress_is_told_up_to_all_offsets(reader: Reader, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_progress_is_reported_up_to_all_offsets(reader: Reader, capsys: pytest.CaptureFixture[str]) -> None:
     told: list[tuple[int, int]] = []
     await reader.all(end=5, progress=lambda done, total: told.append((done, total)))
     assert told == sorted(told)
@@ -215,7 +213,7 @@ async def test_the_last_of_fewer_records_are_not_counted(reader: Reader, broker:
     await reader.done(read.close())
 
 
-def test_a_read_that_nobody_keeps_is_read_to_its_end(broker: EmbeddedBroker, producer: KafkaProducer) -> None:
+def test_an_unreferenced_read_is_read_to_its_end(broker: EmbeddedBroker, producer: KafkaProducer) -> None:
     topic = f"g-{uuid.uuid4()}"
     producer.send(topic, b"1").get(10)
     seen = []
@@ -250,7 +248,7 @@ async def test_markers_and_aborted_records_leave_no_hole_to_wait_in(
     assert await reader.all(topic, isolation_level=isolation, last=9) == {0: there}
 
 
-async def test_what_is_deleted_after_the_call_is_told(reader: Reader, admin: KafkaAdminClient) -> None:
+async def test_records_deleted_after_the_call_are_reported(reader: Reader, admin: KafkaAdminClient) -> None:
     read = await reader.open()
     admin.delete_records({TopicPartition(reader.topic, 1): 4})
     text = rf"offsets 0 to 3 of {reader.topic}-1 no longer exist: deleted .*; on_missing='skip' reads"
@@ -280,7 +278,7 @@ async def outputs(reader: Reader, read: Any) -> dict[str, list[tuple[int, int]]]
     }
 
 
-async def test_what_is_left_is_read_and_what_is_gone_is_counted(
+async def test_remaining_records_are_read_and_missing_ones_counted(
     reader: Reader, admin: KafkaAdminClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     first, second = TopicPartition(reader.topic, 0), TopicPartition(reader.topic, 1)
@@ -372,7 +370,7 @@ async def test_the_last_records_are_those_that_are_left(reader: Reader, admin: K
     assert (offsets(await reader.records(read)), read.missing) == ({0: [8, 9]}, {tp: 2})
 
 
-async def test_a_read_that_waits_in_vain_says_what_failed(reader: Reader, broker: EmbeddedBroker) -> None:
+async def test_a_read_that_times_out_names_the_cause(reader: Reader, broker: EmbeddedBroker) -> None:
     read = await reader.open(timeout_ms=1_000)
     rule = broker.faults.hang_up(api="Fetch", topic=reader.topic)
     try:
@@ -416,7 +414,7 @@ async def test_a_silent_leader_ends_a_read(reader: Reader, broker: EmbeddedBroke
         ({"on_missing": "ignore"}, IllegalArgumentError, "expected 'raise' or 'skip' as on_missing, got 'ignore'"),
     ],
 )
-async def test_what_cannot_be_read_is_said(
+async def test_unreadable_records_are_reported(
     reader: Reader, arguments: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -458,13 +456,15 @@ async def test_a_package_that_is_missing_is_named_before_anything_is_read(
     await reader.done(read.close())
 
 
-async def test_a_bar_without_rich_says_what_to_install(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_progress_bar_without_rich_raises_with_install_instructions(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "rich.progress", None)
     with pytest.raises(ImportError, match=r"a progress bar needs rich .*: pip install rich$"):
         await reader.records(await reader.open(progress=True))
 
 
-async def test_a_topic_that_is_misspelt_is_told_with_the_nearest(reader: Reader) -> None:
+async def test_a_misspelt_topic_raises_with_the_nearest_name(reader: Reader) -> None:
     with pytest.raises(UnknownTopicOrPartitionError, match=f"to read; did you mean {reader.topic!r}"):
         await reader.open(f"{reader.topic}s")
 

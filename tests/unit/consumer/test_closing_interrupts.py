@@ -52,7 +52,7 @@ def is_anything_left() -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("every", EVERY)
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
-def test_wherever_closing_is_interrupted_nothing_is_left(kafka_broker: EmbeddedBroker, every: int) -> None:
+def test_closing_interrupted_at_any_point_leaves_nothing(kafka_broker: EmbeddedBroker, every: int) -> None:
     def make() -> KafkaConsumer:
         consumer = KafkaConsumer(bootstrap_servers=kafka_broker.bootstrap_servers, group_id="g")
         consumer.assign([])

@@ -28,7 +28,7 @@ def fetches_of(harness: ConsumerHarness, number: int) -> int:
     return sum(each.partition == number for topic in topics for each in topic.partitions)
 
 
-def test_whoever_polls_returns_as_soon_as_the_consumer_is_closed() -> None:
+def test_poll_returns_once_the_consumer_is_closed() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         polling = asyncio.create_task(harness.poll(60_000))
         await asyncio.sleep(1)
@@ -43,9 +43,7 @@ def test_whoever_polls_returns_as_soon_as_the_consumer_is_closed() -> None:
 
 
 @pytest.mark.parametrize(("given_ms", "left_ms"), [(3_000, 2_000), (60_000, LEAVE_TIMEOUT_MS), (1_000, 100)])
-def test_leaving_gets_what_commits_have_left_of_the_time_within_bounds(
-    given_ms: int, left_ms: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_leaving_gets_the_time_that_commits_leave(given_ms: int, left_ms: int, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         told: list[float] = []
 
@@ -78,7 +76,7 @@ def test_nothing_is_looked_for_once_the_consumer_is_closed() -> None:
     play(scenario)
 
 
-def test_what_has_happened_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_are_handled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         core = harness.core
         looks: list[str] = []
@@ -102,7 +100,7 @@ def test_what_has_happened_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) ->
     play(scenario)
 
 
-def test_whoever_polls_for_nothing_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_polling_without_a_subscription_warns_once(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         for _ in range(3):
             await harness.poll()
@@ -111,7 +109,7 @@ def test_whoever_polls_for_nothing_is_told_once(caplog: pytest.LogCaptureFixture
     assert len([line for line in caplog.messages if "poll() cannot return anything" in line]) == 1
 
 
-def test_the_topics_of_what_is_wanted_are_kept_fresh() -> None:
+def test_metadata_of_wanted_topics_are_kept_fresh() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         harness.core.assign([T0])
         assert harness.cluster.watched == {"t"}
@@ -123,7 +121,7 @@ def test_the_topics_of_what_is_wanted_are_kept_fresh() -> None:
     play(scenario)
 
 
-def test_what_is_given_up_is_neither_kept_nor_fetched_nor_waited_for() -> None:
+def test_unassigned_partitions_are_neither_kept_nor_fetched_nor_awaited() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         harness.ends.silent = {2}
         harness.core.assign([T0, T1])
@@ -146,7 +144,7 @@ def test_what_is_given_up_is_neither_kept_nor_fetched_nor_waited_for() -> None:
     play(scenario)
 
 
-def test_an_offset_out_of_range_is_reset_and_told_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_offset_out_of_range_is_reset_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         async def fetch(call: Call) -> Any:
             asked = call.request.topics[0].partitions
@@ -164,7 +162,7 @@ def test_an_offset_out_of_range_is_reset_and_told_of(caplog: pytest.LogCaptureFi
     assert "has no offset 50: reading continues at 0" in caplog.text
 
 
-def test_a_position_that_was_refused_to_who_waited_for_it_is_looked_for_by_the_next_poll() -> None:
+def test_a_failed_position_lookup_is_retried_by_the_next_poll() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         harness.core.assign([T0])
         state = harness.core.subscription.assigned(T0)
@@ -179,7 +177,7 @@ def test_a_position_that_was_refused_to_who_waited_for_it_is_looked_for_by_the_n
     play(scenario)
 
 
-def test_who_is_inside_poll_is_not_idle() -> None:
+def test_a_caller_inside_poll_is_not_idle() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         clock = harness.core.clock
         await asyncio.sleep(5)
@@ -195,7 +193,7 @@ def test_who_is_inside_poll_is_not_idle() -> None:
 
 
 @pytest.mark.parametrize(("level", "stable"), [("read_committed", True), ("read_uncommitted", False)])
-def test_committed_offsets_wait_for_open_transactions_where_these_are_not_read(level: str, stable: bool) -> None:
+def test_committed_offsets_wait_for_open_transactions_with_read_committed(level: str, stable: bool) -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         harness.cluster.serve("OffsetFetch", still_loading)
         harness.core.assign([T0])

@@ -53,7 +53,7 @@ def test_texts_without_a_range_or_a_group_and_for_many_partitions() -> None:
         assert (copied, str(copied)) == (error, str(error))
 
 
-async def test_a_record_as_a_key_of_records_says_what_iterating_gives(setup: ConsumerSetup) -> None:
+async def test_indexing_records_with_a_record_raises_with_an_explanation(setup: ConsumerSetup) -> None:
     consumer = await setup.face.open(setup.topic)
     records = await consumer.poll(0)
     while not records:

@@ -55,7 +55,7 @@ Wrong = Callable[[Face, TopicPartition], Awaitable[Any]]
 
 
 @pytest.mark.parametrize("also", ["listener", "callback"])
-async def test_what_is_called_while_closing_may_close_in_a_task_of_its_own(setup: ConsumerSetup, also: str) -> None:
+async def test_a_callback_in_close_may_close_in_another_task(setup: ConsumerSetup, also: str) -> None:
     consumer = await setup.face.open()
     told: list[str] = []
 
@@ -83,7 +83,7 @@ async def test_what_is_called_while_closing_may_close_in_a_task_of_its_own(setup
     assert consumer.consumer._core.client._closed
 
 
-async def test_who_closes_beside_waits_no_longer_than_asked(setup: ConsumerSetup) -> None:
+async def test_a_concurrent_close_waits_no_longer_than_its_timeout(setup: ConsumerSetup) -> None:
     """A listener waits for something that closes the consumer, of which the consumer cannot know."""
     consumer = await setup.face.open()
     wanted = asyncio.Event()
@@ -119,7 +119,7 @@ async def test_who_closes_beside_waits_no_longer_than_asked(setup: ConsumerSetup
     assert consumer.consumer._core.client._closed
 
 
-async def test_closing_twice_and_calling_what_is_closed(setup: ConsumerSetup) -> None:
+async def test_closing_twice_and_calling_a_closed_consumer(setup: ConsumerSetup) -> None:
     consumer = await setup.face.open(setup.topic)
     await consumer.close()
     await consumer.close()
@@ -129,7 +129,7 @@ async def test_closing_twice_and_calling_what_is_closed(setup: ConsumerSetup) ->
         await consumer.commit_async()
 
 
-async def test_what_a_listener_raises_as_a_consumer_closes_is_raised_once(setup: ConsumerSetup) -> None:
+async def test_a_listeners_exception_in_close_is_raised_once(setup: ConsumerSetup) -> None:
     consumer = await setup.face.open()
 
     def fail(kind: str, partitions: set[TopicPartition]) -> None:
@@ -191,7 +191,7 @@ def test_a_consumer_that_was_closed_in_the_loops_thread_can_still_be_closed(brok
     assert core.client._closed
 
 
-async def test_what_is_closed_says_so_whatever_is_called(setup: ConsumerSetup) -> None:
+async def test_every_method_of_a_closed_consumer_raises(setup: ConsumerSetup) -> None:
     consumer = await setup.face.open()
     await consumer.assign([setup.first])
     await consumer.close()
@@ -231,7 +231,7 @@ async def test_iteration_without_anything_to_read_is_an_error_and_polling_a_warn
         (lambda face, tp: face.commit(timeout_ms=-1), IllegalArgumentError),
     ],
 )
-async def test_what_kafka_python_asserts_is_an_assertion_error_too(
+async def test_kafka_pythons_assertions_are_assertion_errors_too(
     setup: ConsumerSetup, call: Wrong, error: type[Exception]
 ) -> None:
     consumer = await setup.face.open()
@@ -294,7 +294,7 @@ async def test_a_consumer_of_a_loop_that_is_dropped_while_it_closes_goes_on_clos
 
 
 @pytest.mark.slow
-def test_a_consumer_that_is_open_when_the_program_ends_says_what_that_means(broker: EmbeddedBroker) -> None:
+def test_an_open_consumer_warns_at_exit(broker: EmbeddedBroker) -> None:
     program = (
         "import logging\n"
         "from kafka import KafkaConsumer\n"
@@ -314,7 +314,7 @@ def test_a_consumer_that_is_open_when_the_program_ends_says_what_that_means(brok
             assert time.monotonic() - begun < PATIENCE_S, "the member that ended has not left its group"
 
 
-async def test_a_consumer_that_is_closed_gives_back_the_memory_of_what_it_fetched(
+async def test_a_closed_consumer_releases_fetched_data(
     setup: ConsumerSetup, producer: KafkaProducer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     take, taken = shared_pool.take, list[FrameBuffer]()

@@ -74,7 +74,7 @@ async def test_a_callback_that_raises_is_raised_by_poll_and_the_next_ones_are_ca
     await consumer.close()
 
 
-async def test_the_default_callback_is_told_of_automatic_commits(setup: ConsumerSetup) -> None:
+async def test_the_default_callback_is_called_for_automatic_commits(setup: ConsumerSetup) -> None:
     told: list[Any] = []
     consumer = await setup.face.open(
         setup.topic, auto_commit_interval_ms=20, default_offset_commit_callback=lambda *args: told.append(args)
@@ -106,7 +106,7 @@ async def test_a_block_left_by_an_error_commits_nothing_by_itself(setup: Consume
     ("by", "autocommit", "expected"),
     [("iteration", True, 6), ("poll", True, 10), ("iteration", False, None), ("poll", False, None)],
 )
-async def test_closing_after_the_work_has_failed_commits_what_was_handed_out_as_the_guide_warns(
+async def test_close_after_a_failure_commits_as_the_guide_warns(
     setup: ConsumerSetup, by: str, autocommit: bool, expected: int | None
 ) -> None:
     consumer = await setup.face.open(auto_commit_interval_ms=3_600_000)
@@ -129,7 +129,7 @@ async def test_closing_after_the_work_has_failed_commits_what_was_handed_out_as_
     assert await committed(setup, setup.first) == [expected]
 
 
-async def test_a_block_left_in_peace_commits_what_was_handed_out(setup: ConsumerSetup) -> None:
+async def test_leaving_a_with_block_normally_commits_returned_records(setup: ConsumerSetup) -> None:
     consumer = await setup.face.open(auto_commit_interval_ms=3_600_000)
     await consumer.assign([setup.first])
     async with consumer.block():
@@ -164,7 +164,7 @@ async def test_nothing_is_committed_by_a_subscriber_that_is_no_member_yet(setup:
     assert await committed(setup, setup.first) == [None]
 
 
-async def test_a_callback_is_called_where_a_listener_commits(setup: ConsumerSetup) -> None:
+async def test_a_callback_runs_when_a_listener_commits(setup: ConsumerSetup) -> None:
     consumer = setup.face
     told: list[str] = []
 
@@ -182,7 +182,7 @@ async def test_a_callback_is_called_where_a_listener_commits(setup: ConsumerSetu
     await consumer.close()
 
 
-async def test_the_membership_is_told_before_and_after_joining(setup: ConsumerSetup) -> None:
+async def test_group_metadata_exist_before_and_after_joining(setup: ConsumerSetup) -> None:
     consumer = await setup.face.open(setup.topic, group_instance_id="i", enable_auto_commit=False)
     group = f"g-{setup.topic}"
     assert await consumer.group_metadata() == (group, -1, "", None, MemberState.UNJOINED)

@@ -48,7 +48,7 @@ async def test_a_listener_and_a_callback_may_poll(setup: ConsumerSetup) -> None:
     assert told == ["revoked", "assigned", "committed", "revoked"]
 
 
-async def test_a_listener_may_close_and_who_closes_beside_it_waits(setup: ConsumerSetup) -> None:
+async def test_a_listener_may_close_while_another_thread_waits(setup: ConsumerSetup) -> None:
     consumer = await setup.face.open()
     told: list[str] = []
 
@@ -66,7 +66,7 @@ async def test_a_listener_may_close_and_who_closes_beside_it_waits(setup: Consum
     assert consumer.consumer._core.client._closed
 
 
-async def test_each_listener_is_told_of_its_own_partitions(setup: ConsumerSetup) -> None:
+async def test_each_listener_is_called_for_its_own_partitions(setup: ConsumerSetup) -> None:
     consumer = await setup.face.open()
     told: list[tuple[str, str, int]] = []
     for name in ("one", "two"):
@@ -86,7 +86,7 @@ async def test_each_listener_is_told_of_its_own_partitions(setup: ConsumerSetup)
     ]
 
 
-async def test_a_subscriber_that_is_refused_an_assignment_keeps_what_it_has(setup: ConsumerSetup) -> None:
+async def test_a_subscriber_keeps_its_partitions_when_assign_is_refused(setup: ConsumerSetup) -> None:
     consumer = await setup.face.open()
     told: list[str] = []
     await consumer.subscribe([setup.topic], listener=consumer.listener(lambda kind, partitions: told.append(kind)))
@@ -111,7 +111,7 @@ async def test_a_subscription_may_change_while_joining_and_end(setup: ConsumerSe
     await consumer.read(10)
 
 
-async def test_a_subscription_without_a_group_keeps_the_place_of_what_stays(
+async def test_a_subscription_without_a_group_keeps_positions(
     setup: ConsumerSetup, broker: EmbeddedBroker, producer: KafkaProducer
 ) -> None:
     other = f"{setup.topic}-other"
@@ -171,7 +171,7 @@ async def test_the_coordinator_matches_a_subscription_pattern(setup: ConsumerSet
     assert await committed(setup, setup.first, setup.second) == [10, 10]
 
 
-async def test_a_subscription_pattern_is_refused_where_nobody_would_match_it(setup: ConsumerSetup) -> None:
+async def test_a_subscription_pattern_requires_the_consumer_protocol(setup: ConsumerSetup) -> None:
     consumer = await setup.face.open()
     for arguments in ({"topics": SubscriptionPattern("t")}, {"pattern": SubscriptionPattern("t")}):
         with pytest.raises(IllegalStateError, match="group_protocol='consumer'"):

@@ -269,7 +269,7 @@ def test_an_interrupt_leaves_no_thread_inside(nested: bool) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("act", ["poll", "pause", "seek"])
 @pytest.mark.parametrize(("call", "rows"), EACH_CALL)
-def test_a_handler_of_a_signal_may_come_anywhere(
+def test_a_signal_handler_may_run_at_any_point(
     call: Callable[[Any], Any], rows: Callable[[Any], Rows], act: str
 ) -> None:
     """What it polls is not handed out twice, or it is told off; what it pauses or seeks is read on, or anew."""
@@ -331,7 +331,7 @@ def test_a_handler_that_pauses_loses_nothing_of_a_partition_with_several_answers
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("call", "rows"), EACH_CALL)
-def test_a_handler_of_a_signal_may_wait_anywhere_for_what_the_loop_does_with_the_buffer(
+def test_a_signal_handler_may_wait_for_the_loop_at_any_point(
     call: Callable[[Any], Any], rows: Callable[[Any], Rows]
 ) -> None:
     """As one does that closes a client."""
@@ -357,7 +357,7 @@ def test_a_handler_of_a_signal_may_wait_anywhere_for_what_the_loop_does_with_the
         assert sorted(got) == sorted([*EVERYTHING, (0, 2)]), f"in {signal.where}"
 
 
-def test_a_deserializer_that_polls_is_told_off() -> None:
+def test_a_deserializer_must_not_poll() -> None:
     harness = BufferedCalls(value_deserializer=lambda value: harness.calls.poll(0))
     with pytest.raises(RecordDeserializationError, match="polled from within its own poll"):
         harness.calls.poll(0)

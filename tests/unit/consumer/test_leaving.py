@@ -67,7 +67,7 @@ def play(
     return simulate(main)
 
 
-def test_a_silent_coordinator_does_not_hold_up_who_unsubscribes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unresponsive_coordinator_does_not_block_unsubscribe(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(setup: GroupConsumer) -> None:
         setup.consumer.subscribe(["t"])
         await setup.hold(T0, T1)
@@ -80,7 +80,7 @@ def test_a_silent_coordinator_does_not_hold_up_who_unsubscribes(monkeypatch: pyt
     assert len(cluster.requests("OffsetCommit")) == 1
 
 
-def test_a_silent_coordinator_does_not_hold_up_who_assigns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unresponsive_coordinator_does_not_block_assign(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(setup: GroupConsumer) -> None:
         await setup.consumer.assign([T0])
         await setup.hold(T0)
@@ -94,7 +94,7 @@ def test_a_silent_coordinator_does_not_hold_up_who_assigns(monkeypatch: pytest.M
     play(monkeypatch, scenario)
 
 
-def test_a_silent_coordinator_holds_up_neither_the_commit_nor_the_leave_of_who_unsubscribes(
+def test_an_unresponsive_coordinator_blocks_neither_commit_nor_leave(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def scenario(setup: GroupConsumer) -> None:

@@ -53,7 +53,7 @@ def test_topics_that_may_not_be_seen_are_left_out() -> None:
     view(scenario)
 
 
-def test_a_cluster_that_is_known_is_asked_again_only_where_that_is_wanted() -> None:
+def test_a_known_cluster_is_only_queried_again_on_request() -> None:
     async def scenario(cluster: FakeCluster, view: MetadataQueries) -> None:
         await view.find(None, renew=False)
         assert cluster.refreshes == 0

@@ -49,7 +49,7 @@ def test_nothing_was_read_yet() -> None:
     play(scenario)
 
 
-def test_what_was_read_is_counted() -> None:
+def test_returned_records_are_counted() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         harness.core.assign([T0, T1])
         await read_all(harness)
@@ -110,7 +110,7 @@ def test_a_partition_given_up_before_anybody_looked_is_not_shown() -> None:
     play(scenario)
 
 
-def test_the_lag_is_that_of_the_partition_farthest_behind_when_it_was_read() -> None:
+def test_the_lag_is_the_maximum_when_records_were_read() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         harness.core.assign([T0])
         await harness.poll(1_000, 4)
@@ -123,7 +123,7 @@ def test_the_lag_is_that_of_the_partition_farthest_behind_when_it_was_read() -> 
     play(scenario)
 
 
-def test_records_that_are_given_back_do_not_count() -> None:
+def test_records_that_are_put_back_do_not_count() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         harness.core.assign([T0])
         await harness.poll(1_000, 1)

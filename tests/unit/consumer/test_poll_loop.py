@@ -36,7 +36,7 @@ def test_a_silent_leader_does_not_keep_the_records_of_others_waiting() -> None:
     play(scenario)
 
 
-def test_a_refused_partition_is_told_again_and_again_and_the_others_are_read() -> None:
+def test_a_refused_partition_raises_repeatedly_while_others_are_read() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         harness.ends.errors = {1: 29}
         harness.core.assign([T0, T1])
@@ -71,7 +71,7 @@ def test_a_position_is_looked_for_as_long_as_it_may_take() -> None:
     play(scenario)
 
 
-def test_a_position_that_is_not_found_says_what_failed() -> None:
+def test_a_position_timeout_names_the_cause() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         harness.ends.errors = dict.fromkeys(range(3), LeaderNotAvailableError.errno)
         harness.core.assign([T0])
@@ -126,7 +126,7 @@ def test_closing_waits_no_longer_than_it_may() -> None:
 
 
 @pytest.mark.parametrize("look", ["nobody", "callback", "errback", "await"])
-def test_a_commit_that_failed_is_logged_where_nobody_is_told(look: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failed_commit_is_logged_if_no_call_raises_it(look: str, caplog: pytest.LogCaptureFixture) -> None:
     told: list[Any] = []
 
     async def scenario(harness: ConsumerHarness) -> None:
@@ -147,7 +147,7 @@ def test_a_commit_that_failed_is_logged_where_nobody_is_told(look: str, caplog: 
     assert all(isinstance(error, InvalidCommitOffsetSizeError) for error in told)
 
 
-def test_an_automatic_commit_of_who_is_no_member_is_left_out_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_automatic_commit_without_membership_is_skipped_silently(caplog: pytest.LogCaptureFixture) -> None:
     told: list[Any] = []
 
     async def scenario(harness: ConsumerHarness) -> None:
@@ -230,7 +230,7 @@ def test_starting_waits_for_the_cluster_unless_it_is_to_go_on_in_the_background(
     simulate(scenario)
 
 
-def test_a_position_that_lacks_is_told_of_as_far_as_nobody_has_gone_elsewhere() -> None:
+def test_a_missing_position_raises_unless_the_caller_has_sought() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         core = harness.core
         core.assign([T0, T1])
@@ -247,7 +247,7 @@ def test_a_position_that_lacks_is_told_of_as_far_as_nobody_has_gone_elsewhere() 
     play(scenario, auto_offset_reset="none")
 
 
-def test_nothing_is_told_of_partitions_that_were_given_up_before_it_could_be() -> None:
+def test_partitions_given_up_early_are_not_reported() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         harness.core.assign([T0, T1])
         await harness.poll()

@@ -30,7 +30,7 @@ def admin(broker: EmbeddedBroker) -> Iterator[KafkaAdminClient]:
         yield client
 
 
-async def test_a_deleted_topic_comes_back_where_a_subscriber_may_create_it(
+async def test_a_deleted_topic_is_recreated_by_an_auto_creating_subscriber(
     setup: ConsumerSetup, admin: KafkaAdminClient
 ) -> None:
     consumer = await setup.face.open(setup.topic, enable_auto_commit=False, metadata_max_age_ms=100)
@@ -41,7 +41,7 @@ async def test_a_deleted_topic_comes_back_where_a_subscriber_may_create_it(
         admin.create_topics({setup.topic: {"num_partitions": 2}})
 
 
-async def test_it_does_not_where_the_option_forbids_it(setup: ConsumerSetup, admin: KafkaAdminClient) -> None:
+async def test_it_does_not_if_the_option_forbids_it(setup: ConsumerSetup, admin: KafkaAdminClient) -> None:
     consumer = await setup.face.open(
         setup.topic, enable_auto_commit=False, metadata_max_age_ms=100, allow_auto_create_topics=False
     )
@@ -127,7 +127,7 @@ async def test_a_consumer_that_runs_on_reads_each_record_of_the_new_topic_once(
 
 
 @pytest.mark.parametrize("way", ["classic", "assign", "no group"])
-async def test_a_broker_that_still_tells_of_the_deleted_topic_makes_nobody_read_the_new_one_again(
+async def test_stale_metadata_of_a_deleted_topic_do_not_restart_the_new_one(
     setup: ConsumerSetup, admin: KafkaAdminClient, way: str
 ) -> None:
     consumer = await open_in_a_way(setup, way)
@@ -216,7 +216,7 @@ async def test_records_written_before_the_consumer_noticed_are_read_with_latest_
 
 
 @pytest.mark.parametrize("is_another", [False, True])
-async def test_what_is_new_is_not_passed_over_where_a_group_rebalances_before_it_has_committed(
+async def test_new_partitions_are_not_skipped_by_a_rebalance_before_the_first_commit(
     setup: ConsumerSetup, admin: KafkaAdminClient, is_another: bool
 ) -> None:
     consumer = await open_in_a_way(
@@ -309,7 +309,7 @@ async def test_continue_keeps_the_offsets_that_the_new_topic_has(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["classic", "consumer", "no group", "pattern"])
-async def test_new_partitions_are_read_from_their_beginning_where_the_option_says_so(
+async def test_new_partitions_are_read_from_the_beginning_if_configured(
     setup: ConsumerSetup, admin: KafkaAdminClient, way: str
 ) -> None:
     consumer = await open_in_a_way(

@@ -19,7 +19,7 @@ async def read_all(harness: ConsumerHarness) -> dict[int, list[int]]:
 ALL = {0: list(range(10)), 1: list(range(10))}
 
 
-def test_in_the_same_topic_reading_goes_on_where_it_was_and_in_another_one_from_its_beginning() -> None:
+def test_the_same_topic_continues_and_another_one_starts_over() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         harness.core.subscription.subscribe(["t"])
         harness.core.subscribed()

@@ -139,7 +139,7 @@ def test_a_commit_beside_a_group_with_members_names_the_cause() -> None:
 
 
 @pytest.mark.parametrize("code", [22, 25, 27])
-def test_a_commit_that_comes_too_late_says_so_and_tells_the_member(code: int) -> None:
+def test_a_late_commit_fails_and_notifies_the_member(code: int) -> None:
     async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
         cluster.script("OffsetCommit", committed(code))
         with pytest.raises(CommitFailedError):
@@ -182,7 +182,7 @@ def test_a_commit_gives_up_when_its_time_is_up_and_names_the_last_error() -> Non
 @pytest.mark.parametrize(
     "failure", [committed(15), committed(16), committed(14), KafkaConnectionError("gone"), SILENCE]
 )
-def test_a_commit_that_nobody_waits_for_is_sent_once(failure: Any) -> None:
+def test_an_async_commit_is_sent_once(failure: Any) -> None:
     async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
         cluster.script("OffsetCommit", failure)
         with pytest.raises(RetriableCommitFailedError) as caught:
@@ -195,7 +195,7 @@ def test_a_commit_that_nobody_waits_for_is_sent_once(failure: Any) -> None:
     play(scenario)
 
 
-def test_a_commit_that_nobody_waits_for_waits_for_a_coordinator() -> None:
+def test_an_async_commit_waits_for_a_coordinator() -> None:
     async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
         cluster.coordinator_error = 15
         asyncio.get_running_loop().call_later(50, setattr, cluster, "coordinator_error", 0)
@@ -219,7 +219,7 @@ def test_a_commit_is_not_tried_again_once_a_newer_one_was_sent() -> None:
     play(scenario)
 
 
-def test_what_a_newer_commit_leaves_of_an_older_one_is_tried_again() -> None:
+def test_the_rest_of_an_outdated_commit_is_retried() -> None:
     other = TopicPartition("t", 0)
 
     async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
@@ -235,7 +235,7 @@ def test_what_a_newer_commit_leaves_of_an_older_one_is_tried_again() -> None:
     play(scenario)
 
 
-def test_commits_that_wait_for_a_coordinator_leave_the_newest_behind() -> None:
+def test_of_commits_waiting_for_a_coordinator_the_newest_wins() -> None:
     async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
         cluster.coordinator_error = 15
         cluster.serve("OffsetCommit", lambda call: committed())
@@ -353,7 +353,7 @@ class Epochs:
         return self.now
 
 
-def test_a_commit_whose_epoch_is_stale_is_sent_again_with_the_next() -> None:
+def test_a_commit_with_a_stale_epoch_is_resent_with_the_new_one() -> None:
     newest = Epochs()
 
     async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
@@ -370,7 +370,7 @@ def test_a_commit_whose_epoch_is_stale_is_sent_again_with_the_next() -> None:
     assert play(scenario, newest=newest) == [(113, EPOCHS[0])]
 
 
-def test_a_commit_whose_epoch_stays_stale_fails_when_its_time_is_up() -> None:
+def test_a_commit_whose_epoch_stays_stale_times_out() -> None:
     async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
         cluster.serve("OffsetCommit", lambda call: committed(113))
         with pytest.raises(KafkaTimeoutError):
@@ -467,7 +467,7 @@ def test_each_topic_has_the_id_that_it_was_read_from_though_the_metadata_have_no
 
 
 @pytest.mark.parametrize(("newest", "named"), [(10, ("", OLD)), (9, ("t", UUID(int=0)))])
-def test_a_commit_names_topics_by_id_where_the_broker_takes_that(newest: int, named: tuple[str, UUID]) -> None:
+def test_a_commit_uses_topic_ids_if_the_broker_accepts_them(newest: int, named: tuple[str, UUID]) -> None:
     async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
         cluster.versions["OffsetCommit"] = 0, newest
         know(cluster, OLD)
@@ -492,7 +492,7 @@ def test_a_topic_without_a_known_id_is_named() -> None:
     play(scenario)
 
 
-def test_what_was_read_of_a_topic_that_was_created_again_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+def test_offsets_of_a_recreated_topic_are_not_committed(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
         know(cluster, NEW)
         with caplog.at_level(logging.INFO, "kafka.coordinator.committed_offsets"):
@@ -506,7 +506,7 @@ def test_what_was_read_of_a_topic_that_was_created_again_is_left_out(caplog: pyt
     play(scenario)
 
 
-def test_an_id_that_the_coordinator_does_not_know_has_the_metadata_read_anew() -> None:
+def test_an_unknown_topic_id_refreshes_the_metadata() -> None:
     async def scenario(cluster: FakeCluster, offsets: GroupOffsets) -> None:
         cluster.versions["OffsetCommit"] = 0, 10
         know(cluster, OLD)

@@ -43,7 +43,7 @@ def test_a_subscription_is_read_back_in_every_version() -> None:
         assert read.generation_id == (7 if version >= 2 else -1)
 
 
-def test_what_is_known_of_a_newer_version_is_read() -> None:
+def test_known_fields_of_a_newer_version_are_read() -> None:
     subscription = make_subscription(["a", "b"])
     subscription.generation_id = 7
     read = decode_subscription(b"\0\x09" + subscription.encode(3) + b"something new")
@@ -69,7 +69,7 @@ def test_damaged_subscriptions_are_refused(data: bytes) -> None:
 
 
 @pytest.mark.parametrize(("data", "why"), [(b"\0", "got 1 bytes"), (b"\0\0", "")])
-def test_what_is_damaged_is_named(data: bytes, why: str) -> None:
+def test_damage_is_described(data: bytes, why: str) -> None:
     with pytest.raises(WireFormatError) as caught:
         decode_assignment(data)
     assert ("expected a 2-byte version" in str(caught.value)) is bool(why)

@@ -14,18 +14,18 @@ TP = TopicPartition("t", 0)
 
 
 @pytest.mark.parametrize(("number", "expected"), [(-1, None), (0, 0), (7, 7), (9, 9), (10, None), (1.0, None)])
-def test_a_whole_number_is_within_both_bounds(number: Any, expected: int | None) -> None:
+def test_a_whole_number_must_be_within_both_bounds(number: Any, expected: int | None) -> None:
     assert whole_number(number, 0, 9) == expected
 
 
 @pytest.mark.parametrize("number", [0, 2**31 - 1])
-def test_a_partition_that_is_right_is_given_back_as_it_is(number: int) -> None:
+def test_a_valid_partition_is_returned_unchanged(number: int) -> None:
     partition = TopicPartition("t", number)
     assert check_partition(partition) is partition
 
 
 @pytest.mark.parametrize("given", [("t", 0), TopicPartition("t", True)])
-def test_what_is_equal_to_a_partition_becomes_one(given: Any) -> None:
+def test_tuples_equal_to_a_partition_are_converted(given: Any) -> None:
     checked = check_partition(given)
     assert type(checked) is TopicPartition
     assert type(checked.partition) is int

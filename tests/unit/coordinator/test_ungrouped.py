@@ -82,7 +82,7 @@ def test_a_topic_that_cannot_be_described_for_a_moment_keeps_its_partitions() ->
     assert consumer.held == partitions("t", 0, 1)
 
 
-def test_a_topic_that_does_not_exist_any_more_is_given_up_and_taken_when_it_comes_back() -> None:
+def test_a_deleted_topic_is_given_up_and_added_when_it_returns() -> None:
     consumer = UngroupedConsumer("t", "u")
     consumer.see(t=2, u=1)
     consumer.take_steps()
@@ -92,7 +92,7 @@ def test_a_topic_that_does_not_exist_any_more_is_given_up_and_taken_when_it_come
     assert consumer.take_steps() == [(StepKind.ADD, partitions("t", 0))]
 
 
-def test_partitions_that_a_topic_has_no_longer_are_given_up_unless_a_broker_lags_behind() -> None:
+def test_removed_partitions_are_given_up_unless_metadata_are_stale() -> None:
     consumer = UngroupedConsumer("t")
     consumer.see(t=3)
     consumer.take_steps()
@@ -118,7 +118,7 @@ def test_news_of_the_cluster_are_looked_at() -> None:
     assert consumer.ready == 1
 
 
-def test_what_is_given_up_is_revoked_and_there_is_nothing_to_commit_to() -> None:
+def test_leaving_without_a_group_revokes_and_cannot_commit() -> None:
     consumer = UngroupedConsumer("t")
     assert consumer.membership.leave_step(partitions("t", 0))[:2] == (StepKind.REVOKE, partitions("t", 0))
     assert not consumer.membership.generation.is_valid

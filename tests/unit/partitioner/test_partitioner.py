@@ -119,7 +119,7 @@ def test_objects_that_see_the_record_are_taken_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("given", [5, object(), RoundRobinPartitioner])
-def test_what_is_no_partitioner_is_refused(given: Any) -> None:
+def test_invalid_partitioners_are_refused(given: Any) -> None:
     with pytest.raises(KafkaConfigurationError, match="partitioner"):
         adapt_partitioner(given)
 
@@ -133,7 +133,7 @@ def ours() -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("release", ["0.9.5", "1.0.2", "1.4.7", "2.0.2", "2.3.3", "3.0.12"])
-def test_each_partitioner_chooses_what_that_of_a_release_chose(release: str, ours: dict[str, Any]) -> None:
+def test_each_partitioner_chooses_like_that_of_a_release(release: str, ours: dict[str, Any]) -> None:
     said = {line["release"]: line["choices"] for line in map(json.loads, CHOSEN.read_text().splitlines())}
     chosen = said[release]
     expected = {name: ours[name] for name in chosen}

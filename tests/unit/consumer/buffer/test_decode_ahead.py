@@ -120,7 +120,7 @@ def offsets(number: int, start: int, stop: int) -> list[tuple[int, int]]:
     return [(number, offset) for offset in range(start, stop)]
 
 
-def test_one_partition_is_decoded_while_another_is_handed_out(held: threading.Event) -> None:
+def test_one_partition_is_decoded_while_another_is_returned(held: threading.Event) -> None:
     harness = DecodeAheadHarness()
     harness.put(0, 0)
     harness.put(1, 0)
@@ -132,7 +132,7 @@ def test_one_partition_is_decoded_while_another_is_handed_out(held: threading.Ev
     assert harness.take() == []
 
 
-def test_what_is_not_compressed_or_small_or_for_single_records_is_left_to_the_caller(held: threading.Event) -> None:
+def test_uncompressed_or_small_data_are_not_decoded_ahead(held: threading.Event) -> None:
     harness = DecodeAheadHarness()
     harness.put(0, 0, 2)
     harness.put(1, 0, 2)
@@ -236,7 +236,7 @@ def test_an_error_of_one_partition_does_not_lose_the_one_that_is_being_decoded(h
     assert harness.take() == offsets(1, 0, COUNT)
 
 
-def test_a_seek_forgets_what_is_being_decoded(held: threading.Event) -> None:
+def test_a_seek_drops_data_being_decoded(held: threading.Event) -> None:
     harness = DecodeAheadHarness()
     harness.put(0, 0)
     harness.put(1, 0)
@@ -248,7 +248,7 @@ def test_a_seek_forgets_what_is_being_decoded(held: threading.Event) -> None:
     assert harness.take() == []
 
 
-def test_a_paused_partition_keeps_what_has_been_decoded(held: threading.Event) -> None:
+def test_a_paused_partition_keeps_decoded_data(held: threading.Event) -> None:
     harness = DecodeAheadHarness()
     harness.put(0, 0)
     harness.put(1, 0)
@@ -284,7 +284,7 @@ def until(done: Callable[[], object]) -> None:
     raise AssertionError("it did not come")
 
 
-def test_the_frame_is_given_back_only_when_the_aid_has_let_go_of_it(held: threading.Event) -> None:
+def test_the_frame_is_returned_once_decoding_ahead_has_released_it(held: threading.Event) -> None:
     given_back = threading.Event()
     item = fetched(PartitionState(TopicPartition("t", 0)), packed(0), SharedFrame(given_back.set))
     aid = one_in_hand(item)
@@ -298,7 +298,7 @@ def test_the_frame_is_given_back_only_when_the_aid_has_let_go_of_it(held: thread
     assert given_back.wait(10)
 
 
-def test_the_frame_is_given_back_when_an_item_is_abandoned_half_way() -> None:
+def test_the_frame_is_returned_when_an_item_is_abandoned() -> None:
     given_back = threading.Event()
     item = fetched(PartitionState(TopicPartition("t", 0)), parts_of(0, 5), SharedFrame(given_back.set))
     aid = one_in_hand(item)
@@ -312,7 +312,7 @@ def test_the_frame_is_given_back_when_an_item_is_abandoned_half_way() -> None:
     assert given_back.is_set()
 
 
-def test_what_decoding_raises_is_raised_where_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decoding_errors_are_raised_by_take(monkeypatch: pytest.MonkeyPatch) -> None:
     class Decoder(BatchDecoder):
         def part(self, max_bytes: int) -> Any:
             raise MemoryError("no room")
@@ -326,7 +326,7 @@ def test_what_decoding_raises_is_raised_where_it_is_taken(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("where", ["_claim", "_tell_caller", "decode"])
-def test_what_is_raised_beside_the_decoder_loses_nothing_and_does_not_end_decoding_ahead_for_good(
+def test_errors_outside_the_decoder_lose_nothing_and_only_pause_decoding_ahead(
     where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A part may be decoded already, and lost to it: the partition is read again from its position."""
@@ -391,7 +391,7 @@ def test_an_interrupt_while_a_part_is_awaited_has_the_partition_fetched_again(
 
 
 @pytest.mark.parametrize("every", EVERY)
-def test_wherever_taking_a_part_is_interrupted_nothing_stays_locked(every: int) -> None:
+def test_taking_a_part_interrupted_at_any_point_leaves_no_lock(every: int) -> None:
     data = packed(0)
 
     def claimed() -> tuple[DecodeAhead, PartitionResponse]:
@@ -410,7 +410,7 @@ def test_wherever_taking_a_part_is_interrupted_nothing_stays_locked(every: int) 
 
 
 @pytest.mark.parametrize("every", EVERY)
-def test_a_handler_of_a_signal_may_abandon_a_part_wherever_it_is_being_taken(every: int) -> None:
+def test_a_signal_handler_may_abandon_a_part_at_any_point(every: int) -> None:
     data = packed(0)
 
     def claimed() -> tuple[DecodeAhead, PartitionResponse]:
@@ -459,7 +459,7 @@ def test_no_more_than_two_full_parts_lie_ready(monkeypatch: pytest.MonkeyPatch) 
     assert (last.next_offset, item.is_decoded, aid.has(item)) == (10 * COUNT, True, False)
 
 
-def test_what_the_caller_has_gone_on_with_is_decoded_ahead_again_until_its_end(held: threading.Event) -> None:
+def test_an_item_continued_by_the_caller_is_decoded_ahead_again(held: threading.Event) -> None:
     item = fetched(PartitionState(TopicPartition("t", 0)), parts_of(0, 5))
     aid = one_in_hand(item)
     held.set()
@@ -492,7 +492,7 @@ def test_when_an_item_is_done_the_next_is_taken_in_hand_at_once() -> None:
     assert aid.partition is None
 
 
-def test_what_the_caller_is_decoding_is_not_taken_in_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_item_being_decoded_by_the_caller_is_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
     harness = DecodeAheadHarness(1)
     harness.put(0, 0)
     part = BatchDecoder.part
@@ -513,7 +513,7 @@ def test_what_the_caller_is_decoding_is_not_taken_in_hand(monkeypatch: pytest.Mo
     assert callers
 
 
-def test_a_corrupt_batch_is_told_after_those_before_it() -> None:
+def test_a_corrupt_batch_raises_after_the_batches_before_it() -> None:
     harness = DecodeAheadHarness()
     harness.put(0, 0)
     state, data = harness.states[1], bytearray(packed(0) + packed(COUNT))
@@ -526,7 +526,7 @@ def test_a_corrupt_batch_is_told_after_those_before_it() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_all_records_come_in_order_whatever_is_asked_for(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_records_are_returned_in_order_for_any_limits(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(seed)
     if seed % 2:  # so that items have several parts
         monkeypatch.setattr(fetch_buffer, "DECODED_BYTES", 200_000)

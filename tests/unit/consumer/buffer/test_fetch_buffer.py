@@ -49,7 +49,7 @@ class BufferHarness:
 
 
 @pytest.mark.parametrize("check", [True, False])
-def test_a_wrong_checksum_counts_where_checksums_are_checked(check: bool) -> None:
+def test_a_wrong_checksum_matters_only_if_checked(check: bool) -> None:
     harness = BufferHarness(check_crcs=check)
     state = harness.state()
     data = bytearray(numbered(0, 3))
@@ -74,7 +74,7 @@ def test_records_come_in_slices_of_at_most_the_number_asked_for() -> None:
     assert (at(state), harness.take(), harness.buffer.nbytes) == (8, [], 0)
 
 
-def test_partitions_take_turns_and_what_has_been_decoded_comes_first() -> None:
+def test_partitions_take_turns_and_decoded_data_comes_first() -> None:
     harness = BufferHarness()
     one, two = harness.state(1), harness.state(2)
     for start in (0, 2):
@@ -86,7 +86,7 @@ def test_partitions_take_turns_and_what_has_been_decoded_comes_first() -> None:
     assert harness.take() == [(1, [2, 3]), (2, [2, 3])]
 
 
-def test_one_slice_of_each_partition_where_that_is_asked_for() -> None:
+def test_one_slice_of_each_partition_on_request() -> None:
     harness = BufferHarness()
     one, two = harness.state(1), harness.state(2)
     harness.put(one, 0, 2)
@@ -132,7 +132,7 @@ def test_the_limits_of_a_partition_and_of_all_hold_together() -> None:
     assert sorted(harness.take(10, max_each=2)) == [(0, [2, 3]), (1, [2, 3])]
 
 
-def test_a_partition_that_had_enough_and_is_read_from_elsewhere_or_paused_stays_out() -> None:
+def test_a_served_partition_that_is_sought_or_paused_is_not_requeued() -> None:
     harness = BufferHarness()
     state, other = harness.state(0), harness.state(1)
     harness.put(state, 0, 4)
@@ -154,7 +154,7 @@ def test_a_bound_of_bytes_ends_a_take() -> None:
     assert harness.take(max_bytes=1) == [(0, [0, 1])]
 
 
-def test_a_seek_drops_what_is_here_and_what_is_on_its_way() -> None:
+def test_a_seek_drops_buffered_and_requested_data() -> None:
     harness = BufferHarness()
     state = harness.state()
     harness.put(state, 0, 5)
@@ -168,7 +168,7 @@ def test_a_seek_drops_what_is_here_and_what_is_on_its_way() -> None:
     assert harness.take() == [(0, [100])]
 
 
-def test_a_paused_partition_keeps_what_it_has() -> None:
+def test_a_paused_partition_keeps_its_data() -> None:
     harness = BufferHarness()
     state = harness.state()
     harness.put(state, 0, 5)
@@ -180,7 +180,7 @@ def test_a_paused_partition_keeps_what_it_has() -> None:
     assert harness.take() == [(0, [2, 3, 4]), (0, [5])]
 
 
-def test_what_was_taken_and_not_used_comes_again_in_its_place() -> None:
+def test_unused_records_are_put_back_in_their_place() -> None:
     harness = BufferHarness()
     state, other = harness.state(), harness.state(1)
     harness.put(state, 0, 4)
@@ -247,7 +247,7 @@ def test_a_discard_lets_others_go_on() -> None:
     assert harness.unblocked == [two]
 
 
-def test_positions_move_over_what_holds_no_records() -> None:
+def test_positions_move_past_offsets_without_records() -> None:
     harness = BufferHarness()
     state = harness.state(position=5)
     data = numbered(0, 5)  # all of it before the offset asked for, as a control batch would be
@@ -275,7 +275,7 @@ def test_an_answer_that_a_seek_has_made_useless_gives_its_bytes_back() -> None:
     assert (released, item.records, harness.buffer.nbytes) == (["frame"], None, 0)
 
 
-def test_an_error_waits_until_what_came_before_has_been_taken() -> None:
+def test_an_error_waits_until_earlier_data_was_taken() -> None:
     harness = BufferHarness()
     state = harness.state()
     harness.put(state, 0, 2)
@@ -347,7 +347,7 @@ def test_a_position_found_late_does_not_undo_a_seek() -> None:
     assert (at(other), other.fetching.offset) == (9, 9)
 
 
-def test_columns_are_made_up_to_a_bound_and_what_was_begun_goes_on_first() -> None:
+def test_columns_are_decoded_up_to_a_limit_and_started_responses_first() -> None:
     harness = BufferHarness()
     one, two = harness.state(1), harness.state(2)
     data = b"".join(numbered(start, start + 10) for start in range(0, 40, 10))
@@ -376,7 +376,7 @@ def test_much_of_a_partition_is_not_joined_with_others() -> None:
     assert len(harness.take(max_bytes=24 * size)) == 3
 
 
-def test_a_seek_away_from_what_is_half_decoded_lets_go_of_it() -> None:
+def test_a_seek_drops_partly_decoded_data() -> None:
     harness = BufferHarness()
     state = harness.state()
     data = numbered(0, 10) + numbered(10, 20)

@@ -21,7 +21,7 @@ def fetched(data: bytes, offset: int = 0) -> PartitionResponse:
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
-def test_whole_batches_are_measured_by_their_heads(magic: int) -> None:
+def test_complete_batches_are_measured_by_their_headers(magic: int) -> None:
     one, two = batch([b"a", b"b"], 10, magic), batch([b"c"] * 5, 12, magic)
     data = one + two
     assert whole_batches(memoryview(data)) == (len(data), 17, 0 if magic == 2 else -1)
@@ -34,7 +34,7 @@ def test_whole_batches_are_measured_by_their_heads(magic: int) -> None:
             assert after >= 12
 
 
-def test_no_whole_batch_is_told_as_such() -> None:
+def test_an_incomplete_batch_raises_the_matching_error() -> None:
     assert whole_batches(memoryview(b"")) == (0, -1, -1)
     assert whole_batches(memoryview(numbered(0, 3)[:-1])) == (0, -1, -1)
     assert whole_batches(memoryview(bytes(100))) == (0, -1, -1)
@@ -47,7 +47,7 @@ def test_decoding_begins_at_the_offset_asked_for() -> None:
     assert (decoded.next_offset, decoded.error) == (20, None)
 
 
-def test_what_comes_before_a_corrupt_batch_is_decoded_and_the_error_kept() -> None:
+def test_batches_before_a_corrupt_one_are_decoded_and_the_error_kept() -> None:
     broken = bytearray(numbered(20, 30))
     broken[-1] ^= 1
     decoded = fetched(numbered(0, 10) + numbered(10, 20) + bytes(broken) + numbered(30, 40)).decode(DECODING, NO_LIMIT)
@@ -90,7 +90,7 @@ def test_the_frame_is_kept_until_the_last_part_is_decoded() -> None:
     assert (given_back, decoded.next_offset) == ([True], 50)
 
 
-def test_a_codec_nobody_knows_is_an_error_to_keep_as_well() -> None:
+def test_an_unknown_codec_raises_after_the_records_before_it() -> None:
     unknown = bytearray(numbered(10, 20))
     unknown[22] |= 7
     decoded = fetched(numbered(0, 10) + bytes(unknown)).decode(DecodeOptions(False, False, 1 << 30), NO_LIMIT)

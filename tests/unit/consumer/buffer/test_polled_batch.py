@@ -79,7 +79,7 @@ def of(number: int, start: int, stop: int) -> Offsets:
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit, MemoryError, GeneratorExit, ValueError])
-def test_whatever_is_raised_the_positions_stay_and_the_records_come_again(raised: type[BaseException]) -> None:
+def test_after_any_exception_positions_stay_and_records_are_returned_again(raised: type[BaseException]) -> None:
     harness = PolledBatchHarness(0, 0)
     harness.put(0, 0, 5)
     harness.put(1, 0, 5)
@@ -103,7 +103,7 @@ def test_a_hand_out_that_was_left_lying_is_rolled_back_by_the_next() -> None:
     assert harness.read() == of(0, 0, 5)
 
 
-def test_what_is_rolled_back_comes_before_partitions_whose_turn_it_would_be() -> None:
+def test_rolled_back_data_come_before_the_next_partitions() -> None:
     harness = PolledBatchHarness(0, 0, 0)
     for number in range(3):
         harness.put(number, 0, 4)
@@ -113,7 +113,7 @@ def test_what_is_rolled_back_comes_before_partitions_whose_turn_it_would_be() ->
     assert harness.read(6) == first
 
 
-def test_control_records_are_passed_only_behind_what_was_handed_out() -> None:
+def test_control_records_are_passed_only_after_returned_records() -> None:
     harness = PolledBatchHarness(0, 0)
     harness.put(0, 0, 5)
     harness.put(1, 0, 3)
@@ -124,7 +124,7 @@ def test_control_records_are_passed_only_behind_what_was_handed_out() -> None:
     assert harness.positions() == [6, 3]
 
 
-def test_control_records_of_a_partition_behind_records_of_another_wait_for_these() -> None:
+def test_control_records_wait_for_earlier_records_of_another_partition() -> None:
     harness = PolledBatchHarness(5, 0)
     harness.put(1, 0, 3)
     harness.put_control(0, 0, 6)
@@ -197,7 +197,7 @@ GIVING_BACK: dict[str, GivingBack] = {
     ],
 )
 @pytest.mark.parametrize("every", EVERY)
-def test_slices_are_given_back_once_wherever_an_interrupt_comes(give_back: GivingBack, every: int) -> None:
+def test_slices_are_put_back_once_wherever_an_interrupt_comes(give_back: GivingBack, every: int) -> None:
     def taken() -> tuple[PolledBatchHarness, PolledBatch]:
         harness = PolledBatchHarness(0, 0)
         for start in (0, 3, 6):
@@ -217,7 +217,7 @@ def test_slices_are_given_back_once_wherever_an_interrupt_comes(give_back: Givin
 
 @pytest.mark.parametrize("how", ["withdraw", pytest.param("roll_back", marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("every", EVERY)
-def test_iteration_goes_on_without_a_repetition_wherever_giving_back_is_interrupted(how: str, every: int) -> None:
+def test_iteration_repeats_nothing_wherever_putting_back_is_interrupted(how: str, every: int) -> None:
     give_back = GIVING_BACK[how]
 
     def iterate(cursor: RecordCursor) -> Offsets:
@@ -319,7 +319,7 @@ def test_a_take_ends_when_it_has_made_as_much_as_one_batch_may_hold(monkeypatch:
     assert max(reads) < 5
 
 
-def test_records_behind_a_slice_without_any_are_made() -> None:
+def test_records_after_an_empty_slice_are_built() -> None:
     gap, full = PartitionState(TopicPartition("t", 0)), PartitionState(TopicPartition("t", 1))
     columns = decode_batches(numbered(0, 3))
     polled = PolledBatch(lambda *_: None)

@@ -34,7 +34,7 @@ def test_partitions_take_turns() -> None:
     assert ready.at is None
 
 
-def test_what_is_in_the_callers_hands_is_not_put_in_again() -> None:
+def test_a_partition_held_by_the_caller_is_not_requeued() -> None:
     one = state(1)
     ready = queue_of(one)
     assert ready.next() is one
@@ -70,7 +70,7 @@ def test_partitions_that_were_paused_or_emptied_in_the_queue_are_passed() -> Non
     assert ready.next() is paused
 
 
-def test_what_is_begun_comes_before_whose_turn_it_is() -> None:
+def test_started_partitions_come_before_the_next_in_turn() -> None:
     one, two = state(1), state(2)
     ready = queue_of(one, two)
     assert ready.next() is one
@@ -79,7 +79,7 @@ def test_what_is_begun_comes_before_whose_turn_it_is() -> None:
     assert list(ready) == [one, two]
 
 
-def test_what_is_put_first_stands_there_once() -> None:
+def test_a_partition_put_first_is_queued_once() -> None:
     one, two = state(1), state(2)
     ready = queue_of(one, two)
     ready.put_first(two)
@@ -87,7 +87,7 @@ def test_what_is_put_first_stands_there_once() -> None:
     assert list(ready) == [two, one]
 
 
-def test_those_that_were_served_come_back_behind_the_others_and_once() -> None:
+def test_served_partitions_queue_last_and_once() -> None:
     one, two, three = state(1), state(2), state(3)
     ready = queue_of(one, two, three)
     ready.served += [served for served in (ready.next(),) if served is not None]

@@ -59,7 +59,7 @@ def opener(
 
 
 @pytest.mark.parametrize(("sticky", "left"), [(False, 1), (True, 2)])
-def test_an_error_is_gone_once_it_is_told_unless_only_a_seek_ends_it(sticky: bool, left: int) -> None:
+def test_an_error_is_raised_once_unless_only_a_seek_ends_it(sticky: bool, left: int) -> None:
     error, after = answer(TopicAuthorizationFailedError({"t"}), sticky), answer()
     state = state_of(error, after)
     assert opener(threading.RLock()).open(state, 1, 0, has_before=False) is error.error
@@ -67,7 +67,7 @@ def test_an_error_is_gone_once_it_is_told_unless_only_a_seek_ends_it(sticky: boo
     assert state.buffer.current is None
 
 
-def test_an_error_behind_records_stays_until_these_have_been_handed_out() -> None:
+def test_an_error_after_records_stays_until_these_were_returned() -> None:
     error = answer(TopicAuthorizationFailedError({"t"}))
     state = state_of(error)
     assert opener(threading.RLock()).open(state, 1, 0, has_before=True) is error.error
@@ -103,9 +103,7 @@ def test_an_offset_out_of_range_of_a_deleted_topic_gives_way_to_the_topic_create
 
 @pytest.mark.parametrize("failed", [True, False])
 @pytest.mark.parametrize("fetched_anew", [True, False])
-def test_what_is_fetched_after_a_handler_has_sought_is_not_lost_with_what_came_before(
-    failed: bool, fetched_anew: bool
-) -> None:
+def test_data_fetched_after_a_handlers_seek_are_kept(failed: bool, fetched_anew: bool) -> None:
     state = state_of(answer(TopicAuthorizationFailedError({"t"}) if failed else None))
     new = [answer()] if fetched_anew else []
 

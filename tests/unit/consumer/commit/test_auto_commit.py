@@ -59,7 +59,7 @@ def test_an_interval_of_nothing_leaves_the_loop_time_for_others() -> None:
     play(scenario)
 
 
-def test_an_interval_may_be_shorter_than_what_nothing_stands_for() -> None:
+def test_an_interval_may_be_shorter_than_the_substitute_for_0() -> None:
     async def scenario(harness: ScheduleHarness) -> None:
         AutoCommitSchedule(20, Backoff(1_000, 60_000), harness._tell).start()
         await asyncio.sleep(0.05)
@@ -109,7 +109,7 @@ def test_one_that_failed_for_good_waits_for_the_interval() -> None:
     play(scenario)
 
 
-def test_success_makes_the_next_pause_a_short_one_and_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_success_resets_the_pause_and_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
 
     async def scenario(harness: ScheduleHarness) -> None:

@@ -70,7 +70,7 @@ async def test_it_can_be_awaited_before_and_after_it_is_done() -> None:
 
 
 @pytest.mark.parametrize("every", EVERY)
-def test_wherever_the_wait_is_interrupted_the_loop_can_tell_the_outcome(every: int) -> None:
+def test_a_wait_interrupted_at_any_point_does_not_block_the_loop(every: int) -> None:
     def wait() -> None:
         with contextlib.suppress(KafkaTimeoutError):
             future.get(0)
@@ -86,7 +86,7 @@ def test_wherever_the_wait_is_interrupted_the_loop_can_tell_the_outcome(every: i
         assert not loop.is_alive(), interrupt.where
 
 
-def test_where_an_interrupt_does_not_end_a_wait_it_is_waited_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waits_that_interrupts_cannot_end_are_sliced(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on Windows: the clock is looked at after each slice, which is when an interrupt gets through."""
     looks: list[float] = []
 
@@ -104,7 +104,7 @@ def test_where_an_interrupt_does_not_end_a_wait_it_is_waited_in_slices(monkeypat
     assert len(looks) >= 9
 
 
-def test_an_interrupt_comes_through_where_it_is_waited_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_ends_a_sliced_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interruptible, "SLICE_S", 0.0001)
     future = CommitFuture()
     with pytest.raises(KeyboardInterrupt), Interrupt(30, PACKAGE):
@@ -113,7 +113,7 @@ def test_an_interrupt_comes_through_where_it_is_waited_in_slices(monkeypatch: py
     future.get()
 
 
-async def test_whoever_gives_up_awaiting_it_does_no_harm() -> None:
+async def test_cancelling_an_await_is_harmless() -> None:
     told: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context))
     future = CommitFuture()
@@ -131,7 +131,7 @@ async def test_whoever_gives_up_awaiting_it_does_no_harm() -> None:
     assert told == []
 
 
-def test_a_loop_that_is_closed_is_told_nothing() -> None:
+def test_a_closed_loop_is_not_notified() -> None:
     future = CommitFuture()
 
     async def wait() -> None:
@@ -147,7 +147,7 @@ def test_a_loop_that_is_closed_is_told_nothing() -> None:
     assert future.succeeded()
 
 
-def test_what_is_added_once_callbacks_have_run_is_called_at_once_where_it_fits() -> None:
+def test_late_callbacks_run_immediately() -> None:
     done, failed = CommitFuture(), CommitFuture()
     assert not done.has_callbacks
     done.add_both(print)

@@ -39,7 +39,7 @@ def go_to(harness: ConsumerHarness, offset: int) -> None:
 
 
 @pytest.mark.parametrize("code", [14, 15, 16])
-def test_a_commit_that_nobody_waits_for_does_not_undo_a_newer_one(code: int) -> None:
+def test_an_async_commit_does_not_overwrite_a_newer_one(code: int) -> None:
     told: list[tuple[int, Any]] = []
 
     async def scenario(harness: ConsumerHarness) -> None:
@@ -67,7 +67,7 @@ async def poll_for(harness: ConsumerHarness, seconds: float) -> None:
         await harness.poll()
 
 
-def test_an_automatic_commit_that_was_refused_is_made_again_with_the_present_positions() -> None:
+def test_a_refused_automatic_commit_is_repeated_with_current_positions() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         coordinator = Coordinator(harness)
         coordinator.codes = [16]
@@ -130,7 +130,7 @@ def test_a_commit_that_is_waited_for_goes_on_until_the_coordinator_knows_the_top
     play(scenario, group_id="g", enable_auto_commit=False)
 
 
-def test_one_automatic_commit_that_comes_while_the_coordinator_moves_is_not_worth_a_line(
+def test_a_single_failure_while_the_coordinator_moves_is_not_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -163,7 +163,7 @@ def test_positions_are_committed_until_closing_and_not_after() -> None:
     play(scenario, group_id="g", auto_commit_interval_ms=300)
 
 
-def test_whoever_has_seen_how_a_commit_ended_finds_its_callbacks_to_be_called() -> None:
+def test_a_known_result_implies_queued_callbacks() -> None:
     """A thread that waits for the future may run, and close the consumer, before the loop does anything else."""
     calls: list[Any] = []
 

@@ -44,7 +44,7 @@ def test_a_topic_that_leaves_the_metadata_while_it_is_fetched_loses_no_answer() 
     play(scenario, {0: 1})
 
 
-def test_an_answer_for_a_topic_that_was_made_anew_meanwhile_is_dropped() -> None:
+def test_a_response_for_a_recreated_topic_is_dropped() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         harness.leaders.version, harness.leaders.topic_id = 13, ID
         harness.leaders.metadata = metadata({0: 1}, topic_id=ID)
@@ -85,7 +85,7 @@ def test_sessions_refused_again_and_again_are_asked_for_with_pauses(
     assert "fetching from broker 1 works again" in caplog.text
 
 
-def test_offsets_out_of_range_again_and_again_are_told_with_pauses() -> None:
+def test_repeated_out_of_range_errors_are_reported_with_pauses() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         harness.leaders.ends[0] = -1  # no offset is in range
         harness.assign(0, offset=50)
@@ -103,7 +103,7 @@ def test_offsets_out_of_range_again_and_again_are_told_with_pauses() -> None:
     play(scenario, {0: 1}, auto_offset_reset="earliest")
 
 
-def test_a_seek_while_an_offset_out_of_range_is_not_told_yet_is_read_from() -> None:
+def test_a_seek_overrides_an_unraised_out_of_range_error() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         harness.leaders.ends[0] = -1  # no offset is in range
         (state,) = harness.assign(0, offset=50)
@@ -122,7 +122,7 @@ def test_a_seek_while_an_offset_out_of_range_is_not_told_yet_is_read_from() -> N
     play(scenario, {0: 1}, auto_offset_reset="earliest")
 
 
-def test_an_offset_out_of_range_is_told_at_once_the_first_time() -> None:
+def test_an_offset_out_of_range_is_reported_at_once_the_first_time() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         harness.leaders.ends[0] = 5
         started = asyncio.get_running_loop().time()
@@ -143,7 +143,7 @@ def named(harness: FetcherHarness, topic_id: uuid.UUID, version: int) -> None:
     harness.fetcher.refresh_all()
 
 
-def test_an_offset_that_is_out_of_range_in_another_topic_of_the_name_is_not_told() -> None:
+def test_out_of_range_in_another_topic_of_the_same_name_is_ignored() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         named(harness, ID, 1)
         harness.leaders.ends[0] = 50
@@ -165,7 +165,7 @@ def test_an_offset_that_is_out_of_range_in_another_topic_of_the_name_is_not_told
 
 
 @pytest.mark.parametrize("refreshed", [True, False])
-def test_an_offset_out_of_range_is_told_once_the_topic_proves_to_be_the_same_or_nobody_says(refreshed: bool) -> None:
+def test_out_of_range_is_reported_once_the_topic_proves_unchanged_or_stays_unknown(refreshed: bool) -> None:
     async def scenario(harness: FetcherHarness) -> None:
         named(harness, ID, 1)
         harness.leaders.ends[0] = 5
@@ -183,7 +183,7 @@ def test_an_offset_out_of_range_is_told_once_the_topic_proves_to_be_the_same_or_
     play(scenario, {0: 1}, auto_offset_reset="none")
 
 
-def test_an_offset_out_of_range_in_a_topic_asked_for_by_its_id_is_told_at_once() -> None:
+def test_out_of_range_in_a_topic_requested_by_id_is_reported_at_once() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         harness.leaders.version, harness.leaders.topic_id = 13, ID
         named(harness, ID, 1)
@@ -214,7 +214,7 @@ def test_a_broker_that_cannot_be_read_from_is_in_the_log_at_once_and_then_rarely
 
 
 @pytest.mark.parametrize("error", [SaslAuthenticationFailedError("no"), UnsupportedVersionError("Fetch")])
-def test_what_no_repetition_mends_is_told_to_the_caller(error: Exception) -> None:
+def test_errors_that_retries_cannot_fix_reach_the_caller(error: Exception) -> None:
     async def scenario(harness: FetcherHarness) -> None:
         harness.leaders.failures = [error]
         harness.assign(0)
@@ -224,7 +224,7 @@ def test_what_no_repetition_mends_is_told_to_the_caller(error: Exception) -> Non
     play(scenario, {0: 1})
 
 
-def test_fetching_goes_on_if_what_follows_from_a_failure_fails_too(
+def test_fetching_continues_if_handling_a_failure_fails_too(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def scenario(harness: FetcherHarness) -> None:

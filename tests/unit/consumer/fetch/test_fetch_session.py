@@ -60,7 +60,7 @@ def test_the_first_request_names_everything_and_asks_for_a_session() -> None:
     assert (topic.partitions[0].partition_max_bytes, topic.partitions[0].current_leader_epoch) == (1_000, 5)
 
 
-def test_later_requests_name_what_has_changed() -> None:
+def test_later_requests_contain_only_changes() -> None:
     session = established(0, 1, 2)
     want(session, 1, 50)
     session.remove(tp(2))
@@ -74,7 +74,7 @@ def test_later_requests_name_what_has_changed() -> None:
     assert (body.session_epoch, body.topics, body.forgotten) == (2, [], [])
 
 
-def test_a_partition_that_comes_back_before_the_request_is_not_forgotten() -> None:
+def test_a_partition_that_returns_before_the_request_is_not_forgotten() -> None:
     session = established(0, 1)
     session.remove(tp(1))
     want(session, 1, 7)
@@ -92,7 +92,7 @@ def test_a_partition_that_never_was_in_the_session_is_not_forgotten() -> None:
     assert (body.topics, body.forgotten) == ([], [])
 
 
-def test_a_topic_made_anew_is_forgotten_under_its_old_id() -> None:
+def test_a_recreated_topic_is_forgotten_under_its_old_id() -> None:
     session = established(0)
     want(session, 0, 0, OTHER_ID)
     body = session.next_request()
@@ -142,7 +142,7 @@ def test_the_epoch_goes_round_past_zero() -> None:
     assert session.next_request().session_epoch == 1
 
 
-def test_an_answer_counts_only_for_what_was_asked() -> None:
+def test_a_response_only_applies_to_its_request() -> None:
     session = established(0, 1)
     assert session.target_of_answer(tp(0)) is not None
     want(session, 0, 33)  # a seek while the answer is on its way
@@ -165,7 +165,7 @@ def test_a_topic_without_an_id_ends_a_session_that_speaks_of_ids() -> None:
     assert (body.by_id, body.session_epoch, named(body)) == (False, 1, {2: 0})
 
 
-def test_the_cost_of_a_request_follows_what_has_changed() -> None:
+def test_the_cost_of_a_request_depends_on_the_changes() -> None:
     session = established(*range(1_000))
     want(session, 500, 1)
     assert len(named(session.next_request())) == 1
@@ -198,7 +198,7 @@ def test_the_names_of_ids_are_kept_until_everything_is_named_again() -> None:
     assert session.topic_names == {OTHER_ID.int: "t"}
 
 
-def test_what_is_fetched_from_where_it_was_is_not_named_again() -> None:
+def test_unchanged_partitions_are_not_sent_again() -> None:
     session = established(0)
     want(session, 0)
     assert session.next_request().topics == []

@@ -59,7 +59,7 @@ def test_an_idle_consumer_sends_two_requests_a_second_to_a_broker() -> None:
     play(scenario, {0: 1})
 
 
-def test_a_partition_with_a_full_buffer_is_left_out_and_comes_back_when_there_is_room() -> None:
+def test_a_partition_with_a_full_buffer_is_not_fetched_until_there_is_room() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         harness.leaders.ends[0] = 1_000
         harness.assign(0, 1)
@@ -153,7 +153,7 @@ def test_forgetting_an_assignment_leaves_the_one_that_came_after_it() -> None:
     play(scenario, {0: 1})
 
 
-def test_fetching_goes_on_after_an_error_that_nobody_expected(caplog: pytest.LogCaptureFixture) -> None:
+def test_fetching_continues_after_an_unexpected_error(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(harness: FetcherHarness) -> None:
         harness.leaders.ends[0] = 5
         harness.leaders.failures = [ZeroDivisionError("a bug")]
@@ -253,7 +253,7 @@ def test_a_broker_that_fails_is_tried_again_with_a_new_session() -> None:
 
 
 @pytest.mark.parametrize("code", [70, 71, 106])
-def test_a_session_that_the_broker_has_given_up_is_begun_anew(code: int) -> None:
+def test_a_session_lost_by_the_broker_is_restarted(code: int) -> None:
     async def scenario(harness: FetcherHarness) -> None:
         harness.leaders.ends[0] = 5
         harness.assign(0)
@@ -348,9 +348,7 @@ def test_a_length_counts_once_all_of_it_has_come(nbytes: int, error: type[Except
         (20_000_000, RecordTooLargeError, "is 20000012 bytes, larger"),
     ],
 )
-def test_a_length_that_holds_no_whole_batch_is_told_for_what_it_is(
-    length: int, error: type[Exception], says: str
-) -> None:
+def test_an_invalid_batch_length_raises_the_matching_error(length: int, error: type[Exception], says: str) -> None:
     async def scenario(harness: FetcherHarness) -> None:
         records = memoryview(bytes(8) + length.to_bytes(4, "big", signed=True) + bytes(60))
         answer = PartitionData(partition_index=0, high_watermark=9, records=records)
@@ -375,7 +373,7 @@ def test_the_request_that_ends_a_session_waits_for_nothing() -> None:
 
 
 @pytest.mark.parametrize(("isolation", "level"), [("read_uncommitted", 0), ("read_committed", 1)])
-def test_brokers_are_told_whether_open_transactions_are_read(isolation: str, level: int) -> None:
+def test_fetch_requests_contain_the_isolation_level(isolation: str, level: int) -> None:
     async def scenario(harness: FetcherHarness) -> None:
         harness.leaders.ends[0] = 5
         harness.assign(0)
@@ -385,7 +383,7 @@ def test_brokers_are_told_whether_open_transactions_are_read(isolation: str, lev
     play(scenario, {0: 1}, isolation_level=isolation)
 
 
-def test_brokers_are_told_how_much_to_send_and_how_long_to_wait_for_it() -> None:
+def test_fetch_requests_contain_the_configured_sizes_and_waits() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         harness.leaders.ends[0] = 5
         harness.assign(0)

@@ -19,7 +19,7 @@ def test_a_fetch_is_cut_short_once_its_answer_is_late() -> None:
     assert polls.cut_at() == pytest.approx(12.003)
 
 
-def test_a_slow_broker_is_given_time_within_bounds() -> None:
+def test_a_slow_broker_gets_a_limited_extra_time() -> None:
     polls = LongPolls(500)
     polls.opened(3.0)
     polls.send(1.0, 500)
@@ -61,7 +61,7 @@ def test_the_other_connection_is_free_from_the_moment_in_which_the_poll_is_over(
     assert polls.spare(over) is None
 
 
-def test_what_waits_no_longer_than_a_short_poll_is_not_cut_short() -> None:
+def test_a_short_poll_is_not_cut_short() -> None:
     polls = LongPolls(500)
     polls.send(1.0, 5)
     assert polls.cut_at() is None

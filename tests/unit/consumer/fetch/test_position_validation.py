@@ -109,7 +109,7 @@ def test_a_position_of_the_leaders_own_epoch_is_not_asked_about() -> None:
 @pytest.mark.parametrize(
     ("answer", "end"), [((0, 7), FetchPosition(7, 0)), ((-1, -1), None), ((-1, 7), None), ((0, -1), None)]
 )
-def test_a_log_that_was_cut_back_is_told_and_not_fetched(answer: tuple[int, int], end: FetchPosition | None) -> None:
+def test_a_truncated_log_is_reported_and_not_fetched(answer: tuple[int, int], end: FetchPosition | None) -> None:
     async def scenario(harness: FetcherHarness) -> None:
         await read_ten(harness)
         harness.leaders.epoch_ends[0] = answer
@@ -186,7 +186,7 @@ def test_brokers_too_old_are_asked_once_an_epoch() -> None:
     play(scenario, {0: 1})
 
 
-def test_nobody_is_asked_again_while_the_answer_is_on_its_way() -> None:
+def test_no_leader_is_asked_again_while_a_response_is_outstanding() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         await read_ten(harness)
         elect(harness)
@@ -223,7 +223,7 @@ def test_failures_before_a_success_do_not_count_towards_a_warning(caplog: pytest
     assert [each.getMessage() for each in caplog.records] == []
 
 
-def test_a_partition_that_is_given_up_before_the_leader_is_asked_is_not_asked_about() -> None:
+def test_a_partition_given_up_before_validation_is_not_queried() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         await read_ten(harness)
         elect(harness)
@@ -267,7 +267,7 @@ def test_questions_end_with_the_fetcher() -> None:
     play(scenario, {0: 1})
 
 
-def test_a_missing_right_is_told_to_the_caller() -> None:
+def test_an_authorization_error_reaches_the_caller() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         await read_ten(harness)
         harness.leaders.epoch_errors = [UNAUTHORIZED]
@@ -280,7 +280,7 @@ def test_a_missing_right_is_told_to_the_caller() -> None:
     play(scenario, {0: 1})
 
 
-def test_without_a_leader_nobody_is_asked_until_there_is_one() -> None:
+def test_without_a_leader_nothing_is_sent_until_there_is_one() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         await read_ten(harness)
         elect(harness, leader=-1)
@@ -315,7 +315,7 @@ def test_an_answer_that_a_seek_or_another_election_has_overtaken_is_dropped() ->
     play(scenario, {0: 1})
 
 
-def test_a_partition_that_is_given_up_is_not_asked_about_again() -> None:
+def test_a_partition_that_is_given_up_is_not_looked_up_again() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         await read_ten(harness)
         harness.leaders.epoch_errors = [FENCED] * 100
@@ -362,7 +362,7 @@ def test_versions_of_fetch_without_that_field_are_served() -> None:
     play(scenario, {0: 1})
 
 
-def test_a_fetch_that_is_answered_with_another_log_is_told() -> None:
+def test_a_diverging_fetch_response_is_reported() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         await read_ten(harness)
         harness.leaders.diverging[0] = (0, 4)
@@ -406,7 +406,7 @@ def test_epochs_of_a_deleted_topic_mean_nothing_to_another_one_of_its_name() -> 
     play(scenario, {0: 1}, on_topic_recreated="continue")
 
 
-def test_what_was_fetched_of_a_deleted_topic_is_handed_out_before_the_caller_turns_to_the_new_one() -> None:
+def test_data_of_a_deleted_topic_are_returned_before_the_new_topic_is_read() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         harness.leaders.metadata = metadata({0: 1}, epoch=0, topic_id=uuid.UUID(int=1))
         harness.leaders.ends[0] = 10

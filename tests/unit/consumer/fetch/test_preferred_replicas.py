@@ -126,7 +126,7 @@ def test_a_new_leader_does_not_end_the_lease() -> None:
     play(scenario, {0: 1}, client_rack="near")
 
 
-def test_a_partition_that_is_assigned_anew_begins_with_its_leader() -> None:
+def test_a_reassigned_partition_starts_with_its_leader() -> None:
     async def scenario(harness: FetcherHarness) -> None:
         harness.leaders.preferred = {0: 2}
         harness.assign(0)

@@ -60,7 +60,7 @@ class Leaders:
         return {tp: each.offset for tp, each in found.items()}
 
 
-def test_each_leader_is_asked_once_and_told_which_epoch_it_is_thought_to_have() -> None:
+def test_each_leader_is_asked_once_with_its_expected_epoch() -> None:
     async def scenario() -> None:
         leaders = Leaders()
         leaders.ends[1] = (-1, -1)
@@ -82,7 +82,7 @@ def test_a_leader_that_is_none_is_asked_again_with_fresh_metadata(code: int) -> 
     simulate(scenario)
 
 
-def test_what_trying_again_does_not_mend_is_raised() -> None:
+def test_errors_that_retries_cannot_fix_are_raised() -> None:
     async def scenario() -> None:
         leaders = Leaders()
         leaders.codes[0] = [29]

@@ -66,7 +66,7 @@ def test_each_leader_is_asked_once_for_all_of_its_partitions() -> None:
     with_harness(scenario)
 
 
-def test_nothing_to_look_up_asks_nobody() -> None:
+def test_an_empty_lookup_sends_nothing() -> None:
     async def scenario(harness: OffsetSearchHarness) -> None:
         assert await harness.lookup({}, 1_000) == {}
         assert harness.ends.asked == []
@@ -74,7 +74,7 @@ def test_nothing_to_look_up_asks_nobody() -> None:
     with_harness(scenario)
 
 
-def test_what_may_pass_is_asked_again_with_fresh_metadata() -> None:
+def test_transient_errors_are_retried_with_fresh_metadata() -> None:
     async def scenario(harness: OffsetSearchHarness) -> None:
         harness.ends.errors = {0: [6, 74, 78]}
         found = await harness.lookup({T[0]: LATEST, T[2]: LATEST}, 10_000)
@@ -116,7 +116,7 @@ def test_a_topic_that_is_not_known_yet_costs_one_refresh_and_no_pause() -> None:
     with_harness(scenario)
 
 
-def test_a_lookup_gives_up_when_its_time_is_up_and_says_what_for() -> None:
+def test_a_lookup_that_times_out_names_the_cause() -> None:
     async def scenario(harness: OffsetSearchHarness) -> None:
         with pytest.raises(KafkaTimeoutError, match=r"1 of 2 partitions.*t-7.*has no partition 7"):
             await harness.lookup({T[0]: LATEST, TopicPartition("t", 7): LATEST}, 2_000)
@@ -138,7 +138,7 @@ def test_a_silent_leader_is_named_and_the_others_have_answered_long_before() -> 
 @pytest.mark.parametrize(
     ("code", "error"), [(29, TopicAuthorizationFailedError), (43, UnsupportedForMessageFormatError)]
 )
-def test_what_does_not_pass_is_raised_at_once_whoever_is_silent(code: int, error: type[KafkaError]) -> None:
+def test_permanent_errors_are_raised_despite_unresponsive_brokers(code: int, error: type[KafkaError]) -> None:
     async def scenario(harness: OffsetSearchHarness) -> None:
         harness.ends.errors = {0: code}
         harness.ends.silent = {2}
@@ -165,7 +165,7 @@ def test_pauses_grow_while_it_fails(failure: str) -> None:
     with_harness(scenario)
 
 
-def test_of_several_errors_the_first_is_raised_and_none_is_left_behind(caplog: pytest.LogCaptureFixture) -> None:
+def test_of_several_errors_the_first_is_raised_and_none_is_kept(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(harness: OffsetSearchHarness) -> None:
         harness.ends.errors = {0: 29, 1: 29, 2: 43}
         with pytest.raises((TopicAuthorizationFailedError, UnsupportedForMessageFormatError)):
@@ -193,7 +193,7 @@ def test_an_old_broker_tells_the_ends_but_not_the_offsets_of_times() -> None:
     with_harness(scenario)
 
 
-def test_what_is_none_of_kafkas_errors_reaches_the_caller() -> None:
+def test_other_errors_than_kafkas_reach_the_caller() -> None:
     async def scenario(harness: OffsetSearchHarness) -> None:
         harness.cluster.script("ListOffsets", OSError("on purpose"))
         with pytest.raises(OSError, match="on purpose"):
@@ -202,7 +202,7 @@ def test_what_is_none_of_kafkas_errors_reaches_the_caller() -> None:
     with_harness(scenario)
 
 
-def test_metadata_that_cannot_be_had_are_told_of_and_asked_for_again(caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_metadata_requests_are_logged_and_repeated(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(harness: OffsetSearchHarness) -> None:
         harness.ends.errors = {0: [6, 6]}
         harness.cluster.metadata_errors = [KafkaConnectionError("on purpose")]
@@ -225,7 +225,7 @@ def test_a_broker_that_answers_again_is_said_to_work(caplog: pytest.LogCaptureFi
     assert told[-1] == "looking up offsets on broker 1 works again"
 
 
-def test_an_error_after_the_first_that_does_not_pass_is_not_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_only_the_first_permanent_error_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(harness: OffsetSearchHarness) -> None:
         harness.ends.errors = {0: 29, 2: 43}  # one broker leads both
         with pytest.raises(TopicAuthorizationFailedError):

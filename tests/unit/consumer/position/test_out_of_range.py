@@ -26,7 +26,7 @@ def test_the_range_that_is_left_out_is_in_the_line(caplog: pytest.LogCaptureFixt
     ]
 
 
-def test_a_log_that_has_become_shorter_is_told_from_one_that_begins_later(caplog: pytest.LogCaptureFixture) -> None:
+def test_truncated_and_trimmed_logs_are_distinguished(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         said = OutOfRangeLog()
         said.begin(TP, 50)

@@ -108,7 +108,7 @@ def resolve(
     simulate(main)
 
 
-def test_a_committed_offset_comes_before_the_policy() -> None:
+def test_a_committed_offset_takes_precedence_over_the_reset_policy() -> None:
     async def scenario(harness: ResolverHarness) -> None:
         harness.resolver.resolve()
         await asyncio.sleep(1)
@@ -117,7 +117,7 @@ def test_a_committed_offset_comes_before_the_policy() -> None:
     resolve(scenario, LATEST, {T0: 7}, T0, T1)
 
 
-def test_a_reset_that_was_asked_for_comes_before_both() -> None:
+def test_a_requested_reset_takes_precedence_over_both() -> None:
     async def scenario(harness: ResolverHarness) -> None:
         harness.state(T0).reset = EARLIEST
         harness.resolver.resolve()
@@ -274,7 +274,7 @@ def test_an_error_belongs_to_its_partition_and_backs_off_each_time() -> None:
     resolve(scenario, LATEST, None, T0, T1, T2)
 
 
-def test_a_topic_whose_commits_may_not_be_read_keeps_nobody_else_from_theirs() -> None:
+def test_a_topic_with_unreadable_commits_does_not_affect_others() -> None:
     async def scenario(harness: ResolverHarness) -> None:
         harness.commit_errors = [TopicAuthorizationFailedError({"u"})]
         harness.resolver.resolve()
@@ -287,7 +287,7 @@ def test_a_topic_whose_commits_may_not_be_read_keeps_nobody_else_from_theirs() -
     resolve(scenario, LATEST, {T0: 7, U0: 8}, T0, U0)
 
 
-def test_a_group_that_may_not_be_read_is_told_once() -> None:
+def test_an_unauthorized_group_raises_once() -> None:
     async def scenario(harness: ResolverHarness) -> None:
         harness.commit_errors = [GroupAuthorizationFailedError("g")]
         harness.resolver.resolve()
@@ -313,7 +313,7 @@ def test_any_exception_is_survived_and_logged_once_a_cause(caplog: pytest.LogCap
     resolve(scenario, LATEST, {}, T0)
 
 
-def test_who_waits_for_a_partition_gets_its_error_and_nobody_elses() -> None:
+def test_a_waiter_only_gets_the_error_of_its_partition() -> None:
     async def scenario(harness: ResolverHarness) -> None:
         harness.ends.errors = {1: 29}
         with pytest.raises(TopicAuthorizationFailedError):
@@ -325,7 +325,7 @@ def test_who_waits_for_a_partition_gets_its_error_and_nobody_elses() -> None:
     resolve(scenario, LATEST, None, T0, T1)
 
 
-def test_who_waits_is_told_of_a_seek_at_once() -> None:
+def test_a_seek_wakes_waiters() -> None:
     async def scenario(harness: ResolverHarness) -> None:
         harness.ends.silent = {1}
         waiting = asyncio.ensure_future(harness.resolver.outcome(harness.state(T0)))
@@ -338,7 +338,7 @@ def test_who_waits_is_told_of_a_seek_at_once() -> None:
     resolve(scenario, LATEST, None, T0)
 
 
-def test_closing_ends_what_is_under_way_and_whoever_waits() -> None:
+def test_closing_ends_lookups_and_waits() -> None:
     async def scenario(harness: ResolverHarness) -> None:
         harness.ends.silent = {1}
         waiting = asyncio.ensure_future(harness.resolver.outcome(harness.state(T0)))
@@ -361,7 +361,7 @@ def test_a_position_is_not_waited_for_once_the_consumer_is_closed() -> None:
     simulate(scenario)
 
 
-def test_a_policy_that_says_a_time_begins_at_the_end_where_no_record_is_as_late() -> None:
+def test_a_duration_policy_without_a_late_record_starts_at_the_end() -> None:
     async def scenario(harness: ResolverHarness) -> None:
         harness.ends.after_all = 4_000
         harness.resolver.resolve()

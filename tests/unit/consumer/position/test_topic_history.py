@@ -59,7 +59,7 @@ class HistoryHarness:
         return [number for number in range(count) if self.history.is_recreated(TopicPartition("t", number))]
 
 
-def test_what_is_there_at_first_is_not_new() -> None:
+def test_topics_present_at_first_are_not_new() -> None:
     setup = HistoryHarness()
     setup.see(2)
     assert setup.added() == setup.recreated() == []
@@ -101,7 +101,7 @@ def test_a_topic_that_matches_a_pattern_later_is_new_once_all_topics_were_seen()
     assert setup.added(topic="t3") == [0]
 
 
-def test_a_broker_that_lags_behind_takes_nothing_away() -> None:
+def test_stale_metadata_do_not_revoke_partitions() -> None:
     setup = HistoryHarness()
     setup.see(2)
     setup.see(3)
@@ -123,7 +123,7 @@ def test_a_broker_that_still_has_the_deleted_topic_is_not_believed() -> None:
     assert setup.recreated() == []
 
 
-def test_a_doubt_ends_where_the_topic_is_created_once_more_or_no_longer_wanted() -> None:
+def test_a_doubt_ends_if_the_topic_is_recreated_or_unsubscribed() -> None:
     for ends in (lambda setup: setup.see(2, uuid.UUID(int=3)), unsubscribe):
         setup = HistoryHarness()
         for topic_id in (OLD, NEW, OLD):
@@ -202,7 +202,7 @@ def test_the_policy_raise_tells_the_caller_once_how_far_it_was(caplog: pytest.Lo
     assert setup.recreated() == [0, 1]
 
 
-def test_the_error_has_the_positions_also_where_the_topic_was_away_and_its_partitions_were_given_up() -> None:
+def test_the_error_contains_positions_even_if_partitions_were_given_up() -> None:
     setup = HistoryHarness("raise")
     setup.see(2)
     first = TopicPartition("t", 0)
@@ -254,7 +254,7 @@ def test_the_policy_continue_only_warns(reassigned: bool, text: str, caplog: pyt
     assert setup.added() == [0, 1]
 
 
-def test_what_is_no_longer_subscribed_to_is_forgotten() -> None:
+def test_unsubscribed_topics_are_forgotten() -> None:
     setup = HistoryHarness()
     setup.see(2)
     setup.see(3)
@@ -326,9 +326,7 @@ def test_the_error_has_positions_of_its_topics_alone() -> None:
 
 
 @pytest.mark.parametrize("policy", ["reset", "raise"])
-def test_what_the_coordinator_does_matters_to_the_policy_continue_alone(
-    policy: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_reassignment_matters_only_to_the_policy_continue(policy: str, caplog: pytest.LogCaptureFixture) -> None:
     setup = HistoryHarness(policy, reassigned=True)
     setup.see(2)
     setup.history.located(FIRST)
@@ -336,7 +334,7 @@ def test_what_the_coordinator_does_matters_to_the_policy_continue_alone(
     assert "reading continues at the beginning of the new topic" in caplog.text
 
 
-def test_what_was_read_before_the_topic_was_unsubscribed_is_forgotten() -> None:
+def test_positions_from_before_an_unsubscription_are_forgotten() -> None:
     setup = HistoryHarness("raise")
     setup.see(2)
     setup.history.located(FIRST)
@@ -377,7 +375,7 @@ def test_that_a_topic_is_away_is_forgotten_with_its_subscription() -> None:
     assert positions(setup) == {}
 
 
-def test_a_topic_of_a_pattern_that_was_away_is_told_by_that_where_there_are_no_ids() -> None:
+def test_without_ids_a_pattern_topic_that_was_missing_counts_as_recreated() -> None:
     """While it is away no topic matches, and nothing is wanted."""
     setup = HistoryHarness(pattern="^t")
     setup.see(2, None, is_complete=True)
@@ -395,7 +393,7 @@ def test_all_topics_that_another_pattern_matches_at_first_are_old() -> None:
     assert setup.added(topic="u") == []
 
 
-def test_once_all_topics_were_seen_those_that_match_later_are_new_whatever_metadata_name_them() -> None:
+def test_topics_that_match_after_a_full_listing_are_new() -> None:
     setup = HistoryHarness(pattern="^t")
     setup.see(None, topic="x", is_complete=True)
     setup.see(2, topic="x", is_complete=False)

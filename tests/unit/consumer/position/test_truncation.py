@@ -67,7 +67,7 @@ def position(harness: ConsumerHarness) -> tuple[int, int] | None:
     return harness.core.subscription.assigned(T0).position
 
 
-def test_with_a_reset_policy_reading_goes_on_where_the_logs_part(caplog: pytest.LogCaptureFixture) -> None:
+def test_with_a_reset_policy_reading_continues_where_the_logs_diverge(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         harness.core.assign([T0])
         assert await read(harness, 10) == list(range(10))
@@ -121,7 +121,7 @@ def test_without_a_policy_each_poll_raises_until_a_seek() -> None:
     play(scenario, auto_offset_reset="none")
 
 
-def test_without_a_policy_a_leader_that_cannot_tell_is_told_too() -> None:
+def test_without_a_policy_an_unknown_epoch_raises_too() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         harness.core.assign([T0])
         harness.core.seek(harness.core.subscription.assigned(T0), 0)
@@ -134,7 +134,7 @@ def test_without_a_policy_a_leader_that_cannot_tell_is_told_too() -> None:
     play(scenario, auto_offset_reset="none")
 
 
-def test_what_was_fetched_and_not_handed_out_is_dropped_and_the_position_asked_about() -> None:
+def test_fetched_data_are_dropped_and_the_position_validated() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         harness.core.assign([T0])
         assert await read(harness, 3) == [0, 1, 2]
@@ -149,7 +149,7 @@ def test_what_was_fetched_and_not_handed_out_is_dropped_and_the_position_asked_a
     play(scenario)
 
 
-def test_a_seek_that_comes_first_makes_it_void() -> None:
+def test_an_earlier_seek_discards_the_lookup() -> None:
     async def scenario(harness: ConsumerHarness) -> None:
         harness.core.assign([T0])
         await read(harness, 10)
@@ -161,7 +161,7 @@ def test_a_seek_that_comes_first_makes_it_void() -> None:
     play(scenario)
 
 
-def test_a_seek_to_where_the_position_is_makes_it_void_too() -> None:
+def test_a_seek_to_the_same_position_also_discards_the_lookup() -> None:
     """The caller has chosen: the leader is asked anew, and nothing is done about what was found before."""
 
     async def scenario(harness: ConsumerHarness) -> None:
@@ -202,7 +202,7 @@ def divergence(number: int, end: int) -> Divergence:
     return Divergence(state, state.generation, FetchPosition(10, 0), FetchPosition(end, 0))
 
 
-def test_a_position_that_is_to_be_found_anew_makes_it_void() -> None:
+def test_a_reset_discards_the_lookup() -> None:
     found: list[object] = []
     truncations = by_hand(lambda state, end: found.append(end))
     state = PartitionState(TopicPartition("t", 0))
@@ -211,7 +211,7 @@ def test_a_position_that_is_to_be_found_anew_makes_it_void() -> None:
     assert found == []
 
 
-def test_what_is_found_while_a_signals_handler_acts_is_not_forgotten() -> None:
+def test_divergences_found_during_a_signal_handler_are_kept() -> None:
     """The handler polls within a poll, and is done with what the poll was about."""
     ends: list[int] = []
 
@@ -296,7 +296,7 @@ def test_a_position_has_the_epoch_of_the_last_record_before_it(most: int, expect
     assert state.position == expected
 
 
-def test_a_position_that_moves_over_control_records_has_their_epoch_also_when_it_is_handed_out_again() -> None:
+def test_a_position_past_control_records_keeps_their_epoch() -> None:
     buffer, state = harness(in_epochs(3, -1))
     with pytest.raises(KeyError), buffer.take(9):
         raise KeyError  # which gives it back

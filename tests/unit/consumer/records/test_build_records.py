@@ -66,7 +66,7 @@ def test_consumer_records_are_iterated_and_counted_record_by_record() -> None:
     assert records.partitions() == {A, B}
 
 
-def test_a_record_is_what_tracing_tools_take_it_for() -> None:
+def test_tracing_tools_recognize_records() -> None:
     assert isinstance(sample()[A][0], ABCRecord)
 
 
@@ -145,7 +145,7 @@ def fail_on_key_2(topic: str, data: bytes | None, headers: Any) -> bytes | None:
     return data
 
 
-def test_records_before_one_that_fails_are_handed_out_and_the_rest_goes_back() -> None:
+def test_records_before_a_failing_one_are_returned_and_the_rest_put_back() -> None:
     harness = OnePartitionBuffer(b"0", b"1", b"two", b"3")
     materializer = Materializer(None, to_int)
     with harness.buffer.take(10) as polled:
@@ -163,9 +163,7 @@ def test_records_before_one_that_fails_are_handed_out_and_the_rest_goes_back() -
 
 
 @pytest.mark.parametrize("iterating", [False, True])
-def test_what_cannot_be_read_is_left_out_where_that_is_wanted(
-    iterating: bool, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_unreadable_records_are_skipped_on_request(iterating: bool, caplog: pytest.LogCaptureFixture) -> None:
     harness = OnePartitionBuffer(b"0", b"one", b"2", b"three")
     materializer = Materializer(None, to_int, "skip")
     if iterating:
@@ -189,7 +187,7 @@ def test_a_slice_of_which_nothing_can_be_read_is_passed() -> None:
     assert at(harness.state) == 2
 
 
-def test_a_function_says_what_is_handed_out_instead() -> None:
+def test_a_function_replaces_a_bad_record() -> None:
     seen = []
 
     def repair(error: RecordDeserializationError) -> ConsumerRecord | None:
@@ -204,7 +202,7 @@ def test_a_function_says_what_is_handed_out_instead() -> None:
 
 
 @pytest.mark.parametrize("iterating", [False, True])
-def test_what_the_function_raises_comes_where_the_record_would(iterating: bool) -> None:
+def test_an_exception_of_the_function_takes_the_place_of_the_record(iterating: bool) -> None:
     class Halt(Exception):
         pass
 
@@ -353,7 +351,7 @@ def test_a_deserializer_of_kafka_python_3_gets_the_headers() -> None:
     assert error is None
 
 
-def test_what_comes_behind_a_record_that_fails_is_not_handed_out_with_what_comes_before() -> None:
+def test_records_after_a_failing_one_are_not_returned_with_those_before() -> None:
     harness = OnePartitionBuffer(b"0", b"1", b"two")
     harness.put(batch([b"3", b"4"], 3), 3)
     with harness.buffer.take(10) as polled:
@@ -364,7 +362,7 @@ def test_what_comes_behind_a_record_that_fails_is_not_handed_out_with_what_comes
     assert harness.rest() == [2, 3, 4]
 
 
-def test_a_key_that_fails_is_told_from_a_value() -> None:
+def test_key_and_value_failures_are_distinguished() -> None:
     harness = OnePartitionBuffer(b"0", b"1", b"2")
     records, error = Materializer(fail_on_key_2, to_int).records(harness.buffer.take(10).pieces[0])
     assert len(records) == 2
@@ -381,7 +379,7 @@ def test_iteration_moves_the_position_with_each_record() -> None:
         next(run)
 
 
-def test_iteration_passes_what_nothing_is_handed_out_of() -> None:
+def test_iteration_skips_slices_without_records() -> None:
     harness = OnePartitionBuffer(b"0", b"1")
     harness.put(numbered(3, 6), 6)  # nothing up to there, as of control records
     run = harness.iterate()
@@ -391,7 +389,7 @@ def test_iteration_passes_what_nothing_is_handed_out_of() -> None:
     assert at(harness.state) == 6
 
 
-def test_what_iteration_has_not_returned_is_handed_out_by_whatever_takes_next() -> None:
+def test_records_not_returned_by_iteration_are_returned_by_the_next_call() -> None:
     harness = OnePartitionBuffer(*[b"%d" % n for n in range(7)])
     run = harness.iterate()
     assert [next(run).offset for _ in range(2)] == [0, 1]

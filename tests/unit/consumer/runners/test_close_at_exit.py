@@ -90,7 +90,7 @@ def test_all_consumers_together_get_the_time_of_one(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize(("group_id", "closed", "warned"), [("g", False, 1), ("g", True, 0), (None, False, 0)])
-def test_one_that_is_open_is_closed_and_one_of_a_group_that_nobody_closed_is_told_of(
+def test_open_consumers_are_closed_at_exit_with_a_warning_for_groups(
     clock: Clock, group_id: str | None, closed: bool, warned: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     core, runner = Core(group_id, closed), Runner(clock)

@@ -40,7 +40,7 @@ def break_loop(thread: LoopThread) -> None:
 
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_commit_that_nobody_can_make_any_more_fails_and_calls_back(tmp_path: Path, thread: LoopThread) -> None:
+def test_a_commit_that_cannot_be_made_any_more_fails_and_calls_back(tmp_path: Path, thread: LoopThread) -> None:
     with EmbeddedBroker(tmp_path) as broker:
         broker.faults.drop_answers(api="OffsetCommit")
         consumer = KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, group_id="g", enable_auto_commit=False)

@@ -95,7 +95,7 @@ def test_a_call_is_over_for_all_tasks_when_it_has_returned() -> None:
     play(scenario)
 
 
-def test_who_closes_beside_waits_for_as_long_as_asked() -> None:
+def test_a_concurrent_close_waits_for_its_timeout() -> None:
     async def scenario(runner: LoopRunner) -> None:
         first = asyncio.create_task(runner.close_once(lambda: asyncio.sleep(60), 0))
         await asyncio.sleep(1)

@@ -32,7 +32,7 @@ def enter_in(caller: PollGuard, name: str) -> str | None:
     return told[0]
 
 
-def test_a_second_thread_is_refused_at_once_and_told_who_is_inside() -> None:
+def test_a_second_thread_is_refused_with_the_name_of_the_first() -> None:
     caller = PollGuard()
     with caller:
         for _ in range(2):
@@ -42,7 +42,7 @@ def test_a_second_thread_is_refused_at_once_and_told_who_is_inside() -> None:
     assert enter_in(caller, "the-second") is None
 
 
-def test_a_thread_that_has_ended_is_told_by_its_number() -> None:
+def test_a_thread_that_has_ended_is_identified_by_number() -> None:
     assert thread_runner._name(0) == "number 0"
 
 
@@ -73,7 +73,7 @@ def test_only_the_thread_inside_is_the_one_that_polls() -> None:
     assert seen == [False]
 
 
-def test_what_is_raised_inside_lets_others_in() -> None:
+def test_an_exception_inside_releases_the_guard() -> None:
     caller = PollGuard()
     with contextlib.suppress(ZeroDivisionError), caller:
         raise ZeroDivisionError

@@ -58,7 +58,7 @@ def test_many_calls_wake_the_loop_once_and_run_in_order(thread: LoopThread, monk
     assert len(wakes) == 2
 
 
-def test_what_was_submitted_comes_before_what_is_spawned_after_it(thread: LoopThread) -> None:
+def test_submitted_calls_run_before_later_coroutines(thread: LoopThread) -> None:
     caller = ThreadRunner(thread)
     order: list[str] = []
 
@@ -137,7 +137,7 @@ def test_a_wait_begins_without_old_news_and_says_that_the_loop_has_ended(
         caller.wait(0.0)
 
 
-def test_a_loop_that_fails_wakes_who_waits(thread: LoopThread, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_loop_wakes_waiters(thread: LoopThread, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[ThreadRunner] = []
     monkeypatch.setattr(ThreadRunner, "notify", lambda runner: told.append(runner))
     deaths: list[Any] = []
@@ -148,7 +148,7 @@ def test_a_loop_that_fails_wakes_who_waits(thread: LoopThread, monkeypatch: pyte
     assert told == [caller]
 
 
-def test_the_loop_gets_a_moment_more_than_what_it_runs_has(thread: LoopThread, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_the_loop_has_a_margin(thread: LoopThread, monkeypatch: pytest.MonkeyPatch) -> None:
     caller = ThreadRunner(thread)
     waited: list[float | None] = []
 
@@ -170,7 +170,7 @@ def test_the_loop_gets_a_moment_more_than_what_it_runs_has(thread: LoopThread, m
 
 
 @pytest.mark.parametrize("polling", [True, False])
-def test_a_function_of_the_callers_may_poll_and_what_was_before_is_so_again(thread: LoopThread, polling: bool) -> None:
+def test_a_user_function_may_poll_and_the_guard_is_restored(thread: LoopThread, polling: bool) -> None:
     caller = ThreadRunner(thread)
     seen: list[tuple[bool, bool]] = []
 
@@ -187,7 +187,7 @@ def test_a_function_of_the_callers_may_poll_and_what_was_before_is_so_again(thre
         caller.poll_guard.is_polling = False
 
 
-def test_who_closes_in_another_thread_waits_until_it_is_closed_or_its_time_is_up(
+def test_closing_in_another_thread_waits_until_closed_or_timed_out(
     thread: LoopThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caller = ThreadRunner(thread)

@@ -93,14 +93,14 @@ async def test_a_commit_that_is_refused_says_so_and_the_records_come_again(
 
 
 @pytest.mark.parametrize("code", [122, 123, 6, 3, 100, 41 + 92])
-async def test_a_fetch_that_is_refused_is_made_again(broker: EmbeddedBroker, code: int) -> None:
+async def test_a_refused_fetch_is_repeated(broker: EmbeddedBroker, code: int) -> None:
     await prepare(broker)
     broker.faults.fail(code, api="ShareFetch", times=2)
     async with consumer_of(broker) as consumer:
         assert await finish(consumer) == [(0, 1), (1, 1), (2, 1)]
 
 
-async def test_acknowledgements_along_with_a_fetch_that_fails_are_told_to_the_callback(broker: EmbeddedBroker) -> None:
+async def test_acknowledgements_in_a_failed_fetch_are_reported_to_the_callback(broker: EmbeddedBroker) -> None:
     await prepare(broker)
     heard: list[tuple[Any, Any]] = []
     async with consumer_of(broker, share_acknowledgement_mode="implicit") as consumer:
@@ -156,7 +156,7 @@ async def test_a_member_that_is_fenced_joins_again(broker: EmbeddedBroker, code:
         ("ShareGroupHeartbeat", 29, TopicAuthorizationFailedError),
     ],
 )
-async def test_what_is_not_allowed_is_raised(
+async def test_authorization_errors_are_raised(
     broker: EmbeddedBroker, api: str, code: int, kind: type[Exception]
 ) -> None:
     await prepare(broker)
@@ -175,7 +175,7 @@ async def test_a_cluster_without_the_feature_is_named() -> None:
                     await some(consumer)
 
 
-async def test_a_topic_that_is_deleted_and_made_again_is_read_from_where_the_config_says(
+async def test_a_recreated_topic_is_read_from_the_configured_offset(
     broker: EmbeddedBroker,
 ) -> None:
     await prepare(broker)
@@ -236,7 +236,7 @@ async def test_a_commit_that_gets_no_answer_says_so_in_time(broker: EmbeddedBrok
         assert not await consumer.poll(1500), "it was taken later"
 
 
-async def test_a_broker_that_lies_about_what_is_acquired_costs_neither_memory_nor_records(
+async def test_false_acquired_ranges_cost_neither_memory_nor_records(
     broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     answered = ShareFetching.response
@@ -263,7 +263,7 @@ async def test_a_broker_that_lies_about_what_is_acquired_costs_neither_memory_no
 
 
 @pytest.mark.parametrize("iterates", [False, True])
-async def test_renewed_records_whose_lock_is_over_are_dropped_and_counted(
+async def test_renewed_records_with_an_expired_lock_are_dropped_and_counted(
     broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture, iterates: bool
 ) -> None:
     await prepare(broker)
@@ -283,7 +283,7 @@ async def test_renewed_records_whose_lock_is_over_are_dropped_and_counted(
         consumer._core.now = now
 
 
-async def test_renewed_records_are_handed_out_as_long_as_their_lock_lasts(broker: EmbeddedBroker) -> None:
+async def test_renewed_records_are_returned_while_their_lock_lasts(broker: EmbeddedBroker) -> None:
     await prepare(broker)
     async with consumer_of(broker) as consumer:
         for record in await some(consumer):
@@ -295,7 +295,7 @@ async def test_renewed_records_are_handed_out_as_long_as_their_lock_lasts(broker
         assert len(await some(consumer)) == 3
 
 
-async def test_a_topic_that_is_deleted_and_made_again_is_read_whole(broker: EmbeddedBroker) -> None:
+async def test_a_recreated_topic_is_read_completely(broker: EmbeddedBroker) -> None:
     await prepare(broker, 0)
     async with (
         AsyncKafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin,

@@ -87,7 +87,7 @@ def test_each_record_may_have_another_type_and_some_none() -> None:
 
 
 @pytest.mark.parametrize("place", [("t", 1, 2), ("u", 0, 2), ("t", 0, 5)])
-def test_what_was_not_given_cannot_be_acknowledged(place: tuple[str, int, int]) -> None:
+def test_only_returned_records_can_be_acknowledged(place: tuple[str, int, int]) -> None:
     in_flight = flight(*pieces(batch(0, 5), (0, 4, 1)))
     with pytest.raises(IllegalStateError, match="this consumer did not receive it"):
         in_flight.acknowledge(*place, A.ACCEPT)
@@ -105,7 +105,7 @@ def test_offsets_without_records_are_gaps() -> None:
     assert sent(flight(only_gaps)) == [(3, 4, [0])]
 
 
-def test_what_is_called_acquired_behind_the_records_is_left_alone() -> None:
+def test_acquired_offsets_after_the_records_are_ignored() -> None:
     found = acquired(batch(0, 2) + batch(5, 1), (0, 2**60, 1), (2**60 + 5, 2**62, 1)).decode(OPTIONS)
     [piece] = found.pieces
     assert (piece.first, piece.last, found.beyond, found.error) == (0, 5, 6, None)
@@ -114,7 +114,7 @@ def test_what_is_called_acquired_behind_the_records_is_left_alone() -> None:
     assert (nothing.pieces, nothing.beyond) == ([], 3)
 
 
-def test_a_range_comes_once_however_often_it_is_named() -> None:
+def test_repeated_ranges_are_returned_once() -> None:
     given = (2, 4, 1), (0, 9, 7), (4, 4, 1), (8, 6, 1), (-5, 3, 1)
     assert [(piece.first, piece.last) for piece in pieces(batch(0, 10), *given)] == [(2, 4), (5, 9)]
     assert in_order([Range(-5, -1, 1)]) == []
@@ -133,7 +133,7 @@ def test_long_gaps_take_no_memory() -> None:
     assert sent(in_flight) == [(0, 1, [1]), (far + 1, far + 1, [1])]
 
 
-def test_what_was_never_read_is_released_without_being_counted() -> None:
+def test_unread_records_are_released_without_being_counted() -> None:
     broken = bytearray(batch(0, 3))
     broken[-1] ^= 1
     source = acquired(bytes(broken), (0, 2**60, 1))
@@ -144,7 +144,7 @@ def test_what_was_never_read_is_released_without_being_counted() -> None:
     assert len(acks.offsets()) == 2**20 + 3
 
 
-def test_renewed_rows_are_there_to_be_handed_out_again() -> None:
+def test_renewed_rows_can_be_returned_again() -> None:
     in_flight = flight(*pieces(batch(0, 5), (0, 4, 2)))
     for offset, kind in enumerate((A.RENEW, A.RENEW, A.ACCEPT, A.ACCEPT, A.RENEW)):
         in_flight.acknowledge("t", 0, offset, kind)
@@ -157,7 +157,7 @@ def test_renewed_rows_are_there_to_be_handed_out_again() -> None:
     assert acks.offsets() == {0, 1, 2, 3, 4}
 
 
-def test_what_iteration_did_not_give_is_not_accepted() -> None:
+def test_records_not_returned_by_iteration_are_not_accepted() -> None:
     [piece] = pieces(batch(0, 2) + batch(5, 2) + batch(8, 1), (0, 7, 1))
     piece.handed = 3
     in_flight, decoded = flight(piece), deque[Piece]()
@@ -174,7 +174,7 @@ def test_what_iteration_did_not_give_is_not_accepted() -> None:
     assert values(decoded[0]) == [b"6"]
 
 
-def test_a_damaged_batch_is_rejected_and_what_follows_released() -> None:
+def test_a_damaged_batch_is_rejected_and_the_rest_released() -> None:
     broken = bytearray(batch(3, 3))
     broken[-1] ^= 1
     found = acquired(batch(0, 3) + bytes(broken) + batch(6, 2), (0, 7, 1)).decode(OPTIONS)
@@ -184,7 +184,7 @@ def test_a_damaged_batch_is_rejected_and_what_follows_released() -> None:
     assert "3 to 5 are rejected, 6 to 7 are released" in str(found.error)
 
 
-def test_a_batch_whose_codec_is_not_known_is_released() -> None:
+def test_a_batch_with_an_unknown_codec_is_released() -> None:
     strange = bytearray(batch(0, 1))
     strange[22] |= 7
     found = acquired(bytes(strange), (0, 0, 1)).decode(DecodeOptions(False, 1 << 20))

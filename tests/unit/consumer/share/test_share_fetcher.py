@@ -105,7 +105,7 @@ def test_each_broker_is_asked_once_for_each_wish() -> None:
     play(scenario)
 
 
-def test_what_is_not_assigned_any_more_is_forgotten() -> None:
+def test_unassigned_partitions_are_forgotten() -> None:
     async def scenario(setup: ShareFetcherHarness) -> None:
         setup.fetcher.assign({setup.topic_id: [0]})
         setup.fetcher.fetch(1)
@@ -183,7 +183,7 @@ def test_acknowledgements_go_along_with_a_fetch_that_is_wanted() -> None:
     play(scenario)
 
 
-def test_what_a_broker_says_nothing_of_has_failed() -> None:
+def test_acknowledgements_missing_from_a_response_fail() -> None:
     async def scenario(setup: ShareFetcherHarness) -> None:
         setup.fetcher.assign({setup.topic_id: [0]})
         setup.fetcher.fetch(1)
@@ -197,7 +197,7 @@ def test_what_a_broker_says_nothing_of_has_failed() -> None:
     play(scenario)
 
 
-def test_closing_ends_the_session_with_what_is_left_to_say() -> None:
+def test_closing_sends_remaining_acknowledgements_and_ends_the_session() -> None:
     async def scenario(setup: ShareFetcherHarness) -> None:
         setup.fetcher.assign({setup.topic_id: [0]})
         setup.fetcher.fetch(1)
@@ -211,7 +211,7 @@ def test_closing_ends_the_session_with_what_is_left_to_say() -> None:
     play(scenario)
 
 
-def test_waiting_for_an_outcome_ends_in_its_time() -> None:
+def test_waiting_for_an_outcome_times_out() -> None:
     async def scenario(setup: ShareFetcherHarness) -> None:
         acks = setup.said(setup.leader())
         await setup.fetcher.outcome([acks], 100)

@@ -56,7 +56,7 @@ def test_the_eager_protocol_gives_all_up_and_takes_all_afresh(monkeypatch: pytes
     play(monkeypatch, scenario)
 
 
-def test_before_a_member_that_keeps_its_partitions_joins_it_commits_and_no_listener_is_told(
+def test_a_member_that_keeps_partitions_commits_without_calling_the_listener(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
@@ -73,7 +73,7 @@ def test_before_a_member_that_keeps_its_partitions_joins_it_commits_and_no_liste
     play(monkeypatch, scenario)
 
 
-def test_a_cooperative_protocol_keeps_what_stays_with_its_position(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cooperative_rebalance_keeps_positions(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
         setup.membership.towards(A, B)
         await setup.poll()
@@ -101,7 +101,7 @@ def test_a_cooperative_protocol_keeps_what_stays_with_its_position(monkeypatch: 
     play(monkeypatch, scenario)
 
 
-def test_a_target_that_changes_between_the_steps_is_followed_from_what_is_held(
+def test_a_target_that_changes_between_steps_is_reconciled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
@@ -119,7 +119,7 @@ def test_a_target_that_changes_between_the_steps_is_followed_from_what_is_held(
     play(monkeypatch, scenario)
 
 
-def test_what_is_lost_is_not_committed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_partitions_are_not_committed(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
         setup.membership.towards(A, B)
         await setup.poll()
@@ -155,7 +155,7 @@ def test_without_a_membership_nothing_is_committed_automatically(monkeypatch: py
 
 @pytest.mark.parametrize("failure", [ZeroDivisionError, KeyboardInterrupt, asyncio.CancelledError])
 @pytest.mark.parametrize("kind", ["revoked", "assigned", "lost"])
-def test_a_step_is_finished_whatever_the_listener_raises(
+def test_a_step_is_finished_even_if_the_listener_raises(
     monkeypatch: pytest.MonkeyPatch, kind: str, failure: type[BaseException]
 ) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
@@ -182,7 +182,7 @@ def test_a_step_is_finished_whatever_the_listener_raises(
     play(monkeypatch, scenario)
 
 
-def test_a_step_whose_commit_is_interrupted_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_with_an_interrupted_commit_is_restarted(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
         setup.membership.towards(A, B)
         await setup.poll()
@@ -219,7 +219,7 @@ def test_each_rebalance_has_a_commit_of_its_own_before_it(monkeypatch: pytest.Mo
     play(monkeypatch, scenario)
 
 
-def test_the_commit_before_a_step_is_sent_again_where_the_coordinator_has_moved(
+def test_the_commit_before_a_step_is_resent_if_the_coordinator_moved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
@@ -249,7 +249,7 @@ def test_nothing_is_committed_before_partitions_are_only_added(monkeypatch: pyte
     play(monkeypatch, scenario)
 
 
-def test_nothing_is_committed_before_a_step_where_the_program_commits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_manual_commits_add_no_commit_before_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
         setup.membership.towards(A, B)
         await setup.poll()
@@ -296,7 +296,7 @@ def test_poll_waits_for_the_commit_before_a_step_no_longer_than_it_may(
     play(monkeypatch, scenario)
 
 
-def test_who_waits_for_as_long_as_it_takes_has_the_step_done_where_the_commit_before_it_is_not_answered(
+def test_an_unlimited_wait_finishes_a_step_with_an_unanswered_commit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
@@ -372,7 +372,7 @@ def test_a_step_is_carried_out_once_even_if_the_loop_hears_of_it_late(monkeypatc
     play(monkeypatch, scenario)
 
 
-def test_what_has_ended_the_membership_is_raised_at_every_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_that_ended_a_membership_is_raised_at_every_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
         setup.membership.failure = FencedInstanceIdError("another one has it")
         setup.membership.listener.step_ready()
@@ -385,7 +385,7 @@ def test_what_has_ended_the_membership_is_raised_at_every_poll(monkeypatch: pyte
     play(monkeypatch, scenario)
 
 
-def test_leaving_revokes_what_is_held_or_counts_it_as_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leaving_revokes_or_loses_held_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
         assert setup.core.rebalance.leave_step() is None
         setup.membership.towards(A)
@@ -403,7 +403,7 @@ def test_leaving_revokes_what_is_held_or_counts_it_as_lost(monkeypatch: pytest.M
     play(monkeypatch, scenario)
 
 
-def test_subscribing_again_is_told_to_the_membership(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resubscribing_notifies_the_membership(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
         setup.core.subscription.subscribe(["u"])
         setup.core.subscribed()
@@ -434,7 +434,7 @@ def test_nothing_of_an_old_subscription_is_taken_before_the_membership_has_heard
     play(monkeypatch, scenario)
 
 
-def test_a_step_whose_end_is_interrupted_is_carried_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_interrupted_at_its_end_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
         setup.membership.eagerly(ADD, [A])
         await setup.poll()
@@ -486,7 +486,7 @@ def later(setup: ScriptedConsumer, patch: pytest.MonkeyPatch) -> Callable[[], No
     return arrive
 
 
-def test_what_is_lost_is_not_revoked_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_partitions_are_not_revoked_too(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
         setup.membership.towards(A)
         await setup.poll()
@@ -588,7 +588,7 @@ def test_a_listener_may_wait_for_a_task_of_its_own_that_polls(monkeypatch: pytes
     play(monkeypatch, scenario)
 
 
-def test_who_polls_beside_a_listener_waits_until_it_has_found_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_concurrent_poll_waits_for_the_listener(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
         order: list[str] = []
 
@@ -615,9 +615,7 @@ def test_who_polls_beside_a_listener_waits_until_it_has_found_its_place(monkeypa
 
 
 @pytest.mark.parametrize("timeout_ms", [0, 200])
-def test_who_polls_beside_a_slow_listener_gets_nothing_when_the_time_is_up(
-    monkeypatch: pytest.MonkeyPatch, timeout_ms: float
-) -> None:
+def test_a_concurrent_poll_with_a_slow_listener_times_out(monkeypatch: pytest.MonkeyPatch, timeout_ms: float) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
         taken: list[str] = []
 
@@ -644,7 +642,7 @@ def test_who_polls_beside_a_slow_listener_gets_nothing_when_the_time_is_up(
     play(monkeypatch, scenario)
 
 
-def test_a_membership_is_told_with_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_health_shows_the_progress_of_a_membership(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
         tell = setup.core.commits.group_metadata
         assert tell() == ("g", -1, "", None, MembershipState.UNJOINED)
@@ -662,7 +660,7 @@ def test_a_membership_is_told_with_how_far_it_is(monkeypatch: pytest.MonkeyPatch
     play(monkeypatch, scenario, group_instance_id="i")
 
 
-def test_a_membership_that_was_lost_is_not_told_as_one_that_nobody_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_membership_keeps_its_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
         setup.membership.eagerly(ADD, [A])
         await setup.poll()
@@ -695,7 +693,7 @@ def test_a_rebalance_may_be_asked_for(monkeypatch: pytest.MonkeyPatch, caplog: p
     play(monkeypatch, scenario)
 
 
-def test_iteration_goes_on_behind_a_step_whose_commit_is_never_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_iteration_continues_after_a_step_with_an_unanswered_commit(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(setup: ScriptedConsumer) -> None:
         setup.membership.towards(A, B)
         await setup.poll()

@@ -34,7 +34,7 @@ def test_topics_patterns_and_hand_assignment_exclude_one_another() -> None:
     assert state.topics == {"a"}
 
 
-def test_the_topics_are_told_where_the_group_assigns() -> None:
+def test_the_subscription_is_known_if_the_group_assigns() -> None:
     state = SubscriptionState()
     assert state.subscription is None
     state.subscribe(["a", "b"])
@@ -72,7 +72,7 @@ def test_a_pattern_matches_from_the_start_of_a_name() -> None:
 
 
 @pytest.mark.parametrize("then", [{"topics": ["named"]}, {"pattern": "other"}])
-def test_what_a_pattern_matches_does_not_replace_what_was_subscribed_to_meanwhile(then: dict[str, Any]) -> None:
+def test_pattern_matches_do_not_replace_a_newer_subscription(then: dict[str, Any]) -> None:
     state = SubscriptionState()
     state.subscribe(pattern="ab")
 
@@ -133,7 +133,7 @@ def test_a_position_is_never_taken_for_one_in_the_topic_that_came_after_its_own(
     assert state.all_consumed_offsets().topic_ids == {A: topic_id}
 
 
-def test_the_error_for_a_partition_that_is_not_assigned_says_what_to_do() -> None:
+def test_the_error_for_an_unassigned_partition_gives_advice() -> None:
     state = SubscriptionState()
 
     def told() -> str:

@@ -50,7 +50,7 @@ def watching(caplog: pytest.LogCaptureFixture) -> Watching:
     return run
 
 
-def test_a_topic_that_does_not_exist_is_told_at_once_then_rarely_and_when_it_comes(watching: Watching) -> None:
+def test_a_missing_topic_is_logged_at_once_then_rarely_and_when_it_appears(watching: Watching) -> None:
     async def scenario(harness: TopicWatchHarness) -> None:
         harness.subscription.subscribe(["nope"])
         harness.watch.update()
@@ -90,7 +90,7 @@ def test_a_partition_without_a_leader_is_named(watching: Watching) -> None:
     watching(scenario)
 
 
-def test_a_pattern_without_a_match_is_told(watching: Watching) -> None:
+def test_a_pattern_without_a_match_is_logged(watching: Watching) -> None:
     async def scenario(harness: TopicWatchHarness) -> None:
         harness.subscription.subscribe(pattern="x.*")
         harness.watch.update()
@@ -119,7 +119,7 @@ def test_a_topic_that_may_not_be_read_is_an_error_once_and_no_warning(watching: 
     watching(scenario)
 
 
-def test_what_is_there_costs_no_request(watching: Watching) -> None:
+def test_known_metadata_cost_no_request(watching: Watching) -> None:
     async def scenario(harness: TopicWatchHarness) -> None:
         harness.cluster.publish(["t"])
         harness.subscription.subscribe(["t"])
@@ -147,7 +147,7 @@ def test_of_many_partitions_that_do_not_exist_five_are_named(watching: Watching)
     watching(scenario)
 
 
-def test_topics_of_the_whole_group_are_watched_by_its_leader_until_partitions_are_taken_by_hand(
+def test_a_leader_watches_all_topics_of_its_group_until_assign(
     watching: Watching,
 ) -> None:
     async def scenario(harness: TopicWatchHarness) -> None:

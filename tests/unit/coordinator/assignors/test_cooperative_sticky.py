@@ -32,7 +32,7 @@ def assign(held: Held, generations: dict[str, int] | None = None, **counts: int)
     return {name: set(assigned_partitions(assignment)) for name, assignment in made.items()}
 
 
-def test_what_moves_is_given_to_nobody_in_the_first_round_and_to_its_new_owner_in_the_second() -> None:
+def test_moving_partitions_are_assigned_in_the_second_round() -> None:
     first = assign({"a": of(0, 1, 2, 3), "b": set()}, t=4)
     assert len(first["a"]) == 2
     assert first["b"] == set()
@@ -41,19 +41,19 @@ def test_what_moves_is_given_to_nobody_in_the_first_round_and_to_its_new_owner_i
     assert second["b"] == of(0, 1, 2, 3) - first["a"]
 
 
-def test_what_nobody_holds_is_given_in_the_first_round() -> None:
+def test_unowned_partitions_are_assigned_in_the_first_round() -> None:
     made = assign({"a": of(0), "b": set()}, t=2)
     assert made == {"a": of(0), "b": of(1)}
 
 
-def test_a_claim_of_an_older_generation_does_not_count_but_its_partitions_are_given_up_first() -> None:
+def test_a_claim_of_an_older_generation_is_ignored_but_must_be_revoked_first() -> None:
     made = assign({"a": of(0, 1), "b": of(1, 2, 3)}, {"a": 4, "b": 5}, t=4)
     assert made["b"] >= of(2, 3) or made["b"] >= of(1, 2) or made["b"] >= of(1, 3)
     assert 0 in {tp.partition for tp in made["a"]}
     assert not made["a"] & made["b"]
 
 
-def test_the_generation_is_read_from_user_data_where_the_subscription_does_not_tell_it() -> None:
+def test_the_generation_is_read_from_user_data_if_the_subscription_lacks_it() -> None:
     assignor = CooperativeStickyAssignor()
     assert assignor.metadata(["t"]).user_data == b"\xff\xff\xff\xff"
     assignor.on_assignment(wire.ConsumerProtocolAssignment(), 7)
@@ -78,7 +78,7 @@ def test_it_serves_both_protocols() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_whatever_comes_and_goes_nothing_has_two_owners_and_two_rounds_are_enough(seed: int) -> None:
+def test_no_partition_has_two_owners_and_two_rounds_suffice(seed: int) -> None:
     rng = random.Random(seed)
     counts = {"t": rng.randrange(1, 12), "u": rng.randrange(1, 6)}
     everything = {TopicPartition(topic, number) for topic, count in counts.items() for number in range(count)}

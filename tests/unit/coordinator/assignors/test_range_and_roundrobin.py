@@ -18,7 +18,7 @@ from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment
 
 
-def test_what_a_member_asked_for_is_not_for_assignors_to_change() -> None:
+def test_assignors_cannot_change_a_members_subscription() -> None:
     subscription = Subscription(topics=["a"])
     with pytest.raises(dataclasses.FrozenInstanceError):
         subscription.topics = ["b"]  # type: ignore[misc]

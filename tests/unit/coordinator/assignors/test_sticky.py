@@ -158,7 +158,7 @@ def test_a_member_that_joins_takes_only_its_share() -> None:
     assert moved(before, after) == 3
 
 
-def test_what_a_member_leaves_is_shared_by_the_others_who_keep_all_they_had() -> None:
+def test_partitions_of_a_leaving_member_are_shared_by_the_others() -> None:
     group = Group(t=9)
     group.rebalance(m="t", n="t", o="t")
     before = group.assigned
@@ -191,14 +191,14 @@ def assign(members: dict[str, Subscription], **counts: int) -> dict[str, str]:
     return readable({name: assigned_partitions(assignment) for name, assignment in made.items()})
 
 
-def test_a_member_that_missed_rebalances_does_not_take_back_what_others_have_got_since() -> None:
+def test_a_member_that_missed_rebalances_does_not_reclaim_partitions() -> None:
     late_first = {"late": told(3, 0, 1), "there": told(5, 1, 2), "too": told(5, 3)}
     assert assign(late_first, t=6) == {"late": "t0 t4", "there": "t1 t2", "too": "t3 t5"}
     late_last = {name: late_first[name] for name in reversed(late_first)}
     assert assign(late_last, t=6) == assign(late_first, t=6)
 
 
-def test_what_two_members_claim_of_one_generation_counts_for_neither() -> None:
+def test_partitions_claimed_twice_in_a_generation_count_as_unowned() -> None:
     assert assign({"m": told(4, 2, 3, 0), "n": told(4, 0, 1)}, t=4) == {"m": "t2 t3", "n": "t0 t1"}
     both = {"m": told(4, 0), "n": told(4, 0), "o": told(4, 1, 2, 3)}
     assert assign(both, t=4) == {"m": "t0", "n": "t3", "o": "t1 t2"}
@@ -222,7 +222,7 @@ def test_user_data_that_cannot_be_read_are_nothing(data: bytes | None) -> None:
     assert assign({"m": Subscription(["t"], data)}, t=2) == {"m": "t0 t1"}
 
 
-def test_a_member_tells_what_it_got_and_when_only_once_it_got_something() -> None:
+def test_a_member_reports_its_previous_assignment_once_it_has_one() -> None:
     assignor = StickyPartitionAssignor()
     assert assignor.metadata(["t", "a"]).topics == ["a", "t"]
     assert assignor.metadata(["t"]).user_data is None
@@ -243,7 +243,7 @@ def test_a_program_of_2_x_may_call_the_class_and_tells_the_generation_apart() ->
     assert StickyPartitionAssignor.member_assignment is None
 
 
-def test_a_derived_assignor_may_say_what_a_member_had() -> None:
+def test_a_derived_assignor_may_override_previous_partitions() -> None:
     class Pinned(StickyPartitionAssignor):
         def metadata(self, topics: Any) -> Any:  # type: ignore[override]  # what it overrides is a descriptor
             return self._metadata(topics, [TopicPartition("a", 1)], 4)
@@ -290,7 +290,7 @@ def read_partitions(text: str) -> list[TopicPartition]:
 
 
 @pytest.mark.parametrize("case", [line for line in JAVAS if not line.startswith("#")])
-def test_members_with_equal_subscriptions_get_what_javas_clients_give_them(case: str) -> None:
+def test_equal_subscriptions_are_assigned_as_in_java(case: str) -> None:
     asked, answer = case.split(" => ")
     counts, *told_by = asked.split("|")
     members = {}

@@ -66,7 +66,7 @@ def test_consumers_can_be_configured_with_the_names_of_java_classes() -> None:
 
 
 @pytest.mark.parametrize("configured", [object(), NamesOnly, AssignsOnly()])
-def test_what_is_no_assignor_is_refused(configured: object) -> None:
+def test_invalid_assignors_are_refused(configured: object) -> None:
     with pytest.raises(KafkaConfigurationError, match="expects assignors"):
         Assignors([configured])
 
@@ -105,7 +105,7 @@ def test_assignors_that_have_no_protocol_in_common_are_refused() -> None:
         Assignors([Cooperative, RangePartitionAssignor])
 
 
-def test_a_cooperative_assignor_that_gives_what_another_member_still_has_is_told_so() -> None:
+def test_a_cooperative_assignor_must_not_assign_owned_partitions() -> None:
     class Keeping(Given):
         name = "keeping"
 
@@ -190,7 +190,7 @@ def test_the_users_assignors_run_in_a_thread_and_ours_at_once() -> None:
 
 
 @pytest.mark.parametrize("failure", [SystemExit(3), KeyboardInterrupt()])
-def test_what_would_end_a_thread_is_an_error_of_the_assignor(failure: BaseException) -> None:
+def test_base_exceptions_of_an_assignor_become_errors(failure: BaseException) -> None:
     class Exits(RangePartitionAssignor):
         @classmethod
         def assign(cls, cluster: Any, members: Any) -> Any:
@@ -232,7 +232,7 @@ def test_an_assignor_for_kafka_python_2_may_use_its_classes() -> None:
     assert Older.told == [[("t", [1, 0])], [TopicPartition("t", 1), TopicPartition("t", 0)], b"yours"]
 
 
-def test_an_assignor_for_kafka_python_2_is_told_the_generation_by_itself() -> None:
+def test_an_assignor_for_kafka_python_2_gets_the_generation_separately() -> None:
     class Sticky(RangePartitionAssignor):
         told: ClassVar[list[Any]] = []
 

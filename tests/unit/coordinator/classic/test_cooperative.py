@@ -67,7 +67,7 @@ async def rebalance(cluster: FakeCluster, member: Member) -> None:
     await member.until(lambda: member.state is MemberState.ADOPTING)
 
 
-def test_a_member_keeps_what_it_is_assigned_again_and_takes_what_is_new() -> None:
+def test_a_member_keeps_reassigned_partitions_and_adds_new_ones() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         member = member_of(cluster)
         gives(cluster, 0)
@@ -88,7 +88,7 @@ def test_a_member_keeps_what_it_is_assigned_again_and_takes_what_is_new() -> Non
     play(scenario)
 
 
-def test_what_goes_to_others_is_given_up_with_the_new_generation_and_then_the_member_joins_again() -> None:
+def test_moving_partitions_are_revoked_in_the_new_generation_before_rejoining() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         member = member_of(cluster)
         gives(cluster, 0, 1)
@@ -118,7 +118,7 @@ def test_what_goes_to_others_is_given_up_with_the_new_generation_and_then_the_me
     play(scenario)
 
 
-def test_partitions_of_a_topic_that_is_not_wanted_any_more_are_given_up_before_joining() -> None:
+def test_partitions_of_unsubscribed_topics_are_revoked_before_joining() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         cluster.script("SyncGroup", named(synced(t=[0], u=[0])))
         member = member_of(cluster)
@@ -152,7 +152,7 @@ def test_a_member_that_lost_its_membership_loses_everything_and_claims_nothing(c
 
 
 @pytest.mark.parametrize(("api", "code"), [("JoinGroup", 25), ("SyncGroup", 25), ("SyncGroup", 22)])
-def test_a_member_that_was_put_out_while_it_joined_loses_what_it_kept(api: str, code: int) -> None:
+def test_a_member_removed_while_joining_loses_its_partitions(api: str, code: int) -> None:
     async def scenario(cluster: FakeCluster) -> None:
         member = member_of(cluster)
         gives(cluster, 0, 1)
@@ -208,7 +208,7 @@ def test_nothing_is_committed_within_a_round_but_before_and_after_it() -> None:
     play(scenario)
 
 
-def test_a_rebalance_that_comes_between_giving_up_and_taking_over_is_followed_by_one_round() -> None:
+def test_a_rebalance_between_revoke_and_add_causes_one_round() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         member = member_of(cluster)
         gives(cluster, 0, 1)

@@ -57,7 +57,7 @@ def test_a_caller_that_is_overdue_is_noticed_between_heartbeats() -> None:
     play(scenario)
 
 
-def test_silence_is_told_as_such_and_is_nothing_unexpected(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_timeout_is_reported_and_expected(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(cluster: FakeCluster) -> None:
         member = Member(cluster, session_timeout_ms=9_000, heartbeat_interval_ms=3_000)
         await member.join()
@@ -123,7 +123,7 @@ def test_no_heartbeat_goes_out_while_the_coordinator_holds_sync_group() -> None:
     play(scenario)
 
 
-def test_what_a_commit_may_go_out_with_is_known_but_while_joining() -> None:
+def test_commit_credentials_are_known_except_while_joining() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         member = Member(cluster)
         with pytest.raises(CommitFailedError):
@@ -231,7 +231,7 @@ def test_two_heartbeats_in_a_row_that_are_lost_are_worth_a_line(
     assert len([line for line in caplog.messages if line.startswith("heartbeat of group 'g'")]) == lines
 
 
-def test_heartbeats_survive_any_error_and_silence_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_heartbeats_survive_any_error_and_silence_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(cluster: FakeCluster) -> None:
         member = Member(cluster, session_timeout_ms=6_000, heartbeat_interval_ms=1_000)
         await member.join()
@@ -275,7 +275,7 @@ def test_no_task_is_left_of_heartbeats_that_were_stopped() -> None:
     play(scenario)
 
 
-def test_heartbeats_that_fail_are_sent_again_after_a_pause_and_silence_is_not_told_before_its_time(
+def test_failed_heartbeats_are_retried_and_silence_is_logged_after_the_session(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def scenario(cluster: FakeCluster) -> None:

@@ -119,9 +119,7 @@ def test_a_coordinator_that_is_loading_is_asked_again_and_not_forgotten() -> Non
 
 
 @pytest.mark.parametrize("code", [27, 79])
-def test_a_join_that_is_always_answered_alike_backs_off_and_says_so_rarely(
-    code: int, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_repeatedly_failing_join_backs_off_and_logs_rarely(code: int, caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(cluster: FakeCluster) -> None:
         cluster.serve("JoinGroup", lambda call: JoinGroupResponse(error_code=code, member_id="given"))
         member = Member(cluster)
@@ -173,7 +171,7 @@ def test_a_group_that_rebalances_while_syncing_is_joined_again_at_once() -> None
 
 
 @pytest.mark.parametrize("error", [GroupAuthorizationFailedError, InconsistentGroupProtocolError])
-def test_what_does_not_pass_is_handed_to_the_caller(error: type[KafkaError]) -> None:
+def test_permanent_errors_reach_the_caller(error: type[KafkaError]) -> None:
     async def scenario(cluster: FakeCluster) -> None:
         cluster.script("JoinGroup", JoinGroupResponse(error_code=error.errno))  # type: ignore[attr-defined]
         member = Member(cluster)
@@ -226,7 +224,7 @@ def test_a_join_is_waited_for_as_long_as_the_group_may_take() -> None:
     play(scenario)
 
 
-def test_a_reason_is_cut_at_what_brokers_keep_of_it() -> None:
+def test_a_long_reason_is_truncated() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         member = Member(cluster)
         await member.join()

@@ -46,7 +46,7 @@ def test_the_caller_has_to_hear_of_it(error: Exception) -> None:
     assert ends_joining(error)
 
 
-def test_another_coordinator_is_looked_for_where_it_may_do_better() -> None:
+def test_another_coordinator_is_looked_up_if_that_may_help() -> None:
     assert not any(leads_elsewhere(error) for error in [*ABOUT_THE_MEMBER, CoordinatorLoadInProgressError()])
     assert all(leads_elsewhere(error) for error in [NotCoordinatorError(), KafkaConnectionError("x"), OSError("x")])
 
@@ -73,7 +73,7 @@ async def test_a_caller_that_polls_on_after_refusals_waits_longer_each_time() ->
     assert retries.begin()[1] == 0
 
 
-async def test_the_first_rebalance_that_comes_between_is_usual(caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_first_concurrent_rebalance_is_retried_at_once(caplog: pytest.LogCaptureFixture) -> None:
     retries = JoinRetries("g", Backoff(100, 10_000))
     attempts, _ = retries.begin()
     assert retries.pause_after(RebalanceInProgressError(), attempts) == 0

@@ -136,7 +136,7 @@ def test_a_member_is_named_as_the_coordinator_understands_it(newest: int, listed
     play(scenario)
 
 
-def test_a_silent_coordinator_is_told_for_five_seconds_however_long_the_wait() -> None:
+def test_an_unresponsive_coordinator_is_tried_for_five_seconds() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         cluster.script("LeaveGroup", SILENCE)
         member = Member(cluster)

@@ -77,7 +77,7 @@ def test_a_step_that_something_newer_has_overtaken_is_passed_over() -> None:
     play(scenario)
 
 
-def test_what_is_held_is_told_to_the_leader_with_its_generation_and_rack() -> None:
+def test_the_leader_receives_owned_partitions_generation_and_rack() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         member = Member(cluster, client_rack="r1")
         await member.join()
@@ -159,7 +159,7 @@ class Newer(Older):
 
 @pytest.mark.usefixtures("no_threads")
 @pytest.mark.parametrize("assignor", [Older, Newer])
-def test_an_assignor_is_told_what_its_member_got(assignor: type[Older]) -> None:
+def test_an_assignor_receives_its_members_assignment(assignor: type[Older]) -> None:
     async def scenario(cluster: FakeCluster) -> None:
         await Member(cluster, partition_assignment_strategy=[assignor]).join()
         assignment, *generation = assignor.told

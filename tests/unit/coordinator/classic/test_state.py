@@ -63,7 +63,7 @@ def test_heartbeats_go_out_while_the_coordinator_counts_on_them() -> None:
     assert {LETTERS[letter] for letter in "GATR"} == SENDS_HEARTBEATS
 
 
-def test_a_poll_is_needed_where_callbacks_have_to_run_or_something_is_to_be_raised() -> None:
+def test_callbacks_and_errors_require_a_poll() -> None:
     assert {LETTERS[letter] for letter in "UARF"} == CALLERS_TURN
 
 

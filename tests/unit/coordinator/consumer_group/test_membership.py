@@ -29,7 +29,7 @@ ADD, KEEP, LOSE, REVOKE = StepKind.ADD, StepKind.KEEP, StepKind.LOSE, StepKind.R
 # Joining --------------------------------------------------------------------------------------------------------------
 
 
-def test_nobody_joins_before_a_poll_and_the_first_heartbeat_says_everything() -> None:
+def test_joining_requires_a_poll_and_the_first_heartbeat_is_complete() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         member = Member(cluster, rack="r1", max_poll_interval_ms=60_000, group_remote_assignor="range")
         await asyncio.sleep(60)
@@ -90,7 +90,7 @@ def test_the_id_that_an_older_coordinator_gives_is_taken() -> None:
     play(scenario)
 
 
-def test_a_join_whose_answer_is_lost_is_sent_again_whole() -> None:
+def test_a_join_without_a_response_is_resent_completely() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         cluster.script(API, KafkaConnectionError("lost"))
         await (member := Member(cluster)).join()
@@ -105,7 +105,7 @@ def test_a_join_whose_answer_is_lost_is_sent_again_whole() -> None:
 # Heartbeats -----------------------------------------------------------------------------------------------------------
 
 
-def test_heartbeats_go_out_at_the_interval_of_the_coordinator_and_say_only_what_is_new() -> None:
+def test_heartbeats_use_the_coordinators_interval_and_contain_only_changes() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         await (member := Member(cluster)).join()
         seen = len(requests(cluster))
@@ -137,7 +137,7 @@ def test_after_a_heartbeat_that_was_lost_the_next_says_everything_again() -> Non
     play(scenario)
 
 
-def test_a_new_subscription_is_told_at_once() -> None:
+def test_a_new_subscription_is_sent_immediately() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         await (member := Member(cluster)).join()
         member.topics = frozenset({"t", "u"})
@@ -168,7 +168,7 @@ def test_a_regular_expression_is_the_coordinators_to_match() -> None:
 # Reconciling ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_leaves_is_revoked_then_acknowledged_and_what_comes_later_is_added() -> None:
+def test_revocations_are_acknowledged_before_additions() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         await (member := Member(cluster)).join()
         cluster.script(API, answered(1, cluster, {"t": [1]}))
@@ -206,7 +206,7 @@ def test_a_heartbeat_that_goes_out_meanwhile_acknowledges_nothing() -> None:
     play(scenario)
 
 
-def test_an_assignment_that_comes_while_another_is_taken_over_is_seen_to_next() -> None:
+def test_an_assignment_during_adoption_is_handled_next() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         await (member := Member(cluster)).join()
         cluster.script(API, answered(2, cluster, {"t": [0, 1, 2]}))
@@ -227,7 +227,7 @@ def test_an_assignment_that_comes_while_another_is_taken_over_is_seen_to_next() 
     play(scenario)
 
 
-def test_a_partition_that_is_to_come_back_while_it_is_given_up_is_taken_again() -> None:
+def test_a_partition_reassigned_while_being_revoked_is_added_again() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         await (member := Member(cluster)).join()
         cluster.script(API, answered(2, cluster, {"t": [0]}))
@@ -262,7 +262,7 @@ def test_a_topic_that_the_metadata_do_not_have_is_looked_up_by_its_id() -> None:
     play(scenario)
 
 
-def test_a_topic_that_nobody_knows_holds_up_nothing_else() -> None:
+def test_an_unknown_topic_does_not_delay_others() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         nobodys = UUID(int=77)
         cluster.script(API, answered(1, cluster, {"t": [0], nobodys: [0]}))
@@ -280,7 +280,7 @@ def test_a_topic_that_nobody_knows_holds_up_nothing_else() -> None:
     play(scenario)
 
 
-def test_a_topic_that_was_made_again_is_given_up_before_it_is_taken() -> None:
+def test_a_recreated_topic_is_revoked_before_it_is_added() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         await (member := Member(cluster)).join()
         old = cluster.topic_id("t")
@@ -303,7 +303,7 @@ def test_a_topic_that_was_made_again_is_given_up_before_it_is_taken() -> None:
 
 
 @pytest.mark.parametrize("hears_of_it", [True, False])
-def test_a_topic_that_was_made_again_is_taken_as_soon_as_the_metadata_have_it(hears_of_it: bool) -> None:
+def test_a_recreated_topic_is_added_once_the_metadata_contain_it(hears_of_it: bool) -> None:
     async def scenario(cluster: FakeCluster) -> None:
         cluster.publish({"t"})
         await (member := Member(cluster)).join()
@@ -395,7 +395,7 @@ def test_a_coordinator_that_is_not_ready_or_not_the_one_is_asked_again(code: int
         (-1, "heartbeat of group 'g'"),
     ],
 )
-def test_what_the_coordinator_refuses_for_good_is_raised_at_every_poll(code: int, text: str) -> None:
+def test_permanent_refusals_are_raised_at_every_poll(code: int, text: str) -> None:
     async def scenario(cluster: FakeCluster) -> None:
         await (member := Member(cluster)).join()
         cluster.script(API, code)
@@ -415,7 +415,7 @@ def test_what_the_coordinator_refuses_for_good_is_raised_at_every_poll(code: int
     play(scenario)
 
 
-def test_a_broker_without_the_protocol_is_named_with_what_to_do() -> None:
+def test_an_unsupported_group_protocol_raises_with_advice() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         cluster.versions[API] = (50, 51)
         member = Member(cluster)
@@ -445,7 +445,7 @@ def test_a_regular_expression_needs_a_broker_that_matches_it() -> None:
     play(scenario)
 
 
-def test_a_topic_that_may_not_be_described_is_told_and_passes() -> None:
+def test_an_unauthorized_topic_raises_until_it_is_allowed() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         await (member := Member(cluster)).join()
         cluster.script(API, 29)
@@ -492,7 +492,7 @@ def test_a_member_says_that_it_leaves_and_a_static_one_that_it_will_be_back(inst
     play(scenario)
 
 
-def test_who_leaves_joins_again_only_once_the_coordinator_was_told() -> None:
+def test_rejoining_waits_until_the_coordinator_was_notified() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         await (member := Member(cluster)).join()
         cluster.script(API, SILENCE)
@@ -532,7 +532,7 @@ def test_a_caller_that_does_not_poll_is_put_out_and_joins_at_its_next_poll(insta
     play(scenario)
 
 
-def test_an_answer_that_comes_after_leaving_changes_nothing() -> None:
+def test_a_response_after_leaving_is_ignored() -> None:
     async def scenario(cluster: FakeCluster) -> None:
         await (member := Member(cluster)).join()
         cluster.script(API, answered(2, cluster, {"t": [3]}))
@@ -562,7 +562,7 @@ def test_a_member_that_is_refused_may_be_closed() -> None:
 # States ---------------------------------------------------------------------------------------------------------------
 
 
-def test_the_table_has_every_state_and_what_it_does_not_have_is_refused() -> None:
+def test_the_table_has_every_state_and_other_transitions_are_refused() -> None:
     assert set(TRANSITIONS) == set(MemberState)
     for state in IN_GROUP:
         assert TRANSITIONS[state] >= {MemberState.FENCED, MemberState.FATAL, MemberState.LEAVING}

@@ -138,7 +138,7 @@ def test_the_answer_to_a_join_that_was_given_up_is_not_one_to_the_next() -> None
     play(scenario, ok(3, 0), ok(-1), ok(4, 1))
 
 
-def test_another_subscription_is_told_at_once() -> None:
+def test_a_changed_subscription_is_sent_immediately() -> None:
     async def scenario(scene: ShareMember) -> None:
         scene.member.subscribe(frozenset({"t"}))
         await asyncio.sleep(1)
@@ -164,7 +164,7 @@ def test_one_that_is_unknown_or_fenced_joins_again(code: int) -> None:
 
 
 @pytest.mark.parametrize("trouble", [failed(15), failed(16), failed(14), KafkaConnectionError("lost")])
-def test_what_passes_is_tried_again_with_all_that_is_to_be_said(trouble: Any) -> None:
+def test_transient_errors_are_retried_with_a_complete_request(trouble: Any) -> None:
     async def scenario(scene: ShareMember) -> None:
         scene.member.subscribe(frozenset({"t"}))
         await asyncio.sleep(6.5)
@@ -176,7 +176,7 @@ def test_what_passes_is_tried_again_with_all_that_is_to_be_said(trouble: Any) ->
     play(scenario, ok(3, 0), trouble)
 
 
-def test_what_does_not_pass_is_told_and_ends_it_until_it_subscribes_again() -> None:
+def test_a_permanent_error_ends_the_membership_until_resubscription() -> None:
     async def scenario(scene: ShareMember) -> None:
         scene.member.subscribe(frozenset({"t"}))
         await asyncio.sleep(20)
@@ -203,7 +203,7 @@ def test_brokers_without_share_groups_are_named() -> None:
     play(scenario, failed(35))
 
 
-def test_topics_that_it_may_not_read_are_told_and_asked_again() -> None:
+def test_unauthorized_topics_raise_and_are_requested_again() -> None:
     async def scenario(scene: ShareMember) -> None:
         scene.member.subscribe(frozenset({"t"}))
         await asyncio.sleep(1)
@@ -231,7 +231,7 @@ def test_a_caller_that_does_not_poll_loses_the_membership_and_gets_it_back() -> 
     play(scenario, ok(3, 0))
 
 
-def test_leaving_is_over_in_its_time() -> None:
+def test_leaving_observes_its_timeout() -> None:
     async def scenario(scene: ShareMember) -> None:
         loop = asyncio.get_running_loop()
         scene.member.subscribe(frozenset({"t"}))
