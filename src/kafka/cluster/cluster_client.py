@@ -240,7 +240,7 @@ class ClusterClient:
         """Return the id of the coordinator of a group or a transactional id, remembered until `forget_coordinator`.
 
         Raises `KafkaTimeoutError` if there is none after ``timeout_ms`` (None for ``request_timeout_ms``), and errors
-        that are not retriable, such as `GroupAuthorizationFailedError`, at once.
+        that are not retriable, such as `GroupAuthorizationFailedError`, immediately.
         """
         limit_ms = self._options.request_timeout_ms if timeout_ms is None else timeout_ms
         return await self._lookup.coordinator(kind, key, limit_ms)

@@ -1,4 +1,4 @@
-# The C side of future.py.
+# The C declarations of future.py.
 
 cdef class BatchFields:
     cdef object __weakref__

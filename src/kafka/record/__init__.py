@@ -1,6 +1,6 @@
 """Record batches of magic 0, 1 and 2: encoding, decoding to columns, codecs, Arrow. Pure: no I/O, no clock.
 
-May import `kafka.errors`, `kafka.partitioner` and the standard library; pyarrow only where Arrow data are read or made.
+May import `kafka.errors`, `kafka.partitioner` and the standard library; pyarrow only for Arrow data.
 """
 
 from __future__ import annotations

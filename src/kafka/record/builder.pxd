@@ -1,4 +1,4 @@
-# The attributes of the class of builder.py, which row_encoder.py fills too.
+# The attributes of the class in builder.py; row_encoder.py writes to them too.
 
 cdef class BatchBuilder:
     cdef int _magic

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# The functions of integers.py for compiled modules. tests/unit/record/test_integers.py compares them.
+# The functions of integers.py, for compiled modules. tests/unit/record/test_integers.py compares the two.
 
 cdef inline Py_ssize_t varint_size(long long value) noexcept nogil:
     cdef Py_ssize_t size = 1

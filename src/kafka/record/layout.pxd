@@ -1,4 +1,4 @@
-# The numbers of layout.py, for compiled modules. tests/unit/record/test_layout.py compares them.
+# The numbers of layout.py, for compiled modules. tests/unit/record/test_layout.py compares the two.
 
 cdef enum:
     LENGTH_AT = 8

@@ -1,4 +1,4 @@
-# What materialize.py uses of Python's C API (its public part) and Cython does not declare with the right types.
+# The parts of Python's public C API that materialize.py uses, where Cython declares other types or nothing.
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject

@@ -1,9 +1,9 @@
-# What Cython does not know of the C compiler: a hint which bytes are read soon. It does nothing where there is none.
+# A compiler hint that bytes will be read soon, which Cython lacks. Without compiler support, it does nothing.
 
 cdef extern from *:
     """
     #if defined(__GNUC__) || defined(__clang__)
-        /* the empty statement keeps the compiler from leaving out a function that does nothing else */
+        /* the empty statement keeps the compiler from removing the function */
         #define kafka_prefetch(place) do { __builtin_prefetch(place); __asm__ volatile (""); } while (0)
     #else
         #define kafka_prefetch(place)

@@ -1,4 +1,4 @@
-# The numbers of read_status.py, for compiled modules. tests/unit/record/test_layout.py compares them.
+# The numbers of read_status.py, for compiled modules. tests/unit/record/test_layout.py compares the two.
 
 cdef enum:
     OK = 0

@@ -1,4 +1,4 @@
-# The attributes of the class of reader.py, and what legacy_reader.py uses of it.
+# The attributes of the class in reader.py, and the functions that legacy_reader.py uses.
 
 cdef class ColumnReader:
     cdef object _storage

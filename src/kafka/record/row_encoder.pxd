@@ -1,4 +1,4 @@
-# The attributes of the classes of row_encoder.py.
+# The attributes of the classes in row_encoder.py.
 
 cdef class ByteColumn:
     cdef const long long[::1] ends

@@ -1,4 +1,4 @@
-# The C side of callbacks.py, and what it uses of Python's C API (its public part).
+# The C declarations of callbacks.py, and the parts of Python's public C API that it uses.
 
 from cpython cimport array
 

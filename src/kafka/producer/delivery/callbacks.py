@@ -42,8 +42,8 @@ _ROW = cython.declare(cython.Py_ssize_t, 7)
 class Callbacks:
     """The callbacks of a batch's records, in the order in which they were added.
 
-    Rows of numbers store what a callback needs to know about its record. Storing it in the future would keep the future
-    alive. Most programs drop a future at once, and the next one reuses its memory, which is still in the CPU's caches.
+    Rows of numbers store the properties of a callback's record. Storing them in the future would keep the future alive.
+    Most programs drop a future immediately, so that the next one reuses its memory, which is still in the CPU's caches.
 
     Attributes:
         functions: the functions to call; each may serve several consecutive rows.

@@ -46,7 +46,7 @@ from kafka.structs import ConsumerGroupMetadata, TopicPartition
 log = logging.getLogger(__name__)
 
 _ID_IS_LOST = (InvalidProducerIdMappingError, UnknownProducerIdError)
-"""Errors after which the coordinator does not know the id any more: there is nothing to end, and a new id is needed."""
+"""Errors that mean that the coordinator has forgotten the id: there is nothing to end, and a new id is needed."""
 
 _MEASURED = {
     "init_transactions": "txn-init",
