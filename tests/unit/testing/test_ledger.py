@@ -218,7 +218,7 @@ def test_an_uncommitted_stored_offset_is_a_problem(read_to_three: Ledger) -> Non
     assert read_to_three.found == ["broker-1: t-0@3 is stored, which g has never committed"]
 
 
-class Shares(ShareLedger):
+class TimedShareLedger(ShareLedger):
     """The ledger of a share group without failures, with settable time; locks last ten seconds."""
 
     def __init__(self) -> None:
@@ -227,7 +227,7 @@ class Shares(ShareLedger):
 
 
 def test_share_groups_may_redeliver_unprocessed_records() -> None:
-    ledger = Shares()
+    ledger = TimedShareLedger()
     ledger.delivered("g", "a", TP, 0, 1)
     ledger.let_go("g", TP, 0)
     ledger.delivered("g", "b", TP, 0, 2)
@@ -244,7 +244,7 @@ def test_share_groups_may_redeliver_unprocessed_records() -> None:
 
 
 def test_violations_of_share_groups_are_detected() -> None:
-    ledger = Shares()
+    ledger = TimedShareLedger()
     ledger.delivered("g", "a", TP, 0, 1)
     ledger.delivered("g", "b", TP, 0, 2)
     ledger.told("g", TP, 0, 2)
