@@ -1,4 +1,4 @@
-"""Certificates and stores of Java for tests, made once a process."""
+"""Certificates and Java key stores for tests, created once per process."""
 
 import dataclasses
 import datetime
@@ -48,7 +48,7 @@ class Issued:
 def issued(
     name: str, by: str = "authority", hosts: tuple[str, ...] = ("localhost", "127.0.0.1"), days: int = 30
 ) -> Issued:
-    """A certificate of this name, the same each time; ``days`` < 0: it expired that long ago."""
+    """Return a certificate of this name, the same each time. With ``days`` < 0, it expired that many days ago."""
     key = ec.generate_private_key(ec.SECP256R1())
     issuer = None if by == name else issued(by, by)
     now = datetime.datetime.now(datetime.UTC)
@@ -81,7 +81,7 @@ def authority(name: str = "authority") -> Issued:
 
 
 def revocations(*revoked: Issued) -> str:
-    """A list of what the authority has revoked, as PEM text."""
+    """Return a revocation list of the authority as PEM text."""
     now = datetime.datetime.now(datetime.UTC)
     builder = (
         x509.CertificateRevocationListBuilder()

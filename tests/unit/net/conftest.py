@@ -1,4 +1,4 @@
-"""A scripted broker, and no memory of those of other tests."""
+"""Fixtures: a scripted broker, and a reset of what connections remember about addresses."""
 
 import pytest
 

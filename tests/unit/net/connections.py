@@ -1,4 +1,4 @@
-"""Opening connections to a scripted broker, and a request for it."""
+"""Helpers that open connections to a scripted broker, and a request for it."""
 
 from kafka.config import parse_admin
 from kafka.net import open_connection

@@ -1,4 +1,4 @@
-"""A broker that does as it is told: an asyncio server that speaks Kafka's frames and answers from a script."""
+"""A scripted broker: an asyncio server that reads Kafka's frames and answers from a script."""
 
 import asyncio
 import inspect
@@ -11,13 +11,13 @@ from kafka.wire.framing import decode_request, encode_response
 
 SASL_HANDSHAKE = 17
 HANG_UP = object()
-"""Answer with this to close the connection instead."""
+"""Return this from a handler to close the connection."""
 SILENCE = object()
-"""Answer with this to say nothing."""
+"""Return this from a handler to send no answer."""
 
 
 class Raw(bytes):
-    """Answer with this to send exactly these bytes."""
+    """Return this from a handler to send exactly these bytes."""
 
 
 SERVED = ("ApiVersions", "Metadata", "FindCoordinator", "Heartbeat", "Fetch", "Produce", "ListOffsets")
@@ -28,10 +28,10 @@ def request_class(api: str) -> Any:
 
 
 class ScriptedBroker:
-    """Listens on a free port of the loopback interface; ``handlers`` are by name of the API.
+    """Listens on a free port of the loopback interface. ``handlers`` maps names of APIs to handlers.
 
-    A handler takes the request's header and the request, and gives a response, one of the answers above, or an
-    awaitable of such. ApiVersions is answered with ``versions`` unless there is a handler for it.
+    A handler receives the request's header and the request, and returns a response, one of the values above, or an
+    awaitable of either. Without a handler, ApiVersions is answered with ``versions``.
     """
 
     def __init__(self, node_id: int = 1, served: tuple[str, ...] = SERVED, ssl: Any = None) -> None:

@@ -19,7 +19,7 @@ async def test_callbacks_run_in_a_later_iteration_and_can_be_awaited() -> None:
     assert run == [1, 2]
     waiting = asyncio.create_task(callbacks.idle())
     await asyncio.sleep(0)
-    waiting.cancel()  # what arrives for somebody who has gone does no harm
+    waiting.cancel()  # a late result for a cancelled waiter does no harm
     await asyncio.gather(waiting, return_exceptions=True)
     assert waiting.cancelled()
     callbacks.finish()

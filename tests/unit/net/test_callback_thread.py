@@ -1,4 +1,4 @@
-"""A worker runs what it is given, in order, whatever that does."""
+"""Worker threads run their functions in order, whatever the functions do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an error's causes keep of where they were raised."""
+"""Tracebacks of an error's causes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening a connection: versions, addresses, options, what a listener that is none answers."""
+"""Opening connections: versions, addresses, options, and peers that are not brokers."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Requests over one connection: their order, their answers, how many leave at a time."""
+"""Requests over one connection: their order, their answers, and the limit in flight."""
 
 import asyncio
 import logging
@@ -163,7 +163,7 @@ async def test_large_requests_arrive_completely_if_the_peer_reads_slowly(broker)
     futures = [
         connection.post(HeartbeatRequest(group_id=group, generation_id=n, member_id="m" * 30_000)) for n in range(300)
     ]
-    assert connection._stream._backlog  # 18 MB do not fit into the buffers on the way
+    assert connection._stream._backlog  # 18 MB exceed the buffers in between
     gate.set()
     await asyncio.gather(blocker, *futures)
     assert [request.generation_id for request in broker.requests("Heartbeat")[1:]] == list(range(300))
@@ -225,7 +225,7 @@ async def test_nothing_is_sent_to_a_broker_while_it_throttles(broker, caplog):
         await connection.send(heartbeat())
     assert "throttles this client: 20 s after a HeartbeatRequest" in caplog.text
     broker.on("Heartbeat", lambda *_: HeartbeatResponse())
-    later = connection.post(heartbeat(), timeout_ms=1_000)  # counted from when it leaves
+    later = connection.post(heartbeat(), timeout_ms=1_000)  # the timeout starts when it is sent
     let_pass(19)
     for _ in range(3):
         await asyncio.sleep(0)

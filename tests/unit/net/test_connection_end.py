@@ -1,4 +1,4 @@
-"""How a connection ends, and what becomes of requests that it still has."""
+"""The end of a connection, and its effect on pending requests."""
 
 import asyncio
 import struct
@@ -167,7 +167,7 @@ async def test_an_unexpected_decoding_error_fails_the_request(broker, monkeypatc
 
 @pytest.mark.parametrize("configs", [{}, {"receive_buffer_bytes": 4096}, {"socket_options": [(6, 1, 1)]}])
 async def test_a_socket_closed_by_the_peer_is_a_connection_error(broker, monkeypatch, configs):
-    """A load balancer without a live backend: it takes the connection and closes it before its options are set."""
+    """A load balancer without a live backend accepts the connection and closes it before its options are set."""
     from kafka.net import open_stream
 
     race = open_stream._Race.run

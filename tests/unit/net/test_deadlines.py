@@ -1,4 +1,4 @@
-"""When a connection is closed because of the time, in virtual time."""
+"""Closing connections because of timeouts, in virtual time."""
 
 import asyncio
 
@@ -33,7 +33,7 @@ class DeadlinesHarness:
         self.deadlines = Deadlines(self.loop, self.connection, self.table, self.waiting, max_idle_ms)
 
     def request(self, timeout_s):
-        """A request is sent now."""
+        """Send a request now."""
         entry = InFlight(HeartbeatRequest, 0, self.loop.create_future(), timeout_s)
         self.deadlines.last_used = self.loop.time()
         entry.deadline = self.loop.time() + timeout_s

@@ -1,4 +1,4 @@
-"""What a forked child shares with its parent: nothing."""
+"""A forked child shares nothing with its parent."""
 
 import asyncio
 import os
@@ -37,7 +37,7 @@ async def connection(broker):
 
 
 def in_child(check):
-    """Whether ``check()`` is true in a forked child."""
+    """Return whether ``check()`` is true in a forked child."""
     child = os.fork()
     if child == 0:
         ok = False
@@ -102,7 +102,7 @@ async def test_a_child_opens_its_own_connections(broker, connection):
 
 
 class NumberedSocket:
-    """A socket whose descriptor has a number of our choice."""
+    """A socket with a chosen descriptor."""
 
     def __init__(self, number):
         self._number = number

@@ -1,4 +1,4 @@
-"""Jobs beside the caller: their results in order, each once, whatever goes wrong."""
+"""Jobs in helper threads: their results come in order, each once, even after errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_next_job_runs_while_the_caller_does_the_first() -> None:
     both = threading.Barrier(2, timeout=10)
 
     def job() -> str:
-        both.wait()  # nobody comes here alone
+        both.wait()  # both jobs must run at the same time
         return threading.current_thread().name
 
     names = list(results_in_order([job, job], 1))

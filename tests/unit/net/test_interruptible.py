@@ -1,4 +1,4 @@
-"""Waiting in slices, as on Windows; Linux can do it too."""
+"""Waiting in slices, as on Windows, also tested on Linux."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ def loop_thread(monkeypatch):
 
 
 class ScriptedLock:
-    """Is not got before a signal's handler raises."""
+    """A lock that is not acquired before a signal handler raises."""
 
     def __init__(self):
         self.waits = []
@@ -50,7 +50,7 @@ def test_an_interrupt_ends_a_long_wait(loop_thread):
 
 
 def test_a_signal_just_before_a_wait_is_noticed_soon(monkeypatch):
-    """Python has looked for signals, and the wait has not begun: the handler runs when a slice is over."""
+    """A signal arrives after Python has checked for signals and before the wait: its handler runs after the slice."""
     monkeypatch.setattr(interruptible, "SLICE_S", 1.0)
     lock = ScriptedLock()
     with pytest.raises(KeyboardInterrupt):
@@ -84,7 +84,7 @@ def test_an_interrupt_ends_a_blocking_call_and_cancels_it(loop_thread, monkeypat
     monkeypatch.setattr(interruptible, "acquire", interrupted)
     with pytest.raises(KeyboardInterrupt):
         loop_thread.run(hang())
-    loop_thread.call(cancelled.set)  # where it had not begun yet
+    loop_thread.call(cancelled.set)  # if it had not started yet
     assert cancelled.wait(5)
 
 

@@ -1,4 +1,4 @@
-"""Locks that a thread lets go of while it waits for the loop, and that a forked child finds free."""
+"""Locks that a thread releases while it waits for the loop, and that are free in a forked child."""
 
 import os
 import threading
@@ -35,7 +35,7 @@ def test_a_waiting_thread_releases_its_loop_locks_and_reacquires_them() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_does_not_wait_for_a_thread_of_its_parent() -> None:
-    """As for the pool of receive buffers, which a client made in the child uses too."""
+    """This includes the pool of receive buffers, which a client created in the child uses too."""
     pool = BufferPool()
     has_it, may_end = Latch(), Latch()
 

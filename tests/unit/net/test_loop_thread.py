@@ -64,7 +64,7 @@ def test_run_cancels_the_coroutine_after_the_timeout(loop_thread):
         finally:
             cancelled.set()
 
-    while not began.is_set():  # the time may be up before the loop comes to it
+    while not began.is_set():  # the timeout may expire before the loop starts it
         with pytest.raises(KafkaTimeoutError):
             loop_thread.run(hang(), timeout_s=timeout_s)
         timeout_s *= 2
@@ -176,7 +176,7 @@ def broken_select(timeout=None):
 
 
 def break_loop(thread, monkeypatch):
-    """The loop's selector fails, as when other code closes its file descriptor."""
+    """Make the loop's selector fail, as if other code had closed its file descriptor."""
 
     monkeypatch.setattr(thread.loop._selector, "select", broken_select)
     thread.call(lambda: None)
@@ -226,7 +226,7 @@ def test_a_failed_loop_closes_its_connections_even_those_being_closed(loop_threa
     pairs = [socket.socketpair() for _ in range(2)]
     closing, still_open = (loop_thread.run(connect(ours), 5) for ours, _ in pairs)
     monkeypatch.setattr(loop_thread.loop._selector, "select", broken_select)
-    loop_thread.call(closing.abort, None)  # what it leaves to the loop's next turn never comes
+    loop_thread.call(closing.abort, None)  # callbacks for the next iteration never run
     loop_thread._thread.join(5)
     del closing, still_open
     with warnings.catch_warnings(record=True) as caught:
@@ -423,7 +423,7 @@ def test_coroutines_are_closed_if_ending_the_tasks_fails(loop_thread, monkeypatc
     del waiting
     gc.collect()
     destroyed = [message for message in caplog.messages if "was destroyed but it is pending" in message]
-    assert not any(hang.__qualname__ in message for message in destroyed)  # but a task of another test may end here
+    assert not any(hang.__qualname__ in message for message in destroyed)  # a task of another test may end here
 
 
 def test_a_task_has_some_iterations_of_the_loop_to_end(loop_thread):

@@ -1,4 +1,4 @@
-"""Connecting to several addresses of a name: no stream is left behind, whatever comes in between."""
+"""Connecting to several addresses of a name leaves no stream open, whatever happens."""
 
 import asyncio
 
@@ -21,7 +21,7 @@ class FakeStream(Stream):
 
 @pytest.fixture
 async def race(monkeypatch):
-    """Both addresses are tried at once. The second connects, the first too, but it does not heed a cancellation."""
+    """Try both addresses at once. Both connect, and the first ignores its cancellation."""
     monkeypatch.setattr(module, "_STAGGER_S", 0.0)
     race = module._Race("b", 9092, None, FakeStream)
     race.streams, race.may_connect, race.resisted = [], asyncio.Event(), asyncio.Event()

@@ -1,4 +1,4 @@
-"""Why a broker could not be connected: in words, as attributes, and after how long, in virtual time."""
+"""Failures to connect to a broker: their texts, attributes and durations, in virtual time."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_an_error_contains_each_address_once() -> None:
 
 
 class FakeStream(Stream):
-    """Notes that it was aborted."""
+    """Records that it was aborted."""
 
     def __init__(self) -> None:
         super().__init__(lambda *_: True, lambda *_: None, 1_000)
@@ -123,7 +123,7 @@ class FakeStream(Stream):
 
 
 class Network:
-    """What a look-up and each address answer, and when: (seconds, error or None for a connection)."""
+    """The results of a name look-up and of each address: (seconds, error or None for a connection)."""
 
     def __init__(self, *answers: tuple[float, Exception | None], lookup: tuple[float, Any] | None = None) -> None:
         self.answers = list(answers)
@@ -160,7 +160,7 @@ class Network:
 
 
 def connect(network: Network, tls: Any = None) -> tuple[Stream | None, DialError | None, float]:
-    """Dial: the stream, or the error, and how long it took."""
+    """Connect; return the stream, or the error, and the duration."""
 
     async def main() -> tuple[Stream | None, DialError | None, float]:
         network.install(asyncio.get_running_loop())
@@ -248,7 +248,7 @@ def test_with_tls_a_hang_up_is_distinguished_from_a_refusal() -> None:
 
 @pytest.mark.parametrize("said_first", [True, False])
 def test_a_tls_error_takes_precedence_over_errors_of_other_addresses(said_first: bool) -> None:
-    """A name may have an address that this machine has no way to: no repetition mends the other one."""
+    """An address may be unreachable from here; retrying does not change the TLS error of the other one."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     outcomes = [(0.0, tls_error("NO_SHARED_CIPHER")), (0.0, OSError(errno.ENETUNREACH, "no way"))]
     _, error, _ = connect(Network(*outcomes[:: 1 if said_first else -1]), context)
@@ -261,7 +261,7 @@ def test_a_tls_error_takes_precedence_over_errors_of_other_addresses(said_first:
 
 
 class Sock:
-    """Notes the options that are set."""
+    """Records the options that are set."""
 
     def __init__(self) -> None:
         self.options: list[tuple[int, int, int]] = []

@@ -1,4 +1,4 @@
-"""Brokers before 0.10, which do not tell their versions, and those that only seem to be such."""
+"""Brokers before 0.10, which do not support ApiVersions, and others that only seem to be old."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Connections through a proxy: all clients go through it, with names that it alone knows, and errors that name it."""
+"""Connections through a proxy: all clients use it, with names that only it can resolve, and errors name it."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ URL_USER = "ann:p%40ss%3Aw%2Frd@"
 
 @pytest.fixture(scope="module")
 def hidden():
-    """A broker, and a proxy that knows it by a name that nobody else does."""
+    """Provide a broker, and a proxy that knows it by a name that cannot be resolved here."""
     with EmbeddedBroker() as broker, Socks5Proxy(USER, names={HIDDEN: "127.0.0.1"}) as proxy:
         proxy.broker = broker
         yield proxy
@@ -43,7 +43,7 @@ def test_the_synchronous_clients_use_the_proxy(hidden):
     with contextlib.closing(KafkaConsumer("t", auto_offset_reset="earliest", **options)) as consumer:
         assert next(consumer).value == b"v"
     asked = hidden.asked[before:]
-    # Each client finds the cluster by the name, and asks the broker at the address that it advertises.
+    # Each client finds the cluster by the name, and queries the broker at the advertised address.
     assert {host for host, _ in asked} == {HIDDEN, "127.0.0.1"}
     assert sum(host == HIDDEN for host, _ in asked) == 3
     assert sum(host == "127.0.0.1" for host, _ in asked) >= 3

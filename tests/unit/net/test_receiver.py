@@ -1,4 +1,4 @@
-"""Reading answers: what is read beside the loop ends with an answer or an error, whatever comes in between."""
+"""Decoding answers in threads ends with an answer or an error, whatever happens meanwhile."""
 
 import asyncio
 import threading
@@ -79,6 +79,6 @@ async def test_the_waiter_gets_an_error_when_the_loop_ends(world):
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert isinstance(world.entry.future.exception(), Cancelled)
-    for thread in threading.enumerate():  # which pauses the collector as long as it decodes
+    for thread in threading.enumerate():  # it pauses the collector while it decodes
         if thread.name == "kafka-blocking":
             thread.join(30)

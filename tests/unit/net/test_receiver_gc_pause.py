@@ -1,4 +1,4 @@
-"""Pausing the cyclic collector: for as long as anybody does, and as it was before."""
+"""Pausing the cyclic garbage collector, and restoring its state after the last pause."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""From which version on a client waits where a broker asks for it (KIP-219), against Kafka's own table."""
+"""The versions from which a throttled client must wait (KIP-219), compared with Kafka's own table."""
 
 import logging
 

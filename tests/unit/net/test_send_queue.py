@@ -1,4 +1,4 @@
-"""What keeps requests back, what lets them go, and when connections look at their clocks."""
+"""Queueing and sending requests, and the timers of connections."""
 
 import asyncio
 import math
@@ -19,7 +19,7 @@ def in_virtual_time(scenario):
 
 
 class SendQueueHarness:
-    """A queue of two requests in flight, and what has left it."""
+    """A send queue with a limit of two requests in flight, and a record of the sent ones."""
 
     def __init__(self, limit=2):
         self.sent, self.in_flight = [], 0
@@ -49,7 +49,7 @@ async def test_at_most_the_limit_is_in_flight_and_the_order_is_kept():
     assert (wire.sent, len(wire.send_queue)) == ([1, 2, 3], 1)
     wire.in_flight = 0
     wire.put(5)
-    assert wire.sent == [1, 2, 3]  # behind 4
+    assert wire.sent == [1, 2, 3]  # queued after 4
     wire.send_queue.flush()
     assert wire.sent == [1, 2, 3, 4, 5]
 

@@ -1,4 +1,4 @@
-"""What is counted about connections, and about the clients' loop."""
+"""Statistics of connections, and of the clients' loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stream over a real socket: large frames that come in pieces, and when the system tells of them."""
+"""A stream over a real socket: large frames in pieces, and the low-water mark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kafka.net.frame_stream import Stream
 
 
 class ConnectedStream:
-    """A stream, and the peer's end of it."""
+    """A stream with the peer's end of its socket."""
 
     def __init__(self) -> None:
         self.frames: asyncio.Queue[bytes] = asyncio.Queue()
@@ -35,7 +35,7 @@ class ConnectedStream:
 
     @property
     def wakes_at(self) -> int:
-        """How many bytes the system waits for."""
+        """The socket's low-water mark."""
         return self.ours.getsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT)
 
 

@@ -1,4 +1,7 @@
-"""What a stream hands to its transport, when, and how it ends; the transport is a fake that writes down its calls."""
+"""The data that a stream passes to its transport, and the end of the stream.
+
+The transport is a fake that records calls.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ LARGE = 16 * 1024
 
 
 class Transport:
-    """Is full after so many writes; its end comes so many turns of the loop after `close` or `abort`."""
+    """Is full after some writes. Its end follows some iterations of the loop after `close` or `abort`."""
 
     def __init__(self) -> None:
         self.stream: Any = None
@@ -68,7 +71,7 @@ class Transport:
 
 
 def play(scenario: Callable[[Stream, Transport, list[Any]], Any]) -> None:
-    """Run a scenario with a stream, its transport, and the list of why it ended."""
+    """Run a scenario with a stream, its transport, and the list of reasons for its end."""
 
     async def main() -> None:
         lost: list[Any] = []

@@ -1,4 +1,4 @@
-"""The context of TLS: what the options do to it, whom it trusts, and how long it is kept."""
+"""TLS contexts: the effect of the options, trust, and caching."""
 
 import asyncio
 import os
@@ -43,7 +43,7 @@ def context_of(**options):
 
 
 def handshake(client, server, host="localhost"):
-    """Let two contexts shake hands in memory; gives the subject that the server has seen, None for nobody."""
+    """Perform a handshake of two contexts in memory; return the subject that the server has seen, or None."""
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     ours = client.wrap_bio(to_client, to_server, server_hostname=host)
     theirs = server.wrap_bio(to_server, to_client, server_side=True)
@@ -243,7 +243,7 @@ def test_versions_and_ciphers_are_set(tmp_path):
 
 
 def test_no_certificate_is_trusted_without_a_revocation_list(tmp_path):
-    crl = written(tmp_path, "crl.pem", authority().pem)  # a file without any list: nothing can be checked
+    crl = written(tmp_path, "crl.pem", authority().pem)  # without a revocation list, nothing can be checked
     context = context_of(ssl_truststore_certificates=authority().pem, ssl_crlfile=crl)
     assert context.verify_flags & ssl.VerifyFlags.VERIFY_CRL_CHECK_LEAF
     with pytest.raises(ssl.SSLCertVerificationError, match="CRL"):

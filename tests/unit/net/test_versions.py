@@ -1,4 +1,4 @@
-"""What brokers before 0.10 serve, which cannot be asked; and how a version is chosen."""
+"""The versions of brokers before 0.10, and the choice of a version."""
 
 import pytest
 

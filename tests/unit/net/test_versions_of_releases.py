@@ -1,4 +1,4 @@
-"""Which release a broker is, by what it serves, against the versions that each release was the first to have."""
+"""Recognizing a broker's release by its API versions, compared with the versions that each release introduced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of Spark's source and sink share."""
+"""Fixtures for the tests of Spark's source and sink."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka.spark.client_cache import CONSUMERS, PRODUCERS
 
 @pytest.fixture(scope="module", autouse=True)
 def no_client_is_left() -> Iterator[None]:
-    """Close the clients that tasks have left for later ones: their brokers end with the module."""
+    """Close the cached clients of tasks, because their brokers end with the module."""
     yield
     for cache in (CONSUMERS, PRODUCERS):
         while cache._idle:

@@ -1,4 +1,4 @@
-"""When a query that Spark ends after one micro-batch has read what was there at the start."""
+"""Running a query that Spark ends after one micro-batch until it has read everything available at the start."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_sources_of_other_kinds_are_done_after_a_batch() -> None:
 
 
 def test_queries_without_progress_end() -> None:
-    """Such as micro-batches without rows, which Spark runs to close windows, while a limit holds the rest back."""
+    """Spark runs micro-batches without rows to close windows, for example, while a limit delays other rows."""
     waits = end(5, waits=12, planned=OLD)
     goal = Goal()
     assert not goal.is_reached([batch(source(waits, waits))])

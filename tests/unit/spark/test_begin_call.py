@@ -1,4 +1,4 @@
-"""What makes a worker process cheap to use again."""
+"""Making worker processes cheap to reuse."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Clients that survive between tasks."""
+"""Clients that are kept between tasks."""
 
 import os
 

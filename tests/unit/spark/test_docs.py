@@ -1,4 +1,4 @@
-"""The tables about Spark in the guides say what the code does."""
+"""The guides' tables about Spark match the code."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""What a user reads when something is missing or wrong: the cause, first."""
+"""Messages for users if something is missing or wrong: they start with the cause."""
 
 import os
 import subprocess
@@ -40,7 +40,7 @@ except ImportError as error:
 
 
 def unpickled_without(made, *missing: str) -> str:
-    """What a process says that unpickles something where modules are missing."""
+    """Return the error of a process that unpickles an object while modules are missing."""
     command = [sys.executable, "-c", UNPICKLE.format(missing=missing)]
     return subprocess.run(command, input=cloudpickle.dumps(made), check=True, capture_output=True).stdout.decode()
 
@@ -82,7 +82,7 @@ def test_the_pickled_form_stays_the_same():
 
 @pytest.fixture
 def environment(monkeypatch):
-    """An environment that is put back as it was."""
+    """Restore the environment after the test."""
     monkeypatch.setattr(os, "environ", dict(os.environ))
     os.environ.pop("SPARK_HIDE_TRACEBACK", None)
     os.environ.pop("PYTHON_WORKER_FACTORY_SECRET", None)

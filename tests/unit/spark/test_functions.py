@@ -1,4 +1,4 @@
-"""What the functions for columns say where they cannot work."""
+"""Errors of the functions for columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `migrate` says of a query's options."""
+"""The differences that `migrate` reports for a query's options."""
 
 import pytest
 

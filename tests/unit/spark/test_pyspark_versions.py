@@ -1,4 +1,4 @@
-"""The stand-ins for what older PySpark lacks."""
+"""The replacements for classes that older PySpark versions lack."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Java and PySpark are checked before anything runs."""
+"""Checks of Java and PySpark before anything runs."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ from kafka.spark.requirements import check_java, find_java
 
 @pytest.fixture
 def no_jvm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No JVM runs in this process yet, and none is asked for elsewhere."""
+    """Pretend that no JVM runs in this process, and that none is used elsewhere."""
     monkeypatch.setattr("pyspark.SparkContext._gateway", None)
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
 
@@ -79,7 +79,7 @@ def test_a_java_that_does_not_run_is_named(monkeypatch, tmp_path):
 
 
 class Builder:
-    """What `session` uses of Spark's builder."""
+    """A fake of Spark's builder with the methods that `session` uses."""
 
     def __init__(self) -> None:
         self.set: dict[str, str] = {}

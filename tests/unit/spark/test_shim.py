@@ -1,4 +1,4 @@
-"""What Spark finds by itself."""
+"""The module through which Spark finds the format."""
 
 import subprocess
 import sys

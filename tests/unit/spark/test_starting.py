@@ -1,4 +1,4 @@
-"""Starting a query again where Spark gave up on its Python process."""
+"""Restarting a query after Spark gave up on its Python process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.once
 
 @dataclasses.dataclass
 class Query:
-    """A query that shows one status after the other, and then has ended, with an error or without, or goes on."""
+    """A query that reports several statuses in turn, and then has ended (with or without an error) or keeps running."""
 
     statuses: list[str]
     error: str | None = None
@@ -87,7 +87,7 @@ def test_a_query_that_ended_for_another_reason_is_returned(error: str | None) ->
 
 
 def test_a_query_is_stopped_if_the_wait_for_its_start_is_interrupted() -> None:
-    """Whoever started it has not got it yet, and could not stop it."""
+    """The caller does not have the query yet, and could not stop it."""
 
     def interrupt(seconds: float) -> None:
         raise KeyboardInterrupt

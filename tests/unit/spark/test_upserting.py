@@ -1,4 +1,4 @@
-"""Writing what `outputMode("update")` gives, through micro-batches that are written as batches."""
+"""Writing like `outputMode("update")`, by micro-batches that are written as batches."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ BROKERS = {"kafka.bootstrap.servers": "localhost:9092", "kafka.sasl.password": "
 
 
 class Recorder:
-    """Stands for Spark's writers: remembers what was called, and gives itself."""
+    """A fake of Spark's writers that records calls and returns itself."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, Any]] = []

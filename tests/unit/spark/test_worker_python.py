@@ -1,4 +1,4 @@
-"""The Python that Spark's processes run on this machine."""
+"""The Python interpreter of Spark's processes on this machine."""
 
 import json
 import os
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="the script is for a 
 
 @pytest.fixture
 def script(monkeypatch, tmp_path):
-    """A script of its own for a test."""
+    """Provide a separate script for the test."""
     monkeypatch.delenv("SPARK_HOME", raising=False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     sessions._script.cache_clear()
@@ -28,7 +28,7 @@ def script(monkeypatch, tmp_path):
 def test_only_sparks_archive_is_removed_from_the_path(script, tmp_path):
     archive = str(Path(pyspark.__file__).parent / "python" / "lib" / "pyspark.zip")
     others = [str(tmp_path / "a user's * folder"), str(tmp_path / "py4j.zip"), "/spark-core.jar"]
-    (tmp_path / "a user's other folder").mkdir()  # which the star would mean to a shell
+    (tmp_path / "a user's other folder").mkdir()  # a shell would expand the star to it
     path = os.pathsep.join([archive, others[0], archive, *others[1:], archive])
     code = "import json, os, sys; print(json.dumps([sys.executable, os.environ['PYTHONPATH'], sys.argv[1:]]))"
     command = [script, "-c", code, "two words", "*"]

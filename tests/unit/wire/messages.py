@@ -1,4 +1,4 @@
-"""Messages for the tests: Kafka's cases, and the classes they belong to."""
+"""Messages for the tests: Kafka's test cases, and their classes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ RENAMED: dict[tuple[str, int], dict[str, str]] = {
     **{("TxnOffsetCommitRequest", v): {"generationId": "generationIdOrMemberEpoch"} for v in range(3, 6)},
     ("StreamsGroupHeartbeatResponse", 0): {"acceptableRecoveryLag": "acceptableRecoveryLagLegacy"},
 }
-"""Message and version to the keys that a newer release gave other names, which are the declared ones."""
+"""Message and version to the JSON keys that a newer release renamed; the declarations use the new names."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One message, as Kafka writes it in JSON and in bytes."""
+    """A message as JSON and as bytes, written by Kafka."""
 
     release: str
     name: str
@@ -42,7 +42,7 @@ class Case:
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """All the cases."""
+    """Return all cases."""
     return tuple(
         Case(case["release"], case["name"], case["version"], _with_new_names(case), bytes.fromhex(case["hex"]))
         for case in map(json.loads, lzma.open(DATA, "rt", encoding="utf-8"))
@@ -56,7 +56,7 @@ def _with_new_names(case: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def one_case_a_version() -> tuple[Case, ...]:
-    """The longest case of each version of each message, for tests that try many changes of each."""
+    """Return the longest case of each version of each message, for tests that try many changes of each."""
     longest: dict[tuple[str, str, int], Case] = {}
     for case in cases():
         key = (case.message.__name__, case.name, case.version)

@@ -1,4 +1,4 @@
-"""Every message and version against bytes that Apache Kafka's own codec made."""
+"""Every message and version, compared with bytes from Apache Kafka's own codec."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .messages import Case, cases
 
 
 def failures(check: Callable[[Case], bool]) -> list[str]:
-    """The cases for which a check fails or raises."""
+    """Return the cases for which a check fails or raises."""
     found = []
     for case in cases():
         try:

@@ -1,4 +1,4 @@
-"""What holds for every declaration, and what the classes offer."""
+"""Properties of all declarations, and the methods of their classes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def every_struct() -> list[type[Struct]]:
 
 
 def types_of(field: Field) -> set[Any]:
-    """The types that the annotation of a field has to name."""
+    """Return the types that the annotation of a field must contain."""
     types: set[Any]
     if field.kind is Kind.ARRAY:
         assert field.element is not None
@@ -74,7 +74,7 @@ def types_of(field: Field) -> set[Any]:
 
 
 def named_types(annotation: Any) -> set[Any]:
-    """Return the members of a union, or the one type that it is."""
+    """Return the members of a union, or a single type."""
     if typing.get_origin(annotation) is list:
         return {annotation}
     return set(typing.get_args(annotation)) or {annotation}

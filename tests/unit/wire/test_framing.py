@@ -1,4 +1,4 @@
-"""Requests and responses behind their headers and sizes."""
+"""Requests and responses with their headers and sizes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kafka.wire.index import API_NAMES
 
 
 def frame_of(parts: list[Any]) -> bytes:
-    """Join the parts of a frame, and take off its size."""
+    """Join the parts of a frame, and remove its size."""
     data = b"".join(parts)
     assert struct.unpack_from(">i", data)[0] == len(data) - 4
     return data[4:]

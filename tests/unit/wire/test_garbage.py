@@ -1,4 +1,4 @@
-"""Bytes that are no message: one typed error, no more memory than the bytes are worth, and always an end."""
+"""Bytes that are not a message cause a typed error, without excessive memory, and decoding always ends."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def is_read(message: type[Message], version: int, data: bytes) -> bool:
 
 
 def is_read_or_refused(message: type[Message], version: int, data: Any) -> bool:
-    """Read bytes; where they are a message, writing and reading it must end in the same bytes. True if they are."""
+    """Read bytes; return whether they are a message. If so, check that writing and reading it round-trips."""
     try:
         read = message.decode(data, version)
     except WireFormatError:
@@ -137,7 +137,7 @@ def test_unknown_tags_count_too() -> None:
 
 @pytest.mark.slow
 def test_the_metadata_of_many_partitions_are_read() -> None:
-    """80,000 structs are free (see above), and each 24 bytes pay for one more: a partition has more of them."""
+    """Any message may have 80,000 structs, and one more for each 24 bytes; a partition has more bytes."""
     partition = MetadataResponsePartition(replica_nodes=[1], isr_nodes=[1])
 
     def written(count: int) -> bytes:
@@ -166,7 +166,7 @@ def _uvarint(number: int) -> bytes:
 @pytest.mark.slow
 @pytest.mark.parametrize("byte", [0, 1, 2, 0x10, 0x7F, 0x80, 0xFF])
 def test_allocation_is_limited_by_the_size_of_the_input(byte: int) -> None:
-    """A byte is worth at most the smallest struct: an object with its fields, of which each took a byte or more."""
+    """A byte may cost at most the smallest struct: an object whose fields have at least one byte each."""
     size, worth = 2000, 400
     for name in message_names():
         message = message_class(name)

@@ -1,4 +1,4 @@
-"""Kafka's JSON form: what is refused. What is taken is in the cases."""
+"""Rejected input in Kafka's JSON form. The cases test valid input."""
 
 from __future__ import annotations
 

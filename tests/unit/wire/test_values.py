@@ -1,4 +1,4 @@
-"""What a field takes, and what is refused, on the way out and on the way in."""
+"""Values that fields accept and reject, when writing and reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GSSAPI against a Kerberos that is made up: the order of the exchange, names, credentials, failures."""
+"""GSSAPI with a fake Kerberos: the order of the exchange, names, credentials, failures."""
 
 import sys
 import types
@@ -27,7 +27,7 @@ class Name:
 
 
 class Context:
-    """Complete once it has had an answer; wraps by a mark."""
+    """A context that is complete after one answer, and wraps messages with a prefix."""
 
     initiator_name = Name("ann@LAB.TEST")
 

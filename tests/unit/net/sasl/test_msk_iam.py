@@ -1,4 +1,4 @@
-"""AWS_MSK_IAM: the signature is that of AWS's own package, and the exchange is that of AWS's brokers."""
+"""AWS_MSK_IAM: the signature equals that of the AWS package, and the exchange is that of AWS's brokers."""
 
 import base64
 import datetime
@@ -30,7 +30,7 @@ AGREED = b'{"version":"2020_10_22","request-id":"r"}'
 
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch, tmp_path):
-    """No credentials but those of the test, and one moment."""
+    """Provide only the test's credentials, and a fixed time."""
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION", "AWS_REGION"):
         monkeypatch.delenv(name, raising=False)
     for name, value in (("ACCESS_KEY_ID", KEYS.access_key), ("SECRET_ACCESS_KEY", KEYS.secret_key)):
@@ -169,7 +169,7 @@ def test_an_invalid_answer_is_rejected(answer):
 
 
 def is_signed_by_us(message):
-    """What a broker of AWS checks: that whoever has the secret key has signed just this, for this host."""
+    """Check what AWS's brokers check: the owner of the secret key has signed exactly this message, for this host."""
     found = json.loads(message)
     again = signed(found["host"], found["x-amz-credential"].split("/")[2], KEYS_OF_ENV.get_frozen_credentials())
     return again["x-amz-signature"] == found["x-amz-signature"]

@@ -50,14 +50,14 @@ class OwnPlain(SaslMechanism):
 
 
 class Suspicious(OwnPlain):
-    """One that trusts no broker."""
+    """A mechanism that rejects every broker."""
 
     accepts = False
 
 
 @pytest.fixture
 def registering() -> Iterator[Any]:
-    """Registers mechanisms until the test ends."""
+    """Register mechanisms until the test ends."""
     names = []
 
     def register(name: str, klass: type[Any], **more: Any) -> None:
@@ -193,7 +193,7 @@ def test_an_os_error_counts_as_a_lost_connection_and_is_retried(registering: Any
 
 
 class Bare:
-    """One that has nothing more than it must."""
+    """A mechanism with only the required methods."""
 
     def __init__(self, **config: Any) -> None:
         self._own = OwnPlain(**config)
@@ -212,7 +212,7 @@ class Bare:
 
 
 class Indescribable(OwnPlain):
-    """One that fails where it is only to describe itself."""
+    """A mechanism that fails when it describes itself."""
 
     def auth_details(self) -> str:
         raise RuntimeError("who am I?")
@@ -252,7 +252,7 @@ def test_a_mechanism_that_replaces_plain_may_be_spelled_differently(registering:
 
 
 class Async(OwnPlain):
-    """One whose answers would only look true."""
+    """A mechanism whose coroutines would always be truthy."""
 
     async def is_authenticated(self) -> bool:  # type: ignore[override]
         return False

@@ -1,4 +1,4 @@
-"""The exchange over a connection, against a scripted broker."""
+"""The SASL exchange over a connection, with a scripted broker."""
 
 import asyncio
 import threading
@@ -185,7 +185,7 @@ async def test_a_renewal_without_a_token_is_a_warning_without_a_traceback(broker
 
 
 class Vault:
-    """A registered mechanism that reads its password from a server, which is down."""
+    """A registered mechanism that reads its password from a server that is down."""
 
     def __init__(self, down_in, **config):
         self._down_in = down_in
@@ -337,7 +337,7 @@ async def test_closing_a_connection_during_its_renewal_is_not_a_failure(broker, 
     broker.on("SaslAuthenticate", lambda *_: SILENCE)
     await until(lambda: len(broker.requests("SaslAuthenticate")) == 2)
     await connection.close()
-    for _ in range(5):  # the renewal is told
+    for _ in range(5):  # the renewal is logged
         await asyncio.sleep(0)
     assert not [each for each in caplog.messages if "again" in each]
 

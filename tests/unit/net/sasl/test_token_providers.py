@@ -1,4 +1,4 @@
-"""The built-in token providers: client credentials, signed assertions, files, tokens that nobody signs."""
+"""The built-in token providers: client credentials, signed assertions, files, and unsigned tokens."""
 
 import base64
 import json
@@ -279,7 +279,7 @@ def test_options_that_cannot_yield_a_token_are_rejected(options, message):
 def test_a_forked_child_is_not_blocked_by_a_lock_of_its_parent(server):
     provider = token_provider(security(server, **CLIENT))
     with provider._lock, warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads beside a fork, which is what this is about
+        warnings.simplefilter("ignore", DeprecationWarning)  # about threads during a fork, which this test needs
         child = os.fork()
         if child == 0:
             os._exit(0 if token_provider(security(server, **CLIENT)) is not provider else 1)

@@ -1,4 +1,4 @@
-"""The driver's decision as text, and what a write finds in it."""
+"""The driver's decision as text, and its meaning for a write."""
 
 import dataclasses
 

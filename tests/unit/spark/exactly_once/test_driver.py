@@ -1,4 +1,4 @@
-"""What the driver asks of brokers, step by step: whom it fences, and what it ends."""
+"""The requests of the driver, step by step: which drivers it fences, and which transactions it ends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOW_MS = 1_700_000_000_000
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The wall clock stands still."""
+    """Stop the wall clock."""
     monkeypatch.setattr(driver_steps, "wall_clock_ns", lambda: lambda: NOW_MS * 1_000_000)
 
 
@@ -52,7 +52,7 @@ def options(batch_id: str | None = None, topic: str | None = "out") -> WriteOpti
 
 
 class ScriptedAccess:
-    """A `PrefixAccess`: answers from a script, and notes what it is asked."""
+    """A `PrefixAccess` that answers from a script, and records its calls."""
 
     prefix = "p"
 
@@ -189,7 +189,7 @@ async def test_nobody_is_fenced_if_it_may_be_another_query(checkpoint: str) -> N
 
 
 async def test_nobody_is_fenced_without_checkpoints() -> None:
-    """Of two such queries one may have the wrong prefix, which is known in the tasks."""
+    """One of two such queries may have the wrong prefix, which only the tasks know."""
     brokers = ScriptedAccess(decision(checkpoint=""))
     assert (await plan(brokers, "")).driver is None
     assert brokers.asked("fence") == []
@@ -205,7 +205,7 @@ async def test_a_plan_ends_open_transactions() -> None:
     kept, other, lost = written(1), written(2), written(3)
     brokers = ScriptedAccess(decision(kept, lost))
     brokers.open = [each.transaction.transactional_id for each in (kept, other, lost)]
-    brokers.failures[lost.transaction.transactional_id] = ProducerFencedError()  # its producer has begun another one
+    brokers.failures[lost.transaction.transactional_id] = ProducerFencedError()  # its producer has started another one
     await plan(brokers)
     names = [each.transaction.transactional_id for each in (kept, lost, other)]
     assert brokers.asked("commit", "abort_ids") == [("commit", *names[:2]), ("abort_ids", *sorted(names[1:]))]
@@ -250,16 +250,16 @@ async def test_an_unsure_driver_fences_others_before_it_decides() -> None:
     brokers.open = [written(number).transaction.transactional_id for number in (1, 2)]
     await commit(brokers, result(written(1), by=None, checkpoint=""))
     steps = [call[0] for call in brokers.asked("open_ids", "fence", "abort_ids", "decide", "commit")]
-    assert steps == ["open_ids", "fence", "commit", "abort_ids", "decide", "commit"]  # at first, nothing is to commit
+    assert steps == ["open_ids", "fence", "commit", "abort_ids", "decide", "commit"]  # the first commit is empty
     assert brokers.asked("fence") == [("fence", 60_000, OLDER)]
-    assert brokers.asked("abort_ids") == [("abort_ids", brokers.open[1])]  # not what is written now
+    assert brokers.asked("abort_ids") == [("abort_ids", brokers.open[1])]  # not the transaction of this write
 
 
 @pytest.mark.parametrize("failure", [ProducerFencedError(), InvalidProducerEpochError()])
 async def test_an_unsure_driver_ends_nothing_if_another_driver_has_appeared(
     failure: Exception,
 ) -> None:
-    """That one may have found the transactions of this write open, and may yet abort them."""
+    """The other driver may have listed the transactions of this write, and may still abort them."""
     brokers = ScriptedAccess(None)
     brokers.open = [written(number).transaction.transactional_id for number in (1, 2)]
     brokers.failures["fence"] = failure
@@ -269,7 +269,7 @@ async def test_an_unsure_driver_ends_nothing_if_another_driver_has_appeared(
 
 
 async def test_a_plan_lists_open_transactions_before_it_fences_others() -> None:
-    """What is written later may belong to a driver that can still decide it."""
+    """Later transactions may belong to a driver that can still decide them."""
     brokers = ScriptedAccess(decision())
     await plan(brokers)
     assert [call[0] for call in brokers.asked("open_ids", "fence")] == ["open_ids", "fence"]

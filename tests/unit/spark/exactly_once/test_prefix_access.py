@@ -1,4 +1,4 @@
-"""The decision of a prefix is read whole, or not at all."""
+"""The decision of a prefix is read completely or not at all."""
 
 import contextlib
 import dataclasses
@@ -45,7 +45,7 @@ def decision(batch: int, checkpoint: str = "/checkpoint") -> Decision:
 
 
 class ScriptedOffsets(PrefixAccess):
-    """What brokers show of the parts: at first of one decision or of another, and once it is stable of the newer."""
+    """Offsets with parts of one decision or another at first, and of the newer one once they are stable."""
 
     def __init__(self, *shown: Decision, stable: Decision | None) -> None:
         self.prefix = "p"
@@ -67,7 +67,7 @@ class ScriptedOffsets(PrefixAccess):
     ("first", "others"),
     [
         (decision(8), decision(7)),
-        (decision(8), decision(8, "/the same checkpoint under another name")),  # as it was replayed from there
+        (decision(8), decision(8, "/the same checkpoint under another name")),  # replayed from there
         (decision(8), dataclasses.replace(decision(8), written=decision(8).written[:5])),
     ],
     ids=["of the batch before", "of another run", "not there yet"],
@@ -127,7 +127,7 @@ def test_the_second_of_two_first_drivers_is_fenced():
 
 
 def test_a_write_is_decided_once_its_decision_is_stored():
-    """Nobody ends the driver's transaction later: what is only written down would be aborted with it."""
+    """Nothing ends the driver's transaction later, so a decision that is only written would be aborted with it."""
 
     async def decide(access: PrefixAccess) -> tuple[Decision | None, LastDriver]:
         driver = await access.fence(60_000)
@@ -145,7 +145,7 @@ def test_a_write_is_decided_once_its_decision_is_stored():
 
 
 def test_only_transactions_of_tasks_of_the_prefix_are_open_ones():
-    """The driver aborts what it finds: another program's transactions are none of its business."""
+    """The driver aborts all of these, so they must not include another program's transactions."""
     ours = task_id("p", "0123456789.0")
     others = ["p-driver", "p-other", task_id("p2", "0123456789.0"), f"x-{ours}", f"{ours}-x"]
 
@@ -226,7 +226,7 @@ async def test_a_decision_is_awaited_until_it_is_completely_visible(states, deci
 
 
 class Admin:
-    """What stands for an admin client."""
+    """A fake admin client."""
 
     def __init__(self, **configs: object) -> None:
         self.configs = configs
@@ -251,7 +251,7 @@ def test_connections_are_kept_for_the_next_step(monkeypatch: pytest.MonkeyPatch)
         clients.give_back(keys[1], client)
     assert (made[1].is_closed, another.is_closed) == (True, False)
     monkeypatch.setattr("os.getpid", lambda: -1)
-    assert clients.take(keys[1]) is not another  # a fork's own
+    assert clients.take(keys[1]) is not another  # a fork has its own client
 
 
 def test_kept_connections_are_closed_when_the_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +263,7 @@ def test_kept_connections_are_closed_when_the_process_ends(monkeypatch: pytest.M
     with monkeypatch.context() as forked:
         forked.setattr("os.getpid", lambda: -1)
         clients.close()
-    assert not client.is_closed  # it is the parent's
+    assert not client.is_closed  # it belongs to the parent
     clients.close()
     assert client.is_closed
     assert clients.take(key) is not client

@@ -1,4 +1,4 @@
-"""The producers of a process whose transactions the driver ends: which are lent again, and which are closed."""
+"""The producers of a process whose transactions the driver ends: when they are reused, and when they are closed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONFIGS = (("bootstrap_servers", "localhost:1"),)
 
 
 class Producer:
-    """What stands for a `KafkaProducer`; `made` has all of them."""
+    """A fake `KafkaProducer`; `made` contains all of them."""
 
     made: list[Producer]
     failure: Exception | None = None
@@ -63,7 +63,7 @@ def lend(
 
 
 def identity(producer: Producer) -> TransactionIdentity:
-    """Of its last transaction: each has an epoch of its own."""
+    """Return the identity of its last transaction; each has its own epoch."""
     return TransactionIdentity(producer.configs["transactional_id"], 1, producer.calls.count("begin"), 2)
 
 
@@ -86,7 +86,7 @@ def test_a_producers_transactional_id_belongs_to_the_process() -> None:
 def test_a_producer_is_lent_again_to_a_later_attempt() -> None:
     producers = TransactionalProducers()
     first = lend(producers, "a")
-    assert lend(producers, "a") is not first  # its transaction is of this very attempt
+    assert lend(producers, "a") is not first  # its transaction belongs to this attempt
     assert lend(producers, "b", "another") is not first
     assert lend(producers, "b", timeout_ms=1) is not first
     assert lend(producers, "b") is first
@@ -95,12 +95,12 @@ def test_a_producer_is_lent_again_to_a_later_attempt() -> None:
 
 @pytest.mark.parametrize("run", ["another run", None])
 def test_a_transactional_id_is_not_used_by_another_run(run: str | None) -> None:
-    """An older driver that has found its transaction open may be asleep, and abort later whatever has its name."""
+    """An older driver that has listed its open transaction may be paused, and abort it by its id later."""
     producers = TransactionalProducers()
     names = {lend(producers, "a").configs["transactional_id"] for _ in range(task._MOST_IDLE + 3)}
     later = [lend(producers, "b", run=run) for _ in range(task._MOST_IDLE + 3)]
     assert names.isdisjoint(each.configs["transactional_id"] for each in later)
-    assert all(each.calls[-1] == ("close", 0) for each in Producer.made if each not in later)  # nothing is kept of them
+    assert all(each.calls[-1] == ("close", 0) for each in Producer.made if each not in later)  # none of them is kept
 
 
 def test_a_batch_write_reuses_ids_of_a_committed_batch_write() -> None:
@@ -143,7 +143,7 @@ def test_attempts_with_many_tasks_reuse_ids() -> None:
     names = {}
     for token in ("a", "b", "c"):
         names[token] = [lend(producers, token).configs["transactional_id"] for _ in range(count)]
-        assert len(set(names[token])) == count  # each task of an attempt has a transaction of its own
+        assert len(set(names[token])) == count  # each task of an attempt has its own transaction
     assert set(names["a"]) == set(names["b"]) == set(names["c"])
     assert not {lend(producers, "d", "another").configs["transactional_id"] for _ in range(count)} & set(names["a"])
     assert {lend(producers, "e").configs["transactional_id"] for _ in range(count)} == set(names["a"])

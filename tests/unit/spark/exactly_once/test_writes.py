@@ -1,4 +1,4 @@
-"""Writes of exactly once on the embedded broker, step by step as Spark makes them, but without Spark."""
+"""Exactly-once writes on the embedded broker, step by step as Spark performs them, but without Spark."""
 
 from collections.abc import Iterator
 
@@ -19,12 +19,12 @@ pytestmark = pytest.mark.once
 
 
 async def die(*_: object) -> None:
-    """What a driver does no more."""
+    """Replace a step that the driver no longer reaches."""
     raise ConnectionError("it is dead")
 
 
 class DriverAndTask:
-    """A driver, and the process of a task."""
+    """A driver, and the worker process of a task."""
 
     def __init__(self, broker: EmbeddedBroker, **given: str) -> None:
         base = {"topic": "out", "exactlyOnce": "true", "transactionalIdPrefix": "p"}
@@ -47,7 +47,7 @@ class DriverAndTask:
         self.ask(lambda access: driver_steps.commit(access, self.options, results))
 
     def micro_batch(self, number: int, *values: str, run: str = "run") -> None:
-        """As a foreachBatch function writes it."""
+        """Write a micro-batch as a foreachBatch function does."""
         self.commit(self.task(self.plan(), Write("p", "query", run, number, ""), *values))
 
     def batch_task(self, *values: str) -> driver_steps.TaskResult:
@@ -91,7 +91,7 @@ def test_a_batch_write_committed_before_its_tasks_is_not_sent_again(broker):
 
 
 def test_a_micro_batch_ignores_a_recorded_batch_id(broker):
-    """A batch write, or the first micro-batch of a function with an earlier version."""
+    """The earlier write was a batch write, or the first micro-batch of a function in an earlier version."""
     writes = DriverAndTask(broker, transactionalBatchId="the same for all")
     writes.batch("a")
     writes.ask(lambda access: access.forget())
@@ -155,7 +155,7 @@ def test_a_recent_decision_is_not_aborted_by_the_next_task(broker, monkeypatch):
     read = PrefixAccess.read
 
     async def read_behind(self, *, stable):
-        return await read(self, stable=True) if stable else before  # as long as the markers are not written
+        return await read(self, stable=True) if stable else before  # until the markers are written
 
     monkeypatch.setattr(PrefixAccess, "read", read_behind)
     writes.micro_batch(1, "b", run="after a crash")
@@ -182,6 +182,6 @@ def test_open_transactions_are_aborted_if_brokers_limit_timeouts():
         plan = writes.plan()
         for _ in range(2):
             writes.task(plan, Write("p", "query", "run", 0, ""), "of a task that was given up")
-        writes.producers = TransactionalProducers()  # of another process
+        writes.producers = TransactionalProducers()  # those of another process
         writes.micro_batch(0, "a")
         assert writes.committed() == ["a"]

@@ -1,4 +1,4 @@
-"""A group learns what is done, soon and in the end for certain, and a query never learns that it failed."""
+"""Finished offsets are committed to a group soon, and at the end for certain; failures do not affect the query."""
 
 import logging
 import threading
@@ -14,7 +14,7 @@ T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
 class Group:
-    """A group, and what commits to it; the clock stands still."""
+    """A group with its committer, and a clock that stands still."""
 
     def __init__(self, *outcomes) -> None:
         self.outcomes = list(outcomes)
@@ -45,13 +45,13 @@ class Group:
         self.committing.finished({T0: offset})
 
     def later(self, seconds: float, offset: int) -> None:
-        """Time passes and a micro-batch ends, at once: the thread may look at the clock at any moment."""
+        """Advance the time and finish a micro-batch in one step: the thread may read the clock at any moment."""
         with self.committing._changed:
             self.now += seconds
             self.finished(offset)
 
     def commit_only_when_asked(self) -> None:
-        """Nothing is due by the clock, so that `flush()` alone starts a commit, and a test can count them."""
+        """Stop commits by the clock, so that only `flush()` starts one, and a test can count them."""
         self.now = -1_000.0
 
 

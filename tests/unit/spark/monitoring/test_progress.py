@@ -1,4 +1,4 @@
-"""What reports of Spark say: lag, rates, losses and sizes, for tables, for Prometheus, and as a figure."""
+"""Spark's progress reports: lag, rates, losses and sizes, in tables, for Prometheus, and as a figure."""
 
 import json
 import sys
@@ -24,7 +24,7 @@ OURS = "org.apache.spark.sql.execution.datasources.v2.python.PythonMicroBatchStr
 
 
 def source(start, end, latest, **given):
-    """A source of a report, with its offsets as JSON."""
+    """Return a source of a report, with its offsets as JSON."""
     texts = [None if each is None else json.dumps(each) for each in (start, end, latest)]
     return {
         "description": OURS,
@@ -37,7 +37,7 @@ def source(start, end, latest, **given):
 
 
 def report(*sources, **given):
-    """A report, as Spark's JSON has it."""
+    """Return a report in the form of Spark's JSON."""
     return {
         "id": "an-id",
         "runId": "a-run",
@@ -144,7 +144,7 @@ def standing(*reports):
 
 
 def samples(text):
-    """The samples of a text, by name and labels, as prometheus_client reads them."""
+    """Parse the samples of a text with prometheus_client, by name and labels."""
     from prometheus_client.parser import text_string_to_metric_families
 
     return {

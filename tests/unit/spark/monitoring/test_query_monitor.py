@@ -1,4 +1,4 @@
-"""A watch knows what happened before it is asked, though Spark tells its listeners a moment later."""
+"""A watch knows all events before it answers, although Spark notifies its listeners with a delay."""
 
 import contextlib
 import json
@@ -26,7 +26,7 @@ REPORT = {
 
 
 class FakeSession:
-    """A session whose bus tells the listener in a thread of its own, and only when it is waited for."""
+    """A session whose bus notifies the listener in a separate thread, and only while something waits for it."""
 
     def __init__(self, thread: str = "Thread-4", trouble: Exception | None = None) -> None:
         self.streams, self.trouble = self, trouble
@@ -80,7 +80,7 @@ def test_a_watch_waits_for_posted_events(asked, tmp_path):
     with watch(spark, prometheus=tmp_path / "queries.prom") as watched:
         spark.posted = [7]
         assert ASKED[asked](watched) == WANTED[asked]
-        assert len(spark.waits) == 1  # not once more by the listener, which writes the file
+        assert len(spark.waits) == 1  # not again for the listener, which writes the file
 
 
 def test_events_before_the_end_are_seen_and_later_ones_are_not_awaited(tmp_path):
@@ -154,6 +154,6 @@ def test_only_the_newest_ended_queries_are_kept(monkeypatch, most, kept):
     watched = watch(session)
     for number in range(9):
         session.listener.onQueryStarted(SimpleNamespace(id=f"id {number}", name=f"query {number}"))
-        if number:  # the first one runs on
+        if number:  # the first query keeps running
             session.listener.onQueryTerminated(SimpleNamespace(id=f"id {number}", exception=None))
     assert list(watched._standing) == [f"id {number}" for number in kept]

@@ -1,4 +1,4 @@
-"""The options with the prefix ``kafka.``: each works, or is told of, or is refused with the reason."""
+"""The options with the prefix ``kafka.``: each works, has no effect with a warning, or is rejected with the reason."""
 
 import pickle
 
@@ -73,7 +73,7 @@ def test_every_option_does_what_the_table_says(client):
             assert option.removeprefix("kafka.") in refusal(given, client)
         elif fate.effect is Effect.IDLE:
             assert client_configs(given, client)[1] == [f"{option} ({fate.why})"]
-        else:  # some need another option beside them, and say so
+        else:  # some require another option, and say so
             said = refusal(given, client)
             assert "unknown" not in said, said
             assert said or client_configs(given, client)[1] == []
@@ -112,7 +112,7 @@ def test_all_options_of_this_package_with_the_prefix_are_known():
 
 
 class Tokens:
-    """Gives a token; made by its name."""
+    """A token provider, created by its name."""
 
     made = 0
 
@@ -157,7 +157,7 @@ def test_a_token_provider_may_be_an_object():
 
 
 class Silent:
-    """Has no token."""
+    """A class without token()."""
 
 
 @pytest.mark.parametrize("attribute", ["Nobody", "Silent", "VALUES"])

@@ -1,4 +1,4 @@
-"""The options of a write that is to deliver exactly once."""
+"""The options of exactly-once writes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Options: what is understood, and what is refused by its name before anything runs."""
+"""Parsing options, and rejecting wrong ones by name before anything runs."""
 
 import dataclasses
 import pickle
@@ -152,7 +152,7 @@ def test_offsets_and_times():
     ],
 )
 def test_times_may_be_dates(text, milliseconds):
-    """In UTC, as Spark does not tell a source in Python the zone of its session."""
+    """They are in UTC, because Spark does not pass the session's time zone to a source in Python."""
     assert read(startingTimestamp=text).start == AtTime("startingTimestamp", milliseconds)
     by_time = read(startingOffsetsByTimestamp='{"t":{"0":"' + text + '"}}').start
     assert by_time == AtTimes("startingOffsetsByTimestamp", {TopicPartition("t", 0): milliseconds})

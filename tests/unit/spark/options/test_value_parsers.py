@@ -1,4 +1,4 @@
-"""Numbers and offsets in options at their bounds, and what a message names of many partitions."""
+"""Limits of numbers and offsets in options, and the description of many partitions."""
 
 import logging
 
@@ -25,7 +25,7 @@ def test_other_values_than_numbers_in_range_are_rejected(value: str, low: int) -
 
 
 def test_a_time_must_not_be_before_1970() -> None:
-    """As a number -1 and -2 stand for the end and the beginning of a log."""
+    """The numbers -1 and -2 stand for the end and the beginning of a log."""
     assert time_ms("startingTimestamp", "0") == AtTime("startingTimestamp", 0)
     found = times_ms("startingOffsetsByTimestamp", f'{{"t":{{"0":0,"1":{LARGEST}}}}}')
     assert found.timestamps_ms == {TopicPartition("t", 0): 0, TopicPartition("t", 1): LARGEST}

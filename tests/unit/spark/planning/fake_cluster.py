@@ -1,4 +1,4 @@
-"""A cluster of logs that are just numbers, for the planners."""
+"""A fake cluster for the planners, whose logs are numbers."""
 
 from collections.abc import Collection, Mapping
 
@@ -7,7 +7,7 @@ from kafka.structs import TopicPartition
 
 
 class FakeCluster:
-    """Answers as `OffsetLookup` says. ``logs`` holds first offset, end, and the time of each record as its offset."""
+    """A fake `OffsetLookup`. ``logs`` maps partitions to first offset and end; the time of a record is its offset."""
 
     def __init__(self, logs: Mapping[tuple[str, int], tuple[int, int]]) -> None:
         self.logs = {TopicPartition(*each): log for each, log in logs.items()}

@@ -1,4 +1,4 @@
-"""A streaming query as far as its planning goes."""
+"""The planning part of a streaming query."""
 
 import json
 
@@ -11,7 +11,7 @@ from .fake_cluster import FakeCluster
 
 
 class Query:
-    """A streaming query as Spark runs it: every offset passes through JSON, as in its checkpoint."""
+    """A streaming query as Spark runs it: offsets are converted to JSON and back, as in its checkpoint."""
 
     def __init__(self, logs, **options: str) -> None:
         given = {"kafka.bootstrap.servers": "h:1", **({} if "subscribePattern" in options else {"subscribe": "t"})}
@@ -23,7 +23,7 @@ class Query:
         self.restart()
 
     def restart(self) -> None:
-        """A new process, which remembers nothing."""
+        """Continue in a new process, without the state of the old one."""
         self.planner = StreamPlanner(self.options, self.cluster, lambda: self.now)
 
     def produce(self, partition: int, count: int) -> None:
@@ -41,7 +41,7 @@ class Query:
         return json.loads(json.dumps(self.planner.latest(start, max_rows, everything=everything, now_ms=now_ms)))
 
     def freeze_and_ask(self, start: Layout) -> Layout:
-        """What Spark does at the start with `Trigger.AvailableNow`."""
+        """Do what Spark does at the start with `Trigger.AvailableNow`."""
         self.planner.freeze()
         return self.latest(start)
 

@@ -1,4 +1,4 @@
-"""Which offsets a batch read covers."""
+"""The offsets of a batch read."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""The layout of offsets in a checkpoint, and what stands beside them."""
+"""The layout of offsets in a checkpoint, and the data next to them."""
 
 import json
 

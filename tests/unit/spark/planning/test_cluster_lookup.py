@@ -1,4 +1,4 @@
-"""The planner's questions to the cluster, over clients that follow a script."""
+"""The planner's requests to the cluster, with scripted clients."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ T0, U0 = TopicPartition("t", 0), TopicPartition("u", 0)
 
 
 class ScriptedTopics:
-    """Topics with their error codes and ends of logs, and the time that waiting for it has taken."""
+    """Topics with their error codes and ends of logs, and the time spent waiting."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.codes: dict[str, int] = {"t": 0, "u": 0}

@@ -1,4 +1,4 @@
-"""A first batch begins where it began, whenever Spark asks, and its end looks like any other where it can."""
+"""The start of a first batch is the same whenever Spark asks, and its end looks like any other if possible."""
 
 import json
 
@@ -22,7 +22,7 @@ T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 @st.composite
 def first_batches(draw):
-    """Where a query is to begin, its first offsets, ends of the logs then, and the first offsets after a crash."""
+    """Generate the start of a query, its first offsets, the ends of the logs, and the first offsets after a crash."""
     names = draw(st.lists(partitions, unique=True, max_size=6))
     begin = {each: draw(st.integers(0, 50)) for each in names}
     ends = {each: offset + draw(st.integers(0, 50)) for each, offset in begin.items()}

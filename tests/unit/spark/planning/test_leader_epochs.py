@@ -1,4 +1,4 @@
-"""Logs that an unclean leader election has cut back between two micro-batches, and that may have grown again."""
+"""Logs that an unclean leader election truncated between two micro-batches, and that may have grown again."""
 
 import logging
 
@@ -26,14 +26,14 @@ T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
 def read_up_to(end: int, **options: str) -> tuple[Query, Layout]:
-    """A query that has read partition 0 in leader epoch 3, and partition 1, whose leader stays."""
+    """Return a query that has read partition 0 in leader epoch 3, and partition 1, whose leader stays the same."""
     query = Query({T0: (0, end), T1: (0, 7)}, startingOffsets="earliest", **options)
     query.cluster.epochs = {T0: 3, T1: 8}
     return query, query.latest(query.initial())
 
 
 def elect(query: Query, cut_at: int | None, end: int) -> None:
-    """Partition 0 gets another leader, whose log has epoch 3 up to an offset (None: it does not tell)."""
+    """Elect another leader for partition 0, whose log has epoch 3 up to an offset (None: unknown)."""
     query.cluster.epochs[T0] = 5
     query.cluster.logs.update(FakeCluster({T0: (0, end)}).logs)
     if cut_at is not None:

@@ -1,4 +1,4 @@
-"""How ranges of offsets become tasks."""
+"""The division of ranges of offsets into tasks."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""A topic that is deleted and made again, with fewer, as many or more partitions, under reads and writes."""
+"""A topic that is deleted and recreated, with fewer, as many or more partitions, during reads and writes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.parametrize("partitions", [1, 2, 4], ids=["fewer", "as many", "more"]),
 ]
 BEFORE, AFTER = 20, 14
-"""How many records the topic of two partitions had, and how many it has then."""
+"""Numbers of records of the topic with two partitions before and after."""
 
 
 class Topic:
@@ -53,7 +53,7 @@ class Topic:
         with KafkaProducer(bootstrap_servers=self.servers) as producer:
             for number in range(records):
                 producer.send("t", b"%s %d" % (text, number), partition=number % self.partitions)
-                producer.flush()  # each in a batch of its own, or one fetch would have them all
+                producer.flush()  # one batch each, because one fetch would return all of a larger batch
 
     def make_again(self, partitions: int) -> None:
         self._admin.delete_topics(["t"])
@@ -101,11 +101,11 @@ def test_a_stream_ends_or_reads_the_new_topic_from_its_beginning(
             strictly.latest(end, None, everything=True)
         later = planner.latest(end, None, everything=True)
         assert rows_of(options, planner.tasks(end, later)) == AFTER
-    assert "reading continues" not in caplog.text  # at the same offsets: the source has said what it does
+    assert "reading continues" not in caplog.text  # at the same offsets: the source logs its own message
 
 
 class PlannedStream:
-    """A stream that has planned a micro-batch of all that the topic has."""
+    """A stream that has planned a micro-batch of all records of the topic."""
 
     def __init__(self, topic: Topic, strict: bool) -> None:
         self.options = topic.reading(strict, streaming=True)
@@ -140,7 +140,7 @@ def test_a_micro_batch_planned_before_reads_nothing_of_the_new_topic(
     topic: Topic, partitions: int, strict_and_lenient: list[PlannedStream]
 ) -> None:
     topic.make_again(partitions)
-    topic.fill(BEFORE * 2, b"new")  # the offsets of the plan are there
+    topic.fill(BEFORE * 2, b"new")  # the planned offsets exist
     strict, lenient = strict_and_lenient
     with pytest.raises(
         DataLossError, match=r"t-. was to be read from offset 0, but its topic was deleted and recreated"
@@ -184,7 +184,7 @@ def test_a_frame_loaded_before_lacks_the_records_of_the_deleted_topic(topic: Top
         tasks = plan_batch(options, lookup)
         topic.make_again(partitions)
         topic.fill(AFTER)
-        assert rows_of(options, plan_batch(options, lookup)) == AFTER  # of another load()
+        assert rows_of(options, plan_batch(options, lookup)) == AFTER  # for another load()
     with pytest.raises(DataLossError):
         rows_of(strict, tasks)
     there = [-(-(AFTER - number) // partitions) for number in range(partitions)]
@@ -252,8 +252,8 @@ def test_a_micro_batch_of_the_deleted_topic_is_committed_and_lost_with_it(
     assert exactly_once.committed() == 0
     exactly_once.micro_batch(2)
     assert exactly_once.committed() == 30
-    exactly_once.micro_batch(2, run="after a crash")  # what is decided is not written again
+    exactly_once.micro_batch(2, run="after a crash")  # a decided batch is not written again
     assert exactly_once.committed() == 30
     topic.make_again(partitions)
-    exactly_once.micro_batch(2, run="after another one")  # but the decision is forgotten with the topic
+    exactly_once.micro_batch(2, run="after another one")  # the decision is deleted with the topic
     assert exactly_once.committed() == 30

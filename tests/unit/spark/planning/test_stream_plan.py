@@ -1,4 +1,4 @@
-"""How far each micro-batch goes, and that it survives restarts."""
+"""The end of each micro-batch, also after restarts."""
 
 import json
 
@@ -318,11 +318,11 @@ def test_an_error_of_the_progress_report_is_only_logged(caplog):
 
 
 def sized(query):
-    """What a report says once the thread that looks for sizes has ended."""
+    """Return a report once the thread that requests sizes has ended."""
     query.planner.newest()
     sizes = query.planner._log_sizes
     if sizes is not None and sizes._thread is not None:
-        sizes._thread.join(60)  # the list of threads lacks one that is about to end, and then no other is started
+        sizes._thread.join(60)  # an ending thread is missing from the list of threads, but still prevents another start
     return query.planner.newest()
 
 
@@ -410,7 +410,7 @@ def test_a_query_adds_ids_to_a_checkpoint_without_them():
     query.produce(0, 1)
     end = query.latest({"t": {"0": 50}})
     assert end == {"t": {"0": 51}, "t id one": {}}
-    query.cluster.ids.clear()  # brokers before 2.8 have none
+    query.cluster.ids.clear()  # brokers before 2.8 have no ids
     query.produce(0, 1)
     assert query.latest(end) == {"t": {"0": 52}}
 
@@ -450,7 +450,7 @@ def test_a_partition_of_unknown_size_is_not_assumed_to_have_small_records():
     query.produce(2, 80)
     query.produce(3, 80)
     query.cluster.bytes = dict.fromkeys(query.cluster.logs, 80 * 5_000_000)
-    query.now += 30.0  # the partitions are looked for again, and the sizes are still fresh
+    query.now += 30.0  # the partitions are looked up again, and the sizes are still recent
     second = query.latest(first)
     assert query.planner.tasks(first, second) == [(each,) for each in query.ranges(first, second)]
     assert len(query.ranges(first, second)) == 2

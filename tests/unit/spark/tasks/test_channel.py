@@ -27,7 +27,7 @@ def test_items_are_produced_only_up_to_the_depth_ahead():
 
     items = prefetched(make, 3)
     assert next(items) == 0
-    for _ in range(5):  # one taken, three waiting, one in the maker's hand
+    for _ in range(5):  # one taken, three queued, one in the producer
         assert made.acquire(timeout=10)
     assert not made.acquire(blocking=False)
     items.close()

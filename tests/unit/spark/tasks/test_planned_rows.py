@@ -1,4 +1,4 @@
-"""Rows of small micro-batches, read where they are planned: when, and how Spark takes them."""
+"""Rows of small micro-batches that are read where they are planned, and passed to Spark."""
 
 import io
 import json
@@ -28,7 +28,10 @@ def values(*rows: bytes) -> pa.RecordBatch:
 
 
 class FakeReadTask:
-    """Stands for `read_task`: gives batches, or raises; remembers what was asked, and how much of it was taken."""
+    """A fake `read_task` that yields batches, or raises.
+
+    It records its arguments, and the number of consumed batches.
+    """
 
     def __init__(self, *batches: pa.RecordBatch | BaseException) -> None:
         self.batches = batches
@@ -99,7 +102,7 @@ def test_large_records_are_left_to_tasks_and_not_retried():
     assert found.of([SMALL]) is None
     assert len(reads.asked) == 1
     reads.batches = (values(b"a" * (MOST_BYTES // 5)),)
-    assert found.of([(OffsetRange("t", 0, 0, 1),)]) is not None  # fewer of them are within the bound
+    assert found.of([(OffsetRange("t", 0, 0, 1),)]) is not None  # fewer of them stay within the limit
 
 
 def test_after_a_failure_tasks_read_for_a_while():
@@ -156,7 +159,7 @@ def reader_with(plan: list, reads: FakeReadTask) -> KafkaStreamReader:
 
 
 def what_spark_gets(reader: KafkaStreamReader) -> tuple[list, list[pa.RecordBatch] | None]:
-    """Have Spark's own code plan a batch: the ranges of each task, and the rows if there are some."""
+    """Plan a batch with Spark's own code; return the ranges of each task, and the rows, if any."""
     given = io.BytesIO()
     for _ in range(2):
         offset = json.dumps({"t": {"0": 1}}).encode()

@@ -1,4 +1,4 @@
-"""Reading a task's ranges, against a consumer whose logs are lists."""
+"""Reading a task's ranges from a fake consumer whose logs are lists."""
 
 import itertools
 from collections.abc import Collection
@@ -31,7 +31,7 @@ T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 def columns_of(
     first: int, count: int, partition: int = 0, size: int = 8, start: int = 0, leader_epoch: int = -1
 ) -> Columns:
-    """A batch as the consumer decodes it: offsets from ``first``, those below ``start`` left out."""
+    """Return a batch as the consumer decodes it: offsets from ``first``, without those below ``start``."""
     builder = BatchBuilder(size_limit=1 << 30)
     for number in range(count):
         builder.append(1_000 + number, b"k%d" % (first + number), b"v" * size, [])
@@ -41,15 +41,14 @@ def columns_of(
 
 
 class ListConsumer:
-    """What the reader uses of a consumer, and of a lookup.
+    """A fake consumer and lookup, with the methods that the reader uses.
 
-    ``logs`` holds the batches of each partition: first offset and count.
-    A batch of no records is a marker of one offset, as at the end of a transaction.
-    ``now`` is a clock that moves on when somebody waits.
+    ``logs`` contains the batches of each partition: first offset and count. A batch without records is a marker with
+    one offset, as at the end of a transaction. ``now`` is a clock that advances while something waits.
     """
 
     def health(self) -> Health:
-        """One that a broker refuses something."""
+        """Return a health report in which a broker refuses requests."""
         failing = (Failure("fetching from broker 1", "LeaderNotAvailableError", "no leader", 0.1),)
         return Health(HealthState.DEGRADED, "c", failing=failing)
 
@@ -219,7 +218,7 @@ def test_a_log_truncated_during_the_read_is_data_loss():
         fetched(consumer, *ranges)
     consumer.polls = 0
     assert fetched(consumer, *ranges, failOnDataLoss="false") == {0: [0, 1, 2, 3, 4], 1: list(range(15))}
-    consumer.truncations = {3: T0}  # once it has been read
+    consumer.truncations = {3: T0}  # after it has been read
     consumer.polls = 0
     assert fetched(consumer, *ranges) == {0: list(range(10)), 1: list(range(15))}
 
@@ -232,7 +231,7 @@ def test_waiting_for_records_ends_with_an_error_that_names_the_place():
     ):
         fetched(consumer, OffsetRange("t", 0, 0, 9), **{"kafkaConsumer.pollTimeoutMs": "30000"})
     assert 1_030 <= consumer.now < 1_032
-    assert consumer.lookups == 30  # once a second
+    assert consumer.lookups == 30  # once per second
 
 
 @pytest.mark.once
@@ -287,7 +286,7 @@ def test_partitions_wrongly_reported_out_of_range_are_fetched_again():
     def poll_once_in_vain(timeout_ms: int) -> dict[TopicPartition, Columns]:
         consumer.poll_columns = poll  # type: ignore[method-assign]
         sought.clear()
-        raise OffsetOutOfRangeError(dict.fromkeys((T0, T1), 0))  # as a follower that is behind says
+        raise OffsetOutOfRangeError(dict.fromkeys((T0, T1), 0))  # the answer of a lagging follower
 
     consumer.poll_columns = poll_once_in_vain  # type: ignore[method-assign,assignment]
     consumer.seek = lambda *given: sought.append(given) or seek(*given)  # type: ignore[method-assign]

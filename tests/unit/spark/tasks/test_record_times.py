@@ -1,4 +1,4 @@
-"""Times of records that Spark cannot hold, or that are too far ahead."""
+"""Timestamps of records that Spark cannot represent, or that are too far in the future."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_every_kind_of_read_checks_timestamps() -> None:
             PlannedRows(read_options(servers, invalidTimestamp=each), NAMES, (), lambda: 0.0)
             for each in ("fail", "null")
         )
-        assert strict.of([ranges]) is None  # a task meets it again, and tells it
+        assert strict.of([ranges]) is None  # the task encounters it again, and reports it
         rows = lenient.of([ranges])
         assert rows is not None
         assert times_in(rows[0]) == [DATE, None]

@@ -1,4 +1,4 @@
-"""The times that a write gives to records."""
+"""The timestamps of records that a write creates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A write to a topic that is not there."""
+"""Writing to a topic that does not exist."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_missing_topic_is_reported_unless_it_is_created_meanwhile() -> None:
 
         configs = configs_of(broker)
         check_topic(configs, "t", make)
-    check_topic(configs, "t")  # it is remembered: the broker is gone
+    check_topic(configs, "t")  # the result is cached: the broker no longer exists
 
 
 def test_a_topic_that_brokers_create_is_left_to_the_producer() -> None:

@@ -1,4 +1,4 @@
-"""Writing a task's rows, against a producer that only remembers."""
+"""Writing a task's rows with a producer that only records calls."""
 
 import pyarrow as pa
 import pyarrow.compute
@@ -13,7 +13,7 @@ from kafka.spark.tasks.write_task import deliver as deliver_all
 
 @pytest.fixture(autouse=True)
 def any_topic(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every topic is there: `test_sink_topics` has those that are not."""
+    """Make every topic exist; `test_sink_topics` tests missing topics."""
     monkeypatch.setattr(write_task, "check_topic", lambda *_: None)
 
 

@@ -1,4 +1,4 @@
-"""What Spark's `to_json` writes, read back by the name of its type. The texts are Spark's own."""
+"""Parsing the output of Spark's `to_json` by the name of its type. The texts were written by Spark."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read(type_name: str, *texts: str | None) -> Any:
 
 
 def values(type_name: str, *written: Any) -> list[Any]:
-    """The field of rows of one field, of what is written in their JSON."""
+    """Parse rows with one field from JSON values; return the values of the field."""
     texts = [json.dumps({"value": each}) for each in written]
     column = read(f"struct<value:{type_name}>", *texts).field(0)
     column.validate(full=True)

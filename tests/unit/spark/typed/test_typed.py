@@ -1,4 +1,4 @@
-"""Typed keys and values of the source and the sink, as Spark's processes have them."""
+"""Typed keys and values of the source and the sink, as in Spark's processes."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_wrong_subject_is_reported_when_the_frame_is_created(kafka: BrokerWith
 
 
 def bad_records(kafka: BrokerWithRegistry) -> tuple[str, int]:
-    """A topic with a good record, three bad ones, null and a good one; and the id of its schema."""
+    """Create a topic with a good record, three bad ones, null and a good one; return it with the id of its schema."""
     topic = kafka.topic()
     number = kafka.send(topic, ORDER, {"id": "a", "amount": 1})
     prefix = b"\0" + number.to_bytes(4, "big")
@@ -181,7 +181,7 @@ def test_bad_records_go_to_an_error_column_on_request(kafka: BrokerWithRegistry)
 
 
 def test_ids_are_looked_up_in_the_context_of_the_subject(kafka: BrokerWithRegistry) -> None:
-    """They were looked up in the default context, where they are those of other schemas."""
+    """In the default context, the same ids belong to other schemas."""
     topic = kafka.topic()
     other = f'{{"type":"record","name":"Other","doc":"{topic}","fields":[{{"name":"x","type":"double"}}]}}'
     number = kafka.registry.register_schema(f"{topic}-value", Schema(other))
@@ -418,7 +418,7 @@ def test_a_stream_writer_that_only_commits_queries_no_registry(kafka: BrokerWith
 
 
 def test_shared_references_are_resolved_once(kafka: BrokerWithRegistry) -> None:
-    """Two references a level are a million million ways through forty levels."""
+    """With two references per level, there are a trillion paths through forty levels."""
     topic, levels = kafka.topic(), 40
     for level in range(levels):
         below = [{"name": name, "type": f"R{level - 1}"} for name in "ab"] if level else []

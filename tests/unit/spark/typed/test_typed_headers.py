@@ -1,4 +1,4 @@
-"""Keys and values whose schema a header names, as Spark's source reads them."""
+"""Keys and values whose schema is named in a header, in Spark's source."""
 
 from __future__ import annotations
 

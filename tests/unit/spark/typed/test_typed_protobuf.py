@@ -1,4 +1,4 @@
-"""Protobuf values of the source, the sink and the functions, as Spark's processes have them."""
+"""Protobuf values of the source, the sink and the functions, as in Spark's processes."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_bad_values_go_to_the_error_column_and_newer_schemas_are_read(kafka: Bro
 
 
 def test_a_message_is_found_by_name_in_the_writers_schema(kafka: BrokerWithRegistry) -> None:
-    """It was taken to be where it is in the reader's schema: values were bad, or read as another message."""
+    """Its position in the reader's schema may be that of another message."""
     topic = kafka.topic()
     number = register(kafka, topic)
     kafka.registry.set_compatibility(f"{topic}-value", "NONE")
@@ -110,7 +110,7 @@ def test_a_message_is_found_by_name_in_the_writers_schema(kafka: BrokerWithRegis
     without = register(kafka, topic, 'syntax = "proto3"; package shop; message Line { string sku = 1; }')
     avro = kafka.registry.register_schema(f"{topic}-avro", Schema('"int"'))
     order = Protobuf(ORDER, "Order").encode({"id": 1})
-    at = {1: b"\2\2", 2: b"\2\4"}  # one number, the position among the messages of the file, in zigzag form
+    at = {1: b"\2\2", 2: b"\2\4"}  # one number, the index among the messages of the file, in zigzag encoding
     pairs = [(number, at[1]), (newest, at[2]), (newest, at[1]), (without, at[1]), (avro, at[1]), (999, at[1])]
     send(kafka.servers, topic, [b"\0" + each.to_bytes(4, "big") + place + order for each, place in pairs])
     frame = LoadedFrame(**options(kafka, topic, columns="value,value_error", valueErrors="column", valueVersion="1"))

@@ -1,4 +1,4 @@
-"""Typed reads and writes as Spark's processes do them, on the embedded broker and its registry, without a JVM."""
+"""Typed reads and writes as in Spark's processes, with the embedded broker and its registry, without a JVM."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _BASE = {
 
 
 def lowered(options: dict[str, str]) -> dict[str, str]:
-    """Options as Spark hands them over."""
+    """Return options in the form in which Spark passes them."""
     return {name.lower(): value for name, value in options.items()}
 
 
 def arrow_schema_of(options: dict[str, str], source: Any) -> pa.Schema:
-    """What Spark makes of the source's schema, which it takes batches in."""
+    """Return the Arrow schema that Spark derives from the source's schema and expects of batches."""
     read = typed_read(check_read(options), source._schemas)
     types: dict[str, Any] = {name: _BASE.get(kind) for name, kind in COLUMNS.items()}
     if read is not None:
@@ -53,7 +53,7 @@ def arrow_schema_of(options: dict[str, str], source: Any) -> pa.Schema:
 
 
 class LoadedFrame:
-    """A frame: what `load()` gives."""
+    """A frame as returned by `load()`."""
 
     def __init__(self, **options: str) -> None:
         self.options = lowered(options)
@@ -64,7 +64,7 @@ class LoadedFrame:
         self.schema: StructType = from_arrow_schema(self.arrow, prefer_timestamp_ntz=True)
 
     def rows(self) -> list[dict[str, Any]]:
-        """All rows, of one action on the frame."""
+        """Return all rows, for one action on the frame."""
         reader: Any = self.source.reader(self.schema)
         tasks = reader.partitions()
         return self._read(pickle.loads(cloudpickle.dumps(reader)), tasks)
@@ -86,7 +86,7 @@ class CheckpointedStream:
         self.checkpoint: dict[str, Any] | None = None
 
     def run(self, **options: str) -> list[dict[str, Any]]:
-        """Start the program, and read what is there in one micro-batch."""
+        """Start the program, and read the available records in one micro-batch."""
         frame = LoadedFrame(**options)
         reader = frame.source.streamReader(frame.schema)
         try:
@@ -138,7 +138,7 @@ class BrokerWithRegistry:
         return given | {"schemaRegistryUrl": self.url} | more
 
     def send(self, topic: str, schema: str, *values: Any) -> int:
-        """Write values with a schema that is registered."""
+        """Write values with a registered schema."""
         number = self.registry.register_schema(f"{topic}-value", Schema(schema))
         avro = Avro(schema)
         send(self.servers, topic, [avro.encode(value, b"\0" + number.to_bytes(4, "big")) for value in values])
