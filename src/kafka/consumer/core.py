@@ -67,15 +67,15 @@ class ConsumerCore(ConsumerParts):
         super().__init__(config, runner, loop, client)
         self.cluster = MetadataQueries(self.client)
         self.close_begun = False
-        """`close` runs, or has run: it is completed even if no caller waits for it any more."""
+        """Whether `close` has been called. It is completed even if no caller waits for it any more."""
         self.poll_along: Callable[[], object] | None = None
-        """What else the caller runs by polling: the `_client` that a program has requested from its consumer."""
+        """Polls the `_client` that a program has requested from its consumer, with each poll of the consumer."""
         self._raised = False
         self._positions_wanted = False
         self._warned_idle = False
         self._topics_looked_up = False
 
-    # The loop's side: life --------------------------------------------------------------------------------------------
+    # The loop's side: lifecycle ---------------------------------------------------------------------------------------
 
     async def start(self, *, in_background: bool = False) -> None:
         """Find the cluster. Raises `NoBrokersAvailable`, but not ``in_background``, see `ClusterClient.start`."""
@@ -110,7 +110,7 @@ class ConsumerCore(ConsumerParts):
         """Release fetched data that was not returned. Called after `close`, when no one polls."""
         self.buffer.close(self.subscription.states())
 
-    # The loop's side: what callers wait for ---------------------------------------------------------------------------
+    # The loop's side: calls that wait ---------------------------------------------------------------------------------
 
     async def position(self, tp: TopicPartition, timeout_ms: float) -> int:
         """Return the position of ``tp``, looking it up if necessary. Raises `KafkaTimeoutError`."""
@@ -305,7 +305,7 @@ class ConsumerCore(ConsumerParts):
                 given.topic_ids[tp] = topic_id
         return given
 
-    # Inside -----------------------------------------------------------------------------------------------------------
+    # Internals --------------------------------------------------------------------------------------------------------
 
     def _wants_others(self) -> None:
         self.topics.update()

@@ -339,7 +339,7 @@ class ConsumerParts:
         self.read_from(state, reset=timestamp)
         self._runner.submit(self.positions.resolve_soon)
 
-    # Inside -----------------------------------------------------------------------------------------------------------
+    # Internals --------------------------------------------------------------------------------------------------------
 
     def _labels(self) -> dict[str, str | None]:
         """Return the labels of this consumer in telemetry."""

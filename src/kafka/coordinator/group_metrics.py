@@ -44,7 +44,7 @@ class PollClock:
         self.began = -math.inf
         self.polls: Windows[_Polls] = Windows(_Polls, options or WindowOptions())
         self.progressed = False
-        """Set by iteration for each record; the heartbeat turns it into a time, so that records cost no clock reads."""
+        """Set by iteration for each record. The heartbeat converts it to a time, so records cost no clock reads."""
 
     def begin(self, now: float) -> None:
         """Record that the caller has entered `poll()`."""

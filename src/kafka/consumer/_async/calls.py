@@ -356,7 +356,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         limit_ms = self._limit(timeout_ms)
         return await self._poll_loop.run(self._core.telemetry.client_instance_id(limit_ms), limit_ms)
 
-    # Life -------------------------------------------------------------------------------------------------------------
+    # Lifecycle --------------------------------------------------------------------------------------------------------
 
     async def unsubscribe(self) -> None:
         """Unassign all topics and partitions, and leave the group.

@@ -357,7 +357,7 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         limit_ms = self._limit(timeout_ms)
         return self._poll_loop.run(self._core.telemetry.client_instance_id(limit_ms), limit_ms)
 
-    # Life -------------------------------------------------------------------------------------------------------------
+    # Lifecycle --------------------------------------------------------------------------------------------------------
 
     def unsubscribe(self) -> None:
         """Unassign all topics and partitions, and leave the group.

@@ -108,16 +108,16 @@ class DecodeAhead:
         self._max_bytes = 0
         self._tasks: dict[object, _Task] = {}
         self._unfinished: _Task | None = None
-        """The task that has parts left to decode."""
+        """The task with parts left to decode."""
         self._lock = loop_lock()
         self._news = threading.Lock()
-        """Locked: nothing has changed since the caller looked."""
+        """Locked while nothing has changed since the caller last looked."""
         self._news.acquire()
         self._worker: threading.Thread | None = None
-        """The thread that is decoding, or about to. Any other that starts nevertheless ends at once."""
+        """The thread that is decoding, or about to. Any other thread that still starts ends at once."""
         self._has_begun = False
         self._ready = 0
-        """The size of all columns that are ready, in bytes."""
+        """The total size of the columns that are ready, in bytes."""
 
     @property
     def partition(self) -> PartitionState | None:

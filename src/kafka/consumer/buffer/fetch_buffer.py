@@ -66,9 +66,9 @@ class FetchBuffer:
         self._bytes = 0
         self._waiting_for_room: dict[PartitionState, None] = {}
         self._freed: list[PartitionState] = []
-        """Partitions that may be fetched again, until the loop has been told."""
+        """Partitions that may be fetched again and that the listener does not know yet."""
         self._dropped: list[PartitionResponse | DecodedFetch] = []
-        """What was taken out and is no longer needed, until its bytes are released."""
+        """Removed items whose bytes have not been released yet."""
         decoding = DecodeOptions(
             options.check_crcs, options.isolation_level == "read_committed", options.max_decompressed_bytes
         )
@@ -215,7 +215,7 @@ class FetchBuffer:
                 self._empty(state)
             self._drop()
 
-    # Inside -----------------------------------------------------------------------------------------------------------
+    # Internals --------------------------------------------------------------------------------------------------------
 
     def _go_to(self, state: PartitionState, position: FetchPosition | None, reset: int | None) -> None:
         with self._lock:

@@ -46,7 +46,7 @@ class FetchStatistics:
         self.throttles = SampledValues(metrics.window)
         self.topics: dict[str, TopicConsumption] = {}
         self._unlisted: dict[PartitionState, None] = {}
-        """Partitions whose metrics were not listed yet: a consumer may have many thousands."""
+        """Partitions whose metrics have not been listed yet: a consumer may have many thousands."""
         self._listing = threading.Lock()
         metrics.add(group, _FETCHES, self)
         metrics.before_listing(self._list)

@@ -35,7 +35,7 @@ class CommitFuture:
         self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
         self._called_back = False
         self.was_looked_at = False
-        """Whether the outcome was asked for."""
+        """Whether the result was retrieved."""
         self.exception: BaseException | None = None
 
     @property

@@ -64,9 +64,9 @@ class Commits:
         self._schedule = AutoCommitSchedule(options.auto_commit_interval_ms, backoff, events.happened)
         self._tasks: set[asyncio.Task[None]] = set()
         self._before: tuple[int | None, Offsets, asyncio.Task[None]] | None = None
-        """The turn of the last step that gave partitions up, None if no step did; what is committed; the task."""
+        """The turn of the last step that gave up partitions (None: no step did), the offsets, and the task."""
         self._open: dict[CommitFuture, tuple[Offsets, Callback | None]] = {}
-        """The futures of `commit_later`. The code that removes one settles it."""
+        """The futures of `commit_later`. The code that removes a future resolves it."""
         self._done: deque[tuple[Offsets, Exception | None, Callback | None, CommitFuture | None]] = deque()
         self._calls: deque[Callable[[], Any]] = deque()
         self.is_automatic = offsets is not None and options.enable_auto_commit
@@ -236,7 +236,7 @@ class Commits:
                 self._calls.extend(future.calls())
         return self._calls.popleft() if self._calls else None
 
-    # Inside -----------------------------------------------------------------------------------------------------------
+    # Internals --------------------------------------------------------------------------------------------------------
 
     def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(coroutine)

@@ -96,11 +96,11 @@ class BrokerFetcher:
         self.node_id = node_id
         self.session = FetchSession(options.enable_incremental_fetch_sessions, options.max_partition_fetch_bytes)
         self.blocked: set[PartitionState] = set()
-        """Partitions of this broker that wait until the caller has made room."""
+        """Partitions of this broker that wait for the caller to make room."""
         self.sent_at = 0.0
-        """When the last request was sent, in the loop's seconds."""
+        """When the last request was sent, by the loop's clock."""
         self.progress_at = asyncio.get_running_loop().time()
-        """When it last answered, or since when there has been something to fetch, in the loop's seconds."""
+        """When the broker last answered, or since when there has been something to fetch, by the loop's clock."""
         self._options = options
         self._client = client
         self._answers = answers

@@ -163,7 +163,7 @@ class Fetcher:
         self._validation.forget(state)
         self._leave_broker(state)
 
-    # Answers ----------------------------------------------------------------------------------------------------------
+    # Responses --------------------------------------------------------------------------------------------------------
 
     def take_answer(self, fetcher: BrokerFetcher, response: FetchResponse) -> None:
         """Buffer the response of a broker."""
@@ -220,7 +220,7 @@ class Fetcher:
         if self._subscription.state_of(state.tp) is state:
             self.refresh(state)
 
-    # Which partition from where ---------------------------------------------------------------------------------------
+    # Choice of brokers ------------------------------------------------------------------------------------------------
 
     def _is_fetchable(self, state: PartitionState) -> bool:
         return (

@@ -74,9 +74,9 @@ class PositionValidation:
         self._listener = listener
         self._retry = RetryPolicy(backoff, log, quiet=2, fatal=nothing)
         self._asked: dict[PartitionState, FetchTarget] = {}
-        """The positions that are being validated."""
+        """The positions being validated."""
         self._next: dict[PartitionState, FetchTarget] = {}
-        """Those of them that go out with the next requests."""
+        """Those of them that the next requests will contain."""
         self._failures = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -132,7 +132,7 @@ class PositionValidation:
             fetching.leader_epoch, fetching.checked_epoch = end.leader_epoch, asked.leader_epoch
         self._listener.refresh(state)
 
-    # Inside -----------------------------------------------------------------------------------------------------------
+    # Internals --------------------------------------------------------------------------------------------------------
 
     def _ask_leaders(self) -> None:
         wanted, self._next = self._next, {}

@@ -180,8 +180,6 @@ def _offset(entry: Any) -> int:
 
 FOR_CONSUMERS_SINCE = 3
 """Earlier versions are for brokers, and consumers are not authorized to use them."""
-_CONSUMER = -1
-"""Replica id of clients that are not replicas."""
 
 
 class EpochQuery(NamedTuple):

@@ -63,9 +63,9 @@ class PositionResolver:
         self._policy = policy
         self._search = OffsetSearch(requests, policy)
         self._under_way: dict[PartitionState, int] = {}
-        """The partitions that are being looked up, and the generation of each lookup."""
+        """The partitions being looked up, and the generation of each lookup."""
         self._refusals: dict[PartitionState, int] = {}
-        """How often in a row a partition was refused."""
+        """The number of consecutive refusals of each partition."""
         self._waiters: dict[PartitionState, list[asyncio.Future[None]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -124,7 +124,7 @@ class PositionResolver:
         """Report that a partition got a position by other means."""
         self._wake(state, None)
 
-    # Inside -----------------------------------------------------------------------------------------------------------
+    # Internals --------------------------------------------------------------------------------------------------------
 
     def _begin(self, states: list[PartitionState], refusals: int) -> None:
         self._under_way.update((state, state.generation) for state in states)

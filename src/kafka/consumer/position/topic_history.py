@@ -72,9 +72,9 @@ class TopicHistory:
         self.is_told_elsewhere = False
         self._seen: dict[str, _Seen] = {}
         self._ids: set[UUID] = set()
-        """All ids seen: a broker that lags behind may report a deleted topic."""
+        """All ids seen, because a broker that lags behind may report a deleted topic."""
         self._doubted_since: dict[str, float] = {}
-        """Topics that had another id before the current one in the metadata, and since when."""
+        """Topics whose id in the metadata has changed, and when it did."""
         self._missing: set[str] = set()
         """Topics that did not exist when they were first looked up."""
         self._matched_all = False
@@ -85,7 +85,7 @@ class TopicHistory:
         self._recreated: set[TopicPartition] = set()
         self._begun: set[TopicPartition] = set()
         self._absent: set[str] = set()
-        """Topics that were seen, and do not exist at the moment."""
+        """Topics that were seen and currently do not exist."""
         self._read_up_to: dict[TopicPartition, int] = {}
         """Positions in partitions that were given up because their topic does not exist."""
 
@@ -171,7 +171,7 @@ class TopicHistory:
             if position is not None and state.tp.topic in self._absent:
                 self._read_up_to[state.tp] = position.offset
 
-    # Inside -----------------------------------------------------------------------------------------------------------
+    # Internals --------------------------------------------------------------------------------------------------------
 
     def _wanted(self) -> frozenset[str]:
         return self._subscription.topics | self._subscription.assigned_topics()

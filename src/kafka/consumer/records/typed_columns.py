@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from kafka.record.arrow_batches import Array
 
     Bad = Mapping[str, Mapping[int, BadValue]]
-    """Why rows have no key or no value, by "key" and "value" and row."""
+    """Why rows have no key or value, by "key" or "value" and by row."""
     Replacement = Mapping[str, Array]
-    """The key and the value of a record that is handed out instead of a bad one, each as an array of one row."""
+    """The key and the value of a record that replaces a bad one, each as an array of one row."""
 
 
 __all__ = ["ReadAs", "TypedColumns", "check_installed", "exact_frame", "settled", "settled_async"]

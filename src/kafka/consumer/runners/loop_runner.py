@@ -53,12 +53,12 @@ class LoopRunner(OwnLoop):
     def __init__(self) -> None:
         super().__init__()
         self.owner = "AsyncKafkaConsumer"
-        """The name for a consumer that was dropped without being closed."""
+        """The name of the consumer in warnings that it was not closed."""
         self.time: Callable[[], float] = self.loop.time
-        """The loop's time, in seconds."""
+        """The loop's clock, in seconds."""
         self._news = asyncio.Event()
         self.clear: Callable[[], None] = self._news.clear
-        """Forget earlier news; the caller checks everything between this and `wait`."""
+        """Forget earlier news. The caller checks everything between this and `wait`."""
         self.poll_guard = AnyCaller()
         self._attendant: asyncio.Event | None = None
         self._turn = asyncio.Lock()

@@ -103,11 +103,11 @@ class ThreadRunner:
         self._thread = LoopThread.shared() if thread is None else thread
         self.loop = self._thread.loop
         self.owner = "KafkaConsumer"
-        """Who waits by it."""
+        """The name of the consumer in messages."""
         self.time: Callable[[], float] = self.loop.time
-        """The loop's time, in seconds."""
+        """The loop's clock, in seconds."""
         self.check: Callable[[], None] = self._thread.check
-        """Raise `ForkedClientError` in a forked child, where a call would never end: the loop stayed in the parent."""
+        """Raise `ForkedClientError` in a forked child, where no loop runs and calls would never return."""
         self._pid = os.getpid()
         self._calls: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
         self._calling = False
@@ -115,10 +115,10 @@ class ThreadRunner:
         self.is_in_a_call = False
         """Whether the caller is in a user function."""
         self.last_call: LoopCall[None] | None = None
-        """What `run_through` has begun."""
+        """The last call of `run_through`."""
         self._closing = threading.Lock()
         self._closer: int | None = None
-        """The thread that closes it."""
+        """The thread that is closing the consumer."""
         self._closed = interruptible.Latch()
         # Locked while there is no news. A third of the cost of threading.Event, measurable per round trip.
         self._gate = threading.Lock()

@@ -180,7 +180,7 @@ class BaseShareConsumer:
             "it is needed, for example in each process"
         )
 
-    # Inside -----------------------------------------------------------------------------------------------------------
+    # Internals --------------------------------------------------------------------------------------------------------
 
     def _settle(self) -> None:
         """In implicit mode, accept the returned records; those that iteration has not returned stay."""

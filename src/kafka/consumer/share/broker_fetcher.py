@@ -179,9 +179,9 @@ class BrokerShareFetcher:
         self.node_id = node_id
         self.session = ShareSession()
         self.pending: list[Acknowledgements] = []
-        """Acknowledgements that are to be sent."""
+        """Acknowledgements to send."""
         self.wanted = 0
-        """How many records the caller wants; 0: it has not asked since the last fetch."""
+        """The number of records that the caller wants; 0 if it has not asked since the last fetch."""
         self._options = options
         self._client = client
         self._member_id = member_id
@@ -189,9 +189,9 @@ class BrokerShareFetcher:
         self._attempts: Attempts = retry.attempts(f"share fetches from broker {node_id}")
         self._task: asyncio.Task[None] | None = None
         self.asked_at = 0.0
-        """Since when an answer is waited for, in the loop's seconds."""
+        """When the outstanding request was sent, by the loop's clock."""
         self._sessions_lost = 0
-        """In a row."""
+        """The number of consecutive lost sessions."""
         self._closed = False
 
     @property
@@ -373,7 +373,7 @@ class BrokerShareFetcher:
         self._listener.broker_failed(error)
         raise error
 
-    # Ending -----------------------------------------------------------------------------------------------------------
+    # Closing ----------------------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
         """Send acknowledgements and end the session, which releases all other acquired records. Does not raise."""

@@ -269,7 +269,7 @@ class ShareCore:
         return taken
 
     def lock_is_over(self, piece: Piece) -> bool:
-        """Whether a piece's lock has expired, so that it must not be returned; counts its records as expired."""
+        """Return whether a piece's lock has expired, so that it must not be returned; counts its records as expired."""
         if piece.locked_until > self.now():
             return False
         self._statistics.records_expired += len(piece)

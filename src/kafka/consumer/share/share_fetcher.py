@@ -86,7 +86,7 @@ class ShareFetcher:
         self.bytes_fetched = self.fetches = 0
         self.acknowledged = self.acknowledgements_failed = 0
 
-    # What is assigned -------------------------------------------------------------------------------------------------
+    # Assignment -------------------------------------------------------------------------------------------------------
 
     def assignment(self) -> set[TopicPartition]:
         """Return the partitions being fetched, as far as their topics' names are known. May be called in any thread."""
@@ -130,7 +130,7 @@ class ShareFetcher:
             self._brokers[node_id] = broker
         return broker
 
-    # What the caller wants --------------------------------------------------------------------------------------------
+    # Requests of the caller -------------------------------------------------------------------------------------------
 
     def fetch(self, max_records: int) -> None:
         """Ask each broker that is not being asked already for ``max_records``, because the caller waits for records."""
@@ -175,7 +175,7 @@ class ShareFetcher:
         finally:
             self._waiters.remove(entry)
 
-    # Answers ----------------------------------------------------------------------------------------------------------
+    # Responses --------------------------------------------------------------------------------------------------------
 
     def name_of(self, partition: Partition) -> TopicPartition | None:
         """See `BrokerShareListener`."""
@@ -241,7 +241,7 @@ class ShareFetcher:
         self._client.request_refresh()
         self._notify()
 
-    # Ending -----------------------------------------------------------------------------------------------------------
+    # Closing ----------------------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
         """Send acknowledgements and end the sessions. Does not raise."""

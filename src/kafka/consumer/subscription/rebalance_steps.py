@@ -50,14 +50,14 @@ class Rebalance:
         self._submit = submit
         self._listener = listener
         self._untold: Partitions = frozenset()
-        """Taken before `poll()`: the listener has not been told of them."""
+        """Partitions taken before `poll()`, which the listener does not know yet."""
         self._taken_at: tuple[int, int] | None = None
         self._finished: tuple[int, bool] | None = None
         """The last step: its turn, and whether it added partitions."""
         self._changes = 0  # written in the caller's thread
         self._changes_heard = 0  # written on the loop
         self.completed = 0
-        """How often partitions were added."""
+        """The number of steps that added partitions."""
 
     def next_step(self) -> Step | None:
         """Return the next step to carry out. Raises the permanent error of the membership, at every `poll()`."""

@@ -14,7 +14,7 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 _FOR_THE_CALLER = (TopicAuthorizationFailedError, InvalidTopicError)
-"""Permanent errors of a topic."""
+"""Permanent errors of a topic, which the caller has to know."""
 _PATTERN = ""
 """The key of the pattern among the topics that caused warnings."""
 _RETRY_S = 1.0

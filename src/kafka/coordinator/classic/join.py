@@ -84,7 +84,7 @@ class JoinRound:
         self._watch = watch
         self._statistics = statistics or GroupStatistics()
         self.partition_counts: dict[str, int] = {}
-        """Of a leader: the partitions of each topic that the last assignment was based on; otherwise empty."""
+        """The partition counts on which a leader's last assignment was based; empty for other members."""
 
     async def join(self, member_id: str, subscription: JoinSubscription, reason: str) -> JoinGroupResponse:
         """Send JoinGroup. The caller checks the error code, because MEMBER_ID_REQUIRED comes with an id."""

@@ -101,9 +101,7 @@ class ClassicMembership:
         self._join_task: asyncio.Task[None] | None = None
         self._owned: Partitions = frozenset()
         self._owned_since = -1
-        """The generation that assigned what is owned; this member may have missed that a later one gave it to others.
-
-        """
+        """The generation that assigned the owned partitions. A later one that it missed may have reassigned them."""
         self._gave_up = False
         self._reason = "the consumer starts"
         self._again = ""
@@ -309,7 +307,7 @@ class ClassicMembership:
         )
         self._move(MemberState.ADOPTING, assignment=partitions)
 
-    # Losing it --------------------------------------------------------------------------------------------------------
+    # Losing the membership --------------------------------------------------------------------------------------------
 
     def _drop_membership(self, lost: bool, keep_id: bool = False) -> Generation:
         """Change to UNJOINED; returns the former generation."""

@@ -100,9 +100,9 @@ class ConsumerGroupMembership:
         self._owned: Partitions = frozenset()
         """The partitions that the caller has, as last reported."""
         self._claimed: Partitions = frozenset()
-        """Those, and the ones that it may be adopting at the moment."""
+        """These, and the partitions that the caller may currently be adopting."""
         self._unacknowledged = False
-        """Whether the coordinator waits for the acknowledgement of its assignment."""
+        """Whether the coordinator waits for its assignment to be acknowledged."""
         self._watched: frozenset[str] = frozenset()
         self._view = CallerView()
         self._leaving: asyncio.Task[None] | None = None
@@ -319,7 +319,7 @@ class ConsumerGroupMembership:
         elif self.state is not MemberState.STABLE and self._target.is_known:
             self._move(MemberState.STABLE)
 
-    # Coming and going -------------------------------------------------------------------------------------------------
+    # Joining and leaving ----------------------------------------------------------------------------------------------
 
     def _join(self) -> None:
         self._memberships += 1

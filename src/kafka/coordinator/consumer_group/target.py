@@ -91,7 +91,7 @@ class Target:
         self._names = TopicNames(client, found, backoff)
         self._wanted: dict[UUID, Sequence[int]] | None = None
         self._ids: dict[str, UUID] = {}
-        """The ids of topics that are held, or were wanted last."""
+        """The ids of topics that are held or were last assigned."""
         self._held_ids: dict[str, UUID] = {}
 
     @property

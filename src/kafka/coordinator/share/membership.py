@@ -123,7 +123,7 @@ class ShareMembership:
         self._attempts = RetryPolicy(backoff, log, quiet=1, fatal=lambda error: False)
         self._topics: frozenset[str] = frozenset()
         self._told: frozenset[str] | None = None
-        """The topics that the coordinator knows of; None: unknown."""
+        """The topics that were sent to the coordinator; None if it may not have received them."""
         self._epoch = _JOIN
         self._joins_begun = 0
         self._is_join_out = False
@@ -137,7 +137,7 @@ class ShareMembership:
         waits_for = f"its group: {state.value}" if state in (ShareMemberState.JOINING, ShareMemberState.STALE) else ""
         return MemberStatus(state.name, waits_for, state is ShareMemberState.STALE)
 
-    # What the caller wants --------------------------------------------------------------------------------------------
+    # Requests of the caller -------------------------------------------------------------------------------------------
 
     def subscribe(self, topics: frozenset[str]) -> None:
         """Become a member that reads these topics."""
@@ -182,7 +182,7 @@ class ShareMembership:
                 if self.state is not ShareMemberState.CLOSED:
                     self._go(ShareMemberState.CLOSED)
 
-    # Inside -----------------------------------------------------------------------------------------------------------
+    # Internals --------------------------------------------------------------------------------------------------------
 
     def _go(self, state: ShareMemberState) -> None:
         check_move(self.state, state)

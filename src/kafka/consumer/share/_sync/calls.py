@@ -280,7 +280,7 @@ class ShareCalls(BaseShareConsumer):
         """
         return self.commit(timeout_ms)
 
-    # Life -------------------------------------------------------------------------------------------------------------
+    # Lifecycle --------------------------------------------------------------------------------------------------------
 
     def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
         """Return the id that brokers assigned to this consumer for its metrics; it never changes (KIP-714, Kafka 3.7).

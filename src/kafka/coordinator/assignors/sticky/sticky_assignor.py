@@ -270,7 +270,7 @@ class _Sharing:
             topic: [member_id for member_id in sorted(held) if topic in wanted[member_id]] for topic in counts
         }
         self._topics = sorted(counts, key=lambda topic: (len(self._eligible[topic]), topic))
-        """Those with fewest members who want them first, as they leave least choice."""
+        """Topics with the fewest subscribers come first, because they leave the least choice."""
         self._held: dict[str, dict[str, set[TopicPartition]]] = {
             topic: {member_id: set() for member_id in self._eligible[topic]} for topic in counts
         }
