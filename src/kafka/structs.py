@@ -113,7 +113,7 @@ class SubscriptionPattern:
     def __post_init__(self) -> None:
         given: object = self.pattern
         if not isinstance(given, str) or not given:
-            raise ValueError(f"a pattern is a regular expression as text, not {given!r}")
+            raise ValueError(f"a pattern must be a regular expression as text, not {given!r}")
 
 
 class ConsumerGroupMetadata(NamedTuple):

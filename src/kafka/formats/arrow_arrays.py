@@ -108,7 +108,7 @@ def check_kind(given: Any, wanted: Any, path: str = "", *, allows_more: bool = F
         check_kind(given.item_type, wanted.item_type, f"{path}[]", allows_more=allows_more)
     elif not _is_kept(given, wanted):
         where = f"the column {path!r} is" if path else "the values are"
-        raise ValueError(f"{where} of the type {given}, and the schema's is {wanted}: convert it first")
+        raise ValueError(f"{where} of the type {given}, but the schema's is {wanted}: convert it first")
 
 
 def _is_list(type_: Any) -> bool:

@@ -221,7 +221,7 @@ def _prefix(header: bytes, kind: str, by_guid: dict[bytes, int], numbers: Iterat
         return made + header[end : read_indexes(header, end)[1]]
     except PrefixError:
         found = header[end:].hex(" ") or "no bytes"
-        raise ValueError(f"expected the position of a message behind the schema's, got {found}") from None
+        raise ValueError(f"expected the position of a message after the schema's, got {found}") from None
 
 
 def _heads(values: Any) -> list[bytes | None]:

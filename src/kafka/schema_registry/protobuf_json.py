@@ -105,7 +105,7 @@ def json_of(codec: Protobuf, data: bytes) -> str:
             descriptor_pool=codec.descriptor.file.pool,
         )
     except json_format.Error as error:
-        raise ProtobufDecodeError(f"the message has no JSON: {error}") from error
+        raise ProtobufDecodeError(f"the message cannot be written as JSON: {error}") from error
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
 
 

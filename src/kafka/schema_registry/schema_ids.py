@@ -75,15 +75,13 @@ class SchemaId:
     def id_to_bytes(self) -> bytes:
         """Return the prefix with the id."""
         if self.id is None:
-            raise SerializationError("the registry gave no id for the schema")
+            raise SerializationError("the registry returned no id for the schema")
         return prefix_of(self.id, self.message_indexes)
 
     def guid_to_bytes(self) -> bytes:
         """Return the prefix with the GUID."""
         if self.guid is None:
-            raise SerializationError(
-                "the registry gave no GUID for the schema; registries before Confluent's 8.0 do not"
-            )
+            raise SerializationError("the registry returned no GUID for the schema; Confluent's does so since 8.0")
         indexes = b"" if self.message_indexes is None else index_bytes(self.message_indexes)
         return bytes([_BY_GUID]) + self.guid.bytes + indexes
 
@@ -124,9 +122,7 @@ def header_schema_id_serializer(payload: bytes, ctx: SerializationContext | None
     elif isinstance(headers, dict):
         headers[name] = schema_id.guid_to_bytes()
     else:
-        raise SerializationError(
-            "the schema's id goes into a header: send the record with headers=[], a list of its own"
-        )
+        raise SerializationError("the schema's id is sent in a header: pass headers=[], a new list for each record")
     return payload
 
 

@@ -87,8 +87,8 @@ class _Awaited:
         name = type(self).__name__
         synchronous = name.removeprefix("Async")
         raise KafkaConfigurationError(
-            f"{name} is awaited by hand, clients do not await it: give them the synchronous {synchronous}, "
-            "asyncio clients as well"
+            f"{name} is for programs that await it, and clients do not: pass them the synchronous {synchronous}, "
+            "also in asyncio"
         )
 
 
@@ -157,8 +157,8 @@ def checked_registry(registry: T) -> T:
     """Return the client if it is synchronous; raises `KafkaConfigurationError` for an asyncio client."""
     if inspect.iscoroutinefunction(getattr(registry, "get_schema", None)):
         raise KafkaConfigurationError(
-            f"expected a SchemaRegistryClient, got {type(registry).__name__}: serializers for the clients use the "
-            "synchronous client, in asyncio clients as well; those named Async... are awaited by hand"
+            f"expected a SchemaRegistryClient, got {type(registry).__name__}: serializers for clients use the "
+            "synchronous client, also in asyncio; those named Async... are for programs that await them"
         )
     return registry
 

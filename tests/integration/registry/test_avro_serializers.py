@@ -265,7 +265,7 @@ async def test_awaited(broker_and_registry: EmbeddedBroker, registry: SchemaRegi
             await serializer({"id": "a", "amount": "x"}, ctx)
         with pytest.raises(ValueError, match="Avro schema"):
             await AsyncAvroSerializer(client, "{")
-        with pytest.raises(KafkaConfigurationError, match="give them the synchronous AvroDeserializer"):
+        with pytest.raises(KafkaConfigurationError, match="pass them the synchronous AvroDeserializer"):
             KafkaConsumer(
                 bootstrap_servers=broker_and_registry.bootstrap_servers,
                 value_deserializer=AsyncAvroDeserializer(client),

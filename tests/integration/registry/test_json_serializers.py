@@ -232,7 +232,7 @@ async def test_awaited(broker_and_registry: EmbeddedBroker, registry: SchemaRegi
             await serializer({"id": 1}, ctx)
         with pytest.raises(JsonSchemaError, match="At type"):
             await AsyncJSONSerializer('{"type": "strin"}', client)
-        with pytest.raises(KafkaConfigurationError, match="give them the synchronous JSONSerializer"):
+        with pytest.raises(KafkaConfigurationError, match="pass them the synchronous JSONSerializer"):
             KafkaProducer(bootstrap_servers=broker_and_registry.bootstrap_servers, value_serializer=serializer)
     assert JSONSerializer(ORDER, registry)({"id": "a", "amount": 1}, ctx) == data
 

@@ -172,7 +172,7 @@ def test_deleting(schemas: SchemasCommand) -> None:
         (["show", "s", "--version", "x"], "a number or latest"),
         (["register", "s", "-", "--reference", "x"], "NAME=SUBJECT:VERSION"),
         (["list", "--registry-option", "max.retries=x"], "expects a number"),
-        (["list", "--registry-option", "no.such=x"], "'no.such' is no option"),
+        (["list", "--registry-option", "no.such=x"], "'no.such' is not an option"),
         (["list", "--registry", "nowhere"], "expected http://HOST:PORT"),
     ],
 )
@@ -191,11 +191,11 @@ def test_registry_errors_are_one_line(schemas: SchemasCommand) -> None:
 def test_an_unreachable_registry(schemas: SchemasCommand) -> None:
     result = schemas.run("list", "--registry", "http://127.0.0.1:1", "--registry-option", "max.retries=0")
     assert result.exit_code == 3
-    assert "GET /subjects at http://127.0.0.1:1: the registry cannot be asked" in result.stderr
+    assert "GET /subjects at http://127.0.0.1:1: the registry cannot be reached" in result.stderr
     assert "use --registry URL or KAFKA_SCHEMA_REGISTRY_URL to name the schema registry" in result.stderr
 
 
 def test_an_unreachable_registry_is_reported_once(caplog: pytest.LogCaptureFixture, schemas: SchemasCommand) -> None:
     options = ("--registry", "http://127.0.0.1:1", "--registry-option", "retries.wait.ms=1")
     assert schemas.run("list", *options).exit_code == 3
-    assert "cannot be asked" not in caplog.text
+    assert "cannot be reached" not in caplog.text

@@ -425,7 +425,7 @@ def test_accepted_forms_of_avro_values(cli: Cli, topic: Callable[..., str], tmp_
         ("long", '"bad"', 'At v: expected a long, got "bad"'),
         ("int", "2147483648", "At v: expected an int, got 2147483648"),
         (["null", "long"], '"5"', 'At v: expected a long, got "5"'),
-        ("double", "NaN", 'NaN is not JSON; as a string, "NaN", it is read'),
+        ("double", "NaN", 'NaN is not JSON; write it as the string "NaN"'),
         ("float", "1e39", "At v: expected a float, got"),
         ("bytes", '"abc"', 'At v: expected bytes in hexadecimal, got "abc"'),
         (fixed("F", 2), '"61"', 'At v: expected 2 bytes in hexadecimal, got "61"'),

@@ -148,7 +148,9 @@ class Avro:
             decoder.use(None, (writer or self).schema)
             return decoder.decode(values, framed=False)
         if writer is not None:
-            raise ValueError("Expected either writer or writers: the schemas of values with ids are those of the ids")
+            raise ValueError(
+                "Expected either writer or writers, not both: values with schema ids are decoded with writers"
+            )
         return decoder.decode(values, framed=True, find=lambda schema_id: _known(writers, schema_id))
 
 
@@ -162,11 +164,11 @@ def _binary(values: Any) -> Any:
 
     made = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     if not isinstance(made, pa.Array):
-        raise TypeError(f"Expected an array of binary, got {type(values).__name__}")
+        raise TypeError(f"Expected a binary array, got {type(values).__name__}")
     if made.type == pa.binary():
         return made
     if made.type not in (pa.large_binary(), pa.binary_view()) and not pa.types.is_fixed_size_binary(made.type):
-        raise TypeError(f"Expected an array of binary, got one of {made.type}")
+        raise TypeError(f"Expected a binary array, got {made.type}")
     return made.cast(pa.binary())
 
 

@@ -251,7 +251,9 @@ def _decimal(schema: Primitive | Fixed, array: Any, size: int, path: str) -> Arr
     logical, type_ = schema.logical, array.type
     assert logical is not None
     if type_.scale > logical.scale:
-        raise _refused(schema, type_, path, f": it has {type_.scale} digits behind the point, not {logical.scale}")
+        raise _refused(
+            schema, type_, path, f": it has {type_.scale} digits after the decimal point, not {logical.scale}"
+        )
     if type_.scale < logical.scale or type_.byte_width < 16:
         array = array.cast(pa.decimal256(min(type_.precision + logical.scale - type_.scale, 76), logical.scale))
     most = 10**logical.precision - 1 if array.type.precision > logical.precision else None

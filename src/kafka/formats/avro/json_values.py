@@ -57,7 +57,7 @@ def loaded(text: bytes | str) -> Any:
 
 
 def _constant(name: str) -> Any:
-    raise ValueError(f'{name} is not JSON; as a string, "{name}", it is read')
+    raise ValueError(f'{name} is not JSON; write it as the string "{name}"')
 
 
 def object_of(schema: Schema, given: Any) -> Any:
@@ -123,7 +123,7 @@ def _object(schema: Schema, given: Any, path: str) -> Any:
         return [_object(schema.items, each, f"{path}[{at}]") for at, each in enumerate(given)]
     if isinstance(schema, Map):
         if not isinstance(given, dict):
-            raise _at(path, unfit("a map, which is an object,", given))
+            raise _at(path, unfit("an object for a map", given))
         return {key: _object(schema.values, each, f"{path}[{key!r:.60}]") for key, each in given.items()}
     try:
         return scalar_value(schema, given)

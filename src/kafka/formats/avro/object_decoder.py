@@ -64,7 +64,7 @@ class AvroObjectDecoder:
         if value is cursor:
             raise AvroDecodeError(cursor.where(), cursor.failed_at, cursor.reason)
         if cursor.at != cursor.end:
-            raise AvroDecodeError("", cursor.at, f"{cursor.end - cursor.at} bytes are left behind the value")
+            raise AvroDecodeError("", cursor.at, f"{cursor.end - cursor.at} bytes remain after the value")
         return value
 
 

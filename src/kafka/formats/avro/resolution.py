@@ -198,7 +198,7 @@ class _Resolver:
             number = branch_for(writer, reader)
             if number < 0:
                 raise AvroResolutionError(
-                    f"{_at(path)}the writer's {writer.label} is none of the reader's {reader.label}"
+                    f"{_at(path)}the writer's {writer.label} matches no branch of the reader's {reader.label}"
                 )
             return Into(reader, number, self.resolve(writer, reader.branches[number], path))
         if isinstance(writer, Record) and isinstance(reader, Record):
@@ -296,8 +296,8 @@ def _check_scale(writer: Logical | None, reader: Logical | None, path: str) -> N
         return
     if writer.scale != reader.scale:
         raise AvroResolutionError(
-            f"{_at(path)}the writer's decimal has {writer.scale} digits behind the point, the reader's {reader.scale}: "
-            "Avro cannot change that"
+            f"{_at(path)}the writer's decimal has {writer.scale} digits after the decimal point, the reader's "
+            f"{reader.scale}: Avro cannot convert the scale"
         )
 
 

@@ -97,5 +97,5 @@ def read_rows(
             failures.append((row, cursor.failure(), field))
         elif cursor.at != cursor.end:
             _take_back(root, before)
-            failures.append((row, f"{cursor.end - cursor.at} bytes are left behind the value", ""))
+            failures.append((row, f"{cursor.end - cursor.at} bytes remain after the value", ""))
     return rows

@@ -32,8 +32,8 @@ def check_values(schema: Schema) -> None:
             values, size = _extent(each, known)
             if values > MAX_VALUES * max(size, 1):
                 raise AvroSchemaError(
-                    f"Record {each.name} has {_shown(values)} values in as few as {size} bytes: at most "
-                    f"{MAX_VALUES:,} a byte are read"
+                    f"Record {each.name} has {_shown(values)} values in as few as {size} bytes; the limit is "
+                    f"{MAX_VALUES:,} per byte"
                 )
 
 
@@ -42,7 +42,7 @@ def check_columns(schema: Schema) -> None:
     count = _columns(schema, {})
     if count > MAX_COLUMNS:
         raise AvroSchemaError(
-            f"The schema needs {_shown(count)} columns, nested ones included: there can be {MAX_COLUMNS:,}. Leave "
+            f"The schema needs {_shown(count)} columns, including nested ones; the limit is {MAX_COLUMNS:,}. Leave "
             "fields out of the reader's schema, or deserialize to objects"
         )
 
@@ -85,4 +85,4 @@ def _columns(schema: Schema, known: dict[int, int]) -> int:
 
 
 def _shown(count: int) -> str:
-    return f"{count:,}" if count < 10**12 else "more than a million million"
+    return f"{count:,}" if count < 10**12 else "more than a trillion"

@@ -173,7 +173,7 @@ def infer_type(
         found = found or _Found()
         found.add(_parsed(number, value), times)
     if found is None:
-        raise JsonSchemaError("There are no values to infer a schema from: give one")
+        raise JsonSchemaError("There are no values to infer a schema from: pass one")
     return found.type("", mixed == "json")
 
 
@@ -184,7 +184,7 @@ def _parsed(number: int, value: bytes | str) -> Any:
             value = in_utf8(value) or value
         return json.loads(value)
     except (ValueError, RecursionError) as error:
-        raise JsonSchemaError(f"Value {number} of the sample is no JSON: {error}") from error
+        raise JsonSchemaError(f"Value {number} of the sample is not JSON: {error}") from error
 
 
 class _Found:

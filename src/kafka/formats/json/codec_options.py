@@ -58,7 +58,7 @@ def _check(options: DecodeOptions | EncodeOptions, all_choices: dict[str, tuple[
         value = getattr(options, name)
         if value not in choices:
             listed = " or ".join(repr(each) for each in choices)
-            raise ValueError(f"{name} is {listed}, got {value!r}")
+            raise ValueError(f"{name} must be {listed}, got {value!r}")
 
 
 _DECODE_CHOICES: dict[str, tuple[str | None, ...]] = {

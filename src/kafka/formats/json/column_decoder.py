@@ -150,7 +150,9 @@ def _nested(type_: pa.DataType, nullable: bool, options: DecodeOptions, path: st
         names = [each.name for each in fields]
         for number, name in enumerate(names):
             if name in names[:number]:
-                raise JsonSchemaError(f"{place(path)}two fields have the name {name!r}: an object has each key once")
+                raise JsonSchemaError(
+                    f"{place(path)}two fields have the name {name!r}: the keys of an object must be unique"
+                )
         struct = StructColumn([each.column for each in readers])
         return ObjectReader(struct, nullable, names, readers, options.unknown_fields == "error", takes_last)
     if pa.types.is_list(type_):
@@ -158,13 +160,13 @@ def _nested(type_: pa.DataType, nullable: bool, options: DecodeOptions, path: st
         return ArrayReader(ListColumn(items.column), nullable, items)
     if pa.types.is_map(type_):
         if type_.key_type != pa.string():
-            raise JsonSchemaError(f"{place(path)}a map has keys of {type_.key_type}, and JSON's keys are strings")
+            raise JsonSchemaError(f"{place(path)}a map has keys of {type_.key_type}, but JSON's keys are strings")
         values = plan(type_.item_type, type_.item_field.nullable, options, f"{path}{{}}")
         keys = BytesColumn()
         entries = ListColumn(StructColumn([keys, values.column]))
         return MapReader(entries, nullable, keys, values, takes_last)
     raise JsonSchemaError(
-        f"{place(path)}JSON has no values of the type {type_}. There are null, bool, whole numbers, float, double, "
+        f"{place(path)}JSON has no values of the type {type_}. Supported are null, bool, integers, float, double, "
         "decimals, string, binary, date32, times, timestamps, lists, structs, maps with keys of string, pyarrow.json_()"
     )
 
@@ -172,5 +174,5 @@ def _nested(type_: pa.DataType, nullable: bool, options: DecodeOptions, path: st
 def _check_decimal(precision: int, scale: int, path: str) -> None:
     if not 0 <= scale <= precision:
         raise JsonSchemaError(
-            f"{place(path)}a decimal has from 0 to all {precision} of its digits behind the point, got {scale}"
+            f"{place(path)}a decimal has from 0 to all {precision} of its digits after the decimal point, got {scale}"
         )

@@ -149,7 +149,7 @@ def plan_writer(type_: pa.DataType, options: EncodeOptions, path: str = "") -> W
         return RealWriter(type_.bit_width // 8, _NON_FINITE[options.non_finite_numbers])
     if pa.types.is_decimal128(type_) or pa.types.is_decimal256(type_):
         if type_.scale < 0:
-            raise JsonSchemaError(f"{place(path)}decimals of a negative scale are not written: cast them")
+            raise JsonSchemaError(f"{place(path)}decimals with a negative scale are not supported: cast them")
         return DecimalWriter(type_.byte_width, type_.scale)
     if pa.types.is_string(type_):
         return TextWriter()
@@ -173,14 +173,16 @@ def _nested_writer(type_: pa.DataType, options: EncodeOptions, path: str) -> Wri
         names = [each.name for each in type_]
         for number, name in enumerate(names):
             if name in names[:number]:
-                raise JsonSchemaError(f"{place(path)}two fields have the name {name!r}: an object has each key once")
+                raise JsonSchemaError(
+                    f"{place(path)}two fields have the name {name!r}: the keys of an object must be unique"
+                )
         fields = [plan_writer(each.type, options, f"{path}.{each.name}") for each in type_]
         return ObjectWriter(names, fields, options.nulls == "omit")
     if pa.types.is_list(type_):
         return ArrayWriter(plan_writer(type_.value_type, options, f"{path}[]"))
     if pa.types.is_map(type_):
         if type_.key_type != pa.string():
-            raise JsonSchemaError(f"{place(path)}a map has keys of {type_.key_type}, and JSON's keys are strings")
+            raise JsonSchemaError(f"{place(path)}a map has keys of {type_.key_type}, but JSON's keys are strings")
         return MapWriter(TextWriter(), plan_writer(type_.item_type, options, f"{path}{{}}"))
     raise JsonSchemaError(f"{place(path)}JSON has no values of the type {type_}: cast the column, or leave it out")
 
@@ -198,7 +200,7 @@ def check_required(column: Any, wanted: pa.DataType) -> None:
     found = _missing(column, wanted, "")
     if found is not None:
         row, path = found
-        raise ValueError(f"Row {row}: {path or 'the value'} is null, and the schema requires it")
+        raise ValueError(f"Row {row}: {path or 'the value'} is null, but the schema requires it")
 
 
 def _missing(column: Any, wanted: Any, path: str) -> tuple[int, str] | None:
@@ -221,7 +223,7 @@ def _missing_of_struct(column: Any, wanted: Any, path: str) -> tuple[int, str] |
         at = column.type.get_field_index(field.name)
         if at < 0:
             if not field.nullable:
-                raise ValueError(f"{here} is required by the schema, and there is no such column")
+                raise ValueError(f"{here} is required by the schema, but there is no such column")
             continue
         found = _first_null(column, children[at], field, here)
         if found is not None:

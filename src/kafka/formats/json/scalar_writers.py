@@ -310,10 +310,10 @@ class RawWriter(Writer):
         cursor.start = cursor.at = start
         cursor.end = signed_at(self._ends, at + 4, 4)
         if skip_value(cursor):
-            return out.fail(f"the text is no JSON: {cursor.failure()}")
+            return out.fail(f"the text is not JSON: {cursor.failure()}")
         if next_byte(cursor) >= 0:
             cursor.expected(cursor.at, "the end of the value")
-            return out.fail(f"the text is no JSON: {cursor.failure()}")
+            return out.fail(f"the text is not JSON: {cursor.failure()}")
         return out.put(self._data, start, cursor.end - start)
 
 

@@ -48,7 +48,7 @@ def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise JsonSchemaError(f"The schema is no JSON: {error}") from error
+        raise JsonSchemaError(f"The schema is not JSON: {error}") from error
 
 
 def plain_type(type_: pa.DataType) -> pa.DataType:
@@ -126,7 +126,7 @@ class _Converter:
         """Return a part's type, and whether it may be null; `inside` contains the enclosing references."""
         self._left -= 1
         if self._left < 0:  # nested references can grow exponentially
-            raise JsonSchemaError(f"the schema needs more than {_MAX_COLUMNS:,} columns, nested ones included")
+            raise JsonSchemaError(f"the schema needs more than {_MAX_COLUMNS:,} columns, including nested ones")
         if schema is True or schema == {}:
             return _ANY, True
         if not isinstance(schema, dict):
@@ -147,8 +147,8 @@ class _Converter:
             kinds = {"number"}
         if len(kinds) > 1:
             raise JsonSchemaError(
-                f"{place(path)}a column has one type, and the schema allows {', '.join(sorted(kinds))}: allow one, "
-                "or leave 'type' out, for a column of JSON text"
+                f"{place(path)}a column has one type, but the schema allows {', '.join(sorted(kinds))}: allow one, "
+                "or leave out 'type' for a column of JSON text"
             )
         return self._single(kinds.pop(), schema, path, inside), nullable
 
@@ -157,7 +157,9 @@ class _Converter:
             return self._object(schema, path, inside)
         if kind == "array":
             if "prefixItems" in schema or isinstance(schema.get("items"), list):
-                raise JsonSchemaError(f"{place(path)}a list has items of one type, and the schema one for each place")
+                raise JsonSchemaError(
+                    f"{place(path)}a list has items of one type, but the schema has a type for each position"
+                )
             items, nullable = self.type_of(schema.get("items", True), f"{path}[]", inside)
             return pa.list_(pa.field("item", items, nullable))
         if kind == "string" and schema.get("contentEncoding") == "base64":
@@ -180,7 +182,7 @@ class _Converter:
         if not others:
             return pa.struct([]) if schema.get("additionalProperties") is False else _ANY
         if len(others) > 1:
-            raise JsonSchemaError(f"{place(path)}a map has values of one type, and the schema several")
+            raise JsonSchemaError(f"{place(path)}a map has values of one type, but the schema has several")
         values, nullable = self.type_of(others[0], f"{path}{{}}", inside)
         entries: pa.DataType = pa.map_(pa.string(), pa.field("value", values, nullable))  # type: ignore[call-overload]
         return entries
@@ -193,7 +195,7 @@ class _Converter:
         if len(types) > 1:
             listed = ", ".join(sorted(str(each) for each in types))
             raise JsonSchemaError(
-                f"{place(path)}a column has one type, and the schema has branches of several: {listed}"
+                f"{place(path)}a column has one type, but the schema has branches of several: {listed}"
             )
         return (types.pop() if types else pa.null()), nullable
 
@@ -223,7 +225,7 @@ class _Converter:
     @staticmethod
     def _enter(name: str, path: str, inside: tuple[str, ...]) -> tuple[str, ...]:
         if name in inside:
-            raise JsonSchemaError(f"{place(path)}{name} contains itself, and columns cannot: leave the property out")
+            raise JsonSchemaError(f"{place(path)}{name} is recursive, which columns cannot be: leave out the property")
         return (*inside, name)
 
     def _look_up(self, name: Any, path: str) -> Any:
@@ -235,7 +237,7 @@ class _Converter:
         for part in pointer.split("/")[1:] if pointer else ():
             key = part.replace("~1", "/").replace("~0", "~")
             if not isinstance(found, dict) or key not in found:
-                raise JsonSchemaError(f"{place(path)}the schema refers to {name}, which it does not have")
+                raise JsonSchemaError(f"{place(path)}the schema refers to {name}, which it does not contain")
             found = found[key]
         return found
 

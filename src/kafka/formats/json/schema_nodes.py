@@ -95,7 +95,7 @@ class Document:
             if not isinstance(schema, dict) or not isinstance(schema.get("$ref"), str):
                 return document._node(schema)
             document, schema = document._target(schema["$ref"], schema["$ref"])
-        raise JsonSchemaError("expected a JSON Schema, got references that lead to each other alone")
+        raise JsonSchemaError("expected a JSON Schema, got references that only refer to each other")
 
     def _node(self, schema: Any) -> Node:
         if schema is False:
@@ -160,7 +160,7 @@ def _walked(schema: Any, path: str) -> Iterator[tuple[Any, str]]:
         yield schema, path
         return
     if not isinstance(schema, dict):
-        raise JsonSchemaError(f"{path}: expected an object or a truth value, got {schema!r:.60}")
+        raise JsonSchemaError(f"{path}: expected an object or a boolean, got {schema!r:.60}")
     _check(schema, path)
     yield schema, path
     for key, value in schema.items():

@@ -31,13 +31,13 @@ def type_of_spark(schema: Any, path: str = "") -> pa.DataType:
         try:
             return type_of_ddl(schema)
         except JsonSchemaError as error:
-            raise JsonSchemaError(f"{place(path)}{schema!r} is no type that JSON values are read as") from error
+            raise JsonSchemaError(f"{place(path)}{schema!r} is not a type for JSON values") from error
     if isinstance(schema, dict):
         try:
             return _nested(schema, path)
         except (KeyError, TypeError) as error:
-            raise JsonSchemaError(f"{place(path)}expected a type as Spark writes it, got {schema!r:.200}") from error
-    raise JsonSchemaError(f"{place(path)}expected a type as Spark writes it, got {schema!r:.200}")
+            raise JsonSchemaError(f"{place(path)}expected a Spark type in JSON, got {schema!r:.200}") from error
+    raise JsonSchemaError(f"{place(path)}expected a Spark type in JSON, got {schema!r:.200}")
 
 
 def _nested(schema: dict[str, Any], path: str) -> pa.DataType:
@@ -57,7 +57,7 @@ def _nested(schema: dict[str, Any], path: str) -> pa.DataType:
         value = pa.field("value", values, schema.get("valueContainsNull", True))
         made: pa.DataType = pa.map_(keys, value)  # type: ignore[call-overload]
         return made
-    raise JsonSchemaError(f"{place(path)}JSON values are not read as Spark's type {kind!r}")
+    raise JsonSchemaError(f"{place(path)}JSON values cannot be read as Spark's type {kind!r}")
 
 
 _SIMPLE: dict[str, pa.DataType] = {

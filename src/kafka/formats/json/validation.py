@@ -94,7 +94,7 @@ def parse_json_schema(text: str) -> Any:
     except (ValueError, RecursionError) as error:
         raise JsonSchemaError(f"expected a JSON Schema, which is JSON: {error}") from error
     if not isinstance(value, (dict, bool)):
-        raise JsonSchemaError(f"expected a JSON Schema as an object or a truth value, got {text:.60}")
+        raise JsonSchemaError(f"expected a JSON Schema as an object or a boolean, got {text:.60}")
     return value
 
 
@@ -125,7 +125,7 @@ def _library(name: str) -> Any:
         if error.name != name:
             raise
         raise KafkaConfigurationError(
-            "validation by a JSON Schema needs the library jsonschema: pip install 'kafka-columnar[json-schema]'"
+            "validation against a JSON Schema needs the library jsonschema: pip install 'kafka-columnar[json-schema]'"
         ) from error
 
 

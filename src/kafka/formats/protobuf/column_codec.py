@@ -42,7 +42,7 @@ class ProtobufColumns:
         ptars = library("ptars")
         for file in _files(descriptor.file, {}):
             if descriptor_proto(file).syntax == "editions":
-                raise ProtobufSchemaError(f"{file.name} is of an edition: its values can be objects, not columns")
+                raise ProtobufSchemaError(f"{file.name} uses an edition: its values can be objects, but not columns")
         config = ptars.PtarsConfig(enum_repr="string", timestamp_unit="us", duration_unit="us", time_unit="us")
         self._handler = ptars.HandlerPool([descriptor.file], config).get_for_message(descriptor)
         self._descriptor = descriptor
@@ -188,7 +188,7 @@ class ProtobufColumns:
                 found = _leaf(column, steps)
                 if found.null_count < len(found):
                     raise ProtobufEncodeError(
-                        f"At {path}: a message that contains itself cannot be written from a column: encode messages"
+                        f"At {path}: a recursive message cannot be written from a column: encode messages"
                     )
 
     def _check_leaves(self, batch: Any) -> None:
@@ -203,7 +203,7 @@ class ProtobufColumns:
                 at = pc.index(pc.fill_null(wrong, False), True).as_py()
                 if at >= 0:
                     raise ProtobufEncodeError(
-                        f"At {path}: {found[at].as_py()!r} is no value of the enum {descriptor.enum_type.full_name}"
+                        f"At {path}: {found[at].as_py()!r} is not a value of the enum {descriptor.enum_type.full_name}"
                     )
             elif not _is_in_range(found):
                 raise ProtobufEncodeError(_OUT_OF_RANGE.format(path=path))

@@ -192,7 +192,7 @@ def _compiled(texts: Mapping[str, str], files: Mapping[str, Any], main: str) -> 
                 [each.encode() for each in (*arguments, f"--descriptor_set_out={output}", *named)]
             )
         if status or not output.exists():
-            raise ProtobufSchemaError("expected a Protobuf schema: the compiler refuses it")
+            raise ProtobufSchemaError("expected a Protobuf schema: the compiler rejected it")
         return {each.name: each for each in pb.FileDescriptorSet.FromString(output.read_bytes()).file}
 
 

@@ -100,13 +100,13 @@ def parse(conf: Mapping[str, Any]) -> RegistryOptions:
         if name not in _NAMES:
             near = difflib.get_close_matches(str(name), _NAMES, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(_NAMES)}"
-            raise KafkaConfigurationError(f"{name!r} is no option of a schema registry client: {hint}")
+            raise KafkaConfigurationError(f"{name!r} is not an option of a schema registry client: {hint}")
     given = {name: value for name, value in conf.items() if value is not None}
     urls, bearer = _urls(given), _bearer(given)
     if bearer is not None and any(each.user for each in urls):
         log.warning(
             "The schema registry client sends the token of 'bearer.auth.credentials.source', and not the user and "
-            "password of 'basic.auth.user.info' or 'url', which is given as well; remove one of the two"
+            "password of 'basic.auth.user.info' or 'url', which are also set; remove one of the two"
         )
     return RegistryOptions(
         urls=urls,
@@ -147,7 +147,7 @@ def _urls(given: Mapping[str, Any]) -> tuple[RegistryUrl, ...]:
         if parts.username is not None:
             user = (unquote(parts.username), unquote(parts.password or ""))
         if user is not None and common is not None:
-            raise KafkaConfigurationError("'basic.auth.user.info' and a user in 'url' are both given: leave out one")
+            raise KafkaConfigurationError("'basic.auth.user.info' and a user in 'url' are both set: remove one")
         found.append(RegistryUrl(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}", user or common))
     return tuple(found)
 
@@ -158,7 +158,7 @@ def _user(given: Mapping[str, Any]) -> tuple[str, str] | None:
         return None
     name, colon, password = text.partition(":")
     if not colon:
-        raise KafkaConfigurationError("'basic.auth.user.info' has to be USER:PASSWORD")
+        raise KafkaConfigurationError("'basic.auth.user.info' must be USER:PASSWORD")
     return name, password
 
 
@@ -170,7 +170,7 @@ def _tls(given: Mapping[str, Any]) -> SecurityOptions:
         raise KafkaConfigurationError("'ssl.key.location' and 'ssl.key.password' need 'ssl.certificate.location'")
     if authorities not in (None, False, True) and not isinstance(authorities, str):
         raise KafkaConfigurationError(
-            "'ssl.ca.location' has to be the path of a file or folder of certificates, or False to trust any server"
+            "'ssl.ca.location' must be the path of a file or folder of certificates, or False to trust any server"
         )
     return SecurityOptions(
         security_protocol="SSL",
@@ -188,7 +188,7 @@ def _bearer(given: Mapping[str, Any]) -> BearerOptions | None:
             raise KafkaConfigurationError(f"{alone[0]!r} needs 'bearer.auth.credentials.source': {_one_of(_SOURCES)}")
         return None
     if source not in _SOURCES:
-        raise KafkaConfigurationError(f"'bearer.auth.credentials.source' has to be {_one_of(_SOURCES)}, not {source!r}")
+        raise KafkaConfigurationError(f"'bearer.auth.credentials.source' must be {_one_of(_SOURCES)}, not {source!r}")
     pool = given.get("bearer.auth.identity.pool.id")
     where: dict[str, Any] = {
         "logical_cluster": _text(given, "bearer.auth.logical.cluster"),
@@ -211,7 +211,7 @@ def _bearer(given: Mapping[str, Any]) -> BearerOptions | None:
     config = given.get("bearer.auth.custom.provider.config", {})
     if not callable(function) or not isinstance(config, dict):
         raise KafkaConfigurationError(
-            "'bearer.auth.custom.provider.function' has to be a function of one dict, "
+            "'bearer.auth.custom.provider.function' must be a function of one dict, "
             "'bearer.auth.custom.provider.config' the dict"
         )
     return BearerOptions(function=function, function_config=config, **where)
@@ -230,7 +230,7 @@ def _azure_url(given: Mapping[str, Any]) -> str:
     except ValueError:
         good = False
     if not good:
-        raise KafkaConfigurationError("'bearer.auth.issuer.endpoint.url' has to be a URL, http://HOST/PATH")
+        raise KafkaConfigurationError("'bearer.auth.issuer.endpoint.url' must be a URL, http://HOST/PATH")
     return parts.geturl() if query is None else parts._replace(query=query, fragment="").geturl()
 
 
@@ -245,14 +245,14 @@ def _text(given: Mapping[str, Any], name: str) -> str | None:
     value = given.get(name)
     if value is not None and (not isinstance(value, str) or not value):
         shown = "an empty one" if value == "" else type(value).__name__ if name in _SECRET else repr(value)
-        raise KafkaConfigurationError(f"{name!r} has to be a text that is not empty, not {shown}")
+        raise KafkaConfigurationError(f"{name!r} must be a non-empty string, not {shown}")
     return value
 
 
 def _number(given: Mapping[str, Any], name: str, default: float, least: float) -> float:
     value = given.get(name, default)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= least:
-        raise KafkaConfigurationError(f"{name!r} has to be a number from {least:g} up, not {value!r}")
+        raise KafkaConfigurationError(f"{name!r} must be a number of at least {least:g}, not {value!r}")
     return value
 
 

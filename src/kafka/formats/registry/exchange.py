@@ -111,7 +111,7 @@ class Exchange:
             except SchemaRegistryError as error:
                 if not _may_pass(error) or number == len(self._urls) - 1:
                     raise
-                log.info("%s; asking the next registry", error)
+                log.info("%s; trying the next registry", error)
             else:
                 if number:
                     self._urls = (*self._urls[number:], *self._urls[:number])
@@ -145,18 +145,20 @@ class Exchange:
                 )
         except TimeoutError as error:
             raise SchemaRegistryConnectionError(
-                0, -1, f"no answer in {limit_s:g} s; the option 'timeout' allows more", asked
+                0, -1, f"no response in {limit_s:g} s; the option 'timeout' allows more", asked
             ) from error
         except (self._http.HTTPError, OSError) as error:  # with TLS 1.3, reading may raise SSLError
             if isinstance(error, KafkaError):
                 raise
-            raise SchemaRegistryConnectionError(0, -1, f"the registry cannot be asked: {_why(error)}", asked) from error
+            raise SchemaRegistryConnectionError(
+                0, -1, f"the registry cannot be reached: {_why(error)}", asked
+            ) from error
         except self._http.InvalidURL as error:
             raise KafkaConfigurationError(f"'url' cannot be used: {url.address}: {_why(error)}") from error
         except ValueError as error:
             if isinstance(error, KafkaError):
                 raise
-            raise SchemaRegistryError(0, -1, f"the answer cannot be read: {_why(error)}", asked) from error
+            raise SchemaRegistryError(0, -1, f"the response cannot be read: {_why(error)}", asked) from error
         return _judged(status, data, asked)
 
     async def _opened(self) -> Any:
@@ -232,7 +234,7 @@ def _judged(status: int, data: bytes, asked: str) -> Any:
         if is_json:
             return answer
         raise SchemaRegistryError(
-            status, -1, f"the answer is not JSON; is it the URL of a schema registry? It begins {_begin(data)}", asked
+            status, -1, f"the response is not JSON; is it the URL of a schema registry? It begins {_begin(data)}", asked
         )
     advice = _ADVICE.get(status, "")
     if isinstance(answer, dict) and isinstance(answer.get("message"), str):
@@ -335,7 +337,7 @@ class Credentials:
             pool = fields.get("bearer.auth.identity.pool.id", pool)
         if not isinstance(token, str) or not token:
             raise KafkaConfigurationError(
-                "'bearer.auth.custom.provider.function' has to give a dict with 'bearer.auth.token'"
+                "'bearer.auth.custom.provider.function' must return a dict with 'bearer.auth.token'"
             )
         headers = {"Authorization": f"Bearer {_sendable(token, 'bearer.auth.token')}"}
         if cluster is not None:
@@ -355,7 +357,7 @@ def _sendable(value: Any, name: str) -> str:
     """Check and return a header value: the HTTP library's errors would show invalid values, including tokens."""
     if not isinstance(value, str) or not value.isascii() or not value.isprintable() or value != value.strip():
         raise KafkaConfigurationError(
-            f"{name!r} has to be a text without line breaks, blanks at its ends and letters beyond ASCII; one that is "
+            f"{name!r} must be ASCII text without line breaks and surrounding spaces; text that is "
             "read from a file often ends with a line break"
         )
     return value
@@ -399,7 +401,7 @@ class AzureTokenEndpoint:
             status, body = self._asked(http)
         except http.HTTPError as error:
             raise KafkaConnectionError(
-                f"{self._described_as} cannot be asked: {type(error).__name__}; it is there on machines of Azure alone"
+                f"{self._described_as} cannot be reached: {type(error).__name__}; it exists only on Azure machines"
             ) from None
         if status >= 500 or status in _AZURE_RETRIABLE:
             raise KafkaConnectionError(f"{self._described_as} fails with HTTP status {status}")

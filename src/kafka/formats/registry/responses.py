@@ -65,7 +65,7 @@ async def body_of(response: Any, limit: int) -> bytes:
     """
     encoding = response.headers.get("content-encoding", "").strip().lower() or "identity"
     if encoding not in ("gzip", "x-gzip", "identity"):
-        raise ValueError(f"it is compressed as {shown_text(encoding, 40)!r}, which was not asked for")
+        raise ValueError(f"it is compressed as {shown_text(encoding, 40)!r}, which was not requested")
     inflater = None if encoding == "identity" else zlib.decompressobj(_GZIP)
     data = bytearray()
     is_empty = True
@@ -78,7 +78,7 @@ async def body_of(response: Any, limit: int) -> bytes:
         if len(data) > limit:
             raise ValueError(f"it has more than {limit:,} bytes")
     if inflater is not None and not inflater.eof and not is_empty:
-        raise ValueError("it ends before what is compressed does")
+        raise ValueError("its compressed data is truncated")
     return bytes(data)
 
 
@@ -101,7 +101,7 @@ def registered(answer: Mapping[str, Any], asked: str, *needed: str) -> Registere
     try:
         return RegisteredSchema.from_dict(answer)
     except (AttributeError, TypeError, ValueError) as error:  # invalid metadata, rules or tags
-        raise _unexpected(asked, f"the answer has metadata, rules or tags that cannot be read: {error}") from error
+        raise _unexpected(asked, f"the response has metadata, rules or tags that cannot be read: {error}") from error
 
 
 def version_of(answer: Any, asked: str) -> SchemaVersion:
@@ -116,7 +116,7 @@ def settings_of(answer: Mapping[str, Any], asked: str) -> ServerConfig:
     try:
         return ServerConfig.from_dict(answer)
     except (AttributeError, TypeError, ValueError) as error:
-        raise _unexpected(asked, f"the answer has settings that cannot be read: {error}") from error
+        raise _unexpected(asked, f"the response has settings that cannot be read: {error}") from error
 
 
 def association_of(answer: Any, asked: str) -> Association:

@@ -212,7 +212,7 @@ def schema_of(given: Any, subject: str | None) -> Schema:
         )
     if {"topic", "partition", "offset", "value"} <= set(given.names):
         raise ValueError(
-            "Expected the schema of values, got one of records: give the type of their values, "
+            "Expected the schema of values, got one of records: pass the type of their values, "
             "schema.field('value').type"
         )
     from kafka.formats.avro.arrow_types import avro_schema_of

@@ -169,7 +169,7 @@ class AsyncJSONDeserializer(AsyncDeserializer):
         options = Options("AsyncJSONDeserializer", _READING, conf)
         self._reader = None if schema_str is None else _schema_of(schema_str)
         if schema_registry_client is None and (self._reader is None or self._reader.references):
-            raise KafkaConfigurationError("schema_registry_client is missing: without it, a schema is needed")
+            raise KafkaConfigurationError("schema_registry_client is missing: it is required without a schema")
         self._registry = None if schema_registry_client is None else checked_async_registry(schema_registry_client)
         self._latest = options.flag("use.latest.version")
         self._metadata = options.mapping("use.latest.with.metadata")

@@ -103,7 +103,7 @@ class AsyncWritingSchemas:
             own: the serializer's schema, if it depends on the value.
         """
         if subject is None:
-            raise SerializationError("the subject name strategy gave no subject for the schema to be registered in")
+            raise SerializationError("the subject name strategy returned no subject for the schema")
         known = self._known.get(subject)
         if known is not None:
             return known

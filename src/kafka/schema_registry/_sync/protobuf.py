@@ -200,7 +200,7 @@ def _descriptor(message_type: Any) -> Any:
 
 def _check_form(options: Options) -> None:
     if options.flag(_FORM):
-        raise KafkaConfigurationError(f"{_FORM!r} is no longer supported, as by confluent-kafka: set it to False")
+        raise KafkaConfigurationError(f"{_FORM!r} is no longer supported, as in confluent-kafka: set it to False")
 
 
 def _text(file: Any) -> str:

@@ -112,7 +112,7 @@ def test_values_may_be_in_any_array_of_bytes_and_nothing_else() -> None:
     ):
         assert avro.decode_rows(values)[0].to_pylist() == ["a"]
     for wrong in (pa.array(["a"]), [b"\2a"], pa.array([1])):
-        with pytest.raises(TypeError, match="Expected an array of binary, got"):
+        with pytest.raises(TypeError, match="Expected a binary array, got"):
             avro.decode_rows(wrong)
     with pytest.raises(TypeError, match="Expected an array, a record batch or a table, got list"):
         avro.encode_rows(["a"])

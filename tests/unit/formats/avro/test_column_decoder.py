@@ -143,7 +143,7 @@ def test_a_duration_is_months_days_and_nanoseconds() -> None:
             b"\2\x64",
             "expected a decimal of at most 2 digits",
         ),
-        ("int", b"\2\2", "1 bytes are left behind the value"),
+        ("int", b"\2\2", "1 bytes remain after the value"),
         (
             {"type": "record", "name": "R", "fields": [{"name": "a", "type": {"type": "array", "items": "int"}}]},
             b"\2\x80",
@@ -359,13 +359,13 @@ def test_records_within_themselves_are_no_columns_and_are_skipped_to_a_bound() -
     [
         ("string", "int", "the writer's string cannot be read as the reader's int"),
         ("double", "float", "the writer's double cannot be read as the reader's float"),
-        ("string", ["null", "int"], "the writer's string is none of the reader's union [null, int]"),
+        ("string", ["null", "int"], "the writer's string matches no branch of the reader's union [null, int]"),
         (["null", "string"], "int", "the writer's null cannot be read as the reader's int"),
         (fixed(3), fixed(4), "the writer's fixed F cannot be read as the reader's fixed F"),
         (
             {"type": "bytes", "logicalType": "decimal", "precision": 4, "scale": 1},
             {"type": "bytes", "logicalType": "decimal", "precision": 4, "scale": 2},
-            "the writer's decimal has 1 digits behind the point, the reader's 2",
+            "the writer's decimal has 1 digits after the decimal point, the reader's 2",
         ),
     ],
 )

@@ -254,7 +254,11 @@ def test_a_value_that_does_not_fit_says_where_and_what(schema: Any, rows: Any, s
             pa.timestamp("ms", "UTC"),
             "(local-timestamp-millis): it has a time zone",
         ),
-        (of("bytes", "decimal", precision=5, scale=1), pa.decimal128(5, 2), "it has 2 digits behind the point, not 1"),
+        (
+            of("bytes", "decimal", precision=5, scale=1),
+            pa.decimal128(5, 2),
+            "it has 2 digits after the decimal point, not 1",
+        ),
         (fixed(2), pa.binary(3), "a column of fixed_size_binary[3] cannot be written as fixed F"),
         (["null", "int"], pa.string(), "a column of string cannot be written as int"),
         (["int", "boolean"], pa.string(), "a column of string cannot be written as union [int, boolean]"),

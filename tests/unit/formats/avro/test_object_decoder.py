@@ -197,7 +197,7 @@ def test_a_bad_value_says_where_and_what() -> None:
     ("schema", "data", "says"),
     [
         ("int", b"", "At byte 0: expected an integer of at most 10 bytes"),
-        ("int", b"\2\2", "At byte 1: 1 bytes are left behind the value"),
+        ("int", b"\2\2", "At byte 1: 1 bytes remain after the value"),
         ("int", b"\x80\x80\x80\x80\x20", "expected a number from -2147483648 to 2147483647, got 4294967296"),
         ({"type": "int", "logicalType": "time-millis"}, b"\x01", "expected a number from 0 to 86399999, got -1"),
         (

@@ -96,7 +96,7 @@ def test_schemas_are_inferred() -> None:
 def test_a_schema_that_no_values_have_is_refused_at_once() -> None:
     with pytest.raises(JsonSchemaError, match="At a: JSON has no values of the type duration"):
         Json(pa.schema([("a", pa.duration("s"))]))
-    with pytest.raises(ValueError, match="nulls is 'write' or 'omit', got 'no'"):
+    with pytest.raises(ValueError, match="nulls must be 'write' or 'omit', got 'no'"):
         Json("a int", nulls="no")  # type: ignore[arg-type]
 
 

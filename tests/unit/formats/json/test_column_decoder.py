@@ -405,7 +405,7 @@ def test_nan_is_a_number_where_it_is_allowed() -> None:
 
 
 def test_an_option_has_one_of_its_values() -> None:
-    with pytest.raises(ValueError, match="duplicate_keys is 'error' or 'last', got 'first'"):
+    with pytest.raises(ValueError, match="duplicate_keys must be 'error' or 'last', got 'first'"):
         DecodeOptions(duplicate_keys="first")  # type: ignore[arg-type]
 
 
@@ -415,8 +415,8 @@ def test_an_option_has_one_of_its_values() -> None:
         (pa.duration("s"), "JSON has no values of the type duration"),
         (pa.struct([pa.field("a", pa.list_(pa.month_day_nano_interval()))]), "At a[]: JSON has no values of the type"),
         (pa.struct([pa.field("a", pa.int8()), pa.field("a", pa.int8())]), "two fields have the name 'a'"),
-        (pa.map_(pa.int64(), pa.int64()), "a map has keys of int64, and JSON's keys are strings"),
-        (pa.decimal128(5, -2), "a decimal has from 0 to all 5 of its digits behind the point, got -2"),
+        (pa.map_(pa.int64(), pa.int64()), "a map has keys of int64, but JSON's keys are strings"),
+        (pa.decimal128(5, -2), "a decimal has from 0 to all 5 of its digits after the decimal point, got -2"),
         (pa.dictionary(pa.int8(), pa.string()), "JSON has no values of the type dictionary"),
     ],
 )

@@ -168,7 +168,7 @@ def test_json_text_is_written_as_it_is() -> None:
         broken = pa.ExtensionArray.from_storage(pa.json_(), pa.array(["1", text], pa.string()))
         with pytest.raises(JsonEncodeError) as raised:
             encoded(broken)
-        assert str(raised.value).startswith(f"Row 1 cannot be written as JSON: the text is no JSON: {cause}")
+        assert str(raised.value).startswith(f"Row 1 cannot be written as JSON: the text is not JSON: {cause}")
 
 
 def test_nulls_are_written_or_left_out() -> None:
@@ -238,7 +238,7 @@ def test_a_row_that_cannot_be_written_is_named(array: pa.Array, error: str) -> N
         (pa.struct([("a", pa.duration("s"))]), "At a: JSON has no values of the type duration"),
         (pa.map_(pa.int64(), pa.int64()), "a map has keys of int64"),
         (pa.struct([pa.field("a", pa.int8()), pa.field("a", pa.int8())]), "two fields have the name 'a'"),
-        (pa.list_(pa.decimal128(5, -2)), "At []: decimals of a negative scale are not written"),
+        (pa.list_(pa.decimal128(5, -2)), "At []: decimals with a negative scale are not supported"),
     ],
 )
 def test_types_that_json_has_not_are_told_when_the_plan_is_made(type_: pa.DataType, error: str) -> None:

@@ -84,9 +84,9 @@ def test_values_of_several_types_are_an_error_or_text() -> None:
     [
         ([], "There are no values to infer a schema from"),
         ([None], "There are no values to infer a schema from"),
-        ([b"1", None, b"[1"], "Value 2 of the sample is no JSON: "),
-        ([b"\xff"], "Value 0 of the sample is no JSON: "),
-        ([b"[" * 100_000], "Value 0 of the sample is no JSON: "),
+        ([b"1", None, b"[1"], "Value 2 of the sample is not JSON: "),
+        ([b"\xff"], "Value 0 of the sample is not JSON: "),
+        ([b"[" * 100_000], "Value 0 of the sample is not JSON: "),
     ],
 )
 def test_what_cannot_be_inferred(values: list[bytes | None], error: str) -> None:

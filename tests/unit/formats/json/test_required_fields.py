@@ -52,10 +52,10 @@ def test_what_is_missing_is_named_with_its_row(row: dict[str, Any], path: str) -
     for start in (0, 2):
         with pytest.raises(ValueError) as caught:  # the text is compared
             check_required(rows.slice(start), WANTED)
-        assert str(caught.value) == f"Row {4 - start}: {path} is null, and the schema requires it"
+        assert str(caught.value) == f"Row {4 - start}: {path} is null, but the schema requires it"
 
 
 def test_a_column_that_is_not_there_is_named() -> None:
     rows = pa.array([{"inner": {"y": 1}, "id": 1}])
-    with pytest.raises(ValueError, match=r"^inner\.x is required by the schema, and there is no such column$"):
+    with pytest.raises(ValueError, match=r"^inner\.x is required by the schema, but there is no such column$"):
         check_required(rows, WANTED)

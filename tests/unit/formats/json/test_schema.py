@@ -134,13 +134,13 @@ def test_types_of_spark() -> None:
 @pytest.mark.parametrize(
     ("schema", "error"),
     [
-        ({"type": "struct", "fields": [{"name": "a", "type": "interval day"}]}, "At a: 'interval day' is no type"),
-        ({"type": "struct", "fields": [{"name": "a"}]}, "expected a type as Spark writes it"),
+        ({"type": "struct", "fields": [{"name": "a", "type": "interval day"}]}, "At a: 'interval day' is not a type"),
+        ({"type": "struct", "fields": [{"name": "a"}]}, "expected a Spark type in JSON"),
         (
             {"type": "struct", "fields": [{"name": "a", "type": {"type": "udt"}}]},
-            "At a: JSON values are not read as Spark's type 'udt'",
+            "At a: JSON values cannot be read as Spark's type 'udt'",
         ),
-        ({"type": "array", "elementType": 3}, "At []: expected a type as Spark writes it, got 3"),
+        ({"type": "array", "elementType": 3}, "At []: expected a Spark type in JSON, got 3"),
     ],
 )
 def test_what_is_no_type_of_spark(schema: Any, error: str) -> None:
@@ -238,23 +238,23 @@ def test_a_json_schema_refers_to_others_by_name() -> None:
 @pytest.mark.parametrize(
     ("schema", "error"),
     [
-        ({"type": ["string", "integer"]}, "a column has one type, and the schema allows integer, string"),
+        ({"type": ["string", "integer"]}, "a column has one type, but the schema allows integer, string"),
         ({"properties": {"a": {"enum": ["x", 1]}}}, "At a: a column has one type"),
         (
             {"oneOf": [{"type": "string"}, {"type": "integer"}]},
-            "a column has one type, and the schema has branches of several: int64, string",
+            "a column has one type, but the schema has branches of several: int64, string",
         ),
         ({"type": "array", "items": [{"type": "string"}]}, "a list has items of one type"),
         ({"type": "array", "prefixItems": []}, "a list has items of one type"),
         ({"patternProperties": {"a": {"type": "string"}, "b": {"type": "number"}}}, "a map has values of one type"),
         ({"type": "text"}, "JSON Schema has no type 'text'"),
         ({"properties": {"a": False}}, "At a: expected a JSON Schema, got False"),
-        ({"$ref": "#/definitions/none"}, "the schema refers to #/definitions/none, which it does not have"),
+        ({"$ref": "#/definitions/none"}, "the schema refers to #/definitions/none, which it does not contain"),
         ({"$ref": "other.json"}, "the schema refers to other.json, which is not among its references"),
-        ({"properties": {"next": {"$ref": "#"}}}, "At next.next: # contains itself"),
+        ({"properties": {"next": {"$ref": "#"}}}, "At next.next: # is recursive"),
         (
             {"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}},
-            "#/$defs/a contains itself",
+            "#/$defs/a is recursive",
         ),
     ],
 )
@@ -267,7 +267,7 @@ def test_json_schemas_that_no_column_can_hold(schema: Any, error: str) -> None:
 def test_anything_else_is_told() -> None:
     with pytest.raises(JsonSchemaError, match=r"Expected an Arrow schema or type, .* got int"):
         arrow_type(3)
-    with pytest.raises(JsonSchemaError, match="The schema is no JSON"):
+    with pytest.raises(JsonSchemaError, match="The schema is not JSON"):
         arrow_type("{type: object}")
     assert arrow_type(pa.schema([("a", pa.int8())])) == fields(a=pa.int8())
     assert arrow_type(pa.list_(pa.int8())) == pa.list_(pa.int8())

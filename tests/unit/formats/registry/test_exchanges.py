@@ -224,7 +224,7 @@ EXCHANGES = {
         None,
         200,
         {"schema": ORDER, "schemaTags": ["PII"]},
-        Refusal(0, -1, "the answer has metadata, rules or tags that cannot be read"),
+        Refusal(0, -1, "the response has metadata, rules or tags that cannot be read"),
     ),
     "the form of a schema and of its references": Exchange(
         lambda client: client.get_schema(7, fmt="serialized", reference_format="DEFAULT"),

@@ -226,7 +226,7 @@ def test_protobuf_s_position_of_the_message_stands_in_the_header() -> None:
     assert list(texts) == [2, 4, 5, 6]
     assert texts[2] == f"schema {GUIDS[0]}: expected a message Order, got the one at position [0] of its schema"
     assert texts[4] == (
-        "the header __value_schema_id names no schema: expected the position of a message behind the schema's, got "
+        "the header __value_schema_id names no schema: expected the position of a message after the schema's, got "
         "no bytes"
     )
     assert texts[5] == f"schema {UNKNOWN}: the schema registry has no schema with this GUID"

@@ -16,7 +16,7 @@ from .scripted_registry import Request, ScriptedRegistry
 
 pytestmark = [pytest.mark.once, pytest.mark.timeout(30)]
 LEVELS = 40
-"""Two references a level are a million million ways."""
+"""Two references per level are a trillion paths."""
 
 
 def answer(kind: str, below: Callable[[int], int | None]) -> Callable[[Request], tuple[int, Any]]:

@@ -382,13 +382,13 @@ def test_json_schema_values_contain_the_required_fields(kafka: BrokerWithRegistr
     write(VALUES.slice(0, 1), **options)
     assert kafka.records(topic)[0][1] == b'{"id":"a","amount":1}'
     lacking = pa.table({"value": pa.array([{"amount": 1}])})
-    with pytest.raises(RowEncodingError, match="id is required by the schema, and there is no such column"):
+    with pytest.raises(RowEncodingError, match="id is required by the schema, but there is no such column"):
         write(lacking, **options)
     null = pa.table({"value": pa.array([{"id": None, "amount": 1}], VALUES.schema.field("value").type)})
-    with pytest.raises(RowEncodingError, match="Row 0: id is null, and the schema requires it"):
+    with pytest.raises(RowEncodingError, match="Row 0: id is null, but the schema requires it"):
         write(null, **options)
     other = pa.table({"value": pa.array([{"id": "a", "amount": "1", "more": 1}])})
-    with pytest.raises(RowEncodingError, match="'amount' is of the type string, and the schema's is int64"):
+    with pytest.raises(RowEncodingError, match="'amount' is of the type string, but the schema's is int64"):
         write(other, **options)
     write(pa.table({"value": pa.array([{"id": "a", "more": 1}])}), **options)
     assert kafka.records(topic)[1][1] == b'{"id":"a","more":1}'

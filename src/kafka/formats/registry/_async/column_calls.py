@@ -86,7 +86,7 @@ class AsyncColumnCalls(AsyncSchemaCalls):
         without a column type.
         """
         if (subject is None) == (schema is None):
-            raise ValueError("Expected a subject, or schema= without a subject: one of both is the reader's")
+            raise ValueError("Expected either a subject or schema=, not both")
         if schema is None:
             found = (await self.get_version(str(subject), version)).schema
         else:
@@ -130,7 +130,7 @@ class AsyncColumnCalls(AsyncSchemaCalls):
             else:
                 registered = await self.lookup_schema(subject, found, normalize)
         if registered.schema_id is None:
-            raise SchemaRegistryError(0, -1, f"the answer has no id for the schema of subject {subject!r}")
+            raise SchemaRegistryError(0, -1, f"the response has no id for the schema of subject {subject!r}")
         return RegistryWriter(found, registered.schema_id, parsed)
 
 
@@ -143,9 +143,9 @@ async def parsed_schema(
     """Parse a schema with its references into an Avro schema, a `Json` or a `Protobuf`; raises ValueError."""
     kind = kind_of(schema)
     if message is not None and kind != "PROTOBUF":
-        raise ValueError(f"Expected a message with a schema of the type PROTOBUF only, got one of {kind}")
+        raise ValueError(f"Expected message only for a schema of type PROTOBUF, got {kind}")
     if unknown_fields != "ignore" and kind != "JSON":
-        raise ValueError(f"Expected unknown_fields={unknown_fields!r} with a schema of the type JSON only, got {kind}")
+        raise ValueError(f"Expected unknown_fields={unknown_fields!r} only for a schema of type JSON, got {kind}")
     if kind == "AVRO":
         return await parsed_avro(schema, registry)
     texts = await referenced_texts(schema, registry, kind)

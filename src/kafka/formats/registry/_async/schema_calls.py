@@ -27,7 +27,7 @@ class AsyncRegistryRequests:
         if not isinstance(answer, kind):
             got = type(answer).__name__
             raise SchemaRegistryError(
-                0, -1, f"expected an answer of type {kind.__name__}, got {got}", f"{method} /{path}"
+                0, -1, f"expected a response of type {kind.__name__}, got {got}", f"{method} /{path}"
             )
         return answer
 

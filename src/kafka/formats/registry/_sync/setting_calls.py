@@ -23,7 +23,7 @@ class SettingCalls(SchemaCalls):
             level: a `ConfigCompatibilityLevel` or its name.
         """
         if level is None:
-            raise IllegalArgumentError("level has to be given, such as 'BACKWARD'")
+            raise IllegalArgumentError("level is required, such as 'BACKWARD'")
         body = {"compatibility": str(level).upper()}
         return dict(self._asked(dict, "PUT", _setting("config", subject_name), None, body))
 
@@ -94,7 +94,7 @@ class SettingCalls(SchemaCalls):
         query = {"normalize": normalize, "verbose": verbose}
         answer: dict[str, Any] = self._asked(dict, "POST", path, query, checked_schema(schema).to_dict())
         if "is_compatible" not in answer:
-            raise SchemaRegistryError(0, -1, "the answer lacks 'is_compatible'", f"POST /{path}")
+            raise SchemaRegistryError(0, -1, "the response lacks 'is_compatible'", f"POST /{path}")
         return answer
 
     def set_config(self, subject_name: str | None = None, config: ServerConfig | None = None) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class SettingCalls(SchemaCalls):
             config: the settings, for example a modified result of `get_config`.
         """
         if config is None:
-            raise IllegalArgumentError("config has to be given, as ServerConfig(compatibility=...)")
+            raise IllegalArgumentError("config is required, such as ServerConfig(compatibility=...)")
         body = config.to_dict()
         level = body.pop("compatibilityLevel", None)  # the registry returns this name but does not accept it
         if level is not None:
