@@ -43,7 +43,7 @@ def assert_told(done: subprocess.CompletedProcess[str]) -> None:
     assert 0 < int(told[1].replace(",", "")) < FLIGHTS
     assert "Restarted" in done.stdout
     assert "Final group lag: flight-delays 0, flight-delays-parquet 0." in done.stdout
-    assert "exactly what pandas computes, each row once" in done.stdout
+    assert "match the results of pandas exactly, each row once" in done.stdout
 
 
 @pytest.fixture(scope="module")

@@ -82,7 +82,7 @@ def test_the_demo_checks_and_reports_its_results(
     assert "Sent 300 flights to the topic 'flights'" in said
     assert "Group lag at that point: flight-delays 304, flight-delays-parquet 304." in said
     assert "Final group lag: flight-delays 0, flight-delays-parquet 0." in said
-    assert "exactly what pandas computes, each row once" in said
+    assert "match the results of pandas exactly, each row once" in said
     assert "do not see 7 rows of the killed driver's aborted transactions" in said
     assert said.splitlines()[-1] == f"Report: {tmp_path / 'report.html'}"
     assert "killed after 123 records" in (tmp_path / "report.html").read_text()

@@ -224,7 +224,7 @@ def _story(figures: Figures, kill: Kill | None) -> str:
     )
     text = (
         f"{figures.flights:,} flights became {figures.results:,} rows in {figures.stream_s:.0f} s. {killed} "
-        "The topic and the Parquet files hold exactly what pandas computes, each row once."
+        "The topic and the Parquet files match the results of pandas exactly, each row once."
     )
     return f"<p>{html.escape(text)}</p>"
 

@@ -44,7 +44,7 @@ def print_report(say: Callable[[str], None], figures: Figures, results: pd.DataF
     size = f"{figures.sent_bytes / 1e6:.0f} MB"
     rows = [
         row(f"JSON flights into {SOURCE_TOPIC!r} ({size})", figures.flights, figures.send_s),
-        row("flights through Spark, with a kill and two starts", figures.flights, figures.stream_s),
+        row("flights through Spark, with one driver killed", figures.flights, figures.stream_s),
         row(f"delays into {RESULT_TOPIC!r} and Parquet", figures.results, figures.stream_s),
     ]
     print_table(say, "Input and output", ["step", "records", "seconds", "records per second"], rows, {0})
@@ -64,8 +64,8 @@ def print_report(say: Callable[[str], None], figures: Figures, results: pd.DataF
     ]
     print_table(say, "The five worst hours with five flights or more", headings, hours, {0, 1, 5})
     say(
-        f"Check: the topic and the Parquet files hold exactly what pandas computes, each row once: {figures.results:,} "
-        f"rows for {figures.flights:,} flights, in {figures.total_s:.0f} s."
+        f"Check: the topic and the Parquet files match the results of pandas exactly, each row once: "
+        f"{figures.results:,} rows for {figures.flights:,} flights, in {figures.total_s:.0f} s."
     )
     if figures.given_up:
         say(

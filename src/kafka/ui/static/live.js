@@ -1,4 +1,4 @@
-// Puts the newest state of a page in its place. The server has escaped it.
+// Updates the live part of a page from an event stream. The server has escaped its HTML.
 const live = document.querySelector("[data-live]");
 if (live) {
   const events = new EventSource(live.dataset.live);
