@@ -118,9 +118,16 @@ def of_calls() -> list[Measure]:
         name, *files = line.split()
         found[name] = tuple(files)
     return [
-        Measure("files that send() passes through", len(found["send()"]), "at most 40", found["send()"]),
-        Measure("files that poll() passes through", len(found["poll()"]), "at most 28", found["poll()"]),
-        Measure("the same, in all threads", len(found["poll(),threads"]), "none", found["poll(),threads"]),
+        Measure(
+            "files that send() passes through, in all threads", len(found["send()"]), "at most 40", found["send()"]
+        ),
+        Measure("files that poll() passes through, on its thread", len(found["poll()"]), "at most 28", found["poll()"]),
+        Measure(
+            "files that poll() passes through, in all threads",
+            len(found["poll(),threads"]),
+            "none",
+            found["poll(),threads"],
+        ),
     ]
 
 

@@ -199,7 +199,7 @@ class _Answers(Generic[K]):
         for key in self.left():
             last = self._last.get(key)
             if isinstance(error, KafkaTimeoutError):
-                reason = "no broker has answered" if last is None else f"the last attempt failed with: {last}"
+                reason = "there was no answer" if last is None else f"the last attempt failed with: {last}"
                 own = KafkaTimeoutError(f"{self._what} {self.shown(key)}: timed out, {reason}")
                 own.__cause__ = last or error
                 self.done[key] = own

@@ -137,7 +137,7 @@ async def look_whether_old(connection: Connection, security: SecurityOptions) ->
     except InvalidReceiveError:
         raise
     except KafkaError as error:
-        log.debug("%s is probably not older than 0.10: %s", connection.described_as, error)
+        log.debug("%s is not known to be older than 0.10: %s", connection.described_as, error)
         return None
     finally:
         connection.abort(KafkaConnectionError("the probe has ended"))

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import IllegalArgumentError, KafkaConfigurationError
 from kafka.spark.monitoring.progress_reports import offsets_of, report_layout
-from kafka.spark.options.option_table import KAFKA_PREFIX
-from kafka.spark.options.parsing import check_names, parse_write
 from kafka.spark.planning.checkpoint_layout import backlog, planned_ms
 from kafka.spark.requirements import check_pyspark
 
@@ -215,6 +213,8 @@ def upsert(writer: "DataStreamWriter", options: Mapping[str, Any] | None = None,
     query = {name: value for name, value in given.items() if name.lower() == _SPARKS}
     sink = {name: value for name, value in given.items() if name not in query}
     lowered = {name.lower(): value for name, value in sink.items()}
+    from kafka.spark.options.parsing import check_names, parse_write  # `start` does not need the option table
+
     check_names(lowered)
     parse_write(lowered)
     for name, value in query.items():
@@ -242,5 +242,7 @@ class _BatchWrite:
         frame.write.format(FORMAT).options(**self._options).mode("append").save()
 
     def __repr__(self) -> str:
+        from kafka.spark.options.option_table import KAFKA_PREFIX
+
         shown = sorted(name for name in self._options if not name.lower().startswith(KAFKA_PREFIX))
         return f"<writes micro-batches to Kafka, options {', '.join(shown) or 'of the clients alone'}>"

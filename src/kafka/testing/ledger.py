@@ -1,6 +1,6 @@
 """The facts of a simulation: sent records and their outcomes, assigned partitions, delivered records and commits.
 
-`Ledger` records facts, and reports a problem if a fact is wrong by itself. `problems` compares all facts with the
+`Ledger` records facts, and reports a problem if a single fact is wrong. `problems` compares all facts with the
 guarantees of Kafka's clients. `CommitLedger` compares the commits that brokers accepted with the records that members
 received, the results of their calls, and the offsets observed later.
 """

@@ -19,7 +19,7 @@ from .scripted_registry import ScriptedRegistry
 pytestmark = pytest.mark.once
 PATHS = [
     os.path.join(PACKAGE, *part)
-    for part in (("formats", "registry", "client.py"), ("net", "loop_thread.py"), ("net", "loop_call.py"))
+    for part in (("formats", "registry", "registry_clients.py"), ("net", "loop_thread.py"), ("net", "loop_call.py"))
 ]
 
 
