@@ -117,18 +117,12 @@ def of_calls() -> list[Measure]:
     for line in done.stdout.splitlines():
         name, *files = line.split()
         found[name] = tuple(files)
-    return [
-        Measure(
-            "files that send() passes through, in all threads", len(found["send()"]), "at most 40", found["send()"]
-        ),
-        Measure("files that poll() passes through, on its thread", len(found["poll()"]), "at most 28", found["poll()"]),
-        Measure(
-            "files that poll() passes through, in all threads",
-            len(found["poll(),threads"]),
-            "none",
-            found["poll(),threads"],
-        ),
-    ]
+    targets = {
+        "send()": ("files that send() passes through", "at most 40"),
+        "poll()": ("files that poll() passes through, on its thread", "at most 28"),
+        "poll(),threads": ("files that poll() passes through", "none"),
+    }
+    return [Measure(title, len(found[key]), target, found[key]) for key, (title, target) in targets.items()]
 
 
 class Tracer:
