@@ -60,7 +60,7 @@ def shown_of(client: Any) -> Shown:
         (AsyncKafkaShareConsumer, {"group_id": SCRIPT}),
     ],
 )
-def test_before_the_start_there_are_the_options_that_are_no_secrets(kind: Any, more: dict[str, Any]) -> None:
+def test_before_the_start_options_are_shown_without_secrets(kind: Any, more: dict[str, Any]) -> None:
     shown = shown_of(kind(bootstrap_servers=["kafka:9093", "[::1]:9094"], **SECRETS, **more))
     assert shown.texts[0] == kind.__name__
     assert shown.fact("state") == "starting"
@@ -71,7 +71,7 @@ def test_before_the_start_there_are_the_options_that_are_no_secrets(kind: Any, m
             assert shown.fact(shown_as) == SCRIPT
 
 
-def test_a_consumer_shows_where_it_reads_also_when_it_is_closed(broker: EmbeddedBroker) -> None:
+def test_a_consumer_shows_its_positions_even_when_closed(broker: EmbeddedBroker) -> None:
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         for partition in (0, 1):
             producer.send("t", b"v", partition=partition)
@@ -95,7 +95,7 @@ def test_a_consumer_shows_where_it_reads_also_when_it_is_closed(broker: Embedded
 
 
 @pytest.mark.parametrize(("pattern", "shown"), [("<script>.*", "names that match '<script>.*'"), (None, "t")])
-def test_a_consumer_shows_what_it_subscribes_to(broker: EmbeddedBroker, pattern: str | None, shown: str) -> None:
+def test_a_consumer_shows_its_subscription(broker: EmbeddedBroker, pattern: str | None, shown: str) -> None:
     with KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, group_id="g") as consumer:
         consumer.subscribe(*([] if pattern else [["t"]]), pattern=pattern)
         assert shown_of(consumer).fact("subscribes to") == shown
@@ -136,7 +136,7 @@ async def test_the_asyncio_clients_show_themselves_open_and_closed(broker: Embed
     assert shown_of(client).fact("state") == "closed"
 
 
-def test_no_lock_of_a_client_is_waited_for(broker: EmbeddedBroker) -> None:
+def test_showing_a_client_does_not_wait_for_locks(broker: EmbeddedBroker) -> None:
     with (
         KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer,
         KafkaConsumer("t", bootstrap_servers=broker.bootstrap_servers) as consumer,
@@ -148,7 +148,7 @@ def test_no_lock_of_a_client_is_waited_for(broker: EmbeddedBroker) -> None:
             assert another_thread.submit(shown_of, client).result(30).fact("client id")
 
 
-def test_what_fails_is_told(broker: EmbeddedBroker) -> None:
+def test_failures_are_shown(broker: EmbeddedBroker) -> None:
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
         producer._core._client_core.current_failures.failed(SCRIPT, ValueError(SCRIPT), 3)
         shown = shown_of(producer)
@@ -156,7 +156,7 @@ def test_what_fails_is_told(broker: EmbeddedBroker) -> None:
             assert f"{SCRIPT}: ValueError: {SCRIPT}" in shown.fact(name)
 
 
-def test_a_consumer_of_kafka_python_0_9_shows_what_it_reads(broker: EmbeddedBroker) -> None:
+def test_a_consumer_of_kafka_python_0_9_shows_its_positions(broker: EmbeddedBroker) -> None:
     consumer: Any = KafkaConsumer(("t", 0), bootstrap_servers=broker.bootstrap_servers)
     try:
         assert shown_of(consumer).text == repr(consumer)

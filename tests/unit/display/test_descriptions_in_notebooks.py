@@ -32,7 +32,7 @@ def group(assignment: object, member_id: str = "m") -> GroupInformation:
     )
 
 
-def test_topics_are_told_with_what_is_amiss() -> None:
+def test_topics_are_shown_with_their_problems() -> None:
     described = TopicDescriptions(
         [topic(SCRIPT, partition(0, 1, [1, 2]), partition(1, -1, [2])), topic(None, error_code=3)]
     )
@@ -48,7 +48,7 @@ def test_a_single_topic_has_its_partitions_below() -> None:
     assert shown.rows[-1] == ["0", "1", "1, 2", "1", ""]
 
 
-def test_topics_are_a_list_as_before() -> None:
+def test_topics_are_still_a_list() -> None:
     described = TopicDescriptions([topic("t")])
     assert described == [topic("t")]
     assert json.loads(json.dumps(described)) == [topic("t")]
@@ -64,12 +64,12 @@ def test_a_group_has_its_members_below() -> None:
         assert shown.rows[3] == ["m", "c", "/h", f"{SCRIPT}: 0, 1; u: 2"]
 
 
-def test_an_assignment_of_another_protocol_is_shown_as_it_is() -> None:
+def test_an_assignment_of_another_protocol_is_shown_unchanged() -> None:
     for assignment, shown in ((b"<b>", "b'<b>'"), (b"", ""), (None, ""), (Result(a="<b>"), ""), ("<b>", "'<b>'")):
         assert Shown(group(assignment)._repr_html_()).rows[3][3] == shown
 
 
-def test_groups_by_id_are_shown_in_the_forms_of_each_kind() -> None:
+def test_groups_of_each_kind() -> None:
     classic = Result(
         error=None,
         group_id=SCRIPT,

@@ -39,7 +39,7 @@ def shown(figure: Any) -> tuple[str, dict[str, str]]:
     return axes.get_title(), dict(zip(names, [text.get_text() for text in axes.texts], strict=True))
 
 
-def test_a_consumer_shows_what_it_knows(servers: str) -> None:
+def test_a_consumer_shows_its_lag(servers: str) -> None:
     consumer = KafkaConsumer(bootstrap_servers=servers, client_id="reader", **READING)
     consumer.assign([TopicPartition("t", 7)])  # which is not there
     assert shown(consumer.plot_lag()) == ("lag of reader: not known", {"t-7": "not known"})
@@ -52,7 +52,7 @@ def test_a_consumer_shows_what_it_knows(servers: str) -> None:
         consumer.plot_lag()
 
 
-def test_the_asyncio_consumer_likewise(servers: str) -> None:
+def test_the_asyncio_consumer_shows_its_lag(servers: str) -> None:
     async def read() -> Any:
         async with AsyncKafkaConsumer(bootstrap_servers=servers, client_id="reader", **READING) as consumer:
             await consumer.assign([TopicPartition("t", 1)])
@@ -63,7 +63,7 @@ def test_the_asyncio_consumer_likewise(servers: str) -> None:
 
 
 @pytest.mark.slow
-def test_groups_show_what_they_have_committed(servers: str) -> None:
+def test_groups_show_their_lag(servers: str) -> None:
     with KafkaAdminClient(bootstrap_servers=servers) as admin:
         committed = {TopicPartition("t", number): OffsetAndMetadata(0, "", None) for number in range(2)}
         for group in "first", "$sum_second$":
@@ -77,7 +77,7 @@ def test_groups_show_what_they_have_committed(servers: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_partitions_that_lag_most_are_drawn_and_all_are_counted() -> None:
+def test_the_partitions_with_the_largest_lag_are_drawn_and_all_are_counted() -> None:
     lags: dict[str, int | None] = {f"t-{number}": number for number in range(100)}
     title, bars = shown(lag_figure("many", lags))
     assert title == "lag of many: 4,950; the 20 of 100 partitions that lag most"
@@ -85,7 +85,7 @@ def test_the_partitions_that_lag_most_are_drawn_and_all_are_counted() -> None:
     assert shown(lag_figure("new", {"t-0": None})) == ("lag of new: not known", {"t-0": "not known"})
 
 
-def test_without_matplotlib_it_says_what_to_install(servers: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_matplotlib_is_named(servers: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "matplotlib", "matplotlib.figure":
         monkeypatch.setitem(sys.modules, name, None)
     with KafkaAdminClient(bootstrap_servers=servers) as admin, KafkaConsumer(bootstrap_servers=servers) as consumer:

@@ -33,7 +33,7 @@ def test_a_record_shows_its_fields_and_its_time_as_a_date() -> None:
     assert shown.fact("headers") == "[('h', b'1')]"
 
 
-def test_what_is_in_a_record_is_no_html() -> None:
+def test_record_contents_are_escaped() -> None:
     hostile = ConsumerRecord(
         SCRIPT, 0, offset=1, timestamp=0, key=SCRIPT, value=SCRIPT.encode(), headers=[(SCRIPT, SCRIPT.encode())]
     )
@@ -42,7 +42,7 @@ def test_what_is_in_a_record_is_no_html() -> None:
         assert Shown(html).text.count("<script>") == 5
 
 
-def test_characters_that_hide_others_and_lone_surrogates_are_written_out() -> None:
+def test_invisible_characters_and_lone_surrogates_are_shown() -> None:
     shown = Shown(ConsumerRecord("a\u202eb\ud800", 0)._repr_html_())
     assert shown.fact("topic") == "a\\u202eb\\ud800"
 
@@ -64,7 +64,7 @@ class _Unwilling:
         raise RuntimeError(SCRIPT)
 
 
-def test_a_value_that_cannot_be_written_hides_no_other() -> None:
+def test_a_value_whose_repr_fails_does_not_hide_others() -> None:
     found = ConsumerRecords({TopicPartition("t", 1): [record(_Unwilling()), record(b"other", 8)]})
     shown = Shown(found._repr_html_())
     assert "_Unwilling" in shown.rows[1][5]
@@ -74,11 +74,11 @@ def test_a_value_that_cannot_be_written_hides_no_other() -> None:
 @pytest.mark.parametrize(
     ("given", "shown"), [(-1, ""), (None, ""), (2**62, str(2**62)), (0, "1970-01-01 00:00:00.000+00:00")]
 )
-def test_a_time_that_is_no_date_is_shown_as_it_is(given: int | None, shown: str) -> None:
+def test_an_invalid_timestamp_is_shown_unchanged(given: int | None, shown: str) -> None:
     assert html_tables.time(given) == shown
 
 
-def test_of_many_records_the_first_are_shown_and_the_others_counted() -> None:
+def test_the_first_of_many_records_are_shown_and_the_rest_counted() -> None:
     found = ConsumerRecords({TopicPartition("t", 1): [record(offset=at) for at in range(1_234)]})
     shown = Shown(found._repr_html_())
     assert shown.texts[0] == "1,234 record(s) of 1 partition(s)"
@@ -86,7 +86,7 @@ def test_of_many_records_the_first_are_shown_and_the_others_counted() -> None:
     assert shown.texts[-1] == "and 1,224 more"
 
 
-def test_no_more_records_are_asked_for_than_are_shown() -> None:
+def test_only_the_shown_records_are_read() -> None:
     def records() -> Iterator[ConsumerRecord[Any, Any]]:
         yield from (record() for _ in range(html_tables.MOST_ROWS + 1))
         raise AssertionError("one too many")
@@ -108,7 +108,7 @@ def test_the_columns_of_a_partition_show_their_first_records() -> None:
     assert shown.texts[-1] == "and 2 more"
 
 
-def test_no_records_are_a_line() -> None:
+def test_no_records_are_a_single_line() -> None:
     assert Shown(ConsumerRecords()._repr_html_()).texts == ["0 record(s) of 0 partition(s)"]
     assert Shown(decode_batches(b"", topic=SCRIPT, partition=0)._repr_html_()).texts == [f"0 record(s) of {SCRIPT}-0"]
 

@@ -49,7 +49,7 @@ def test_an_error_of_two_types_is_pickled_as_the_one_that_has_a_name() -> None:
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_errors_are_the_same_after_they_were_pickled(error: Exception) -> None:
+def test_errors_survive_pickling(error: Exception) -> None:
     for made in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
         assert type(made) is type(error)
         assert str(made) == str(error)

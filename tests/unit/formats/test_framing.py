@@ -50,7 +50,7 @@ def formats() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["avro", "json", "protobuf"])
-def test_a_value_with_a_prefix_that_is_read_without_a_registry_is_told_from_other_bad_values(kind: str) -> None:
+def test_a_prefix_read_without_a_registry_gets_a_hint(kind: str) -> None:
     given = formats()[kind]
     rows = pa.array([{"id": 5, "note": "a note"}], given.type if kind != "avro" else given.arrow_type)
     [value] = given.encode_rows(rows).to_pylist()

@@ -16,7 +16,7 @@ CODES = {"short": "h", "int": "i", "long": "q", "float": "f", "double": "d"}
 
 @pytest.mark.parametrize("kind", CODES)
 @pytest.mark.parametrize("with_nulls", [False, True])
-def test_numbers_are_what_struct_says(kind: str, with_nulls: bool) -> None:
+def test_numbers_match_struct(kind: str, with_nulls: bool) -> None:
     numbers = [None if with_nulls and number % 7 == 3 else number - 100 for number in range(200)]
     packed = [None if each is None else struct.pack(f">{CODES[kind]}", each) for each in numbers]
     plain = PlainColumns(kind)
@@ -29,7 +29,7 @@ def test_numbers_are_what_struct_says(kind: str, with_nulls: bool) -> None:
     assert plain.decode(pa.array([], pa.binary()))[0].to_pylist() == []
 
 
-def test_bad_values_are_null_and_named_and_the_others_are_there() -> None:
+def test_bad_values_become_null_and_are_reported() -> None:
     values: list[bytes | None] = [b"\0\0\0\1", b"\0\0\1", None, b"", b"\0\0\0\0\2", b"\0\0\0\3"]
     column, bad = PlainColumns("int").decode(pa.array(values, pa.binary()))
     column.validate(full=True)
@@ -42,7 +42,7 @@ def test_bad_values_are_null_and_named_and_the_others_are_there() -> None:
 
 
 @pytest.mark.parametrize("wrong", [(), (0,), (999,), (5, 6, 7, 300), range(1_000)])
-def test_texts_that_are_not_utf_8_are_named_in_order(wrong: Any) -> None:
+def test_invalid_utf_8_is_reported_in_order(wrong: Any) -> None:
     values = [b"\xc3\xa4\xff" if row in wrong else None if row % 5 == 4 else b"\xc3\xa4" for row in range(1_000)]
     column, bad = PlainColumns("string").decode(pa.array([b"x", *values], pa.binary()).slice(1))
     column.validate(full=True)
@@ -50,7 +50,7 @@ def test_texts_that_are_not_utf_8_are_named_in_order(wrong: Any) -> None:
     assert [(each.row, each.cause) for each in bad] == [(row, "byte 2 is not UTF-8") for row in wrong]
 
 
-def test_a_null_and_a_bad_value_do_not_make_python_call_for_each_row() -> None:
+def test_nulls_and_bad_values_do_not_cause_a_call_per_row() -> None:
     numbers = pa.array([None, b"12", *(struct.pack(">q", number) for number in range(100_000))], pa.binary())
     texts = pa.array([None, b"\xff", *(b"text" for _ in range(100_000))], pa.binary())
     made = 0
@@ -80,7 +80,7 @@ CASES: dict[str, tuple[list[Any], list[bytes | None]]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_values_are_those_of_kafkas_serializers(kind: str) -> None:
+def test_values_match_kafkas_serializers(kind: str) -> None:
     objects, values = CASES[kind]
     plain = PlainColumns(kind)
     for first in (0, 1):
@@ -91,6 +91,6 @@ def test_values_are_those_of_kafkas_serializers(kind: str) -> None:
         assert (decoded.type, decoded.to_pylist(), bad) == (plain.type, objects[first:], [])
 
 
-def test_another_kind_is_refused() -> None:
+def test_unknown_kinds_are_rejected() -> None:
     with pytest.raises(ValueError, match="Expected one of string, bytes, short, int, long, float, double, got 'word'"):
         PlainColumns("word")

@@ -38,7 +38,7 @@ GUID = "97e8d6a3-fde9-db8e-1312-a98fe4cbd64e"
         ("String", None),
     ],
 )
-def test_values_are_the_bytes_of_the_original(kind: str, value: Any) -> None:
+def test_bytes_match_the_original(kind: str, value: Any) -> None:
     original = pytest.importorskip("confluent_kafka.serialization")
     data = getattr(serialization, f"{kind}Serializer")()(value)
     assert data == getattr(original, f"{kind}Serializer")()(value)
@@ -57,7 +57,7 @@ def test_values_are_the_bytes_of_the_original(kind: str, value: Any) -> None:
         (serialization.StringDeserializer(), b"\xff"),
     ],
 )
-def test_what_does_not_fit(call: Any, value: Any) -> None:
+def test_invalid_values(call: Any, value: Any) -> None:
     with pytest.raises(SerializationError):
         call(value)
 
@@ -91,19 +91,19 @@ def test_guids_in_a_header(field: MessageField, headers: Any) -> None:
     assert str(found.guid) == GUID
 
 
-def test_headers_that_take_nothing() -> None:
+def test_headers_that_cannot_be_extended() -> None:
     for ctx in (None, SerializationContext("t", "value"), SerializationContext("t", "value", ())):
         with pytest.raises(SerializationError, match=r"headers=\[\]"):
             header_schema_id_serializer(b"", ctx, SchemaId("AVRO", 1, GUID))
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"\0\0\0\1", b"\1" + bytes(15), b"hello"])
-def test_bytes_that_name_no_schema(data: bytes) -> None:
+def test_bytes_without_a_schema_id(data: bytes) -> None:
     with pytest.raises(SerializationError, match="schema id"):
         SchemaId("AVRO").from_bytes(io.BytesIO(data))
 
 
-def test_ids_that_are_missing() -> None:
+def test_missing_ids() -> None:
     with pytest.raises(SerializationError, match="no id"):
         SchemaId("AVRO").id_to_bytes()
     with pytest.raises(SerializationError, match="no GUID"):

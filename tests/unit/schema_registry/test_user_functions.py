@@ -35,7 +35,7 @@ class Order:
     ],
 )
 @pytest.mark.parametrize("function", [Order.model_validate, lambda value: value, len, "dict"])
-def test_one_that_does_not_take_two_arguments(make: Callable[..., Any], name: str, function: Any) -> None:
+def test_functions_with_the_wrong_number_of_arguments(make: Callable[..., Any], name: str, function: Any) -> None:
     with SchemaRegistryClient(CONF) as registry:
         with pytest.raises(KafkaConfigurationError, match=f"{name} must be a function of a value and a context"):
             make(registry, function)
@@ -43,7 +43,7 @@ def test_one_that_does_not_take_two_arguments(make: Callable[..., Any], name: st
             make(registry, good)
 
 
-def test_json_libraries_take_one() -> None:
+def test_functions_of_json_libraries_take_one_argument() -> None:
     with SchemaRegistryClient(CONF) as registry:
         with pytest.raises(KafkaConfigurationError, match="json_encode must be a function of a value, not"):
             JSONSerializer(JSON, registry, json_encode=lambda value, context: "")

@@ -49,7 +49,7 @@ def test_none_stays_none() -> None:
     assert adapt_deserializer(None) is None
 
 
-def test_a_callable_takes_the_value_alone() -> None:
+def test_a_callable_takes_only_the_value() -> None:
     serialize = adapt_serializer(str.encode)
     assert serialize is not None
     assert serialize("t", "ä", [("h", b"")]) == "ä".encode()
@@ -68,7 +68,7 @@ def test_old_objects_take_topic_and_value() -> None:
     assert given.closed
 
 
-def test_new_objects_take_the_headers_too() -> None:
+def test_new_objects_also_take_the_headers() -> None:
     serialize, deserialize = adapt_serializer(NewStyle()), adapt_deserializer(NewStyle())
     assert serialize is not None
     assert deserialize is not None
@@ -78,14 +78,14 @@ def test_new_objects_take_the_headers_too() -> None:
 
 
 @pytest.mark.parametrize("given", [5, "name", object()])
-def test_what_is_no_serializer_is_refused(given: Any) -> None:
+def test_invalid_serializers_are_rejected(given: Any) -> None:
     with pytest.raises(KafkaConfigurationError, match="callable of one argument"):
         adapt_serializer(given)
     with pytest.raises(KafkaConfigurationError, match="deserialize"):
         adapt_deserializer(given)
 
 
-def test_a_method_with_other_arguments_is_refused() -> None:
+def test_a_method_with_other_arguments_is_rejected() -> None:
     class Wrong:
         def serialize(self, value: Any) -> bytes:
             return b""
@@ -94,7 +94,7 @@ def test_a_method_with_other_arguments_is_refused() -> None:
         adapt_serializer(Wrong())
 
 
-def test_ready_serializers_go_both_ways() -> None:
+def test_default_serializers_round_trip() -> None:
     text, values = DefaultSerializer(), JsonSerializer()
     assert text.serialize("t", (), "ä") == "ä".encode()
     assert text.serialize("t", (), b"x") == b"x"
@@ -119,7 +119,7 @@ def test_wrapped_functions_are_serializers() -> None:
     assert DeserializeWrapper(None).deserialize("t", (), b"x") == b"x"
 
 
-def test_names_of_kafka_python_3_have_their_homes() -> None:
+def test_import_paths_of_kafka_python_3() -> None:
     assert kafka.JsonSerializer is JsonSerializer
     assert kafka.DefaultSerializer is DefaultSerializer
     assert isinstance(JsonSerializer(), Serializer)

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Write rows of Arrow columns as Avro unions, arrays, maps and records; `write_rows` writes all rows of a column.
+"""Writes rows of Arrow columns as Avro unions, arrays, maps and records; `write_rows` writes all rows of a column.
 
 Compiled by Cython; the plain variant behaves the same.
 """

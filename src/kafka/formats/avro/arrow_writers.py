@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Write rows of Arrow columns as Avro values. Each writer reads the memory of one column.
+"""Writes rows of Arrow columns as Avro values. Each writer reads the memory of one column.
 
 Compiled by Cython; the plain variant behaves the same.
 """

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Write objects as Avro's logical types. Numbers and bytes are written as values of the underlying type.
+"""Writes objects as Avro's logical types. Numbers and bytes are written as values of the underlying type.
 
 Compiled by Cython; the plain variant behaves the same.
 """

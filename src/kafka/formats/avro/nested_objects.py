@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Read Avro records, unions, arrays, maps and defaults as objects.
+"""Reads Avro records, unions, arrays, maps and defaults as objects.
 
 Compiled by Cython; the plain variant behaves the same.
 """

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Read Avro records, unions, arrays, maps and defaults into columns. Compiled by Cython; the plain variant behaves the
+"""Reads Avro records, unions, arrays, maps and defaults into columns. Compiled by Cython; the plain variant behaves the
 same.
 """
 

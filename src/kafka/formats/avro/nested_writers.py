@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Write objects as Avro arrays, maps, records and unions.
+"""Writes objects as Avro arrays, maps, records and unions.
 
 Compiled by Cython; the plain variant behaves the same.
 """

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Read Avro primitive types, fixed types, enums and logical types as objects.
+"""Reads Avro primitive types, fixed types, enums and logical types as objects.
 
 Logical types are dates, times, timestamps, decimals, UUIDs and durations.
 

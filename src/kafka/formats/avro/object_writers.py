@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Write objects as Avro primitive types, fixed types and enums.
+"""Writes objects as Avro primitive types, fixed types and enums.
 
 Compiled by Cython; the plain variant behaves the same.
 """

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Read Avro's scalar types into columns: numbers, booleans, bytes, strings, fixed types, enums and logical types.
+"""Reads Avro's scalar types into columns: numbers, booleans, bytes, strings, fixed types, enums and logical types.
 
 Compiled by Cython; the plain variant behaves the same.
 """

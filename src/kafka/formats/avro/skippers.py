@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Skip Avro values that the reader's schema lacks.
+"""Skips Avro values that the reader's schema lacks.
 
 Compiled by Cython; the plain variant behaves the same.
 """

@@ -154,8 +154,7 @@ def infer_type(
 
     Integers become int64, or double if mixed with other numbers; integers beyond 64 bits also become double, rounded.
     All fields are nullable, because later values may lack fields that the sample has. A field that is always null has
-    the type null. Objects become structs with the fields of all objects, in order of
-    appearance.
+    the type null. Objects become structs with the fields of all objects, in order of appearance.
 
     Args:
         values: the sample; None is skipped.

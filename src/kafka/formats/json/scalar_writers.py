@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Write columns of booleans, numbers, strings, bytes, dates and times as JSON. Dates and times are in ISO 8601.
+"""Writes columns of booleans, numbers, strings, bytes, dates and times as JSON. Dates and times are in ISO 8601.
 
 Compiled by Cython; the plain variant behaves the same.
 """

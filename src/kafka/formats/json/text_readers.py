@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Read JSON strings into columns of strings, or of bytes in base64. Compiled by Cython; the plain variant behaves the
+"""Reads JSON strings into columns of strings, or of bytes in base64. Compiled by Cython; the plain variant behaves the
 same.
 """
 

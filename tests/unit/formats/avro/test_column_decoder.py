@@ -37,7 +37,7 @@ def decoded(writer: Any, reader: Any, values: list[bytes | None]) -> tuple[pa.Ar
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.data())
-def test_columns_have_what_was_written(data: Any) -> None:
+def test_columns_contain_the_written_values(data: Any) -> None:
     schema, strategy = data.draw(schemas())
     values = data.draw(st.lists(strategy, max_size=5))
     parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
@@ -50,7 +50,7 @@ def test_columns_have_what_was_written(data: Any) -> None:
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.data())
-def test_values_of_an_older_schema_are_read_as_the_reader_has_them(data: Any) -> None:
+def test_values_of_an_older_schema_get_the_readers_types(data: Any) -> None:
     writer, strategy = data.draw(schemas())
     values = data.draw(st.lists(strategy, max_size=4))
     reader = data.draw(evolved(writer))
@@ -96,7 +96,7 @@ def fixed(size: int, **more: Any) -> dict[str, Any]:
         (fixed(0), b"", b""),
     ],
 )
-def test_forms_that_are_rare(schema: Any, data: bytes, value: Any) -> None:
+def test_rare_forms(schema: Any, data: bytes, value: Any) -> None:
     assert one(schema, data) == value
 
 
@@ -151,14 +151,14 @@ def test_a_duration_is_months_days_and_nanoseconds() -> None:
         ),
     ],
 )
-def test_a_bad_value_says_where_and_what(schema: Any, data: bytes, cause: str) -> None:
+def test_a_bad_value_is_reported_with_position_and_reason(schema: Any, data: bytes, cause: str) -> None:
     assert one(schema, data).startswith(cause)
 
 
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.data())
-def test_a_bad_value_leaves_all_others_as_they_are(data: Any) -> None:
+def test_a_bad_value_does_not_affect_others(data: Any) -> None:
     schema, strategy = data.draw(schemas())
     values = data.draw(st.lists(strategy, min_size=1, max_size=6))
     parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
@@ -237,7 +237,7 @@ def test_each_value_is_read_with_the_schema_of_its_id() -> None:
     assert each.cause == "there is no schema with the id 9"
 
 
-def test_what_a_lookup_raises_otherwise_is_raised_and_leaves_the_decoder_usable() -> None:
+def test_other_errors_of_a_lookup_propagate_and_leave_the_decoder_usable() -> None:
     def fail(schema_id: int) -> Any:
         raise ConnectionError("the registry is gone")
 
@@ -311,7 +311,7 @@ def test_rules_of_resolution(writer: Any, reader: Any, data: bytes, value: Any) 
     assert one(reader, data, writer) == value
 
 
-def test_fields_are_found_by_their_aliases_and_those_nobody_wants_are_skipped() -> None:
+def test_fields_are_found_by_alias_and_unwanted_ones_are_skipped() -> None:
     tree = {"type": "record", "name": "Tree", "fields": [{"name": "sub", "type": {"type": "array", "items": "Tree"}}]}
     writer = {
         "type": "record",
@@ -341,7 +341,7 @@ def test_fields_are_found_by_their_aliases_and_those_nobody_wants_are_skipped() 
     assert one(reader, data, writer) == {"last": "z", "new": 5}
 
 
-def test_records_within_themselves_are_no_columns_and_are_skipped_to_a_bound() -> None:
+def test_recursive_records_are_not_columns_and_skipped_up_to_a_limit() -> None:
     node = {"type": "record", "name": "N", "fields": [{"name": "next", "type": ["null", "N"]}]}
     with pytest.raises(AvroSchemaError, match="Record N contains itself at next"):
         AvroColumnDecoder(parse(node))
@@ -369,13 +369,13 @@ def test_records_within_themselves_are_no_columns_and_are_skipped_to_a_bound() -
         ),
     ],
 )
-def test_what_does_not_resolve_is_an_error_of_the_plan(writer: Any, reader: Any, says: str) -> None:
+def test_unresolvable_types_are_errors_of_the_plan(writer: Any, reader: Any, says: str) -> None:
     with pytest.raises(AvroResolutionError) as caught:
         decoded(writer, reader, [])
     assert says in str(caught.value)
 
 
-def test_a_branch_that_does_not_resolve_is_an_error_of_its_values_alone() -> None:
+def test_an_unresolvable_branch_is_an_error_of_its_values() -> None:
     column, bad = decoded(["int", "string"], "long", [b"\0\4", b"\2\2x"])
     assert column.to_pylist() == [2, None]
     assert bad[0].cause == "the writer's string cannot be read as the reader's long"
@@ -390,12 +390,12 @@ def test_a_default_that_does_not_fit_is_an_error_where_it_is_needed() -> None:
     assert one(bytes_default, b"", {"type": "record", "name": "R", "fields": []}) == {"x": b"\xff"}
 
 
-def test_decimals_of_more_digits_than_columns_have_are_refused() -> None:
+def test_decimals_with_too_many_digits_are_rejected() -> None:
     with pytest.raises(AvroSchemaError, match="a decimal of 77 digits, and columns have at most 76"):
         AvroColumnDecoder(parse({"type": "bytes", "logicalType": "decimal", "precision": 77}))
 
 
-def test_slices_of_arrays_are_read_from_where_they_begin() -> None:
+def test_slices_of_arrays_are_read_from_their_start() -> None:
     decoder = AvroColumnDecoder(parse("int"))
     decoder.use(None, parse("int"))
     values = pa.array([b"\2", None, b"\4", b"\6"], pa.binary())

@@ -59,7 +59,7 @@ def check_a_schema(data: Any) -> None:
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.data())
-def test_columns_of_any_schema_are_encoded_as_fastavro_encodes_objects(data: Any) -> None:
+def test_columns_of_any_schema_match_fastavro(data: Any) -> None:
     check_a_schema(data)
 
 
@@ -67,7 +67,7 @@ def test_columns_of_any_schema_are_encoded_as_fastavro_encodes_objects(data: Any
 @pytest.mark.timeout(3600)
 @settings(max_examples=10_000, deadline=None)
 @given(st.data())
-def test_columns_of_10000_schemas_are_encoded_as_fastavro_encodes_objects(data: Any) -> None:
+def test_columns_of_10000_schemas_match_fastavro(data: Any) -> None:
     check_a_schema(data)
 
 
@@ -175,11 +175,11 @@ def test_columns_of_other_types_are_encoded_as_their_values(schema: Any, rows: A
         ({"type": "map", "values": "int"}, pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int32())), [b"\2\2a\2\0"]),
     ],
 )
-def test_forms_that_are_rare(schema: Any, rows: Any, values: list[bytes | None]) -> None:
+def test_rare_forms(schema: Any, rows: Any, values: list[bytes | None]) -> None:
     assert encoded(schema, rows).to_pylist() == values
 
 
-def test_a_prefix_stands_before_each_value() -> None:
+def test_a_prefix_precedes_each_value() -> None:
     rows = pa.record_batch({"a": [1, 2]})
     prefix = b"\0\0\0\0\7"
     assert encoded(record(("a", "int")), rows, prefix).to_pylist() == [prefix + b"\2", prefix + b"\4"]
@@ -230,7 +230,7 @@ ITEMS = record(("items", {"type": "array", "items": record(("price", "int")) | {
         ),
     ],
 )
-def test_a_value_that_does_not_fit_says_where_and_what(schema: Any, rows: Any, says: str) -> None:
+def test_a_value_that_does_not_fit_is_reported(schema: Any, rows: Any, says: str) -> None:
     with pytest.raises(AvroEncodeError) as caught:
         encoded(schema, rows)
     assert str(caught.value).startswith(says)
@@ -284,14 +284,14 @@ def test_a_value_that_does_not_fit_says_where_and_what(schema: Any, rows: Any, s
         ),
     ],
 )
-def test_types_that_do_not_fit_are_known_before_there_are_values(schema: Any, type_: Any, says: str) -> None:
+def test_types_that_do_not_fit_are_rejected_without_values(schema: Any, type_: Any, says: str) -> None:
     with pytest.raises(AvroResolutionError) as caught:
         AvroColumnEncoder(parse(json.dumps(schema))).check(type_)
     assert says in str(caught.value)
 
 
 @pytest.mark.parametrize("ends", [[0, 5, 3], [0, -4, 3], [0, 7, 3]])
-def test_positions_outside_of_a_column_are_refused(ends: list[int]) -> None:
+def test_positions_outside_a_column_are_rejected(ends: list[int]) -> None:
     """The first and the last are as they should be, which is all that Arrow looks at."""
     buffers = [None, pa.array(ends, pa.int32()).buffers()[1]]
     text = pa.Array.from_buffers(pa.string(), 2, [*buffers, pa.py_buffer(b"abc")])
@@ -305,7 +305,7 @@ def test_positions_outside_of_a_column_are_refused(ends: list[int]) -> None:
             encoded(schema, rows)
 
 
-def test_unsigned_numbers_that_are_no_long_are_refused() -> None:
+def test_unsigned_numbers_beyond_long_are_rejected() -> None:
     with pytest.raises(
         AvroResolutionError, match="expected numbers up to 9223372036854775807, got 18446744073709551615"
     ):
@@ -368,6 +368,6 @@ def test_a_schema_is_derived_from_columns() -> None:
         (pa.map_(pa.int32(), pa.int32()), "Avro has no type for map"),
     ],
 )
-def test_what_avro_has_no_type_for_is_said(columns: Any, says: str) -> None:
+def test_types_without_an_avro_counterpart(columns: Any, says: str) -> None:
     with pytest.raises(AvroSchemaError, match=says):
         avro_schema_of(columns, "R")

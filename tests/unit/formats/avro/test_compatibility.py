@@ -53,7 +53,7 @@ WIDE_TREE = record(field("next", ["null", "R"]), field("value", "long"))
         (WIDE_TREE, TREE),
     ],
 )
-def test_it_reads(reader: Any, writer: Any) -> None:
+def test_compatible_schemas(reader: Any, writer: Any) -> None:
     assert kinds(reader, writer) == []
 
 
@@ -77,11 +77,11 @@ def test_it_reads(reader: Any, writer: Any) -> None:
         (TREE, WIDE_TREE, ["TYPE_MISMATCH"]),
     ],
 )  # fmt: skip
-def test_it_does_not_read(reader: Any, writer: Any, expected: list[str]) -> None:
+def test_incompatible_schemas(reader: Any, writer: Any, expected: list[str]) -> None:
     assert kinds(reader, writer) == expected
 
 
-def test_a_reason_tells_where() -> None:
+def test_reasons_have_a_path() -> None:
     reader = record(field("a"), field("list", {"type": "array", "items": record(field("x", "int"), name="I")}))
     writer = record(field("a"), field("list", {"type": "array", "items": record(field("x", "string"), name="I")}))
     (reason,) = incompatibilities(parse(json.dumps(reader)), parse(json.dumps(writer)))
@@ -89,7 +89,7 @@ def test_a_reason_tells_where() -> None:
     assert "reader type: INT not compatible with writer type: STRING" in reason.detail
 
 
-def test_types_that_stand_in_many_places_are_compared_once() -> None:
+def test_repeated_types_are_compared_once() -> None:
     """Without that it would be two to the power of the depth."""
     inner: Any = field("x")["type"]
     for depth in range(60):
@@ -100,7 +100,7 @@ def test_types_that_stand_in_many_places_are_compared_once() -> None:
     assert set(kinds(json.loads(json.dumps(inner).replace('"int"', '"string"')), inner)) == {"TYPE_MISMATCH"}
 
 
-def test_what_was_assumed_of_a_type_in_itself_holds_no_further() -> None:
+def test_assumptions_about_recursive_types_are_not_cached() -> None:
     """A branch that is tried and fails leaves no wrong answer about a type inside it."""
     inner = {"type": "record", "name": "Inner", "fields": [field("up", ["null", "Outer"])]}
     writer = record(field("inner", inner), field("v", "string"), name="Outer")

@@ -63,14 +63,14 @@ def check(data: Any) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_values_come_back_from_json(data: Any) -> None:
+def test_json_round_trip(data: Any) -> None:
     check(data)
 
 
 @pytest.mark.exhaustive
 @settings(max_examples=10_000, deadline=None)
 @given(st.data())
-def test_values_of_10000_schemas_come_back_from_json(data: Any) -> None:
+def test_json_round_trip_with_10000_schemas(data: Any) -> None:
     check(data)
 
 
@@ -163,6 +163,6 @@ def test_records_of_their_own_type_and_threads_share_a_writer() -> None:
     assert [write(value) for _ in range(3)] == [text] * 3
 
 
-def test_a_value_of_no_branch_is_an_error() -> None:
+def test_a_value_without_a_branch_is_an_error() -> None:
     with pytest.raises(AvroEncodeError, match=r"a value of union \[int, string\], got list"):
         json_writer(parse(record(("v", ["int", "string"]))))({"v": [1]})

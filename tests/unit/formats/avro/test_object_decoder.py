@@ -56,14 +56,14 @@ def check_an_older_schema(data: Any) -> None:
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_objects_are_what_was_written(data: Any) -> None:
+def test_objects_are_read_back(data: Any) -> None:
     check_what_was_written(data)
 
 
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_values_of_an_older_schema_are_what_fastavro_reads(data: Any) -> None:
+def test_values_of_an_older_schema_match_fastavro(data: Any) -> None:
     check_an_older_schema(data)
 
 
@@ -71,7 +71,7 @@ def test_values_of_an_older_schema_are_what_fastavro_reads(data: Any) -> None:
 @pytest.mark.timeout(3600)
 @settings(max_examples=5_000, deadline=None)
 @given(st.data())
-def test_objects_of_5000_schemas_are_what_was_written(data: Any) -> None:
+def test_objects_of_5000_schemas_are_read_back(data: Any) -> None:
     check_what_was_written(data)
 
 
@@ -79,7 +79,7 @@ def test_objects_of_5000_schemas_are_what_was_written(data: Any) -> None:
 @pytest.mark.timeout(3600)
 @settings(max_examples=5_000, deadline=None)
 @given(st.data())
-def test_values_of_5000_older_schemas_are_what_fastavro_reads(data: Any) -> None:
+def test_values_of_5000_older_schemas_match_fastavro(data: Any) -> None:
     check_an_older_schema(data)
 
 
@@ -119,7 +119,7 @@ LONG_DAY = {"type": "long", "logicalType": "timestamp-micros"}
         (fixed(0), b"", b""),
     ],
 )
-def test_forms_that_are_rare(schema: Any, data: bytes, value: Any) -> None:
+def test_rare_forms(schema: Any, data: bytes, value: Any) -> None:
     found = decoded(schema, data)
     assert found == value
     assert type(found) is type(value)
@@ -132,7 +132,7 @@ NODE = {
 }
 
 
-def test_a_record_within_itself_is_read_with_another_version_of_it() -> None:
+def test_a_recursive_record_is_read_with_another_version() -> None:
     value = {"v": 1, "next": {"v": 2, "next": {"v": 3, "next": None}}}
     reader = json.loads(json.dumps(NODE))
     reader["fields"][0]["type"] = "double"
@@ -172,7 +172,7 @@ def test_a_record_that_cannot_be_resolved_in_one_branch_is_resolved_anew_in_the_
         decoded(as_read, b"\4\2\2k\2\0\2x\0", wrapped)
 
 
-def test_a_value_is_nested_to_a_bound() -> None:
+def test_nesting_of_values_is_limited() -> None:
     deep = zigzag(1) + b"\2" + zigzag(1) + b"\0"
     assert decoded(NODE, deep) == {"v": 1, "next": {"v": 1, "next": None}}
     with pytest.raises(AvroDecodeError) as caught:
@@ -181,7 +181,7 @@ def test_a_value_is_nested_to_a_bound() -> None:
     assert caught.value.position == 600
 
 
-def test_a_bad_value_says_where_and_what() -> None:
+def test_a_bad_value_is_reported_with_position_and_reason() -> None:
     item = {"type": "record", "name": "Item", "fields": [{"name": "price", "type": "boolean"}]}
     order = {"type": "record", "name": "Order", "fields": [{"name": "items", "type": {"type": "array", "items": item}}]}
     schema = {"type": "record", "name": "Event", "fields": [{"name": "order", "type": order}]}
@@ -239,7 +239,7 @@ def test_a_bad_value_says_where_and_what() -> None:
         (fixed(4), bytes(3), "the data end within a value"),
     ],
 )
-def test_what_is_no_value_is_an_error(schema: Any, data: bytes, says: str) -> None:
+def test_invalid_values_are_errors(schema: Any, data: bytes, says: str) -> None:
     with pytest.raises(AvroDecodeError) as caught:
         decoded(schema, data)
     assert says in str(caught.value)
@@ -248,7 +248,7 @@ def test_what_is_no_value_is_an_error(schema: Any, data: bytes, says: str) -> No
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_damaged_bytes_give_a_value_or_an_error(data: Any) -> None:
+def test_corrupted_bytes_return_a_value_or_an_error(data: Any) -> None:
     schema, strategy = data.draw(schemas())
     damaged = bytearray(encoded(schema, data.draw(strategy)))
     for _ in range(data.draw(st.integers(1, 3))):
@@ -324,7 +324,7 @@ def test_a_branch_or_symbol_without_a_counterpart_is_an_error_of_its_values() ->
         decoded(enums[0], b"\0", enums[1])
 
 
-def test_a_value_begins_where_it_is_said_to_begin() -> None:
+def test_a_value_begins_at_start() -> None:
     decoder = AvroObjectDecoder(parse("string"))
     assert decoder.decode(b"\0\0\0\0\1\4hi", 5) == "hi"
     assert decoder.decode(memoryview(bytearray(b"\4hi"))) == "hi"

@@ -49,7 +49,7 @@ def check_a_schema(data: Any) -> None:
 @pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.data())
-def test_bytes_are_those_of_fastavro(data: Any) -> None:
+def test_bytes_match_fastavro(data: Any) -> None:
     check_a_schema(data)
 
 
@@ -57,7 +57,7 @@ def test_bytes_are_those_of_fastavro(data: Any) -> None:
 @pytest.mark.timeout(3600)
 @settings(max_examples=10_000, deadline=None)
 @given(st.data())
-def test_bytes_of_10000_schemas_are_those_of_fastavro(data: Any) -> None:
+def test_bytes_of_10000_schemas_match_fastavro(data: Any) -> None:
     check_a_schema(data)
 
 
@@ -152,7 +152,7 @@ SAME = [
 
 
 @pytest.mark.parametrize(("schema", "value"), SAME)
-def test_forms_that_are_rare_are_written_as_fastavro_writes_them(schema: Any, value: Any) -> None:
+def test_rare_forms_match_fastavro(schema: Any, value: Any) -> None:
     assert encoded(schema, value) == by_fastavro(schema, value)
 
 
@@ -204,7 +204,7 @@ class Slotted:
         ("bytes", memoryview(b"xy"), b"\4xy"),
     ],
 )
-def test_what_else_is_taken(schema: Any, value: Any, data: bytes) -> None:
+def test_other_accepted_objects(schema: Any, value: Any, data: bytes) -> None:
     assert encoded(schema, value) == data
 
 
@@ -288,13 +288,13 @@ LOOP["next"] = LOOP
         (NODE, LOOP, "At "),
     ],
 )
-def test_what_does_not_fit_says_where_and_what(schema: Any, value: Any, says: str) -> None:
+def test_errors_name_field_and_value(schema: Any, value: Any, says: str) -> None:
     with pytest.raises(AvroEncodeError) as caught:
         encoded(schema, value)
     assert str(caught.value).startswith(says)
 
 
-def test_a_value_that_contains_itself_is_an_error() -> None:
+def test_a_recursive_value_is_an_error() -> None:
     with pytest.raises(AvroEncodeError, match="expected at most 300 arrays, maps and records within one another"):
         encoded(NODE, LOOP)
     tree = record("T", ("l", {"type": "array", "items": ["null", "T", "string"]}))
@@ -313,7 +313,7 @@ STRICT = [
 
 
 @pytest.mark.parametrize(("value", "option", "says"), STRICT)
-def test_strictly_there_are_all_fields_and_no_others(value: Any, option: str, says: str) -> None:
+def test_strict_requires_exactly_the_fields(value: Any, option: str, says: str) -> None:
     with pytest.raises(AvroEncodeError) as caught:
         encoded(B, value, **{option: True})
     assert str(caught.value) == says
@@ -321,7 +321,7 @@ def test_strictly_there_are_all_fields_and_no_others(value: Any, option: str, sa
         by_fastavro(B, value, **{option: True})
 
 
-def test_strictly_defaults_may_be_allowed() -> None:
+def test_strict_may_allow_defaults() -> None:
     assert encoded(B, {"f": 1}, strict_allow_default=True) == b"\2\x0e"
     assert encoded(B, {"f": 1, "g": 2, "-type": "x.B"}, strict=True) == b"\2\4"
 
@@ -331,7 +331,7 @@ def test_a_default_that_does_not_fit_is_an_error_of_the_schema() -> None:
         encoded(record("R", ("f", "int"), f="x"), {"f": 1})
 
 
-def test_a_prefix_stands_before_the_value_and_an_error_leaves_the_encoder_usable() -> None:
+def test_a_prefix_precedes_the_value_and_an_error_leaves_the_encoder_usable() -> None:
     encoder = AvroObjectEncoder(parse("string"))
     assert encoder.encode("hi", b"\0\0\0\0\1") == b"\0\0\0\0\1\4hi"
     with pytest.raises(AvroEncodeError):
@@ -341,7 +341,7 @@ def test_a_prefix_stands_before_the_value_and_an_error_leaves_the_encoder_usable
     assert encoder.encode("hé") == b"\6h\xc3\xa9"
 
 
-def test_what_a_value_raises_is_raised() -> None:
+def test_exceptions_from_values_propagate() -> None:
     class Bad(dict[str, Any]):
         def get(self, key: str, default: Any = None) -> Any:
             raise LookupError("gone")

@@ -35,7 +35,7 @@ def test_a_primitive_type_in_each_form(text: Any) -> None:
     assert schema.kind == "string"
 
 
-def test_names_take_the_namespace_around_them() -> None:
+def test_names_inherit_the_enclosing_namespace() -> None:
     inner = {"type": "enum", "name": "Colour", "symbols": ["RED"]}
     again = {"name": "again", "type": "Colour"}
     other = {"name": "other", "type": {"type": "fixed", "name": "x.Hash", "size": 2, "aliases": ["Old", "y.Older"]}}
@@ -115,13 +115,13 @@ def test_logical_types_that_do_not_fit_are_ignored(given: Any, logical: Logical 
         ({"type": "fixed", "name": "F", "size": True}, "expected the size of fixed F as a number of bytes, got True"),
     ],
 )
-def test_what_is_no_schema_is_an_error_that_names_the_place(given: Any, says: str) -> None:
+def test_an_invalid_schema_is_an_error_that_names_the_place(given: Any, says: str) -> None:
     with pytest.raises(AvroSchemaError) as caught:
         parse(given)
     assert says in str(caught.value)
 
 
-def test_schemas_that_are_nested_too_deep_are_refused() -> None:
+def test_schemas_nested_too_deeply_are_rejected() -> None:
     schema: Any = "int"
     for _ in range(MAX_DEPTH + 1):
         schema = {"type": "array", "items": schema}
@@ -131,7 +131,7 @@ def test_schemas_that_are_nested_too_deep_are_refused() -> None:
         parse('{"type": ' * 100_000)
 
 
-def test_a_decimal_of_more_digits_than_anybody_has_is_bytes() -> None:
+def test_a_decimal_with_a_huge_precision_is_bytes() -> None:
     made = {"type": "bytes", "logicalType": "decimal", "precision": MAX_PRECISION}
     assert parse(made).label == "bytes (decimal)"
     assert parse({**made, "precision": 10**30, "scale": 10**29}).label == "bytes"

@@ -53,7 +53,7 @@ def test_records_of_as_many_values_as_bytes_are_read() -> None:
         Avro(doubling({"name": "x", "type": "boolean"})).decode(b"\1" * 100)
 
 
-def test_columns_without_number() -> None:
+def test_too_many_columns() -> None:
     avro = Avro(doubling({"name": "x", "type": "boolean"}))
     with pytest.raises(AvroSchemaError, match=rf"needs more than a trillion columns.* limit is {MAX_COLUMNS:,}"):
         _ = avro.arrow_type
@@ -76,7 +76,7 @@ def test_defaults_of_defaults(default: Any) -> None:
         AvroObjectDecoder(parse('{"type": "record", "name": "R60", "fields": []}'), parse(schema))
 
 
-def test_schemas_that_double_are_compared() -> None:
+def test_exponential_schemas_are_compared() -> None:
     one, other = (parse(json.dumps(doubling({"name": "x", "type": kind}))) for kind in ("int", "string"))
     assert incompatibilities(one, one) == []
     assert incompatibilities(one, other)
@@ -112,7 +112,7 @@ def test_items_without_bytes_are_limited_in_a_value(items: Any) -> None:
     assert [len(each) for each in column.to_pylist()[::2]] == [1, 1]
 
 
-def test_a_json_schema_that_doubles() -> None:
+def test_an_exponential_json_schema() -> None:
     definitions: dict[str, Any] = {"d0": {"type": "string"}}
     for number in range(1, LEVELS + 1):
         reference = {"$ref": f"#/$defs/d{number - 1}"}

@@ -34,7 +34,7 @@ def test_a_bad_value_has_the_path_of_its_field() -> None:
     assert [(each.row, each.field) for each in bad] == [(0, "items[1].price"), (1, None)]
 
 
-def test_pieces_and_tables_are_taken_too() -> None:
+def test_chunked_arrays_and_tables_are_accepted() -> None:
     numbers = Json("a bigint")
     chunks = pa.chunked_array([pa.array([b'{"a":1}']), pa.array([b'{"a":2}', None])])
     column, bad = numbers.decode_rows(chunks)
@@ -67,7 +67,7 @@ def test_framed_values() -> None:
         ),
     ],
 )
-def test_choices_are_passed_on(schema: Any, options: dict[str, Any], value: bytes, row: Any) -> None:
+def test_options_are_passed_on(schema: Any, options: dict[str, Any], value: bytes, row: Any) -> None:
     column, bad = Json(schema, **options).decode_rows(pa.array([value]))
     assert (column.to_pylist(), bad) == ([row], [])
     if "references" not in options:
@@ -75,7 +75,7 @@ def test_choices_are_passed_on(schema: Any, options: dict[str, Any], value: byte
         assert [each.row for each in refused] == [0]
 
 
-def test_numbers_that_json_has_not() -> None:
+def test_non_finite_numbers() -> None:
     array = pa.array([[float("nan")]])
     with pytest.raises(JsonEncodeError, match="Row 0"):
         Json("array<double>").encode_rows(array)
@@ -93,14 +93,14 @@ def test_schemas_are_inferred() -> None:
         Json.infer([b"1", b'"a"'])
 
 
-def test_a_schema_that_no_values_have_is_refused_at_once() -> None:
+def test_an_unsupported_schema_is_rejected_immediately() -> None:
     with pytest.raises(JsonSchemaError, match="At a: JSON has no values of the type duration"):
         Json(pa.schema([("a", pa.duration("s"))]))
     with pytest.raises(ValueError, match="nulls must be 'write' or 'omit', got 'no'"):
         Json("a int", nulls="no")  # type: ignore[arg-type]
 
 
-def test_several_threads_use_one() -> None:
+def test_several_threads_share_a_codec() -> None:
     numbers = Json("a bigint")
     values = [pa.array([b'{"a":%d}' % (number * 1000 + row) for row in range(1000)]) for number in range(4)]
     found: dict[int, Any] = {}
@@ -119,6 +119,6 @@ def test_several_threads_use_one() -> None:
         assert found[number] == [[{"a": number * 1000 + row} for row in range(1000)]] * 5
 
 
-def test_the_check_of_syntax() -> None:
+def test_syntax_check() -> None:
     assert json_syntax_error(b'{"a":[1,NaN]}') is None
     assert json_syntax_error(b'{"a":[1,]}') == "expected a value, got ']', at byte 8"

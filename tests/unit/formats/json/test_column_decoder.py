@@ -213,7 +213,7 @@ def test_values_of_each_type(type_: pa.DataType, text: str, value: Any) -> None:
         (pa.struct([]), '{"a":[' + "[" * 2000, "expected at most 1000 nested arrays and objects, at byte 1005"),
     ],
 )
-def test_a_bad_value_says_where_and_what(type_: pa.DataType, text: str | bytes, cause: str) -> None:
+def test_a_bad_value_is_reported_with_position_and_reason(type_: pa.DataType, text: str | bytes, cause: str) -> None:
     assert one(type_, text).startswith(cause)
 
 
@@ -276,7 +276,7 @@ def test_keys_are_found_among_many_in_any_order() -> None:
     assert one(few, json.dumps(dict.fromkeys(names, 7))) == dict.fromkeys(names[-6:], 7)
 
 
-def test_a_bad_row_leaves_all_others_as_they_are() -> None:
+def test_a_bad_row_does_not_affect_others() -> None:
     good = {"id": 1, "items": [{"sku": "a", "price": 1.5}], "tags": {"k": "v"}}
     bad = [
         '{"id":1,"items":[{"sku":"b","price":2},{"sku":1}]}',
@@ -295,7 +295,7 @@ def test_a_bad_row_leaves_all_others_as_they_are() -> None:
     assert [each.row for each in failures] == [2, 4, 6, 8, 10]
 
 
-def test_a_decoder_is_used_again_and_takes_slices_and_large_batches() -> None:
+def test_a_decoder_is_reusable_and_accepts_slices_and_large_batches() -> None:
     decoder = JsonColumnDecoder("a int, s string")
     values = pa.array([b'{"a":%d,"s":"%d"}' % (number, number) for number in range(3000)], pa.binary())
     for part in (values, values.slice(1000, 500), values.slice(3000), pa.array([], pa.binary())):
@@ -304,7 +304,7 @@ def test_a_decoder_is_used_again_and_takes_slices_and_large_batches() -> None:
         assert (bad, column.to_pylist()) == ([], [json.loads(each) for each in part.to_pylist()])
 
 
-def test_framed_values_have_a_schema_id_before_them() -> None:
+def test_framed_values_begin_with_a_schema_id() -> None:
     values = [b"\0\0\0\0\7" + b'{"a":1}', b'{"a":1}', b"\0\0\0\1\0" + b'{"a":"x"}', b"", b"\0\0\0\0"]
     column, bad = JsonColumnDecoder("a int").decode(pa.array(values, pa.binary()), framed=True)
     assert column.to_pylist() == [{"a": 1}, None, None, None, None]
@@ -314,7 +314,7 @@ def test_framed_values_have_a_schema_id_before_them() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32-le"])
-def test_other_encodings_of_unicode_are_read(encoding: str) -> None:
+def test_other_unicode_encodings_are_read(encoding: str) -> None:
     assert one("a int, s string", '{"a":1,"s":"é"}'.encode(encoding)) == {"a": 1, "s": "é"}
     assert one("a int", '{"a":"x"}'.encode(encoding)).startswith("a: expected a whole number of 32 bits")
 
@@ -399,12 +399,12 @@ def test_choices(options: dict[str, Any], schema: str, text: str, value: Any) ->
     assert column.to_pylist() == [value]
 
 
-def test_nan_is_a_number_where_it_is_allowed() -> None:
+def test_nan_is_accepted_if_allowed() -> None:
     values = one("array<double>", '[NaN,"NaN"]', non_finite_numbers="allow")
     assert [value != value for value in values] == [True, True]
 
 
-def test_an_option_has_one_of_its_values() -> None:
+def test_invalid_option_values_are_rejected() -> None:
     with pytest.raises(ValueError, match="duplicate_keys must be 'error' or 'last', got 'first'"):
         DecodeOptions(duplicate_keys="first")  # type: ignore[arg-type]
 
@@ -420,13 +420,13 @@ def test_an_option_has_one_of_its_values() -> None:
         (pa.dictionary(pa.int8(), pa.string()), "JSON has no values of the type dictionary"),
     ],
 )
-def test_types_that_json_has_not_are_told_when_the_plan_is_made(schema: Any, text: str) -> None:
+def test_unsupported_types_are_rejected_when_planning(schema: Any, text: str) -> None:
     with pytest.raises(JsonSchemaError) as raised:
         JsonColumnDecoder(schema)
     assert text in str(raised.value)
 
 
-def test_large_types_and_views_are_filled_too() -> None:
+def test_large_types_and_views() -> None:
     inner = pa.struct([pa.field("a", pa.large_string()), pa.field("b", pa.large_list(pa.string_view()))])
     schema = pa.schema([pa.field("s", inner), pa.field("v", pa.binary_view())])
     column, bad = JsonColumnDecoder(schema).decode(
@@ -489,7 +489,7 @@ def test_whole_numbers_and_decimals_are_exact(text: str, scale: int) -> None:
     st.one_of(st.none(), st.integers(-1439, 1439)),
     st.sampled_from(["T", " "]),
 )
-def test_timestamps_are_what_python_reads(moment: datetime.datetime, minutes: int | None, between: str) -> None:
+def test_timestamps_match_python(moment: datetime.datetime, minutes: int | None, between: str) -> None:
     if minutes is None:
         assert one(pa.timestamp("us"), json.dumps(moment.isoformat(between))) == moment
         return

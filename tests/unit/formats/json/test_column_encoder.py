@@ -35,7 +35,7 @@ def one(value: Any, type_: pa.DataType, **options: Any) -> str | None:
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(columns(), st.sampled_from(["write", "omit"]))
-def test_what_was_written_is_read_again(array: pa.Array, nulls: Any) -> None:
+def test_written_values_are_read_back(array: pa.Array, nulls: Any) -> None:
     values = JsonColumnEncoder(array.type, EncodeOptions(nulls=nulls)).encode(array)
     column, bad = JsonColumnDecoder(array.type).decode(values)
     column.validate(full=True)
@@ -61,7 +61,7 @@ def as_json(value: Any, type_: pa.DataType) -> Any:
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(columns())
-def test_values_are_those_of_pythons_json(array: pa.Array) -> None:
+def test_values_match_pythons_json(array: pa.Array) -> None:
     """Where it has them: not of times, decimals and floats of 32 bits."""
     found = encoded(array)
     for text, value in zip(found, array.to_pylist(), strict=True):
@@ -97,7 +97,7 @@ def test_values_are_those_of_pythons_json(array: pa.Array) -> None:
 @example(1e22)
 @example(5e-324)
 @example(123456.7890625)
-def test_doubles_are_written_as_python_does(value: float) -> None:
+def test_doubles_are_written_like_python(value: float) -> None:
     assert one(value, pa.float64()) == repr(value)
 
 
@@ -107,7 +107,7 @@ def test_doubles_are_written_as_python_does(value: float) -> None:
 @example(struct.unpack("f", struct.pack("f", 0.1))[0])
 @example(16777216.0)
 @example(struct.unpack("f", struct.pack("f", 3.4028235e38))[0])
-def test_floats_have_as_few_digits_as_give_them_again(value: float) -> None:
+def test_floats_have_the_fewest_digits_that_read_back(value: float) -> None:
     text = one(value, pa.float32())
     assert text is not None
     assert struct.pack("f", float(text)) == struct.pack("f", value)
@@ -154,7 +154,7 @@ def test_forms(value: Any, type_: pa.DataType, text: str) -> None:
     assert one(value, type_) == text
 
 
-def test_json_text_is_written_as_it_is() -> None:
+def test_json_text_is_written_unchanged() -> None:
     texts = pa.array([' {"a": [1e5]} ', None, "1"], pa.string())
     array = pa.ExtensionArray.from_storage(pa.json_(), texts)
     assert encoded(array) == [' {"a": [1e5]} ', None, "1"]
@@ -171,7 +171,7 @@ def test_json_text_is_written_as_it_is() -> None:
         assert str(raised.value).startswith(f"Row 1 cannot be written as JSON: the text is not JSON: {cause}")
 
 
-def test_nulls_are_written_or_left_out() -> None:
+def test_nulls_are_written_or_omitted() -> None:
     array = pa.array([{"a": None, "b": {"c": None}}, {"a": 1, "b": None}, None])
     assert encoded(array) == ['{"a":null,"b":{"c":null}}', '{"a":1,"b":null}', None]
     assert encoded(array, nulls="omit") == ['{"b":{}}', '{"a":1}', None]
@@ -179,7 +179,7 @@ def test_nulls_are_written_or_left_out() -> None:
 
 
 @pytest.mark.parametrize("type_", [pa.float64(), pa.float32()])
-def test_what_json_has_no_number_for(type_: pa.DataType) -> None:
+def test_unrepresentable_numbers(type_: pa.DataType) -> None:
     values = [float("nan"), float("inf"), -float("inf"), 1.5]
     array = pa.array([[each] for each in values], pa.list_(type_))
     with pytest.raises(
@@ -241,13 +241,13 @@ def test_a_row_that_cannot_be_written_is_named(array: pa.Array, error: str) -> N
         (pa.list_(pa.decimal128(5, -2)), "At []: decimals with a negative scale are not supported"),
     ],
 )
-def test_types_that_json_has_not_are_told_when_the_plan_is_made(type_: pa.DataType, error: str) -> None:
+def test_unsupported_types_are_rejected_when_planning(type_: pa.DataType, error: str) -> None:
     with pytest.raises(JsonSchemaError) as raised:
         JsonColumnEncoder(type_)
     assert str(raised.value).startswith(error)
 
 
-def test_record_batches_and_columns_that_need_less() -> None:
+def test_record_batches_and_nullable_columns() -> None:
     batch = pa.record_batch({"a": [1, 2], "b": ["x", None]}).slice(1)
     required = pa.schema([pa.field("a", pa.int64(), nullable=False), pa.field("b", pa.string())])
     for schema in ("a bigint, b string", required, batch.schema):
@@ -259,14 +259,14 @@ def test_record_batches_and_columns_that_need_less() -> None:
         JsonColumnEncoder("a int, b string").encode(batch)
 
 
-def test_damaged_arrays_are_refused() -> None:
+def test_invalid_arrays_are_rejected() -> None:
     ends = pa.py_buffer(struct.pack("iii", 0, 1000, 2))
     broken = pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"ab")])
     with pytest.raises(ValueError, match="offset"):
         JsonColumnEncoder(pa.string()).encode(broken)
 
 
-def test_an_encoder_is_used_again_after_a_row_that_could_not_be_written() -> None:
+def test_an_encoder_is_reusable_after_an_error() -> None:
     encoder = JsonColumnEncoder("array<double>")
     with pytest.raises(JsonEncodeError):
         encoder.encode(pa.array([[1.0], [float("nan")]]))

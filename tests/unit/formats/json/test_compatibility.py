@@ -164,12 +164,12 @@ def test_references_to_other_schemas() -> None:
         ({"items": {"$ref": "#/definitions/x"}}, "does not exist"),
     ],
 )
-def test_what_is_no_schema(schema: Any, text: str) -> None:
+def test_invalid_schemas(schema: Any, text: str) -> None:
     with pytest.raises(JsonSchemaError, match=text):
         Document(schema, {})
 
 
-def test_references_in_a_circle() -> None:
+def test_circular_references() -> None:
     document = Document({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}, {})
     with pytest.raises(JsonSchemaError, match="only refer to each other"):
         document.node(document.root)

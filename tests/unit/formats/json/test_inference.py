@@ -59,7 +59,7 @@ def test_types_of_samples(documents: list[Any], type_: pa.DataType) -> None:
         (["2026-01-31t00:00:00.123456789z"], UTC),
     ],
 )
-def test_times_are_found_if_asked_for(documents: list[Any], type_: pa.DataType) -> None:
+def test_times_are_inferred_on_request(documents: list[Any], type_: pa.DataType) -> None:
     assert inferred(*documents, times=True) == type_
     assert inferred(*documents) == pa.string()
 
@@ -95,7 +95,7 @@ def test_what_cannot_be_inferred(values: list[bytes | None], error: str) -> None
     assert str(raised.value).startswith(error)
 
 
-def test_other_encodings_are_read() -> None:
+def test_other_encodings() -> None:
     assert infer_type(['{"é":1}'.encode("utf-16"), '{"é":1.5}'.encode()]) == pa.struct([("é", pa.float64())])
 
 
@@ -116,7 +116,7 @@ _DOCUMENTS = st.recursive(
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(_DOCUMENTS, min_size=1, max_size=5), st.booleans())
-def test_a_sample_is_decoded_as_what_was_inferred(documents: list[Any], times: bool) -> None:
+def test_a_sample_is_decoded_with_the_inferred_type(documents: list[Any], times: bool) -> None:
     type_ = inferred(*documents, times=times, mixed="json")
     values = pa.array([json.dumps(each).encode() for each in documents], pa.binary())
     column, bad = JsonColumnDecoder(type_, DecodeOptions(null_document="null")).decode(values)

@@ -46,7 +46,7 @@ GOOD = {"id": 1, "inner": {"x": 1}, "list": [{"x": 1}, {"x": 2}], "map": [("a", 
         ({"map": [("a", None)]}, "map[]"),
     ],
 )
-def test_what_is_missing_is_named_with_its_row(row: dict[str, Any], path: str) -> None:
+def test_missing_values_are_named_with_their_row(row: dict[str, Any], path: str) -> None:
     rows = pa.array([GOOD, None, {"id": 2, "list": [], "inner": None}, GOOD, GOOD | row, GOOD], GIVEN)
     check_required(rows.slice(0, 4), WANTED)
     for start in (0, 2):
@@ -55,7 +55,7 @@ def test_what_is_missing_is_named_with_its_row(row: dict[str, Any], path: str) -
         assert str(caught.value) == f"Row {4 - start}: {path} is null, but the schema requires it"
 
 
-def test_a_column_that_is_not_there_is_named() -> None:
+def test_a_missing_column_is_named() -> None:
     rows = pa.array([{"inner": {"y": 1}, "id": 1}])
     with pytest.raises(ValueError, match=r"^inner\.x is required by the schema, but there is no such column$"):
         check_required(rows, WANTED)

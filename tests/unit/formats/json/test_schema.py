@@ -60,7 +60,7 @@ def fields(**types: pa.DataType) -> pa.DataType:
         ("map<string, int>", pa.map_(pa.string(), pa.int32())),
     ],
 )
-def test_columns_as_in_sql(text: str, type_: pa.DataType) -> None:
+def test_sql_columns(text: str, type_: pa.DataType) -> None:
     assert arrow_type(text) == type_
 
 
@@ -86,13 +86,13 @@ def test_columns_as_in_sql(text: str, type_: pa.DataType) -> None:
         ("a " + "array<" * 200 + "int" + ">" * 200, "Expected at most 100 types within each other"),
     ],
 )
-def test_what_is_no_schema_in_sql(text: str, error: str) -> None:
+def test_invalid_sql_schemas(text: str, error: str) -> None:
     with pytest.raises(JsonSchemaError) as raised:
         arrow_type(text)
     assert str(raised.value).startswith(error)
 
 
-def test_types_of_spark() -> None:
+def test_spark_types() -> None:
     types = pytest.importorskip("pyspark.sql.types")
     inner = types.StructType(
         [types.StructField("a", types.LongType(), nullable=False), types.StructField("b", types.DecimalType(12, 3))]
@@ -143,7 +143,7 @@ def test_types_of_spark() -> None:
         ({"type": "array", "elementType": 3}, "At []: expected a Spark type in JSON, got 3"),
     ],
 )
-def test_what_is_no_type_of_spark(schema: Any, error: str) -> None:
+def test_invalid_spark_types(schema: Any, error: str) -> None:
     with pytest.raises(JsonSchemaError) as raised:
         arrow_type(schema)
     assert str(raised.value).startswith(error)
@@ -258,13 +258,13 @@ def test_a_json_schema_refers_to_others_by_name() -> None:
         ),
     ],
 )
-def test_json_schemas_that_no_column_can_hold(schema: Any, error: str) -> None:
+def test_json_schemas_without_a_column_type(schema: Any, error: str) -> None:
     with pytest.raises(JsonSchemaError) as raised:
         arrow_type(schema)
     assert str(raised.value).startswith(error)
 
 
-def test_anything_else_is_told() -> None:
+def test_other_arguments_are_rejected() -> None:
     with pytest.raises(JsonSchemaError, match=r"Expected an Arrow schema or type, .* got int"):
         arrow_type(3)
     with pytest.raises(JsonSchemaError, match="The schema is not JSON"):

@@ -67,7 +67,7 @@ def check(data: bytes) -> None:
     assert (json_syntax_error(data) is None) == is_json(data), (data, json_syntax_error(data))
 
 
-def test_each_form_of_a_value_alone_and_in_others() -> None:
+def test_each_form_of_a_value_alone_and_nested() -> None:
     for scalar in _SCALARS:
         for before, after in (
             ("", ""),
@@ -83,7 +83,7 @@ def test_each_form_of_a_value_alone_and_in_others() -> None:
     assert sum(not is_json(scalar.encode()) for scalar in _SCALARS) > 100
 
 
-def test_white_space_is_what_json_has() -> None:
+def test_json_white_space() -> None:
     parts = ("[", "1", ",", '{"a"', ":", "true", "}", "]")
     for space in _SPACES:
         check(space.encode())
@@ -92,7 +92,7 @@ def test_white_space_is_what_json_has() -> None:
             check("".join((*parts[:at], space, *parts[at:])).encode())
 
 
-def test_strings_and_keys_are_utf8_but_for_surrogates() -> None:
+def test_strings_and_keys_are_utf8_with_surrogates() -> None:
     for data in _BYTES:
         for frame in (
             b'"%s"',
@@ -108,7 +108,7 @@ def test_strings_and_keys_are_utf8_but_for_surrogates() -> None:
 
 
 @pytest.mark.parametrize("encoding", _ENCODINGS)
-def test_other_encodings_of_unicode(encoding: str) -> None:
+def test_other_unicode_encodings(encoding: str) -> None:
     for text in ('{"a":"é😀"}', "[1]", "1", '"\\ud800"', "", "[1", "12", '"aé"'):
         data = text.encode(encoding)
         check(data)
@@ -117,7 +117,7 @@ def test_other_encodings_of_unicode(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("unit", ["[", '{"":', '[{"a":'])
-def test_nesting_has_an_end(unit: str) -> None:
+def test_nesting_is_limited(unit: str) -> None:
     closing = {"[": "]", '{"":': "}", '[{"a":': "}]"}[unit]
     for depth in (1, 20, 400):
         check((unit * depth + "1" + closing * depth).encode())
@@ -161,7 +161,7 @@ def damaged(draw: Any) -> bytes:
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(documents())
-def test_any_document_is_taken_and_kept_as_text(data: bytes) -> None:
+def test_any_document_is_accepted_and_kept_as_text(data: bytes) -> None:
     check(data)
     column, bad = JsonColumnDecoder(pa.json_(), DecodeOptions(null_document="null")).decode(
         pa.array([b" %s\n" % data], pa.binary())
@@ -178,11 +178,11 @@ def test_any_document_is_taken_and_kept_as_text(data: bytes) -> None:
 @given(damaged())
 @example(b'{"a":1}{"a":1}')
 @example(b"")
-def test_a_damaged_document_is_refused_where_pythons_json_refuses_it(data: bytes) -> None:
+def test_an_invalid_document_is_rejected_if_pythons_json_rejects_it(data: bytes) -> None:
     check(data)
 
 
-def test_typed_readers_refuse_the_same_syntax() -> None:
+def test_typed_readers_reject_the_same_syntax() -> None:
     """What no value of any type is, is no value of the type that it looks like."""
     types = [pa.int64(), pa.float64(), pa.string(), pa.bool_(), pa.list_(pa.int64()), pa.map_(pa.string(), pa.int64())]
     types += [

@@ -59,7 +59,7 @@ def test_references() -> None:
 
 
 @pytest.mark.parametrize(("text", "why"), [("{", "which is JSON"), ("[]", "an object"), ('{"type": 3}', "At type")])
-def test_what_is_no_schema(text: str, why: str) -> None:
+def test_invalid_schemas(text: str, why: str) -> None:
     with pytest.raises(JsonSchemaError, match=why):
         JsonValidator(text)
 
@@ -87,7 +87,7 @@ class Event:
     price: decimal.Decimal
 
 
-def test_values_that_json_has_not_become_what_it_has() -> None:
+def test_other_values_become_json_types() -> None:
     at = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC)
     event = Event(at, at.date(), uuid.UUID(int=1), Kind.NEW, decimal.Decimal("1.10"))
     assert plain_object(event) == {

@@ -144,7 +144,7 @@ def test_which_message(message: Any, name: str) -> None:
         (7, "got int"),
     ],
 )
-def test_what_is_no_schema(schema: Any, text: str) -> None:
+def test_invalid_schemas(schema: Any, text: str) -> None:
     with pytest.raises(ProtobufSchemaError, match=text):
         Protobuf(schema)
 
@@ -189,7 +189,7 @@ service S { rpc Call (R) returns (stream R); }
         'syntax = "proto3"; message M { message B {} map<string, B> m = 1; message C {} optional int32 o = 2; }',
     ],
 )
-def test_text_means_its_descriptor(schema: str) -> None:
+def test_text_and_descriptor_are_equivalent(schema: str) -> None:
     proto = descriptor_proto(file_of(schema))
     text = proto_text(proto)
     again = descriptor_proto(file_of(text))
@@ -293,7 +293,7 @@ def test_the_last_field_of_a_oneof_counts() -> None:
     assert [protobuf.decode(each).ByteSize() for each in written] == [len(each) for each in written]
 
 
-def test_what_stands_before_values() -> None:
+def test_prefixes() -> None:
     other = Protobuf(ORDER, "Other", references={"money.proto": MONEY})
     line = Protobuf(ORDER, [0, 1], references={"money.proto": MONEY})
     head = b"\0\0\0\0\7"
@@ -343,7 +343,7 @@ def test_rows_of_other_types_that_fit() -> None:
     assert ORDERS.encode_rows(table.to_batches()[0]).to_pylist()[1] == b""
 
 
-def test_what_stands_below_null_is_not_written() -> None:
+def test_values_below_null_are_not_written() -> None:
     codec = Protobuf("""syntax = "proto3";
 message R { Kind kind = 1; Inner inner = 2; oneof one { string a = 3; string b = 4; } repeated Kind kinds = 5; }
 message Inner { Kind kind = 1; oneof one { string a = 2; string b = 3; } repeated Kind kinds = 4; }
@@ -365,7 +365,7 @@ enum Kind { ZERO = 0; ONE = 1; }
     assert codec.encode_rows(alone).to_pylist()[0] == b""
 
 
-def test_messages_that_are_not_set_have_null_fields_in_columns_of_spark() -> None:
+def test_unset_messages_have_null_fields_in_spark_columns() -> None:
     codec = Protobuf("""syntax = "proto3";
 message R { Inner inner = 1; repeated Inner list = 2; map<string, Inner> map = 3; }
 message Inner { repeated int64 ids = 1; map<string, int64> counts = 2; int32 size = 3; string text = 4; }
@@ -393,7 +393,7 @@ message Inner { repeated int64 ids = 1; map<string, int64> counts = 2; int32 siz
     assert [codec.decode(each.as_py()) for each in values] == [codec.message_class(), unset, expected]
 
 
-def test_presence_in_proto2_and_messages_that_contain_themselves() -> None:
+def test_proto2_presence_and_recursive_messages() -> None:
     codec = Protobuf(PROTO2)
     message = codec.message_class(a=1, s="")
     message.c.a = 2
@@ -409,7 +409,7 @@ def test_presence_in_proto2_and_messages_that_contain_themselves() -> None:
     assert codec.decode(codec.encode_rows(column)[0].as_py()) == message
 
 
-def test_editions_are_objects_alone() -> None:
+def test_editions_are_supported_for_objects_only() -> None:
     codec = Protobuf('edition = "2023"; message R { int32 a = 1; }')
     assert codec.decode(b"\x08\x05").a == 5
     with pytest.raises(ProtobufSchemaError, match="uses an edition"):
@@ -420,7 +420,7 @@ def test_message_of_a_file() -> None:
     assert message_of(file_of(MONEY), "Money").full_name == "shop.Money"
 
 
-def test_values_of_many_schema_ids_are_taken_together() -> None:
+def test_values_of_many_schema_ids_in_one_batch() -> None:
     """Bytes that are no such values may look like any number of ids; each was a pass over all values."""
     codec, many = Protobuf(MONEY), 5_000
     values = binary(*(b"\0" + number.to_bytes(4) + b"\0" + codec.encode({"cents": number}) for number in range(many)))

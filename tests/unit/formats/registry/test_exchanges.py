@@ -997,7 +997,7 @@ def test_a_serializer_writes_with_the_newest_schema_that_has_metadata() -> None:
     assert (request.method, asked_for(request.path)) == ("GET", asked)
 
 
-def test_a_guid_in_a_header_is_written_and_found_again() -> None:
+def test_a_guid_in_a_header_is_written_and_read() -> None:
     with ScriptedRegistry((200, VERSION)) as registry, SchemaRegistryClient({"url": registry.url, **CONF}) as client:
         context = SerializationContext("orders", MessageField.VALUE, [])
         serializer = AvroSerializer(client, ORDER, conf={"schema.id.serializer": header_schema_id_serializer})
@@ -1009,7 +1009,7 @@ def test_a_guid_in_a_header_is_written_and_found_again() -> None:
     assert (found.method, asked_for(found.path)) == ("GET", (f"/schemas/guids/{GUID}", []))
 
 
-def test_a_guid_that_the_registry_lacks_is_an_error_of_the_record() -> None:
+def test_an_unknown_guid_is_an_error_of_the_record() -> None:
     missing = (404, {"error_code": 40403, "message": f"no schema has the GUID {GUID}"})
     with ScriptedRegistry(missing) as registry, SchemaRegistryClient({"url": registry.url, **CONF}) as client:
         headers = [("__value_schema_id", b"\1" + uuid.UUID(GUID).bytes)]
@@ -1017,7 +1017,7 @@ def test_a_guid_that_the_registry_lacks_is_an_error_of_the_record() -> None:
             AvroDeserializer(client)(b"\6", SerializationContext("orders", MessageField.VALUE, headers))
 
 
-def test_an_id_of_a_context_is_looked_for_there() -> None:
+def test_an_id_is_looked_up_in_its_context() -> None:
     with ScriptedRegistry((200, VERSION)) as registry, SchemaRegistryClient({"url": registry.url, **CONF}) as client:
         conf = {"subject.name.strategy": lambda context, name: f":.eu:{context.topic}"}
         deserializer = AvroDeserializer(client, conf=conf)
@@ -1026,7 +1026,7 @@ def test_an_id_of_a_context_is_looked_for_there() -> None:
     assert asked_for(request.path) == asked_for("/schemas/ids/7?subject=:.eu:orders")
 
 
-def test_tags_are_not_sent_and_not_mixed_up_with_an_answer_without_them() -> None:
+def test_tags_are_not_sent_and_are_cached_separately() -> None:
     answers = (200, {"schema": ORDER}), (200, {"schema": ORDER, "schemaTags": TAGS_JSON}), (200, {"id": 8})
     with ScriptedRegistry(*answers) as registry, SchemaRegistryClient({"url": registry.url, **CONF}) as client:
         assert client.get_schema(7).schema_tags is None
@@ -1046,12 +1046,12 @@ RESPONSE = AssociationResponse(
 
 
 @pytest.mark.parametrize("each", [TOPIC, REQUEST, RESPONSE], ids=lambda each: type(each).__name__)
-def test_associations_are_read_as_they_are_written(each: Any) -> None:
+def test_associations_are_read_back(each: Any) -> None:
     assert type(each).from_dict(each.to_dict()) == each
     assert TOPIC.to_dict() == TOPIC_JSON
 
 
-def test_an_association_may_make_a_version_that_is_then_the_newest() -> None:
+def test_an_association_may_create_the_newest_version() -> None:
     older, newer = ({"subject": "o", "version": n, "id": n, "schema": ORDER} for n in (1, 2))
     answers = (200, older), (200, {}), (200, newer), (204, b""), (200, newer)
     with ScriptedRegistry(*answers) as registry, SchemaRegistryClient({"url": registry.url, **CONF}) as client:
@@ -1064,7 +1064,7 @@ def test_an_association_may_make_a_version_that_is_then_the_newest() -> None:
 
 
 @pytest.mark.parametrize("place", ["o", None])
-def test_what_settings_may_change_is_asked_for_again(place: str | None) -> None:
+def test_settings_clear_cached_results(place: str | None) -> None:
     one, other = ({"subject": each, "version": 1, "id": 1, "schema": ORDER} for each in ("o", "p"))
     answers = (200, one), (200, {"alias": "p"}), (200, other), (200, {"alias": "p"}), (200, one)
     with ScriptedRegistry(*answers) as registry, SchemaRegistryClient({"url": registry.url, **CONF}) as client:
@@ -1076,7 +1076,7 @@ def test_what_settings_may_change_is_asked_for_again(place: str | None) -> None:
         assert len(registry.requests) == 5
 
 
-async def test_the_asyncio_client_is_closed_by_confluents_name() -> None:
+async def test_aclose_closes_the_asyncio_client() -> None:
     with ScriptedRegistry((200, [])) as registry:
         client = AsyncSchemaRegistryClient({"url": registry.url, **CONF})
         assert await client.get_subjects() == []

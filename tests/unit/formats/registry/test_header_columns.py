@@ -71,7 +71,7 @@ def avro(kind: dict[str, Any], number: int) -> bytes:
     return Avro(kind).encode({"id": number})
 
 
-def test_avro_values_are_resolved_from_the_schemas_that_headers_name() -> None:
+def test_avro_values_are_resolved_from_schemas_named_in_headers() -> None:
     registry = Guids(Schema(json.dumps(OLD), "AVRO"), Schema(json.dumps(NEW), "AVRO"))
     looks_framed = framed(1, avro(OLD, 9))
     values, headers = arrays(
@@ -130,7 +130,7 @@ def test_readers_without_a_registry_ignore_headers(given: Any, data: bytes, fiel
     assert column.to_pylist()[::2] == [1, 1] if given == "long" else ids(column)[::2] == [1, 1]
 
 
-def test_an_unknown_guid_and_a_header_that_names_no_schema_are_faults_of_the_value() -> None:
+def test_unknown_guids_and_invalid_headers_make_values_bad() -> None:
     registry = Guids(Schema(json.dumps(OLD), "AVRO"), Schema('{"type": "object"}', "JSON"))
     values, headers = arrays(
         (avro(OLD, 1), by_guid(GUIDS[0])),
@@ -159,7 +159,7 @@ def test_an_unknown_guid_and_a_header_that_names_no_schema_are_faults_of_the_val
 
 
 @pytest.mark.parametrize("kind", ["AVRO", "PROTOBUF"])
-def test_an_id_is_never_taken_for_a_number_that_stands_for_a_guid(kind: str) -> None:
+def test_ids_are_not_confused_with_numbers_of_guids(kind: str) -> None:
     """Whatever ids stand before values and in headers, in this batch and in those before and behind it."""
     if kind == "PROTOBUF":
         pytest.importorskip("ptars")
@@ -188,7 +188,7 @@ def test_an_id_is_never_taken_for_a_number_that_stands_for_a_guid(kind: str) -> 
             assert [each.schema_id for each in bad] == [*high[:3], None]
 
 
-def test_json_values_are_read_behind_a_header() -> None:
+def test_json_values_with_a_header() -> None:
     schema = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
     values, headers = arrays(
         (b'{"id": 1}', by_guid(GUIDS[0])),
@@ -207,7 +207,7 @@ def test_json_values_are_read_behind_a_header() -> None:
     assert bad[0].cause.startswith(f"schema {GUIDS[0]}: id: ")
 
 
-def test_protobuf_s_position_of_the_message_stands_in_the_header() -> None:
+def test_headers_contain_the_protobuf_message_position() -> None:
     pytest.importorskip("ptars")
     schema = Schema(HEAD, "PROTOBUF")
     values, headers = arrays(
@@ -232,7 +232,7 @@ def test_protobuf_s_position_of_the_message_stands_in_the_header() -> None:
     assert texts[5] == f"schema {UNKNOWN}: the schema registry has no schema with this GUID"
 
 
-async def test_the_asynchronous_client_has_the_same() -> None:
+async def test_the_asyncio_client_is_equivalent() -> None:
     values, headers = arrays((avro(OLD, 1), by_guid(GUIDS[0], field="key")), (framed(1, avro(OLD, 2)), None))
     with ScriptedRegistry(Guids(Schema(json.dumps(OLD), "AVRO"))) as server:
         async with AsyncSchemaRegistryClient({"url": server.url, **CONF}) as client:

@@ -78,19 +78,19 @@ SETTINGS = {
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )
-def test_comes_back_whole(cls: Any, document: dict[str, Any]) -> None:
+def test_round_trip(cls: Any, document: dict[str, Any]) -> None:
     made = cls.from_dict(document)
     assert all(value is not None for name, value in vars(made).items() if name != "lifecycle")
     assert made.to_dict() == document
 
 
-def test_of_enums_the_known_members_are_read() -> None:
+def test_known_enum_members_are_read() -> None:
     assert Rule.from_dict({"kind": "CONDITION", "mode": "SOMETIMES"}).kind is RuleKind.CONDITION
     assert Rule.from_dict({"kind": "CONDITION", "mode": "SOMETIMES"}).mode == "SOMETIMES"
     assert ServerConfig.from_dict({"compatibility": "FULL"}).compatibility is ConfigCompatibilityLevel.FULL
 
 
-def test_what_is_missing_is_none_or_empty() -> None:
+def test_missing_members_are_none_or_empty() -> None:
     assert RuleSet.from_dict({}) == RuleSet([], [], [], None)
     assert Association.from_dict({}).frozen is False
     assert AssociationCreateOrUpdateInfo.from_dict({}).frozen is None

@@ -33,7 +33,7 @@ def answer(kind: str, below: Callable[[int], int | None]) -> Callable[[Request],
     return answered
 
 
-def test_avro_schemas_that_are_referred_to_in_many_ways() -> None:
+def test_avro_schemas_with_many_paths_of_references() -> None:
     with (
         ScriptedRegistry(answer("AVRO", lambda number: number - 1 if number else None)) as registry,
         SchemaRegistryClient({"url": registry.url}) as client,
@@ -54,7 +54,7 @@ def test_references_of_any_type(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["AVRO", "JSON"])
-def test_a_registry_whose_schemas_refer_to_themselves(kind: str) -> None:
+def test_recursive_references(kind: str) -> None:
     with (
         ScriptedRegistry(answer(kind, lambda number: number)) as registry,
         SchemaRegistryClient({"url": registry.url}) as client,

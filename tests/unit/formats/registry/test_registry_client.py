@@ -59,7 +59,7 @@ def client_of(*registries: ScriptedRegistry, **conf: Any) -> SchemaRegistryClien
     return SchemaRegistryClient({"url": ",".join(each.url for each in registries), **QUICK, **named})
 
 
-def test_a_registered_schema_is_kept_with_all_that_belongs_to_it() -> None:
+def test_a_registered_schema_keeps_all_its_parts() -> None:
     rule = Rule(
         "check",
         kind=RuleKind.CONDITION,
@@ -83,7 +83,7 @@ def test_a_registered_schema_is_kept_with_all_that_belongs_to_it() -> None:
     assert config.to_dict()["compatibilityLevel"] == "FULL"
 
 
-def test_ids_are_asked_for_once() -> None:
+def test_ids_are_requested_once() -> None:
     with ScriptedRegistry((200, {"schema": '"int"'})) as registry, client_of(registry) as client:
         assert client.get_schema(7) == client.get_schema(7) == Schema('"int"')
         client.get_schema(7, subject_name="s")
@@ -93,7 +93,7 @@ def test_ids_are_asked_for_once() -> None:
         assert len(registry.requests) == 3
 
 
-def test_the_newest_version_is_asked_for_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_newest_version_is_cached_for_a_limited_time(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = {"subject": "s", "version": 1, "id": 7, "schema": '"int"'}
     with ScriptedRegistry((200, answer)) as registry, client_of(registry, cache_latest_ttl_sec=60) as client:
         now = 0.0
@@ -106,7 +106,7 @@ def test_the_newest_version_is_asked_for_again_after_a_while(monkeypatch: pytest
         assert len(registry.requests) == 2
 
 
-def test_what_changes_a_subject_forgets_what_was_known_of_it() -> None:
+def test_changing_a_subject_clears_its_cache() -> None:
     version = {"subject": "s", "version": 1, "id": 7, "schema": '"int"'}
     with ScriptedRegistry((200, version), (200, {"id": 8}), (200, version), (200, 1), (200, version)) as registry:
         with client_of(registry) as client:
@@ -118,7 +118,7 @@ def test_what_changes_a_subject_forgets_what_was_known_of_it() -> None:
         assert [each.method for each in registry.requests] == ["GET", "POST", "GET", "DELETE", "GET"]
 
 
-def test_requests_are_as_the_api_has_them() -> None:
+def test_requests_match_the_api() -> None:
     def echoed(request: Request) -> tuple[int, Any]:
         return 200, {"schema": "{}", "id": 1, "mode": "IMPORT", "compatibility": "FULL"}
 
@@ -134,7 +134,7 @@ def test_requests_are_as_the_api_has_them() -> None:
         assert third.path == "/subjects/s/metadata?deleted=false&key=k&key=x&value=v&value=y"
 
 
-def test_a_refusal_says_what_was_asked_and_what_came() -> None:
+def test_a_rejection_names_request_and_response() -> None:
     with ScriptedRegistry(NOT_FOUND) as registry, client_of(registry) as client:
         with pytest.raises(SchemaRegistryError) as caught:
             client.get_versions("s")
@@ -148,7 +148,7 @@ def test_a_refusal_says_what_was_asked_and_what_came() -> None:
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
-def test_what_may_pass_is_tried_again(status: int) -> None:
+def test_transient_errors_are_retried(status: int) -> None:
     with ScriptedRegistry((status, b"busy"), (status, b"busy"), (200, [])) as registry, client_of(registry) as client:
         assert client.get_subjects() == []
         assert len(registry.requests) == 3
@@ -161,21 +161,21 @@ def test_retries_end() -> None:
         assert len(registry.requests) == 3
 
 
-def test_the_next_registry_is_asked_and_remembered() -> None:
+def test_the_next_registry_is_tried_and_remembered() -> None:
     with ScriptedRegistry((503, b"")) as down, ScriptedRegistry((200, ["a"])) as up, client_of(down, up) as client:
         assert client.get_subjects() == ["a"]
         assert client.get_subjects() == ["a"]
         assert (len(down.requests), len(up.requests)) == (1, 2)
 
 
-def test_a_refusal_is_not_asked_of_the_next_registry() -> None:
+def test_a_rejected_request_is_not_sent_to_the_next_registry() -> None:
     with ScriptedRegistry(NOT_FOUND) as one, ScriptedRegistry((200, [1])) as two, client_of(one, two) as client:
         with pytest.raises(SchemaRegistryError, match="40401"):
             client.get_versions("s")
         assert two.requests == []
 
 
-def test_a_registry_that_is_not_there_is_named() -> None:
+def test_an_unreachable_registry_is_named() -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))  # and does not listen
         url = f"http://ada:secret@127.0.0.1:{bound.getsockname()[1]}"
@@ -187,7 +187,7 @@ def test_a_registry_that_is_not_there_is_named() -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_a_registry_that_is_silent_is_waited_for_so_long() -> None:
+def test_requests_time_out() -> None:
     over = threading.Event()
 
     def silent(request: Request) -> tuple[int, Any]:
@@ -216,14 +216,14 @@ def test_a_registry_that_is_silent_is_waited_for_so_long() -> None:
         ((200, b"[" * 100_000), "is not JSON"),
     ],
 )
-def test_answers_that_are_none(answer: tuple[int, Any], text: str) -> None:
+def test_invalid_responses(answer: tuple[int, Any], text: str) -> None:
     with ScriptedRegistry(answer) as registry, client_of(registry, max_retries=0) as client:
         with pytest.raises(SchemaRegistryError) as caught:
             client.get_subjects()
         assert text in str(caught.value)
 
 
-def test_a_huge_answer_is_not_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_huge_response_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchange, "MAX_ANSWER_BYTES", 1000)
     huge = b'"' + b"x" * 2000 + b'"'
     with ScriptedRegistry((200, huge)) as registry:
@@ -255,7 +255,7 @@ def test_a_token_with_the_headers_of_confluent_cloud() -> None:
     assert (headers["target-sr-cluster"], headers["confluent-identity-pool-id"]) == ("lsrc-1", "pool-1,pool-2")
 
 
-def test_tokens_of_a_function() -> None:
+def test_tokens_from_a_function() -> None:
     def fields(config: dict[str, Any]) -> dict[str, Any]:
         return {"bearer.auth.token": f"token of {config['who']}", "bearer.auth.logical.cluster": "c"}
 
@@ -270,7 +270,7 @@ def test_tokens_of_a_function() -> None:
         assert registry.requests[0].headers["authorization"] == "Bearer token of ada"
 
 
-def test_tokens_of_an_endpoint_are_kept() -> None:
+def test_tokens_from_an_endpoint_are_cached() -> None:
     def token(request: Request) -> tuple[int, Any]:
         return 200, {"access_token": "from-the-endpoint", "expires_in": 3600, "token_type": "Bearer"}
 
@@ -301,7 +301,7 @@ def azure(endpoint: ScriptedRegistry, **further: Any) -> dict[str, Any]:
     }
 
 
-def test_tokens_of_a_machine_of_azure_are_kept_for_a_part_of_their_life(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_azure_tokens_are_cached_for_part_of_their_lifetime(monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = (200, {"access_token": "first", "expires_in": "86400"}), (200, {"access_token": "second"})
     with ScriptedRegistry(*tokens) as endpoint, ScriptedRegistry((200, [])) as registry:
         monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")  # by which no machine reaches the endpoint
@@ -333,7 +333,7 @@ def test_tokens_of_a_machine_of_azure_are_kept_for_a_part_of_their_life(monkeypa
         ((500, b""), "fails with HTTP status 500"),
     ],
 )
-def test_an_endpoint_of_azure_that_gives_no_token(answer: tuple[int, Any], text: str) -> None:
+def test_an_azure_endpoint_without_a_token(answer: tuple[int, Any], text: str) -> None:
     with ScriptedRegistry(answer) as endpoint, ScriptedRegistry((200, [])) as registry:
         conf = {"url": registry.url, "max.retries": 0, **azure(endpoint)}
         with SchemaRegistryClient(conf) as client, pytest.raises(KafkaError, match=text) as caught:
@@ -342,7 +342,7 @@ def test_an_endpoint_of_azure_that_gives_no_token(answer: tuple[int, Any], text:
         assert registry.requests == []
 
 
-def test_a_machine_that_is_none_of_azure() -> None:
+def test_a_machine_outside_azure() -> None:
     with ScriptedRegistry((200, [])) as registry:
         nowhere = {"bearer.auth.issuer.endpoint.url": "http://127.0.0.1:1"}
         conf = {"url": registry.url, "max.retries": 0, **azure(registry, **nowhere)}
@@ -350,7 +350,7 @@ def test_a_machine_that_is_none_of_azure() -> None:
             client.get_subjects()
 
 
-def test_secrets_are_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_secrets_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with ScriptedRegistry((503, b"")) as registry:
         url = registry.url.replace("http://", "http://ada:s3cret@")
@@ -362,7 +362,7 @@ def test_secrets_are_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
     assert base64.b64encode(b"ada:s3cret").decode() not in caplog.text
 
 
-def test_without_an_http_library_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_http_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     real: Callable[..., Any] = exchange.http_library.__globals__["importlib"].import_module
 
     def missing(name: str) -> Any:
@@ -376,7 +376,7 @@ def test_without_an_http_library_it_is_said_what_to_install(monkeypatch: pytest.
         client.get_subjects()
 
 
-def test_either_http_library_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_either_http_library_works(monkeypatch: pytest.MonkeyPatch) -> None:
     real: Callable[..., Any] = exchange.http_library.__globals__["importlib"].import_module
 
     def older(name: str) -> Any:
@@ -389,7 +389,7 @@ def test_either_http_library_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
         assert client.get_subjects() == ["a"]
 
 
-def test_a_closed_client_refuses() -> None:
+def test_a_closed_client_rejects_requests() -> None:
     with ScriptedRegistry((200, [])) as registry:
         client = client_of(registry)
         client.get_subjects()
@@ -399,7 +399,7 @@ def test_a_closed_client_refuses() -> None:
             client.get_subjects()
 
 
-def test_many_threads_ask() -> None:
+def test_many_threads_share_a_client() -> None:
     found: list[Any] = []
     with ScriptedRegistry((200, ["a"])) as registry, client_of(registry) as client:
         threads = [threading.Thread(target=lambda: found.append(client.get_subjects())) for _ in range(8)]
@@ -419,7 +419,7 @@ async def test_the_asyncio_client() -> None:
             await client.get_schema(8)
 
 
-def test_importing_it_loads_no_http_library() -> None:
+def test_importing_does_not_load_an_http_library() -> None:
     import subprocess
     import sys
 
@@ -467,7 +467,7 @@ SCHEMA = {"schema": '"int"', "id": 1, "version": 1, "subject": "s"}
     ],
     ids=str,
 )
-def test_an_answer_that_is_no_schema_is_an_error_and_not_kept(answer: Any) -> None:
+def test_an_invalid_schema_is_an_error_and_not_cached(answer: Any) -> None:
     calls: list[Callable[[SchemaRegistryClient], Any]] = [
         lambda client: client.get_schema(7),
         lambda client: client.get_schema_by_guid("g"),
@@ -499,7 +499,7 @@ def test_a_list_of_other_things_is_an_error(answer: Any) -> None:
             client.get_config()
 
 
-def test_what_is_compressed_is_taken_in_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compressed_responses_are_read_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bombs: a part of an answer may be a thousand times as large decompressed, and again if that is compressed too."""
     monkeypatch.setattr(exchange, "MAX_ANSWER_BYTES", 100_000)
     with ScriptedRegistry((200, gzip.compress(b'["s"]'))) as registry, client_of(registry) as client:
@@ -524,7 +524,7 @@ def test_what_is_compressed_is_taken_in_up_to_the_limit(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("token", ["s3cret\n", "s3cret\r\nX: y", "s3cret\N{SNOWMAN}", " s3cret"], ids=ascii)
-def test_a_token_that_no_header_can_carry_is_not_shown(token: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_invalid_token_is_not_shown(token: str, caplog: pytest.LogCaptureFixture) -> None:
     conf = {"bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": token}
     with (
         ScriptedRegistry((200, [])) as registry,
@@ -547,7 +547,7 @@ def test_a_token_that_no_header_can_carry_is_not_shown(token: str, caplog: pytes
     ],
     ids=str,
 )
-def test_addresses_that_the_http_library_refuses(conf: dict[str, Any], expected: str) -> None:
+def test_invalid_addresses(conf: dict[str, Any], expected: str) -> None:
     with (
         SchemaRegistryClient({"url": "http://127.0.0.1:9", **QUICK, **conf}) as client,
         pytest.raises(KafkaConfigurationError, match=expected) as caught,
@@ -556,7 +556,7 @@ def test_addresses_that_the_http_library_refuses(conf: dict[str, Any], expected:
     assert "s3cret" not in "".join(traceback.format_exception(caught.value))
 
 
-def test_what_is_asked_as_the_client_is_closed_ends() -> None:
+def test_pending_requests_end_when_the_client_is_closed() -> None:
     """It went on trying by connections of its own, which nobody closed."""
     arrived = threading.Event()
 
@@ -577,7 +577,7 @@ def test_what_is_asked_as_the_client_is_closed_ends() -> None:
         held.result(30)
 
 
-def test_a_forked_child_asks_by_connections_of_its_own_and_the_parent_goes_on() -> None:
+def test_a_forked_child_opens_its_own_connections() -> None:
     ports: list[int] = []
     with ScriptedRegistry((200, ["s"]), ports=ports) as registry, client_of(registry) as client:
         assert client.get_subjects() == ["s"]
@@ -595,7 +595,7 @@ def test_a_forked_child_asks_by_connections_of_its_own_and_the_parent_goes_on() 
         assert ports[0] == ports[3] != ports[1] == ports[2]
 
 
-def test_a_client_that_is_dropped_in_a_cycle_closes_its_connections() -> None:
+def test_a_client_in_a_garbage_cycle_closes_its_connections() -> None:
     """The collector finalized its connections before it: a warning of asyncio's, in whatever ran then."""
     with ScriptedRegistry((200, ["s"])) as registry:
         client: Any = client_of(registry)

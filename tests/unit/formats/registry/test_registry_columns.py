@@ -68,7 +68,7 @@ def binary(*values: bytes | None) -> Any:
     return pa.array(values, pa.binary())
 
 
-def test_values_of_any_version_are_rows_of_one_type_and_ids_are_asked_for_once() -> None:
+def test_values_of_any_version_have_one_type_and_ids_are_requested_once() -> None:
     subjects = Subjects(Schema(json.dumps(OLD), "AVRO"), Schema(json.dumps(NEW), "AVRO"))
     old, new = Avro(OLD).encode({"id": 1}), Avro(NEW).encode({"id": 2**40, "note": "n"})
     with ScriptedRegistry(subjects) as server, SchemaRegistryClient({"url": server.url, **CONF}) as registry:
@@ -84,7 +84,7 @@ def test_values_of_any_version_are_rows_of_one_type_and_ids_are_asked_for_once()
         assert registry.reader(schema=json.dumps(OLD)).type.field("id").type == pa.int32()
 
 
-async def test_the_asynchronous_client_has_the_same() -> None:
+async def test_the_asyncio_client_is_equivalent() -> None:
     subjects = Subjects(Schema(json.dumps(OLD), "AVRO"))
     with ScriptedRegistry(subjects) as server:
         async with AsyncSchemaRegistryClient({"url": server.url, **CONF}) as registry:
@@ -95,7 +95,7 @@ async def test_the_asynchronous_client_has_the_same() -> None:
             assert (column.to_pylist(), bad) == ([{"id": 7}], [])
 
 
-def test_an_unknown_id_and_a_schema_that_does_not_resolve_are_faults_of_the_value(
+def test_unknown_ids_and_unresolvable_schemas_make_values_bad(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(columns, "_MEMORY_S", 0.0)
@@ -118,7 +118,7 @@ def test_an_unknown_id_and_a_schema_that_does_not_resolve_are_faults_of_the_valu
         assert (column.to_pylist(), bad) == ([{"id": 1}], [])
 
 
-def test_ids_that_the_registry_does_not_know_are_asked_for_once_and_before_anything_is_decoded(
+def test_unknown_ids_are_requested_once_and_before_decoding(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     subjects = Subjects(Schema(json.dumps(OLD), "AVRO"))
@@ -148,7 +148,7 @@ MANY = (
 )
 
 
-def test_many_ids_of_a_batch_that_the_registry_does_not_know_are_told_once(
+def test_many_unknown_ids_in_a_batch_are_logged_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(columns.UnusableSchemas, "many", 4)
@@ -169,7 +169,7 @@ def test_many_ids_of_a_batch_that_the_registry_does_not_know_are_told_once(
         assert "5 schemas that are looked up for a batch of keys cannot be used" in caplog.messages[-1]
 
 
-def test_they_are_counted_together_where_each_is_looked_up_by_itself(
+def test_unknown_ids_are_counted_across_look_ups(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As by Spark's tasks."""
@@ -186,7 +186,7 @@ def test_they_are_counted_together_where_each_is_looked_up_by_itself(
     assert caplog.messages == [MANY]
 
 
-async def test_many_unknown_ids_are_told_by_the_asynchronous_client_too(
+async def test_the_asyncio_client_also_logs_many_unknown_ids(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(columns.UnusableSchemas, "many", 4)
@@ -197,7 +197,7 @@ async def test_many_unknown_ids_are_told_by_the_asynchronous_client_too(
     assert caplog.messages == [MANY]
 
 
-def test_a_schema_that_refers_to_one_that_is_gone_is_a_fault_of_its_values() -> None:
+def test_a_missing_reference_makes_values_bad() -> None:
     text = json.dumps({"type": "record", "name": "Order", "fields": [{"name": "id", "type": "Gone"}]})
     broken = Schema(text, "AVRO", [SchemaReference("Gone", "gone", 1)])
     subjects = Subjects(broken, Schema(json.dumps(OLD), "AVRO"))
@@ -215,7 +215,7 @@ def test_a_schema_that_refers_to_one_that_is_gone_is_a_fault_of_its_values() -> 
 
 
 @pytest.mark.parametrize("answer", [(500, {"error_code": 50001, "message": "no"}), (404, b"<html>")])
-def test_a_registry_that_does_not_answer_is_no_fault_of_the_value(answer: tuple[int, Any]) -> None:
+def test_an_unresponsive_registry_does_not_make_values_bad(answer: tuple[int, Any]) -> None:
     subjects = Subjects(Schema(json.dumps(OLD), "AVRO"))
     with ScriptedRegistry(subjects) as server, SchemaRegistryClient({"url": server.url, **CONF}) as registry:
         reader = registry.reader("orders-value")
@@ -244,7 +244,7 @@ def test_json_schema_columns() -> None:
             writer.encode(pa.array([{"id": 1, "note": None}, {"id": None, "note": "a"}], rows.type))
 
 
-def test_unknown_fields_of_json_are_ignored_or_refused() -> None:
+def test_unknown_json_fields_are_ignored_or_rejected() -> None:
     values = binary(framed(1, b'{"id":1,"more":2}'))
     with (
         ScriptedRegistry(Subjects(Schema(JSON_SCHEMA, "JSON"), Schema(json.dumps(OLD)))) as server,
@@ -320,7 +320,7 @@ message Order { int64 id = 1; Money price = 2; }
         registry.reader("orders-value", message="Order")
 
 
-def test_a_message_is_found_by_its_name_wherever_it_stands_in_a_schema() -> None:
+def test_a_message_is_found_by_name_anywhere_in_a_schema() -> None:
     pytest.importorskip("ptars")
     head = 'syntax = "proto3"; '
     orders = ["message Order { int64 id = 1; }", "message Other { int64 id = 1; }"]
@@ -361,7 +361,7 @@ def test_a_message_is_found_by_its_name_wherever_it_stands_in_a_schema() -> None
             assert sliced.to_pylist() == column.to_pylist()[start:]
 
 
-def test_what_is_no_reader_or_cannot_be_one() -> None:
+def test_invalid_readers() -> None:
     with (
         ScriptedRegistry(Subjects(Schema("...", "XML"))) as server,
         SchemaRegistryClient({"url": server.url, **CONF}) as registry,
@@ -403,7 +403,7 @@ def test_formats_without_a_registry() -> None:
         ([1], "the values are of the type int64, but the schema's is struct"),
     ],
 )
-def test_json_is_written_of_what_fits_the_schema_and_nothing_else(rows: Any, text: str) -> None:
+def test_only_values_that_fit_the_schema_are_written_as_json(rows: Any, text: str) -> None:
     with (
         ScriptedRegistry(Subjects(Schema(JSON_SCHEMA, "JSON"))) as server,
         SchemaRegistryClient({"url": server.url, **CONF}) as registry,
@@ -412,7 +412,7 @@ def test_json_is_written_of_what_fits_the_schema_and_nothing_else(rows: Any, tex
         registry.writer("orders-value").encode(pa.array(rows))
 
 
-def test_texts_that_are_plainly_no_avro_say_so() -> None:
+def test_schemas_that_are_clearly_not_avro() -> None:
     with (
         ScriptedRegistry(Subjects(Schema(JSON_SCHEMA, "JSON"))) as server,
         SchemaRegistryClient({"url": server.url, **CONF}) as registry,
@@ -427,7 +427,7 @@ def test_texts_that_are_plainly_no_avro_say_so() -> None:
             registry.lookup_schema("s", {})  # type: ignore[arg-type]
 
 
-def test_a_writer_takes_the_type_of_values_and_not_the_schema_of_records() -> None:
+def test_a_writer_expects_the_type_of_values_rather_than_records() -> None:
     with (
         ScriptedRegistry(Subjects(Schema(json.dumps(OLD), "AVRO"))) as server,
         SchemaRegistryClient({"url": server.url, **CONF}) as registry,
@@ -443,7 +443,7 @@ PROTOBUF = 'syntax = "proto3"; message M { string note = 1; }'
 
 
 @pytest.mark.parametrize("given", [Avro.of_columns(pa.schema([("note", pa.string())]), "M"), Protobuf(PROTOBUF)])
-def test_what_is_no_text_is_not_written(given: Any) -> None:
+def test_invalid_text_is_not_written(given: Any) -> None:
     ends, data = pa.py_buffer(b"\0\0\0\0\1\0\0\0\3\0\0\0"), pa.py_buffer(b"a\xff\xfe")
     notes: Any = pa.Array.from_buffers(pa.string(), 2, [None, ends, data])
     rows: Any = pa.StructArray.from_arrays([notes], ["note"])

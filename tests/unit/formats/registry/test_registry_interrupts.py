@@ -25,7 +25,7 @@ PATHS = [
 
 @pytest.mark.parametrize("every", EVERY)
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
-def test_wherever_closing_a_client_is_interrupted_its_connections_end(every: int) -> None:
+def test_interrupted_closing_ends_all_connections(every: int) -> None:
     with ScriptedRegistry((200, ["s"])) as server:
 
         def used() -> SchemaRegistryClient:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.once
 URL = {"url": "http://localhost:8081"}
 
 
-def test_urls_lose_their_user_and_the_slash_at_their_end() -> None:
+def test_urls_lose_user_and_trailing_slash() -> None:
     options = parse({"url": "http://ada:se%40cret@one:8081/, https://two/path/"})
     assert [each.address for each in options.urls] == ["http://one:8081", "https://two/path"]
     assert [each.user for each in options.urls] == [("ada", "se@cret"), None]
@@ -34,7 +34,7 @@ def test_a_user_for_all_urls() -> None:
         ({}, False),
     ],
 )
-def test_a_user_beside_a_token_is_warned_of(
+def test_a_user_in_addition_to_a_token_is_warned_about(
     caplog: pytest.LogCaptureFixture, user: dict[str, str], is_warned: bool
 ) -> None:
     token = {"bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": "t"}
@@ -61,7 +61,7 @@ AZURE = {**URL, "bearer.auth.credentials.source": "OAUTHBEARER_AZURE_IMDS"}
         ("https://azure/token?a=b#c", "c=d", "https://azure/token?c=d"),
     ],
 )
-def test_where_a_machine_of_azure_asks_for_tokens(url: str | None, query: str | None, asked: str) -> None:
+def test_azure_token_endpoint(url: str | None, query: str | None, asked: str) -> None:
     bearer = parse(AZURE | {"bearer.auth.issuer.endpoint.url": url, "bearer.auth.issuer.endpoint.query": query}).bearer
     assert bearer is not None
     assert bearer.azure_url == asked
@@ -99,7 +99,7 @@ def test_defaults() -> None:
         ("http://localhost", "as a dict"),
     ],
 )
-def test_what_cannot_be_used_is_named_without_secrets(conf: Any, text: str) -> None:
+def test_invalid_options_are_named_without_secrets(conf: Any, text: str) -> None:
     with pytest.raises(KafkaConfigurationError) as caught:
         parse(conf)
     assert text in str(caught.value)

@@ -69,32 +69,34 @@ def asked(registry: ScriptedRegistry, **conf: Any) -> list[str]:
         return client.get_subjects()
 
 
-def test_the_authority_that_is_named_is_trusted(registry: ScriptedRegistry, files: Files) -> None:
+def test_the_configured_authority_is_trusted(registry: ScriptedRegistry, files: Files) -> None:
     assert asked(registry, ssl_ca_location=files.ca) == ["a"]
 
 
-def test_a_registry_of_an_unknown_authority_is_refused(registry: ScriptedRegistry) -> None:
+def test_a_registry_with_an_unknown_authority_is_rejected(registry: ScriptedRegistry) -> None:
     with pytest.raises(SchemaRegistryConnectionError, match="CERTIFICATE_VERIFY_FAILED"):
         asked(registry)
 
 
-def test_any_registry_is_trusted_if_asked(registry: ScriptedRegistry) -> None:
+def test_any_registry_is_trusted_on_request(registry: ScriptedRegistry) -> None:
     assert asked(registry, ssl_ca_location=False) == ["a"]
 
 
 @pytest.mark.parametrize("verified", [True, False])
-def test_a_client_shows_its_certificate(strict_registry: ScriptedRegistry, files: Files, verified: bool) -> None:
+def test_a_client_sends_its_certificate(strict_registry: ScriptedRegistry, files: Files, verified: bool) -> None:
     certificate, key = files.client
     conf = {"ssl_certificate_location": certificate, "ssl_key_location": key, "ssl_key_password": "of the key"}
     assert asked(strict_registry, ssl_ca_location=files.ca if verified else False, **conf) == ["a"]
 
 
-def test_a_registry_that_wants_a_certificate_refuses_without(strict_registry: ScriptedRegistry, files: Files) -> None:
+def test_a_registry_that_requires_a_certificate_rejects_clients_without(
+    strict_registry: ScriptedRegistry, files: Files
+) -> None:
     with pytest.raises(SchemaRegistryConnectionError):
         asked(strict_registry, ssl_ca_location=files.ca)
 
 
-def test_a_refusal_that_comes_with_the_answer_is_no_error_of_ssl(
+def test_a_rejection_while_reading_is_a_connection_error(
     registry: ScriptedRegistry, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With TLS 1.3 the handshake may be over for the client when the registry refuses it."""
@@ -107,7 +109,7 @@ def test_a_refusal_that_comes_with_the_answer_is_no_error_of_ssl(
         asked(registry, ssl_ca_location=files.ca)
 
 
-def test_files_that_cannot_be_used_are_named(registry: ScriptedRegistry, files: Files) -> None:
+def test_unusable_files_are_named(registry: ScriptedRegistry, files: Files) -> None:
     certificate, key = files.client
     with pytest.raises(KafkaConfigurationError, match="TLS options cannot be used"):
         asked(registry, ssl_ca_location="/no/such/file.pem")

@@ -9,7 +9,7 @@ from kafka.formats.registry.schema_columns import UnusableSchemas
 pytestmark = pytest.mark.once
 
 
-def test_why_an_id_cannot_be_used_is_forgotten_a_while_after_its_first_use() -> None:
+def test_causes_expire_after_their_first_use() -> None:
     now = 0.0
     unusable = UnusableSchemas(lambda: now)
     for number in (1, 2, 3):
@@ -33,7 +33,7 @@ def test_why_an_id_cannot_be_used_is_forgotten_a_while_after_its_first_use() -> 
         unusable.cause(2)
 
 
-def test_more_than_a_hundred_before_their_first_use_are_told_once() -> None:
+def test_more_than_a_hundred_unused_causes_are_reported_once() -> None:
     unusable = UnusableSchemas()
     assert not any(unusable.add(number, "why") for number in range(100))
     for number in range(100):

@@ -67,13 +67,13 @@ class AsyncRegistry:
         return self._registry.get_version(subject_name, version, deleted, fmt)
 
 
-def test_avro_is_parsed_with_what_it_refers_to() -> None:
+def test_avro_is_parsed_with_its_references() -> None:
     registry = Registry(schema=Schema(ORDER, "AVRO", [SchemaReference("Line", "lines", 1)]), lines=Schema(LINE))
     found = writers_schema(registry, 7, "AVRO")
     assert found.fields[0].type.kind == "record"
 
 
-def test_of_protobuf_the_position_of_the_message_counts() -> None:
+def test_protobuf_returns_the_position_of_the_message() -> None:
     references = [SchemaReference("line.proto", "lines", 1)]
     registry = Registry(schema=Schema(PROTOBUF, "PROTOBUF", references), lines=Schema(LINE_PROTO, "PROTOBUF"))
     assert writers_schema(registry, 7, "PROTOBUF", "shop.Order") == [1]
@@ -88,7 +88,7 @@ def test_of_protobuf_the_position_of_the_message_counts() -> None:
         (GUID, ":.eu:orders-value", GUID),
     ],
 )
-def test_an_id_is_one_of_a_context_and_a_guid_of_all(name: Any, subject: str | None, asked: Any) -> None:
+def test_ids_belong_to_a_context_and_guids_to_all(name: Any, subject: str | None, asked: Any) -> None:
     registry = Registry(schema=Schema('"int"'))
     writers_schema(registry, name, "AVRO", subject=subject)
     assert registry.asked == [asked]
@@ -131,7 +131,7 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize("case", UNUSABLE)
-async def test_a_schema_that_cannot_be_used_has_its_cause(case: str) -> None:
+async def test_an_unusable_schema_has_a_cause(case: str) -> None:
     name, kind, answers, cause = UNUSABLE[case]
     with pytest.raises(ValueError) as raised:
         writers_schema(Registry(**answers), name, kind, "shop.Order")  # type: ignore[arg-type]
@@ -150,7 +150,7 @@ async def test_a_schema_that_cannot_be_used_has_its_cause(case: str) -> None:
     ids=["down", "broken", "not the registry's own answer"],
 )
 @pytest.mark.parametrize("asked", ["schema", "lines"])
-def test_a_registry_that_gives_no_answer_says_nothing_about_the_schema(refusal: Exception, asked: str) -> None:
+def test_an_unresponsive_registry_does_not_make_the_schema_unusable(refusal: Exception, asked: str) -> None:
     order = Schema(ORDER, "AVRO", [SchemaReference("Line", "lines", 1)])
     registry = Registry(**{"schema": order, "lines": Schema(LINE), asked: refusal})
     with pytest.raises(SchemaRegistryError) as raised:
