@@ -1,16 +1,16 @@
-"""What a browser makes of the HTML that a notebook is given."""
+"""Parses the HTML of a notebook like a browser."""
 
 from __future__ import annotations
 
 from html.parser import HTMLParser
 
 TAGS = {"div", "p", "b", "table", "thead", "tbody", "tr", "th", "td", "pre"}
-"""All that our tables consist of."""
+"""All tags that our tables use."""
 SCRIPT = "<script>alert('x')</script>"
 
 
 class Shown(HTMLParser):
-    """The texts of a document; raises `AssertionError` for a tag or an attribute that is not ours, or is not closed.
+    """The texts of a document; raises `AssertionError` for an unexpected or unclosed tag, or an unexpected attribute.
 
     Arguments:
         document: the HTML.
@@ -44,10 +44,10 @@ class Shown(HTMLParser):
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The whole text."""
         return " ".join(self.texts)
 
     def fact(self, name: str) -> str:
-        """The value beside a name."""
+        """The value next to a name."""
         (found,) = (row[1] for row in self.rows if len(row) == 2 and row[0] == name)
         return found

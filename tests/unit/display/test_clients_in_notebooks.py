@@ -1,4 +1,4 @@
-"""A client in a notebook is a small table: it asks no broker, waits for no lock, and tells no secret."""
+"""A client is shown in a notebook as a small table, without requests, waiting for locks, or secrets."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]
 
 
 def shown_of(client: Any) -> Shown:
-    """What a notebook makes of a client, in which there is neither a tag nor a password of others."""
+    """Parse a client's HTML, which contains neither foreign tags nor passwords."""
     html = client._repr_html_()
     assert SECRET not in html
     assert "<script" not in html

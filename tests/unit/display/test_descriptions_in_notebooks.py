@@ -1,4 +1,4 @@
-"""What an admin client tells of topics and groups is a table in a notebook."""
+"""Topics and groups described by an admin client are shown in a notebook as a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lag as a figure: of a consumer as fetches have told it, of groups as brokers tell it."""
+"""Figures of lag: a consumer's according to its fetches, a group's according to the brokers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def shown(figure: Any) -> tuple[str, dict[str, str]]:
-    """The title, and by the name of each bar its number; the picture is one."""
+    """The title, and the number of each bar by its name, after checking the picture."""
     assert figure._repr_png_().startswith(PNG)
     (axes,) = figure.axes
     names = [label.get_text() for label in axes.get_yticklabels()]
@@ -41,7 +41,7 @@ def shown(figure: Any) -> tuple[str, dict[str, str]]:
 
 def test_a_consumer_shows_its_lag(servers: str) -> None:
     consumer = KafkaConsumer(bootstrap_servers=servers, client_id="reader", **READING)
-    consumer.assign([TopicPartition("t", 7)])  # which is not there
+    consumer.assign([TopicPartition("t", 7)])  # does not exist
     assert shown(consumer.plot_lag()) == ("lag of reader: not known", {"t-7": "not known"})
     consumer.assign([TopicPartition("t", 1)])
     while not consumer.poll(60_000):

@@ -1,4 +1,4 @@
-"""Records in a notebook are small tables, whatever is in them."""
+"""Records are shown in a notebook as small tables, whatever they contain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of values cross the borders of processes, as those of tasks and of worker processes do."""
+"""Errors of values can be passed between processes, such as those of Spark tasks and worker processes."""
 
 from __future__ import annotations
 

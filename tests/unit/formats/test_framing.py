@@ -1,4 +1,4 @@
-"""What stands before values, as Confluent's serializers write it."""
+"""Prefixes of values, as written by Confluent's serializers."""
 
 from __future__ import annotations
 

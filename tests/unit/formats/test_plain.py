@@ -1,4 +1,4 @@
-"""Plain values, as Java's serializers write them, to columns and back."""
+"""Values of Kafka's own Java serializers, to columns and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check of UTF-8 says what Python's decoder says, in both variants."""
+"""The UTF-8 check matches Python's decoder, in both variants."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _EDGES = [
 
 
 def is_taken(data: bytes) -> bool:
-    """Whether a string of these bytes is read, as it is."""
+    """Whether a string of these bytes is accepted unchanged."""
     decoder = AvroColumnDecoder(parse("string"))
     decoder.use(None, parse("string"))
     column, bad = decoder.decode(pa.array([zigzag(len(data)) + data], pa.binary()), framed=False)

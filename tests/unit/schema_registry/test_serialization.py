@@ -1,4 +1,4 @@
-"""confluent-kafka's serializers of plain values, and the ids of schemas in bytes: the same as the originals."""
+"""confluent-kafka's serializers of plain values, and the binary form of schema ids, match the originals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that serializers call are checked when they are given."""
+"""Functions that serializers call are checked when they are passed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ JSON = '{"type": "object"}'
 
 
 class Order:
-    """A class as pydantic's are."""
+    """A class like pydantic's models."""
 
     @classmethod
     def model_validate(cls, value: Any, *, strict: bool = False) -> "Order":

@@ -1,4 +1,4 @@
-"""Errors of values that are none of their schema name its id and the field, as attributes."""
+"""Errors for values that do not fit their schema have the schema's id and the field as attributes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def broker() -> Iterator[EmbeddedBroker]:
 
 @pytest.fixture
 def registry(broker: EmbeddedBroker) -> Iterator[SchemaRegistryClient]:
-    """Its client."""
+    """A client of the broker's registry."""
     with SchemaRegistryClient({"url": broker.registry_url}) as client:
         yield client
 

@@ -1,4 +1,4 @@
-"""Callables and objects of both generations get one shape."""
+"""Callables and objects of both generations are adapted to one signature."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_import_paths_of_kafka_python_3() -> None:
 
 
 class OfField:
-    """Serializes with the part of the record that it is for."""
+    """A serializer that depends on the part of the record."""
 
     def __init__(self, field: str = "?") -> None:
         self._field = field

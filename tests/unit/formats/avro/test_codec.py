@@ -1,4 +1,4 @@
-"""What `kafka.formats` offers for Avro."""
+"""The public Avro codec, `kafka.formats.Avro`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NEW = Avro(
 def test_objects_are_encoded_and_decoded_with_either_version() -> None:
     assert NEW.encode({"id": 1, "note": "x"}, b"\0\0\0\0\7") == b"\0\0\0\0\7\2\2x"
     assert NEW.decode(b"\0\0\0\0\7\2\2x", 5) == {"id": 1, "note": "x"}
-    for _ in range(2):  # the second time, what reads it is known
+    for _ in range(2):  # the second time, the reader is cached
         assert NEW.decode(b"\2", writer=OLD) == {"id": 1, "note": "-"}
         assert NEW.decode(b"\2\2x") == {"id": 1, "note": "x"}
     with pytest.raises(AvroDecodeError):

@@ -1,4 +1,4 @@
-"""Avro values as columns: what fastavro wrote is what the columns have, for any schema."""
+"""Avro values as columns: for any schema, columns contain the values that fastavro wrote."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from unit.formats.avro.values import EPOCH, as_column, evolved, rounded, schemas
 
 
 def encoded(schema: Any, value: Any) -> bytes:
-    """A value as fastavro writes it."""
+    """Encode a value with fastavro."""
     out = io.BytesIO()
     fastavro.schemaless_writer(out, schema, value, strict=True)
     return out.getvalue()
@@ -63,7 +63,7 @@ def test_values_of_an_older_schema_get_the_readers_types(data: Any) -> None:
 
 
 def one(reader: Any, data: bytes, writer: Any = None) -> Any:
-    """The row that a single value gives; of a bad value, its cause."""
+    """Decode a single value to a row; return the cause for a bad value."""
     column, bad = decoded(reader if writer is None else writer, reader, [data])
     column.validate(full=True)
     return bad[0].cause if bad else column.to_pylist()[0]
@@ -295,7 +295,7 @@ RESOLVED = [
 
 
 def test_the_smallest_number_of_a_logical_type_is_read() -> None:
-    """Also where its unit changes: the least number of milliseconds whose microseconds are a long."""
+    """Also with a change of units: the smallest number of milliseconds whose microseconds fit into a long."""
     smallest = b"\xff" * 9 + b"\1"
     millis, micros = ({"type": "long", "logicalType": f"timestamp-{unit}"} for unit in ("millis", "micros"))
     column, bad = decoded(millis, millis, [smallest])

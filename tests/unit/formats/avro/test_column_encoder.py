@@ -1,4 +1,4 @@
-"""Arrow columns as Avro values: the bytes are fastavro's, and decoded they are the columns again."""
+"""Arrow columns as Avro values: the bytes match fastavro's, and decode to the same columns."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ def test_types_that_do_not_fit_are_rejected_without_values(schema: Any, type_: A
 
 @pytest.mark.parametrize("ends", [[0, 5, 3], [0, -4, 3], [0, 7, 3]])
 def test_positions_outside_a_column_are_rejected(ends: list[int]) -> None:
-    """The first and the last are as they should be, which is all that Arrow looks at."""
+    """The first and last positions, the only ones that Arrow checks, are valid."""
     buffers = [None, pa.array(ends, pa.int32()).buffers()[1]]
     text = pa.Array.from_buffers(pa.string(), 2, [*buffers, pa.py_buffer(b"abc")])
     lists = pa.Array.from_buffers(pa.list_(pa.int32()), 2, buffers, children=[pa.array([1, 2, 3], pa.int32())])

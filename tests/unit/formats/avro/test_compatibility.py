@@ -1,4 +1,4 @@
-"""Whether one Avro schema can read what another wrote, and every reason why not."""
+"""Whether one Avro schema can read values of another, and all reasons if not."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_reasons_have_a_path() -> None:
 
 
 def test_repeated_types_are_compared_once() -> None:
-    """Without that it would be two to the power of the depth."""
+    """Otherwise, the number of comparisons would be two to the power of the depth."""
     inner: Any = field("x")["type"]
     for depth in range(60):
         inner = record(
@@ -101,7 +101,7 @@ def test_repeated_types_are_compared_once() -> None:
 
 
 def test_assumptions_about_recursive_types_are_not_cached() -> None:
-    """A branch that is tried and fails leaves no wrong answer about a type inside it."""
+    """A branch that is tried and fails leaves no wrong result for a type inside it."""
     inner = {"type": "record", "name": "Inner", "fields": [field("up", ["null", "Outer"])]}
     writer = record(field("inner", inner), field("v", "string"), name="Outer")
     reader = record(field("inner", inner), field("v", "int"), name="Outer")

@@ -1,4 +1,4 @@
-"""Floating-point numbers of Avro, in both variants."""
+"""Avro's floating-point numbers, in both variants."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_numbers_are_written_like_struct() -> None:
     assert bytes(out) == b"\0" + struct.pack("<f", math.inf) + struct.pack("<d", -1.5) + b"\0"
 
 
-# Beyond 53 digits a double would be rounded first: the third and the fourth lie just off the middle of two floats.
+# Beyond 53 digits, converting to double would round first: the third and fourth are just off the middle of two floats.
 WHOLE = {
     0: 0.0,
     -3: -3.0,

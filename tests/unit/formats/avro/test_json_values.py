@@ -1,4 +1,4 @@
-"""Values of random schemas are the same bytes again after they were JSON."""
+"""Values of random schemas survive a round trip through JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kafka.formats.avro.schema import parse
 from unit.formats.avro.values import LOGICAL, PRIMITIVES, schemas
 
 _ALIKE = ({"int", "long"}, {"float", "double"})
-"""Branches whose values are the same when they are read."""
+"""Branches whose values are equal when read back."""
 
 
 def kind_of(schema: Any) -> str:
@@ -28,7 +28,7 @@ def kind_of(schema: Any) -> str:
 
 @st.composite
 def unions(draw: Any) -> tuple[Any, st.SearchStrategy[Any]]:
-    """A union of simple and logical types, and of records, maps and arrays of such; values name their branch."""
+    """A union of primitive, logical and nested types; values name their branch."""
     chosen: dict[str, tuple[Any, Any]] = {}
     for schema, values in draw(st.lists(st.sampled_from(PRIMITIVES + LOGICAL), min_size=1, max_size=5)):
         kinds = {kind_of(schema), *chosen}
@@ -51,7 +51,7 @@ def unions(draw: Any) -> tuple[Any, st.SearchStrategy[Any]]:
 
 def check(data: Any) -> None:
     schema, values = data.draw(st.one_of(schemas(), unions()))
-    if isinstance(schema, list):  # in a list, and beside itself
+    if isinstance(schema, list):  # in a list, and twice
         schema, values = {"type": "array", "items": schema}, st.lists(values, max_size=3)
     parsed = parse(schema)
     encoder = AvroObjectEncoder(parsed)
@@ -79,7 +79,7 @@ def test_a_record_whose_only_field_is_named_like_a_decimals_branch_is_written_wi
     record = {"type": "record", "name": "A", "fields": [{"name": "bytes", "type": "double"}]}
     parsed = parse([decimals, record])
     encoder, decoder = AvroObjectEncoder(parsed), AvroObjectDecoder(parsed, return_record_name=True)
-    for number, text in ((0.1, '{"A":{"bytes":0.1}}'), (0.125, '{"bytes":0.125}')):  # which is no such decimal
+    for number, text in ((0.1, '{"A":{"bytes":0.1}}'), (0.125, '{"bytes":0.125}')):  # does not fit the decimal type
         encoded = encoder.encode(("A", {"bytes": number}))
         assert json_writer(parsed)(decoder.decode(encoded)) == text
         assert encoder.encode(object_of(parsed, loaded(text))) == encoded

@@ -1,4 +1,4 @@
-"""Avro values as objects: what fastavro reads is what is read, for any schema."""
+"""Avro values as objects: for any schema, the results match fastavro's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from unit.formats.avro.values import EPOCH, evolved, has_text_and_bytes, rounded
 
 
 def encoded(schema: Any, value: Any) -> bytes:
-    """A value as fastavro writes it."""
+    """Encode a value with fastavro."""
     out = io.BytesIO()
     fastavro.schemaless_writer(out, fastavro.parse_schema(json.loads(json.dumps(schema))), value, strict=True)
     return out.getvalue()
@@ -150,7 +150,7 @@ def test_a_recursive_record_is_read_with_another_version() -> None:
 
 
 def test_a_record_that_cannot_be_resolved_in_one_branch_is_resolved_anew_in_the_next() -> None:
-    """What was found inside a pair of records that does not resolve refers to that pair."""
+    """Results inside a pair of records that does not resolve refer to that pair."""
     writer = {
         "type": "record",
         "name": "A",

@@ -1,4 +1,4 @@
-"""Objects as Avro values: what fastavro writes is what is written, for any schema."""
+"""Objects as Avro values: for any schema, the bytes match fastavro's."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ ITEMS = record(
 
 
 class FirstMoment(datetime.datetime):
-    """One whose counterpart in UTC is of the year 0."""
+    """A datetime that is in the year 0 in UTC."""
 
     def astimezone(self, tz: datetime.tzinfo | None = None) -> FirstMoment:
         raise ValueError("year 0 is out of range")

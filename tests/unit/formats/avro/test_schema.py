@@ -1,4 +1,4 @@
-"""Avro schemas: what is taken, and what errors say of what is not."""
+"""Parsing of Avro schemas, and the errors for invalid ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas and values that ask for much more than they have bytes: they are refused, before anything grows."""
+"""Schemas and values that claim far more data than they contain are rejected before memory grows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def field(name: str, kind: Any) -> dict[str, Any]:
 
 
 def doubling(*fields: dict[str, Any], levels: int = LEVELS, **more: Any) -> dict[str, Any]:
-    """A record that has two of the one below: 2 ** levels of the lowest."""
+    """A record that contains two of the next lower one: 2 ** levels of the lowest."""
     made: dict[str, Any] = {"type": "record", "name": "R0", "fields": list(fields)}
     for number in range(1, levels + 1):
         inner = [{"name": "a", "type": made, **more}, {"name": "b", "type": f"R{number - 1}", **more}]
@@ -99,7 +99,7 @@ EMPTY = ["null", {"type": "fixed", "name": "F", "size": 0}, {"type": "record", "
 
 @pytest.mark.parametrize("items", EMPTY, ids=str)
 def test_items_without_bytes_are_limited_in_a_value(items: Any) -> None:
-    """Not in an array: four bytes for each million would be terabytes."""
+    """The limit applies to the value, not to each array: four bytes per million items would become terabytes."""
     avro = Avro({"type": "array", "items": {"type": "array", "items": items}})
     million = b"\x80\x89\x7a\0"
     assert [len(each) for each in avro.decode(b"\2" + million + b"\0")] == [1_000_000]

@@ -1,4 +1,4 @@
-"""Random Avro schemas with values of them, and what the columns of a value are as Python objects."""
+"""Random Avro schemas with values, and the expected columns as Python objects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMES = [f"n{number}" for number in range(40)]
 
 
 def _moments(unit: int) -> st.SearchStrategy[datetime.datetime]:
-    """Moments with a precision of so many units a second."""
+    """Datetimes with a precision of `unit` units per second."""
     return st.integers(-2_000_000_000 * unit, 4_000_000_000 * unit).map(
         lambda count: EPOCH + datetime.timedelta(microseconds=count * (1_000_000 // unit))
     )
@@ -32,7 +32,7 @@ def _decimals(precision: int, scale: int) -> st.SearchStrategy[decimal.Decimal]:
 
 @st.composite
 def schemas(draw: Any, depth: int = 3, names: list[str] | None = None) -> tuple[Any, st.SearchStrategy[Any]]:
-    """A schema without cycles, and a strategy for its values."""
+    """A schema that is not recursive, and a strategy for its values."""
     left = list(_NAMES) if names is None else names
     kinds = ["primitive", "logical", "fixed", "enum"]
     if depth > 0:
@@ -108,13 +108,13 @@ def _unions(draw: Any, depth: int, names: list[str]) -> tuple[Any, st.SearchStra
     """A union of primitive types."""
     chosen = draw(st.lists(st.sampled_from(_BRANCHES), min_size=1, max_size=4, unique=True))
     if {"long", "double"} <= set(chosen):
-        chosen.remove("long")  # fastavro writes whole numbers as the first of the two
+        chosen.remove("long")  # fastavro writes integers as the first of the two
     by_name = dict(PRIMITIVES)
     return chosen, st.one_of([by_name[name] for name in chosen])
 
 
 def has_text_and_bytes(schema: Any) -> bool:
-    """Whether a union has both string and bytes, of which fastavro reads a value as the first, and others as it was."""
+    """Whether a union has both string and bytes; fastavro decodes such values as the first, others unchanged."""
     if isinstance(schema, list):
         return {"bytes", "string"} <= {each for each in schema if isinstance(each, str)}
     if not isinstance(schema, dict):
@@ -124,7 +124,7 @@ def has_text_and_bytes(schema: Any) -> bool:
 
 
 def rounded(schema: Any, value: Any) -> Any:
-    """A value that fastavro read, with floats of 32 bits: it leaves whole numbers that became floats as they are."""
+    """Round a value read by fastavro to 32-bit floats, because it does not convert integers that became floats."""
     if schema == "float":
         return struct.unpack("<f", struct.pack("<f", value))[0]
     kind = schema["type"] if isinstance(schema, dict) else ""
@@ -138,7 +138,7 @@ def rounded(schema: Any, value: Any) -> Any:
 
 
 def as_column(schema: Any, value: Any) -> Any:
-    """What a column has for a value."""
+    """The expected column value for a value."""
     if isinstance(schema, list):
         return _branch_as_column(schema, value)
     kind = schema["type"] if isinstance(schema, dict) else schema
@@ -167,7 +167,7 @@ _WIDER = {"int": ["long", "float", "double"], "long": ["float", "double"], "floa
 
 @st.composite
 def evolved(draw: Any, schema: Any) -> Any:
-    """A later version of a schema: wider numbers, optional types, fields that are gone, new or reordered."""
+    """A later version of a schema: wider numbers, optional types, and removed, new or reordered fields."""
     if isinstance(schema, list):
         return schema
     if isinstance(schema, str):

@@ -1,4 +1,4 @@
-"""JSON values as columns: strictly of the type, and what is not says where and what."""
+"""JSON values as columns: values must have the exact type, and errors name position and reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UTC = datetime.UTC
 
 
 def one(schema: Any, value: str | bytes, **options: Any) -> Any:
-    """The row that a single value gives; of a bad value, its cause."""
+    """Decode a single value to a row; return the cause for a bad value."""
     data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
     column, bad = JsonColumnDecoder(schema, DecodeOptions(**options)).decode(pa.array([data], pa.binary()))
     column.validate(full=True)
@@ -438,7 +438,7 @@ def test_large_types_and_views() -> None:
 
 @st.composite
 def numbers(draw: Any, largest_exponent: int) -> str:
-    """A number in one of the forms that JSON has."""
+    """A number in one of JSON's forms."""
     text = draw(st.sampled_from(["", "-"])) + str(draw(st.one_of(st.integers(0, 20), st.integers(0, 10**26))))
     size = draw(st.integers(0, 25))
     if size:
@@ -519,7 +519,7 @@ def test_base64(data: bytes) -> None:
 
 
 def test_random_columns_match_pythons_json() -> None:
-    """Documents with fields that are missing, null, unknown and in any order."""
+    """Documents with missing, null and unknown fields in any order."""
     import random
 
     rng = random.Random(7)

@@ -1,4 +1,4 @@
-"""Columns as JSON values: what is written is what Python's json writes, and is read again as it was."""
+"""Columns as JSON values: the output matches Python's json, and is read back unchanged."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_written_values_are_read_back(array: pa.Array, nulls: Any) -> None:
 
 
 def as_json(value: Any, type_: pa.DataType) -> Any:
-    """A value as the objects that Python's json writes."""
+    """Convert a value to objects for Python's json."""
     if value is None:
         return None
     if pa.types.is_struct(type_):
@@ -62,7 +62,7 @@ def as_json(value: Any, type_: pa.DataType) -> Any:
 @settings(max_examples=60, deadline=None)
 @given(columns())
 def test_values_match_pythons_json(array: pa.Array) -> None:
-    """Where it has them: not of times, decimals and floats of 32 bits."""
+    """For all types that it supports: not for times, decimals and 32-bit floats."""
     found = encoded(array)
     for text, value in zip(found, array.to_pylist(), strict=True):
         if value is None:

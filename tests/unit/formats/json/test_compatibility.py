@@ -1,4 +1,4 @@
-"""Which changes of a JSON Schema are compatible: the rules of Confluent's registry."""
+"""Compatible changes of a JSON Schema, by the rules of Confluent's registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The type that a sample of JSON values has, by which they are decoded."""
+"""Inferring a type from a sample of JSON values, and decoding them with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a JSON Schema requires of columns."""
+"""Required fields of a JSON Schema, checked in columns."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_missing_values_are_named_with_their_row(row: dict[str, Any], path: str)
     rows = pa.array([GOOD, None, {"id": 2, "list": [], "inner": None}, GOOD, GOOD | row, GOOD], GIVEN)
     check_required(rows.slice(0, 4), WANTED)
     for start in (0, 2):
-        with pytest.raises(ValueError) as caught:  # the text is compared
+        with pytest.raises(ValueError) as caught:  # the message is compared below
             check_required(rows.slice(start), WANTED)
         assert str(caught.value) == f"Row {4 - start}: {path} is null, but the schema requires it"
 

@@ -1,4 +1,4 @@
-"""Schemas of JSON values: as Arrow, Spark's types, SQL's columns and JSON Schema give them."""
+"""Schemas of JSON values, given as Arrow, Spark or SQL types or as a JSON Schema."""
 
 from __future__ import annotations
 

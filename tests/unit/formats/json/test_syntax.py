@@ -1,4 +1,4 @@
-"""What counts as JSON: exactly what Python's json takes, whatever reader comes upon it."""
+"""JSON syntax: every reader accepts exactly what Python's json accepts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _ENCODINGS = ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32
 
 
 def is_json(data: bytes) -> bool:
-    """Whether Python's json takes it."""
+    """Whether Python's json accepts the bytes."""
     try:
         json.loads(data)
     except (ValueError, RecursionError):
@@ -142,13 +142,13 @@ _STYLES = st.sampled_from([{}, {"indent": 1}, {"separators": (",", ":")}, {"ensu
 
 @st.composite
 def documents(draw: Any) -> bytes:
-    """A document as Python's json writes it."""
+    """A document written by Python's json."""
     return json.dumps(draw(_DOCUMENTS), **draw(_STYLES)).encode("utf-8", "surrogatepass")
 
 
 @st.composite
 def damaged(draw: Any) -> bytes:
-    """A document, or two, with bytes that were changed, taken away or put in."""
+    """One or two documents with changed, removed or inserted bytes."""
     data = bytearray(draw(documents()))
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.integers(0, len(data)))
@@ -183,7 +183,7 @@ def test_an_invalid_document_is_rejected_if_pythons_json_rejects_it(data: bytes)
 
 
 def test_typed_readers_reject_the_same_syntax() -> None:
-    """What no value of any type is, is no value of the type that it looks like."""
+    """Invalid JSON is not accepted by the reader of the type that it resembles."""
     types = [pa.int64(), pa.float64(), pa.string(), pa.bool_(), pa.list_(pa.int64()), pa.map_(pa.string(), pa.int64())]
     types += [
         pa.decimal128(38, 4),

@@ -1,4 +1,4 @@
-"""Objects are checked by a JSON Schema; errors name the path."""
+"""Validating objects against a JSON Schema; errors name the path."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_path_is_named() -> None:
 
 @pytest.mark.parametrize("draft", ["http://json-schema.org/draft-07/schema#", None])
 def test_drafts(draft: str | None) -> None:
-    """Draft 7 has lists of items, 2020-12 has prefixItems."""
+    """Draft 7 has lists of items, draft 2020-12 has prefixItems."""
     key = "items" if draft else "prefixItems"
     schema = {"type": "array", key: [{"type": "integer"}, {"type": "string"}]}
     if draft:

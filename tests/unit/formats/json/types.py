@@ -1,4 +1,4 @@
-"""Random Arrow types that JSON has values of, with such values."""
+"""Random Arrow types that JSON can represent, with values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _decimals(precision: int, scale: int) -> st.SearchStrategy[decimal.Decimal]:
 
 
 def _moments(unit: int) -> st.SearchStrategy[datetime.datetime]:
-    """Moments with a precision of so many units a second."""
+    """Datetimes with a precision of `unit` units per second."""
     first, last = (
         (datetime.datetime(1, 1, 1) - _EPOCH).total_seconds(),
         (datetime.datetime(9999, 12, 31) - _EPOCH).total_seconds(),
@@ -102,7 +102,7 @@ def types(draw: Any, depth: int = 3) -> tuple[pa.DataType, st.SearchStrategy[Any
 
 @st.composite
 def columns(draw: Any) -> pa.Array:
-    """A column, which may be a part of a longer one."""
+    """A column, which may be a slice of a longer one."""
     type_, strategy = draw(types())
     values = draw(st.lists(st.one_of(st.none(), strategy), max_size=6))
     array = pa.array(values, type_)

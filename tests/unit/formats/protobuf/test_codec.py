@@ -1,4 +1,4 @@
-"""Protobuf values: schemas of every form, objects, columns and back; a bad value affects only itself."""
+"""Protobuf values: schemas in every form, and conversion to objects and columns and back."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ def test_a_bad_value_affects_only_itself(framed: bool) -> None:
 
 
 def test_the_last_field_of_a_oneof_counts() -> None:
-    """All of them were given, which could not be written again."""
+    """Previously, all fields were returned, and could not be written again."""
     protobuf = Protobuf(
         """syntax = "proto2";
     enum Kind { OLD = 1; }
@@ -271,7 +271,7 @@ def test_the_last_field_of_a_oneof_counts() -> None:
         "Day",
     )
     paid = b"\x0a\1x\x20\5\x10\7"  # a card, n, cash
-    unknown = b"\x10\7\x18\x63"  # cash, and a kind that the enum lacks
+    unknown = b"\x10\7\x18\x63"  # cash, and an unknown enum value
     values = [
         b"\x0a" + bytes([len(paid)]) + paid,
         b"\x1a\2\x10\1",
@@ -421,7 +421,7 @@ def test_message_of_a_file() -> None:
 
 
 def test_values_of_many_schema_ids_in_one_batch() -> None:
-    """Bytes that are no such values may look like any number of ids; each was a pass over all values."""
+    """Invalid values may look like any number of ids; previously, each caused a pass over all values."""
     codec, many = Protobuf(MONEY), 5_000
     values = binary(*(b"\0" + number.to_bytes(4) + b"\0" + codec.encode({"cents": number}) for number in range(many)))
     made = 0

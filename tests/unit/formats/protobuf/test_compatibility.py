@@ -1,4 +1,4 @@
-"""Which changes of a Protobuf schema are compatible: the rules of Confluent's registry."""
+"""Compatible changes of a Protobuf schema, by the rules of Confluent's registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of random Protobuf schemas: they hold what the library protobuf reads, and are written as it writes."""
+"""Columns of random Protobuf schemas match the library protobuf, in both directions."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ pytestmark = pytest.mark.once
 
 
 def check_a_schema(data: Any) -> None:
-    """Values of one version of a message are read with another, and written with that.
+    """Values of one version of a message are read with another, and written with that version.
 
-    A value may be two messages on end, which is what a message with the fields of both is on the wire.
+    A value may be two concatenated messages, which is a message with the fields of both.
     """
     file = data.draw(files())
     written = message_of(file_of(file), None)

@@ -1,4 +1,4 @@
-"""Random Protobuf schemas with messages of them, and what the columns of a message are as Python objects."""
+"""Random Protobuf schemas with messages, and the expected columns as Python objects."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _NUMBERS = st.one_of(st.integers(1, 40), st.integers(1, (1 << 29) - 1)).filter(l
 
 @st.composite
 def files(draw: Any) -> pb.FileDescriptorProto:
-    """A .proto file whose first message has fields of every kind, and messages in it."""
+    """A .proto file whose first message has fields of every kind, and nested messages."""
     file = pb.FileDescriptorProto(name="random.proto", syntax=draw(st.sampled_from(["proto2", "proto3"])))
     if draw(st.booleans()):
         file.package = "some.where"
@@ -63,7 +63,7 @@ def files(draw: Any) -> pb.FileDescriptorProto:
 
 
 def _fill(draw: Any, message: Any, file: Any, scopes: list[str], depth: int) -> None:
-    """Give a message fields; `scopes` are its name and those of the messages that it stands in."""
+    """Add fields to a message; `scopes` contains its name and those of the enclosing messages."""
     is_open = file.syntax == "proto3"
     count = draw(st.integers(0 if depth < 2 else 1, 5))
     numbers = draw(st.lists(_NUMBERS, min_size=count, max_size=count, unique=True))
@@ -87,7 +87,7 @@ def _fill(draw: Any, message: Any, file: Any, scopes: list[str], depth: int) -> 
             field.oneof_index = len(message.oneof_decl) - 1
         elif label == "optional":
             with_presence.append(field)
-    for field in with_presence:  # their oneofs come behind the others
+    for field in with_presence:  # synthetic oneofs follow the others
         field.proto3_optional = True
         field.oneof_index = len(message.oneof_decl)
         message.oneof_decl.add(name=f"_{field.name}")
@@ -115,7 +115,7 @@ def _type(draw: Any, field: Any, message: Any, file: Any, scopes: list[str], dep
 
 
 def _map(draw: Any, field: Any, message: Any, scopes: list[str]) -> None:
-    """Make a field one of a map whose values have its type."""
+    """Turn a field into a map whose values have the field's type."""
     entry = message.nested_type.add(name=f"{field.name.upper()}Entry")
     entry.options.map_entry = True
     entry.field.add(name="key", number=1, label=_FIELD.LABEL_OPTIONAL, type=draw(st.sampled_from(_KEYS)))
@@ -129,7 +129,7 @@ def _map(draw: Any, field: Any, message: Any, scopes: list[str]) -> None:
 
 @st.composite
 def readers(draw: Any, file: pb.FileDescriptorProto) -> pb.FileDescriptorProto:
-    """Another version of a file, without some fields, and with lists that are packed otherwise."""
+    """Another version of a file, with some fields removed and packed lists changed."""
     made = pb.FileDescriptorProto.FromString(file.SerializeToString())
     messages = [made.message_type[0]]
     for message in messages:
@@ -155,7 +155,7 @@ def readers(draw: Any, file: pb.FileDescriptorProto) -> pb.FileDescriptorProto:
 
 @st.composite
 def messages(draw: Any, descriptor: Any, depth: int = 3) -> Any:
-    """A message; of those in it, and of its lists and maps, not all are empty."""
+    """A message, in which not all nested messages, lists and maps are empty."""
     message = GetMessageClass(descriptor)()
     if descriptor.file.name == "google/protobuf/timestamp.proto":
         message.seconds = draw(st.integers(*_TIMES))
@@ -206,9 +206,9 @@ def _value(draw: Any, field: Any) -> Any:
 
 
 def is_merged(descriptor: Any, within: tuple[str, ...] = ()) -> bool:
-    """Whether columns have a message in two parts whole: ptars takes the second part alone of some messages in it.
+    """Whether columns merge a message given in two parts: for some nested messages, ptars uses only the second part.
 
-    Those are the well-known ones and messages that contain themselves, where they are no elements of a list or map.
+    These are well-known types and recursive messages that are not elements of a list or map.
     """
     within = (*within, descriptor.full_name)
     for field in descriptor.fields:
@@ -223,7 +223,7 @@ def is_merged(descriptor: Any, within: tuple[str, ...] = ()) -> bool:
 
 
 class MessageBytes:
-    """Bytes of a message, equal to others of the same."""
+    """The bytes of a message; equal if the messages are equal."""
 
     def __init__(self, message: Any) -> None:
         self.message = message
@@ -240,11 +240,11 @@ class MessageBytes:
 
 
 class Row:
-    """What the columns of a message are, as docs/FORMATS.md has it.
+    """The expected columns of a message, as documented in docs/FORMATS.md.
 
     Attributes:
-        value: the row, compared with `comparable` ones.
-        is_writable: whether columns can be written as a message again.
+        value: the row, compared after `comparable`.
+        is_writable: whether the columns can be written back as a message.
     """
 
     def __init__(self, message: Any) -> None:
@@ -287,7 +287,7 @@ class Row:
 
 
 def comparable(value: Any) -> Any:
-    """What a column is compared as: floats by their bits, maps in the order of their keys, each with its last value."""
+    """Convert a column value for comparison: floats to bits, maps sorted by key with the last value of each key."""
     if isinstance(value, float):
         return ("float", "nan" if math.isnan(value) else struct.pack(">d", value))
     if isinstance(value, dict):
@@ -300,9 +300,9 @@ def comparable(value: Any) -> Any:
 
 
 def canonical(message: Any) -> bytes:
-    """The bytes of a message, the same for those that columns do not tell apart.
+    """The bytes of a message, the same for messages that columns do not distinguish.
 
-    Times are in whole microseconds, unknown fields are missing, and so is the sign of a zero that ptars does not write.
+    Times are in whole microseconds; unknown fields, and the sign of a zero that ptars does not write, are omitted.
     """
     copy = type(message)()
     copy.CopyFrom(message)
@@ -326,6 +326,6 @@ def _make_plain(message: Any) -> None:
                     _make_plain(value[key])
                 elif value[key] == 0.0:
                     value[key] = 0
-        elif not field.message_type.full_name.endswith("Value"):  # wrappers have the sign
+        elif not field.message_type.full_name.endswith("Value"):  # wrappers keep the sign
             for each in value if field.is_repeated else [value]:
                 _make_plain(each)

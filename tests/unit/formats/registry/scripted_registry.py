@@ -1,4 +1,4 @@
-"""An HTTP server that answers as a test says, and remembers what it was asked."""
+"""An HTTP server that sends scripted responses and records the requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class Request(NamedTuple):
-    """What a client sent."""
+    """A request of a client."""
 
     method: str
     path: str
@@ -24,10 +24,10 @@ Answer = tuple[int, Any] | Callable[[Request], tuple[int, Any]]
 
 
 class ScriptedRegistry:
-    """Answers with what `answers` holds, one after another, and then with the last one for good.
+    """Sends the responses in `answers` one after another, then repeats the last one.
 
-    A value that is bytes is sent as it is, all others as JSON. An answer may be a function of the request. `headers`
-    are sent with each answer. `ports` gets the client's port of each request.
+    A body of bytes is sent unchanged, any other as JSON. A response may be a function of the request. `headers` are
+    sent with each response. `ports` receives the client's port of each request.
     """
 
     def __init__(self, *answers: Answer, context: ssl.SSLContext | None = None, ports: list[int] | None = None) -> None:

@@ -1,8 +1,8 @@
-"""Exchanges with a registry as Confluent documents its API: call, request, answer, and what the caller gets.
+"""Exchanges with a registry as Confluent documents its API: call, request, response, and the caller's result.
 
 Apicurio Registry, on which tests/integration/registry/test_schema_registry_contract.py runs the client, lacks most of
-this: GUIDs, contexts, modes, metadata and rules, error codes. Each exchange runs on both clients. The texts of refusals
-are ours.
+these features: GUIDs, contexts, modes, metadata and rules, error codes. Each exchange runs on both clients. The texts
+of error messages are ours.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ NOT_SENT = {
     ("offset", "0"),
     ("limit", "-1"),
 }
-"""Parameters that say what the registry does without them: whether they are sent makes no difference."""
+"""Parameters with the registry's default values: it makes no difference whether they are sent."""
 
 ORDER = '{"type":"record","name":"Order","fields":[{"name":"id","type":"long"}]}'
 GUID = "0b7c2a52-6f0e-4b1c-9b0a-5d2f3e4c1a77"
@@ -140,7 +140,7 @@ TOPIC_JSON = {
 
 
 class Refusal(NamedTuple):
-    """A `SchemaRegistryError`; the text is a part of its own."""
+    """A `SchemaRegistryError`; the text is a part of its message."""
 
     status: int
     code: int
@@ -148,7 +148,7 @@ class Refusal(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """A call of either client, what has to arrive, what is answered, and what the caller gets, maybe a refusal."""
+    """A call of either client, the expected request, the response, and the caller's result or error."""
 
     call: Callable[[Any], Any]
     request: str
@@ -161,13 +161,13 @@ class Exchange(NamedTuple):
 def refused(
     call: Callable[[Any], Any], request: str, status: int, code: int, message: str, body: Any = None
 ) -> Exchange:
-    """An exchange that ends with a code of the registry's."""
+    """An exchange that ends with one of the registry's error codes."""
     answer = {"error_code": code, "message": message}
     return Exchange(call, request, body, status, answer, Refusal(status, code, message))
 
 
 def avro(schema: str = ORDER, **more: Any) -> dict[str, Any]:
-    """The body with which a schema is sent."""
+    """The request body of a schema."""
     return {"schema": schema, "schemaType": "AVRO", "references": [], **more}
 
 
@@ -933,7 +933,7 @@ def script(exchange: Exchange) -> ScriptedRegistry:
 
 
 def asked_for(target: str) -> tuple[str, list[tuple[str, str]]]:
-    """A path, and its parameters but those that make no difference; those of one name keep their order."""
+    """A path, and its parameters without default values; parameters with the same name keep their order."""
     parts = urlsplit(target)
     pairs = [each for each in parse_qsl(parts.query, keep_blank_values=True) if each not in NOT_SENT]
     return parts.path, sorted(pairs, key=lambda pair: pair[0])

@@ -1,4 +1,4 @@
-"""Columns of values whose schema a header names: by GUID or id, beside values with an id before them."""
+"""Columns of values whose schema is named in a header by GUID or id, together with values that have a prefix."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_unknown_guids_and_invalid_headers_make_values_bad() -> None:
 
 @pytest.mark.parametrize("kind", ["AVRO", "PROTOBUF"])
 def test_ids_are_not_confused_with_numbers_of_guids(kind: str) -> None:
-    """Whatever ids stand before values and in headers, in this batch and in those before and behind it."""
+    """For any ids in prefixes and headers, in this batch and in those before and after it."""
     if kind == "PROTOBUF":
         pytest.importorskip("ptars")
     text, data, rest = (json.dumps(OLD), avro(OLD, 1), b"") if kind == "AVRO" else (HEAD, b"\x08\1", b"\0")

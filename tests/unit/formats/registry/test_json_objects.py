@@ -1,4 +1,4 @@
-"""Objects of a registry's JSON come back from what they wrote, and keep what they do not know."""
+"""Objects survive a round trip through the registry's JSON, and keep unknown values."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Schemas that refer to others: each of those is asked for and parsed once, however many ways lead to it."""
+"""Schemas with references: each referenced schema is requested and parsed once, even if many paths lead to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEVELS = 40
 
 
 def answer(kind: str, below: Callable[[int], int | None]) -> Callable[[Request], tuple[int, Any]]:
-    """A registry in which s<N> refers twice to what `below` says."""
+    """A registry in which s<N> refers twice to the schema with the number that `below` returns."""
 
     def answered(request: Request) -> tuple[int, Any]:
         number = LEVELS if request.path.startswith("/schemas") else int(request.path.split("/")[2][1:])

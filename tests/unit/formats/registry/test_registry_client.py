@@ -177,7 +177,7 @@ def test_a_rejected_request_is_not_sent_to_the_next_registry() -> None:
 
 def test_an_unreachable_registry_is_named() -> None:
     with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))  # and does not listen
+        bound.bind(("127.0.0.1", 0))  # does not listen
         url = f"http://ada:secret@127.0.0.1:{bound.getsockname()[1]}"
         client = SchemaRegistryClient({"url": url, "max.retries": 1, **QUICK})
         with client, pytest.raises(SchemaRegistryConnectionError) as caught:
@@ -304,7 +304,7 @@ def azure(endpoint: ScriptedRegistry, **further: Any) -> dict[str, Any]:
 def test_azure_tokens_are_cached_for_part_of_their_lifetime(monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = (200, {"access_token": "first", "expires_in": "86400"}), (200, {"access_token": "second"})
     with ScriptedRegistry(*tokens) as endpoint, ScriptedRegistry((200, [])) as registry:
-        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")  # by which no machine reaches the endpoint
+        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")  # a proxy that cannot reach the endpoint
         monkeypatch.setenv("NO_PROXY", registry.url)
         conf = azure(endpoint, **{"bearer.auth.logical.cluster": "lsrc-1"})
         with SchemaRegistryClient({"url": registry.url, **conf}) as client:
@@ -430,7 +430,7 @@ def test_importing_does_not_load_an_http_library() -> None:
 
 @pytest.mark.parametrize("name", [".", "..", "../x", "a/b", "a?b#c", "%2e", ""])
 def test_a_subjects_name_stays_one_part_of_the_path(name: str) -> None:
-    """An HTTP library takes the step that dots are: with ".", setting a subject's level set that of all subjects."""
+    """HTTP libraries resolve dots: with ".", setting a subject's level would set that of all subjects."""
     with EmbeddedBroker(registry=True) as broker, SchemaRegistryClient({"url": broker.registry_url}) as client:
         if name:
             client.set_compatibility(name, "NONE")
@@ -500,7 +500,7 @@ def test_a_list_of_other_things_is_an_error(answer: Any) -> None:
 
 
 def test_compressed_responses_are_read_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bombs: a part of an answer may be a thousand times as large decompressed, and again if that is compressed too."""
+    """Decompression bombs: a small part of a response may expand a thousandfold, and again if compressed twice."""
     monkeypatch.setattr(exchange, "MAX_ANSWER_BYTES", 100_000)
     with ScriptedRegistry((200, gzip.compress(b'["s"]'))) as registry, client_of(registry) as client:
         registry.headers = {"Content-Encoding": "gzip"}
@@ -557,7 +557,7 @@ def test_invalid_addresses(conf: dict[str, Any], expected: str) -> None:
 
 
 def test_pending_requests_end_when_the_client_is_closed() -> None:
-    """It went on trying by connections of its own, which nobody closed."""
+    """Previously, they were retried over new connections that nothing closed."""
     arrived = threading.Event()
 
     def hold(connection: socket.socket) -> None:
@@ -596,7 +596,7 @@ def test_a_forked_child_opens_its_own_connections() -> None:
 
 
 def test_a_client_in_a_garbage_cycle_closes_its_connections() -> None:
-    """The collector finalized its connections before it: a warning of asyncio's, in whatever ran then."""
+    """Previously, the collector finalized the connections first, with an asyncio warning in unrelated code."""
     with ScriptedRegistry((200, ["s"])) as registry:
         client: Any = client_of(registry)
         assert client.get_subjects() == ["s"]

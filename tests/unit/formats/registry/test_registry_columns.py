@@ -1,4 +1,4 @@
-"""Readers and writers of columns by a registry's schemas, and those that need no registry."""
+"""Readers and writers of columns, with a registry's schemas and without a registry."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_unknown_ids_and_unresolvable_schemas_make_values_bad(
         assert "string" in causes[1]
         assert causes[2] == "expected a schema of the type AVRO, got JSON"
         assert causes[4].startswith("id: ")
-        subjects.schemas[9] = Schema(json.dumps(OLD), "AVRO")  # it is registered after all
+        subjects.schemas[9] = Schema(json.dumps(OLD), "AVRO")  # registered later
         column, bad = reader.decode(binary(framed(9, b"\2")))
         assert (column.to_pylist(), bad) == ([{"id": 1}], [])
 
@@ -172,7 +172,7 @@ def test_many_unknown_ids_in_a_batch_are_logged_once(
 def test_unknown_ids_are_counted_across_look_ups(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As by Spark's tasks."""
+    """Like Spark's tasks, which look up ids one at a time."""
     monkeypatch.setattr(columns.UnusableSchemas, "many", 4)
     with (
         ScriptedRegistry(Subjects(Schema(json.dumps(OLD)))) as server,
@@ -335,7 +335,7 @@ def test_a_message_is_found_by_name_anywhere_in_a_schema() -> None:
         reader = registry.reader("orders-value", 1)
         values = binary(
             framed(1, b"\0\x08\1"),
-            framed(2, b"\2\2\x08\2"),  # it is the second one there
+            framed(2, b"\2\2\x08\2"),  # it is the second one in that schema
             framed(2, b"\0\x08\3"),
             framed(3, b"\0\x08\4"),
             framed(4, b"\0\x08\5"),

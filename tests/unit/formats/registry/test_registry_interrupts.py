@@ -1,4 +1,4 @@
-"""Ctrl-C while a registry client is closed: its connections end nevertheless."""
+"""Interrupting a registry client while it closes: its connections are closed nevertheless."""
 
 from __future__ import annotations
 

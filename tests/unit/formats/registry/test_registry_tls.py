@@ -1,4 +1,4 @@
-"""The client of a schema registry over TLS: who is trusted, and how the client proves who it is."""
+"""The schema registry client over TLS: trusted authorities and client certificates."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 @pytest.fixture
 def registry(files: Files) -> Iterator[ScriptedRegistry]:
-    """A registry that wants no certificate of clients."""
+    """A registry that requires no client certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*files.server)
     with ScriptedRegistry((200, ["a"]), context=context) as scripted:
@@ -54,7 +54,7 @@ def registry(files: Files) -> Iterator[ScriptedRegistry]:
 
 @pytest.fixture
 def strict_registry(files: Files) -> Iterator[ScriptedRegistry]:
-    """A registry that wants a certificate of clients."""
+    """A registry that requires a client certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*files.server)
     context.load_verify_locations(files.ca)
@@ -99,7 +99,7 @@ def test_a_registry_that_requires_a_certificate_rejects_clients_without(
 def test_a_rejection_while_reading_is_a_connection_error(
     registry: ScriptedRegistry, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With TLS 1.3 the handshake may be over for the client when the registry refuses it."""
+    """With TLS 1.3, the client's handshake may be complete before the registry rejects it."""
 
     async def refused(*_: Any, **__: Any) -> Any:
         raise ssl.SSLError(1, "[SSL: TLSV13_ALERT_CERTIFICATE_REQUIRED] tlsv13 alert certificate required")

@@ -1,4 +1,4 @@
-"""How long it is remembered that a schema cannot be used, and whether these are many."""
+"""How long unusable schemas are remembered, and the detection of too many."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_causes_expire_after_their_first_use() -> None:
     unusable = UnusableSchemas(lambda: now)
     for number in (1, 2, 3):
         unusable.add(number, f"why {number}")
-    now = 100.0  # as long as it took to look up many more
+    now = 100.0  # the time it took to look up many more
     unusable.forget_old()
     assert unusable.cause(2) == "why 2"
     now = 103.0

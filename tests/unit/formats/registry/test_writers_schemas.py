@@ -1,4 +1,4 @@
-"""What a schema that values name is for who decodes them, and why it cannot be used."""
+"""Looking up writers' schemas for decoding, and the causes if they are unusable."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MISSING = SchemaRegistryError(404, 40403, "Schema not found", "GET /schemas")
 
 
 class Registry:
-    """Answers by what is asked for; what it has no answer for is missing. Knows what it was asked."""
+    """Returns stored schemas by request and records the requests; all others are missing."""
 
     def __init__(self, **answers: Schema | Exception) -> None:
         self._answers = answers
@@ -50,7 +50,7 @@ class Registry:
 
 
 class AsyncRegistry:
-    """The same, awaited."""
+    """The asyncio counterpart of `Registry`."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
