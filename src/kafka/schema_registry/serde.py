@@ -87,7 +87,7 @@ class _Awaited:
         name = type(self).__name__
         synchronous = name.removeprefix("Async")
         raise KafkaConfigurationError(
-            f"{name} is for programs that await it, and clients do not: pass them the synchronous {synchronous}, "
+            f"clients cannot use {name}, which must be awaited: pass them the synchronous {synchronous}, "
             "also in asyncio"
         )
 
