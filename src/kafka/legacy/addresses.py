@@ -1,4 +1,4 @@
-"""Import paths of kafka-python and aiokafka that do not exist as files here: their names, and where these are defined.
+"""Import paths of kafka-python and aiokafka that have no file here: their names, and where each name is defined.
 
 A row is a module, or a package if other rows are below it. In a source tree and in editable installations,
 `kafka._old_names.OldPaths` serves the rows. In wheels, `setup.py` writes them as files, so that type checkers, editors
@@ -25,11 +25,11 @@ class Address(NamedTuple):
     doc: str
     """The docstring."""
     names: str = ""
-    """The path's names. All of them are in `__all__`, which paths with a ``*`` do not have."""
+    """The names to import. `__all__` lists all of them; a path with a ``*`` has no `__all__`."""
     apart: str = ""
     """Further names, which `from ... import *` does not import."""
     same_as: str = ""
-    """Another path whose names this path has too."""
+    """Another path whose names this path also exports."""
     made_by: tuple[str, ...] = ()
     """Functions of `kafka.legacy.protocol`, as ``module.name``, that return the names for a path."""
 

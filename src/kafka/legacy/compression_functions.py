@@ -1,7 +1,7 @@
 """The functions of `kafka.codec`, which compress single payloads with the codecs of `kafka.record`.
 
 All codecs are always available. Damaged data raises the same errors as in kafka-python: `gzip.BadGzipFile`,
-`RuntimeError` for lz4, and for zstd the `ZstdError` of zstandard, or of the library used instead if it is not
+`RuntimeError` for lz4, and for zstd the `ZstdError` of zstandard, or of the library used instead if zstandard is not
 installed. Snappy raises `ValueError`, because python-snappy with its own error may not be installed.
 """
 

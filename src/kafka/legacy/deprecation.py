@@ -11,8 +11,8 @@ def warn_deprecated(text: str) -> None:
     """Issue a `DeprecationWarning` at the innermost line outside this package.
 
     Python shows deprecation warnings for a script's own lines by default, but the output of old programs must not
-    change. Therefore, filters by module see the warning as one of this package. ``-W always::DeprecationWarning`` shows
-    it, with the program's line.
+    change. Therefore, module filters treat the warning as coming from this package. ``-W always::DeprecationWarning``
+    shows it, with the program's line.
     """
     frame = sys._getframe(1)
     while frame.f_back is not None and _is_ours(frame):

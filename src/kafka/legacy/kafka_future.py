@@ -18,12 +18,12 @@ log = logging.getLogger("kafka.future")
 class Future(abc.ABC):  # noqa: B024  # the base class is there for `register`
     """A future that is completed once, by `success` or `failure`, and then calls its callbacks in order.
 
-    Callbacks added later are called immediately. The producer's futures are instances too.
+    Callbacks added later are called immediately. The producer's futures are also instances of this class.
 
     Attributes:
         is_done: whether there is a result or an error.
-        value: the result, the argument of `success`.
-        exception: the error, the argument of `failure`.
+        value: the result, as passed to `success`.
+        exception: the error, as passed to `failure`.
         error_on_callbacks: whether errors of callbacks are raised instead of only logged.
     """
 
@@ -50,14 +50,14 @@ class Future(abc.ABC):  # noqa: B024  # the base class is there for `register`
         return bool(getattr(self.exception, "retriable", False))
 
     def success(self, value: Any) -> Self:
-        """Complete the future with a result. Raises `AssertionError` if it is done."""
+        """Complete the future with a result. Raises `AssertionError` if the future is already done."""
         self._call("callback", self._complete(value, None), value)
         return self
 
     def failure(self, e: BaseException | type[BaseException]) -> Self:
         """Complete the future with an error or its class.
 
-        Raises `AssertionError` if the future is done, and `TypeError` if the argument is not an error.
+        Raises `AssertionError` if the future is already done, and `TypeError` if the argument is not an error.
         """
         error = e() if isinstance(e, type) else e
         if not isinstance(error, BaseException):
@@ -96,7 +96,7 @@ class Future(abc.ABC):  # noqa: B024  # the base class is there for `register`
         return self.add_callback(future.success).add_errback(future.failure)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """Return the result or raise the error, waiting on the running event loop unless the future is done."""
+        """Wait for the future on the running event loop unless it is done; return the result or raise the error."""
         if not self.is_done:
             loop = asyncio.get_running_loop()
             done = asyncio.Event()
@@ -107,7 +107,7 @@ class Future(abc.ABC):  # noqa: B024  # the base class is there for `register`
         return self.value
 
     def _complete(self, value: Any, error: BaseException | None) -> list[Callable[[Any], object]]:
-        """Complete the future, and return the callbacks to be called."""
+        """Complete the future, and return the callbacks to call."""
         with self._lock:
             if self.is_done:
                 raise AssertionError("Future is already complete")

@@ -49,7 +49,7 @@ class ReentrantTimer:
         self.thread.start()
 
     def stop(self) -> None:
-        """Stop, and wait for a running call, up to the interval plus one second."""
+        """Stop the timer, and wait for a running call, for at most the interval plus one second."""
         thread, active = self.thread, self.active
         if thread is None or active is None:
             return
@@ -68,8 +68,8 @@ class Timer:
 
     Arguments:
         timeout_ms: the time limit in milliseconds; None: no limit.
-        error_message: the message of `maybe_raise`.
-        start_at: the start, by `time.monotonic()`; None: now.
+        error_message: the message of the error that `maybe_raise` raises.
+        start_at: the start time from `time.monotonic()`; None: now.
     """
 
     __slots__ = ("_error_message", "_expire_at", "_start_at", "_timeout_ms")
@@ -205,7 +205,7 @@ def write_int_string(s: bytes | None) -> bytes:
 
 
 def write_short_string(s: bytes | None) -> bytes:
-    """Prefix a byte string with its length in two bytes; None has the length -1.
+    """Prefix a byte string with its length in two bytes; None has length -1.
 
     Raises `TypeError` for other types, and `struct.error` for more than 32,767 bytes.
     """
@@ -215,20 +215,20 @@ def write_short_string(s: bytes | None) -> bytes:
 def read_int_string(data: bytes, cur: int) -> tuple[bytes | None, int]:
     """Read a string written by `write_int_string` at a position; return the string and the position after it.
 
-    Raises `BufferUnderflowError` if the data end too early.
+    Raises `BufferUnderflowError` if the data ends too early.
     """
     return _read(">i", data, cur)
 
 
 def read_short_string(data: bytes, cur: int) -> tuple[bytes | None, int]:
-    """Read a string written by `write_short_string`, like `read_int_string`."""
+    """Read a string written by `write_short_string`; otherwise like `read_int_string`."""
     return _read(">h", data, cur)
 
 
 def relative_unpack(fmt: str, data: bytes, cur: int) -> tuple[tuple[Any, ...], int]:
-    """Unpack a format of `struct` at a position; return the values and the position after them.
+    """Unpack a `struct` format at a position; return the values and the position after them.
 
-    Raises `BufferUnderflowError` if the data end too early.
+    Raises `BufferUnderflowError` if the data ends too early.
     """
     end = cur + struct.calcsize(fmt)
     if len(data) < end:
@@ -237,7 +237,7 @@ def relative_unpack(fmt: str, data: bytes, cur: int) -> tuple[tuple[Any, ...], i
 
 
 def kafka_bytestring(s: str | bytes) -> bytes:
-    """Return bytes unchanged, and text encoded as UTF-8. Raises `TypeError` for other types."""
+    """Return bytes unchanged, or text encoded as UTF-8. Raises `TypeError` for other types."""
     if isinstance(s, bytes):
         return s
     if isinstance(s, str):

@@ -1,4 +1,4 @@
-"""`kafka.context` of 0.9 to 1.4: commits offsets of processed messages, and returns to the others."""
+"""`kafka.context` of 0.9 to 1.4: commits the offsets of processed messages, and seeks back to the others."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class OffsetCommitContext:
     true if anything is marked. The consumer must not commit automatically.
 
     Arguments:
-        consumer: a `SimpleConsumer`, or an object with its `client`, `group`, `topic`, `offsets` and `seek`. After
-            ``consumer.provide_partition_info()`` it returns the partition that `mark` needs.
+        consumer: a `SimpleConsumer`, or an object with the same attributes `client`, `group`, `topic`, `offsets` and
+            `seek`. Call ``consumer.provide_partition_info()`` to make it return the partition that `mark` needs.
     """
 
     def __init__(self, consumer: _Consumer) -> None:
@@ -93,7 +93,7 @@ class OffsetCommitContext:
         self.update_consumer_offsets(self.initial_offsets or {})
 
     def commit_partition_offsets(self, partition_offsets: Mapping[int, int]) -> None:
-        """Commit offsets of partitions. Raises the coordinator's first error."""
+        """Commit offsets, given by partition. Raises the coordinator's first error."""
         self.logger.debug("Committing partition offsets: %s", partition_offsets)
         topic = self.consumer.topic
         requests = [OffsetCommitRequestPayload(topic, part, to, None) for part, to in partition_offsets.items()]
@@ -101,10 +101,10 @@ class OffsetCommitContext:
             check_error(response)
 
     def update_consumer_offsets(self, partition_offsets: Mapping[int, int]) -> None:
-        """Seek to offsets of partitions."""
+        """Seek to offsets, given by partition."""
         self.logger.debug("Updating consumer offsets to: %s", partition_offsets)
         self.consumer.offsets.update(partition_offsets)
-        self.consumer.seek(0, 1)  # discards fetched messages
+        self.consumer.seek(0, 1)  # discards messages that were already fetched
 
     def handle_out_of_range(self) -> None:
         """Seek to the beginning of all partitions, because older messages have been deleted."""

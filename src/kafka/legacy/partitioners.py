@@ -14,7 +14,7 @@ class Partitioner:
     """Base class of these partitioners. Subclasses define `partition`, as in 0.9, or are callable, as in 1.4.
 
     Arguments:
-        partitions: the partitions to choose from if a call passes none.
+        partitions: the partitions to choose from if a call does not pass any.
     """
 
     def __init__(self, partitions: Sequence[int] | None = None) -> None:
@@ -26,11 +26,11 @@ class Partitioner:
         all_partitions: Sequence[int] | None = None,
         available_partitions: Sequence[int] | None = None,
     ) -> int:
-        """Choose one of the available partitions, or of all if none is available, with `partition`."""
+        """Choose one of the available partitions, or one of all partitions if none is available, with `partition`."""
         return self.partition(key, available_partitions or all_partitions)
 
     def partition(self, key: Any, partitions: Sequence[int] | None = None) -> int:
-        """Return the partition of a key."""
+        """Return the partition for a key."""
         raise NotImplementedError("partition function has to be implemented")
 
     def _choices(self, partitions: Sequence[int] | None) -> Sequence[int]:
@@ -46,11 +46,11 @@ class Murmur2Partitioner(Partitioner):
     def __call__(
         self, key: Any, partitions: Sequence[int] | None = None, available: Sequence[int] | None = None
     ) -> int:
-        """Choose one of the available partitions, or of all if none is available."""
+        """Choose one of the available partitions, or one of all partitions if none is available."""
         return self.partition(key, available or partitions)
 
     def partition(self, key: Any, partitions: Sequence[int] | None = None) -> int:
-        """Return the partition of a key."""
+        """Return the partition for a key."""
         choices = self._choices(partitions)
         return choices[(murmur2(key) & 0x7FFFFFFF) % len(choices)]
 
@@ -59,7 +59,7 @@ class LegacyPartitioner(Partitioner):
     """Chooses partitions by the ``hash(key)`` of 64-bit Python 2.7, so that keys stay where old producers put them.
 
     Python 3 hashes text and bytes differently in each process, so its `hash` would not keep a key in one partition. New
-    programs use `Murmur2Partitioner`, or no partitioner.
+    programs should use `Murmur2Partitioner`, or no partitioner.
     """
 
     def __init__(self, partitions: Sequence[int] | None = None) -> None:
@@ -67,7 +67,7 @@ class LegacyPartitioner(Partitioner):
         super().__init__(partitions)
 
     def partition(self, key: Any, partitions: Sequence[int] | None = None) -> int:
-        """Return the partition of a key."""
+        """Return the partition for a key."""
         choices = self._choices(partitions)
         return choices[python2_hash(key) % len(choices)]
 
@@ -89,8 +89,8 @@ _HASH_OF_INF, _HASH_OF_MINUS_INF = 314159, -271828
 def python2_hash(value: object) -> int:
     """Return the `hash()` of 64-bit Python 2.7, with which the oldest producers chose partitions.
 
-    Text is hashed by character, as in builds of Linux distributions (UCS-4). None and most objects, which Python 2
-    hashed by their address in memory, had no stable hash there either; for them, this is Python's own hash.
+    Text is hashed by character, as in the Python builds of Linux distributions (UCS-4). None and most objects, which
+    Python 2 hashed by their address in memory, had no stable hash there either; for them, this is Python's own hash.
 
     Raises `TypeError` if the value is not hashable.
     """
@@ -124,7 +124,7 @@ def _hash_of_text(characters: bytes | list[int]) -> int:
 
 
 def _hash_of_int(value: int) -> int:
-    """Return a number that fits into a C long unchanged; combine the 30-bit digits of others by rotation."""
+    """Return a number unchanged if it fits into a C long; otherwise combine its 30-bit digits by rotation."""
     if -(1 << 63) <= value < 1 << 63:
         return _finished(value)
     rest, result = abs(value), 0

@@ -13,7 +13,7 @@ from kafka import structs
 
 
 class MetadataRequest(NamedTuple):
-    """Requests the metadata of topics."""
+    """Requests metadata for topics."""
 
     topics: list[str]
 
@@ -26,7 +26,7 @@ class MetadataResponse(NamedTuple):
 
 
 class ConsumerMetadataRequest(NamedTuple):
-    """Requests the coordinator of groups."""
+    """Requests the coordinators of groups."""
 
     groups: list[str]
 
@@ -58,7 +58,7 @@ class ProduceResponsePayload(NamedTuple):
 
 
 class FetchRequestPayload(NamedTuple):
-    """Requests messages of a partition, starting at an offset."""
+    """Requests messages from a partition, starting at an offset."""
 
     topic: str
     partition: int
@@ -67,7 +67,7 @@ class FetchRequestPayload(NamedTuple):
 
 
 class FetchResponsePayload(NamedTuple):
-    """Messages of a partition."""
+    """Messages from a partition."""
 
     topic: str
     partition: int
@@ -130,14 +130,14 @@ class OffsetCommitResponsePayload(NamedTuple):
 
 
 class OffsetFetchRequestPayload(NamedTuple):
-    """Requests the committed offset of a partition."""
+    """Requests the committed offset for a partition."""
 
     topic: str
     partition: int
 
 
 class OffsetFetchResponsePayload(NamedTuple):
-    """The committed offset of a partition; -1 if there is none."""
+    """The committed offset for a partition; -1 if there is none."""
 
     topic: str
     partition: int
@@ -147,7 +147,7 @@ class OffsetFetchResponsePayload(NamedTuple):
 
 
 class TopicMetadata(NamedTuple):
-    """Metadata of a topic in 0.9."""
+    """Topic metadata in 0.9."""
 
     topic: str
     error: int
@@ -155,7 +155,7 @@ class TopicMetadata(NamedTuple):
 
 
 class PartitionMetadata(NamedTuple):
-    """Metadata of a partition in 0.9 and 1.0; the class in `kafka.structs` also has leader epochs."""
+    """Partition metadata in 0.9 and 1.0; the class in `kafka.structs` also has leader epochs."""
 
     topic: str
     partition: int
@@ -172,7 +172,7 @@ class _IdAndAddress(NamedTuple):
 
 
 class BrokerMetadata(_IdAndAddress):
-    """Metadata of a broker in 0.9 and 1.0: a tuple of three items. `rack` is an additional attribute."""
+    """Broker metadata in 0.9 and 1.0: a tuple of three items. `rack` is an additional attribute."""
 
     rack: str | None = None
 

@@ -58,7 +58,7 @@ def itervalues(d: Mapping[Any, _V]) -> abc.Iterator[_V]:
 
 
 def iteritems(d: Mapping[_K, _V]) -> abc.Iterator[tuple[_K, _V]]:
-    """Iterate over pairs."""
+    """Iterate over pairs of key and value."""
     return iter(d.items())
 
 
@@ -73,17 +73,17 @@ def viewvalues(d: Mapping[Any, _V]) -> ValuesView[_V]:
 
 
 def viewitems(d: Mapping[_K, _V]) -> ItemsView[_K, _V]:
-    """View the pairs."""
+    """View the pairs of key and value."""
     return d.items()
 
 
 def ensure_binary(s: str | bytes, encoding: str = "utf-8", errors: str = "strict") -> bytes:
-    """Return bytes unchanged, and text encoded."""
+    """Return bytes unchanged, or text encoded."""
     return s.encode(encoding, errors) if isinstance(s, str) else s
 
 
 def ensure_text(s: str | bytes, encoding: str = "utf-8", errors: str = "strict") -> str:
-    """Return text unchanged, and bytes decoded."""
+    """Return text unchanged, or bytes decoded."""
     return s if isinstance(s, str) else s.decode(encoding, errors)
 
 

@@ -1,4 +1,4 @@
-"""`kafka.consumer.subscription_state` of 1.0 to 2.x: subscribed topics, assigned partitions and their positions.
+"""`kafka.consumer.subscription_state` of 1.0 to 2.x: subscribed topics, and assigned partitions with their positions.
 
 Programs and `ConsumerCoordinator` share a `SubscriptionState`. `KafkaConsumer` uses its own
 (`kafka.consumer.subscription`), which its loop reads.
@@ -53,7 +53,7 @@ class TopicPartitionState:
     Attributes:
         committed: the last known committed offset; None: unknown.
         paused: whether fetching is paused.
-        reset_strategy: the strategy for a reset of the position; None: no reset is needed.
+        reset_strategy: the strategy for resetting the position; None: no reset is needed.
         highwater: the high watermark, the offset after the last readable record, if it is known.
         next_allowed_retry_time: earliest time for the next reset, in seconds since 1970.
     """
@@ -71,7 +71,7 @@ class TopicPartitionState:
 
     @property
     def position(self) -> Position | None:
-        """The offset of the next record; None if unknown. Can only be set if it is known."""
+        """The offset of the next record; None if unknown. It can be set only while it is known."""
         return self._position
 
     @position.setter
@@ -118,11 +118,11 @@ class TopicPartitionState:
         return self.next_allowed_retry_time is None or self.next_allowed_retry_time < time.time()
 
     def set_reset_pending(self, next_allowed_retry_time: float) -> None:
-        """Note that a reset is in progress, and when to attempt the next one."""
+        """Record that a reset is in progress, and when to attempt the next one."""
         self.next_allowed_retry_time = next_allowed_retry_time
 
     def reset_failed(self, next_allowed_retry_time: float) -> None:
-        """Note that a reset failed, and when to attempt the next one."""
+        """Record that a reset failed, and when to attempt the next one."""
         self.next_allowed_retry_time = next_allowed_retry_time
 
     def pause(self) -> None:
@@ -162,7 +162,7 @@ class AssignedPositions:
 
     @synchronized
     def move_partition_to_end(self, partition: TopicPartition) -> None:
-        """Move a partition after the others in the fetch order; do nothing if it is not assigned."""
+        """Move a partition to the end of the fetch order; do nothing if the partition is not assigned."""
         if partition in self.assignment:
             self.assignment.move_to_end(partition)
 
@@ -170,12 +170,12 @@ class AssignedPositions:
 
     @synchronized
     def pause(self, partition: TopicPartition) -> None:
-        """Pause fetching of a partition."""
+        """Pause fetching from a partition."""
         self.assignment[partition].pause()
 
     @synchronized
     def resume(self, partition: TopicPartition) -> None:
-        """Resume fetching of a partition."""
+        """Resume fetching from a partition."""
         self.assignment[partition].resume()
 
     @synchronized
@@ -195,7 +195,7 @@ class AssignedPositions:
 
     @synchronized
     def fetchable_partitions(self) -> list[TopicPartition]:
-        """Return all partitions that can be fetched, in order."""
+        """Return all partitions that can be fetched, in fetch order."""
         return [partition for partition, state in self.assignment.items() if state.is_fetchable()]
 
     # Positions
@@ -229,19 +229,19 @@ class AssignedPositions:
 
     @synchronized
     def all_consumed_offsets(self) -> dict[TopicPartition, OffsetAndMetadata]:
-        """Return all known positions, for a commit."""
+        """Return all known positions, to be committed."""
         positions = [(partition, state.position) for partition, state in self.assignment.items()]
         return {partition: position.committable for partition, position in positions if position is not None}
 
     # Resets
 
     def has_default_offset_reset_policy(self) -> bool:
-        """Return whether partitions without a position start at the beginning or the end."""
+        """Return whether partitions without a position start at the beginning or the end by default."""
         return self._default_offset_reset_strategy != OffsetResetStrategy.NONE
 
     @synchronized
     def request_offset_reset(self, partition: TopicPartition, offset_reset_strategy: Any = None) -> None:
-        """Request a reset of a position, with the given strategy or the default one."""
+        """Request a position reset, with the given strategy or the default one."""
         strategy = self._default_offset_reset_strategy if offset_reset_strategy is None else offset_reset_strategy
         self.assignment[partition].reset(strategy)
 
@@ -274,13 +274,13 @@ class AssignedPositions:
 
     @synchronized
     def set_reset_pending(self, partitions: Iterable[TopicPartition], next_allowed_reset_time: float) -> None:
-        """Note that resets are in progress, and when to attempt the next ones."""
+        """Record that resets are in progress, and when to attempt the next ones."""
         for partition in partitions:
             self.assignment[partition].set_reset_pending(next_allowed_reset_time)
 
     @synchronized
     def reset_failed(self, partitions: Iterable[TopicPartition], next_retry_time: float) -> None:
-        """Note that resets failed, and when to attempt the next ones."""
+        """Record that resets failed, and when to attempt the next ones."""
         for partition in partitions:
             self.assignment[partition].reset_failed(next_retry_time)
 
@@ -296,7 +296,7 @@ class SubscriptionState(AssignedPositions):
 
     Arguments:
         offset_reset_strategy: where partitions without a position start: "earliest" or "latest"; any other value means
-            nowhere.
+            that they have no default position.
 
     Attributes:
         subscription: the topics; None: there is no subscription.
@@ -328,7 +328,7 @@ class SubscriptionState(AssignedPositions):
         self.listener = listener
 
     def partitions_auto_assigned(self) -> bool:
-        """Return whether the partitions belong to subscribed topics."""
+        """Return whether partitions are assigned from subscribed topics, not by the user."""
         return self.subscription_type in (SubscriptionType.AUTO_TOPICS, SubscriptionType.AUTO_PATTERN)
 
     # Topics
@@ -337,8 +337,8 @@ class SubscriptionState(AssignedPositions):
     def subscribe(self, topics: Sequence[str] = (), pattern: Any = None, listener: Any = None) -> None:
         """Subscribe to topics by name, or to all that match a pattern, replacing the previous subscription.
 
-        Raises `IllegalStateError` if partitions were assigned another way, `AssertionError` if neither topics nor a
-        pattern is given, and `TypeError`.
+        Raises `IllegalStateError` if partitions were assigned in another way, `AssertionError` if neither topics nor a
+        pattern is given, and `TypeError` for arguments of a wrong type.
         """
         if not topics and not pattern:
             raise AssertedStateError("Must provide topics or pattern")
@@ -387,7 +387,7 @@ class SubscriptionState(AssignedPositions):
 
     @synchronized
     def group_subscription(self) -> set[str]:
-        """Return the topics whose metadata are needed: those of this consumer, and for a leader those of the group."""
+        """Return the topics whose metadata is needed: this consumer's topics, and for a leader those of the group."""
         return set(self._group_subscription)
 
     @synchronized
@@ -404,7 +404,7 @@ class SubscriptionState(AssignedPositions):
 
     @synchronized
     def mark_for_reassignment(self) -> None:
-        """Request a new assignment of partitions (1.0)."""
+        """Request a new partition assignment (1.0)."""
         self.reset_group_subscription()
         self.needs_partition_assignment = True
 
@@ -426,9 +426,9 @@ class SubscriptionState(AssignedPositions):
 
     @synchronized
     def assign_from_subscribed(self, assignments: Iterable[TopicPartition]) -> None:
-        """Assign partitions of subscribed topics, as chosen by a group or from metadata; none has a position yet.
+        """Assign partitions of subscribed topics, as chosen by a group or from metadata; they start without positions.
 
-        Raises `ValueError` for a topic that is not subscribed to, `IllegalStateError` without a subscription.
+        Raises `ValueError` for a topic that is not subscribed to, and `IllegalStateError` without a subscription.
         """
         self._check_subscribed()
         partitions = list(assignments)

@@ -26,7 +26,7 @@ Listener = Callable[["ClusterMetadata"], object]
 
 
 class ClusterMetadata:
-    """Brokers, topics, partitions and coordinators, taken from responses; it sends no requests itself.
+    """Brokers, topics, partitions and coordinators, taken from responses. This class sends no requests itself.
 
     Arguments: the client options ``retry_backoff_ms``, ``metadata_max_age_ms`` and ``bootstrap_servers`` by keyword;
     others are ignored.
@@ -168,13 +168,13 @@ class ClusterMetadata:
     # Coordinators
 
     def coordinator_for_group(self, group: str) -> Any:
-        """Return the node id of a group's coordinator; -1 if it is not available, None if it was not looked up."""
+        """Return the node id of a group's coordinator; -1 if it is not available, None if it has not been looked up."""
         return self._coordinators.get(("group", group))
 
     def add_coordinator(self, response: Any, coord_type: str, coord_key: str) -> str | None:
         """Store the coordinator of a group or transactional id, and return its node id, or None on an error.
 
-        The node id stands for a separate connection to that broker.
+        The node id identifies a separate connection to that broker.
         """
         if response.error_code:
             log.error("FindCoordinatorResponse error: %s", for_code(response.error_code))
@@ -193,7 +193,7 @@ class ClusterMetadata:
 
     @property
     def need_update(self) -> bool:
-        """Whether an update was requested."""
+        """Whether an update has been requested."""
         return self._need_update
 
     def ttl(self) -> float:
@@ -226,14 +226,14 @@ class ClusterMetadata:
         self.take(self._snapshot.updated(answered, keep_others=False), [each.name for each in answered.topics])
 
     def show(self, snapshot: Snapshot) -> None:
-        """Set the initial metadata, which does not count as an update."""
+        """Set the initial metadata without counting it as an update."""
         self._snapshot = snapshot
 
     def take(self, snapshot: Snapshot, asked: Iterable[str] = ()) -> None:
         """Replace the metadata, and notify listeners and callers that wait for an update.
 
         Arguments:
-            asked: the topics of the request; if it is a single topic, its error becomes that of the future.
+            asked: the requested topics; if there is only one and it has an error, the future fails with that error.
         """
         denied = {name for name, error in snapshot.topic_errors.items() if error is TopicAuthorizationFailedError}
         with self._lock:

@@ -36,7 +36,7 @@ _NEVER_S = 9999999999
 
 
 class DelayedTaskQueue:
-    """Scheduled callables, each with the time (in seconds since 1970) at which it is ready. Each is there once."""
+    """Scheduled callables and the times (in seconds since 1970) at which they are ready. Each is scheduled once."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Callable[..., Any]]] = []
@@ -97,13 +97,13 @@ _OF_THEN: dict[str, Any] = {
 
 
 class KafkaClient(NodeStates, SimpleClient):
-    """A client that sends requests to nodes, and completes their futures during calls of `poll`.
+    """A client that sends requests to nodes, and completes their futures during calls to `poll`.
 
     If it is created with hosts, as was usual up to 1.4, it issues a `DeprecationWarning` and acts only as a
     `SimpleClient`. Without hosts, the methods of `SimpleClient` do not work. Requests may be those of
     `kafka.protocol`, in any version, or messages of `kafka.wire`.
 
-    Arguments: client options by keyword; unknown ones are ignored. ``metrics``, if given, receives metrics of the
+    Arguments: client options by keyword; unknown ones are ignored. ``metrics``, if given, receives metrics for the
         traffic with brokers, under ``metric_group_prefix``.
 
     Attributes:
@@ -181,8 +181,8 @@ class KafkaClient(NodeStates, SimpleClient):
         """Complete the futures of answered requests; refresh metadata and run scheduled tasks if it is time.
 
         Arguments:
-            timeout_ms: time to wait for an event; None: ``request_timeout_ms``.
-            future: continue until this future is done, or until `timeout_ms` has passed if it is given. If the future
+            timeout_ms: maximum time to wait for an event; None: ``request_timeout_ms``.
+            future: continue until this future is done, or until `timeout_ms`, if given, has passed. If the future
                 failed because its node is connecting, continue until the node is connected, so that the request can be
                 sent again.
             sleep: accepted for compatibility.
@@ -215,7 +215,7 @@ class KafkaClient(NodeStates, SimpleClient):
         notify()
 
     def _is_settled(self, future: Future) -> bool:
-        """Return whether a future is done for another reason than a node that is still connecting."""
+        """Return whether a future is done, unless it failed only because its node is still connecting."""
         error = future.exception
         return future.is_done and not (isinstance(error, NodeNotReadyError) and self._is_connecting(error.args))
 
@@ -258,7 +258,7 @@ class KafkaClient(NodeStates, SimpleClient):
         return Future().success(set(wanted)) if is_known else self.cluster.request_update()
 
     def add_topic(self, topic: str) -> Future:
-        """Keep metadata of this topic too. Raises `TypeError` or `ValueError` for an invalid name."""
+        """Keep metadata for this topic too. Raises `TypeError` or `ValueError` for an invalid name."""
         check_topic_name(topic)
         if topic in self._topics:
             return Future().success(set(self._topics))
@@ -269,7 +269,7 @@ class KafkaClient(NodeStates, SimpleClient):
         return not self._refreshing and self.cluster.ttl() <= 0
 
     def _maybe_refresh(self) -> None:
-        """Request metadata if they are outdated."""
+        """Request metadata if it is outdated."""
         if not self._is_refresh_due():
             return
         self._refreshing = True
@@ -306,13 +306,14 @@ class KafkaClient(NodeStates, SimpleClient):
     def check_version(
         self, node_id: NodeId | None = None, timeout: float | None = None, strict: bool = False, **kwargs: Any
     ) -> tuple[int, ...]:
-        """Ask a broker, or any broker, for its APIs, and return the release that they belong to.
+        """Ask the given broker, or any broker, for its API versions, and return the Kafka release that they indicate.
 
         Arguments:
             timeout: in seconds; None: ``api_version_auto_timeout_ms``.
             strict: accepted for compatibility, without effect.
 
-        Raises `NodeNotReadyError` if the node cannot be connected, `NoBrokersAvailable` if no node can.
+        Raises `NodeNotReadyError` if the node cannot be connected, and `NoBrokersAvailable` if no node can be
+        connected.
         """
         limit_s = timeout or (self.config["api_version_auto_timeout_ms"] or _FIRST_CHECK_MS) / 1000
 
@@ -332,7 +333,7 @@ class KafkaClient(NodeStates, SimpleClient):
     # Closing
 
     def close(self, node_id: NodeId | None = None) -> None:
-        """Close the connection to a node, or all of them permanently; requests in flight fail."""
+        """Close the connection to a node, or close all connections permanently; requests in flight fail."""
         if self._has_hosts:
             super().close()
         elif node_id is not None:

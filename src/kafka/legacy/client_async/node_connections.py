@@ -30,7 +30,7 @@ class Completions:
     """A queue of events; any thread may add to it.
 
     Attributes:
-        notify: called after each event, in the thread that adds it, to wake a second waiter.
+        notify: called each time an event is added, in the thread that adds it, to wake a second waiter.
     """
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Node:
 
     @property
     def delay_s(self) -> float:
-        """Return the seconds until a failed node may be connected again."""
+        """Return the seconds until a connection to a failed node may be retried."""
         return 0.0 if self.is_connected else max(0.0, self.not_before - time.monotonic())
 
 
@@ -132,7 +132,7 @@ class NodeConnections:
             self._completions.wake()
 
     async def connection(self, node_id: NodeId) -> Connection:
-        """Return the connection of a node id. Raises `KafkaConnectionError` or a similar error."""
+        """Return the connection for a node id. Raises `KafkaConnectionError` or a similar error."""
         if isinstance(node_id, int):
             return await self._cluster.connection(node_id)
         if node_id.startswith(_COORDINATOR):
@@ -167,7 +167,7 @@ class NodeConnections:
         self._completions.put(event)
 
     def _succeed(self, future: Future, read: Callable[[], Any]) -> Any:
-        """Complete a future with a response, which `read` converts to the generation of its request."""
+        """Complete a future with the response that `read` returns, or with the error that it raises."""
         self._is_answered(future)
         try:
             response = read()
@@ -205,7 +205,7 @@ class NodeConnections:
         self._loop_thread.spawn(run())
 
     def close(self, node_id: NodeId) -> None:
-        """Close the connection of a node."""
+        """Close the connection to a node."""
         node = self.nodes.pop(node_id, None)
         if node is not None and node.connection is not None:
             self._loop_thread.spawn(node.connection.close())
@@ -262,7 +262,7 @@ class NodeStates:
         return self.is_disconnected(node_id) and self._node(node_id).failures > 0
 
     def connection_delay(self, node_id: NodeId) -> float:
-        """Return the milliseconds until a failed node may be retried."""
+        """Return the milliseconds until a connection to a failed node may be retried."""
         return self._node(node_id).delay_s * 1000
 
     def throttle_delay(self, node_id: NodeId) -> int:
@@ -270,7 +270,7 @@ class NodeStates:
         return 0
 
     def least_loaded_node(self) -> Any:
-        """Return the connected node with the fewest requests in flight, or one that can be tried, or None."""
+        """Return the connected node with the fewest requests in flight, otherwise a node to connect to, or None."""
         found = [broker.nodeId for broker in self.cluster.brokers()]
         random.shuffle(found)
         nodes = [(self._node(node_id), node_id) for node_id in found]
@@ -278,7 +278,7 @@ class NodeStates:
         return min(usable, key=lambda each: each[:2])[2] if usable else None
 
     def least_loaded_node_refresh_ms(self) -> float:
-        """Return the milliseconds until a node can be tried."""
+        """Return the milliseconds until the client may connect to a node."""
         return min((self.connection_delay(broker.nodeId) for broker in self.cluster.brokers()), default=0.0)
 
     def in_flight_request_count(self, node_id: NodeId | None = None) -> int:
@@ -296,7 +296,7 @@ class NodeStates:
         return self._loop_thread.run(look())
 
     def get_api_versions(self) -> dict[int, tuple[int, int]]:
-        """Return the lowest and highest version by API key of the broker queried last; query one if necessary."""
+        """Return the version range of each API, by API key, for the last queried broker; query one if necessary."""
         if not self._api_versions:
             self.check_version()
         return self._api_versions
@@ -307,7 +307,7 @@ class NodeStates:
         Arguments:
             operation: the classes of a request by version, as in `kafka.protocol`.
 
-        Raises `IncompatibleBrokerVersion` if there is none.
+        Raises `IncompatibleBrokerVersion` if there is no such version.
         """
         newest = len(operation) - 1 if max_version is None else min(len(operation) - 1, max_version)
         name = operation[0].__name__

@@ -103,7 +103,7 @@ class Answer(Future):
 
 
 class Received(list[tuple[Any, Future]]):
-    """Responses with their futures, as in 2.x. It also has the first response's attributes, for programs of 1.0."""
+    """Pairs of responses and futures, as in 2.x, with the attributes of the first response, for programs of 1.0."""
 
     @property
     def response(self) -> Any:
@@ -138,7 +138,7 @@ class BrokerConnection:
     SASL_MECHANISMS = ("PLAIN", "GSSAPI", "OAUTHBEARER")
 
     def __init__(self, host: str, port: int, afi: int = socket.AF_UNSPEC, **configs: Any) -> None:
-        """Store the address and the settings, ignoring unknown ones; `connect` connects."""
+        """Store the address and the settings, ignoring unknown settings; `connect` opens the connection."""
         self._link: Link | None = None
         self.host, self.port, self.afi = host, port, afi
         self.config = GivenConfigs(with_defaults(self.DEFAULT_CONFIG, configs))
@@ -203,7 +203,7 @@ class BrokerConnection:
         return self.state == ConnectionStates.DISCONNECTED and self.connection_delay() > 0
 
     def connection_delay(self) -> float:
-        """Return the milliseconds until it may reconnect; infinity while it is connecting or connected."""
+        """Return the milliseconds until reconnecting is allowed; infinity while connecting or connected."""
         if self.state != ConnectionStates.DISCONNECTED:
             return float("inf")
         pause = self.config["reconnect_backoff_ms"] * 2 ** max(self._failures - 1, 0) if self._failures else 0
@@ -222,7 +222,7 @@ class BrokerConnection:
     initializing = connecting
 
     def disconnected(self) -> bool:
-        """Return whether it is neither connected nor connecting."""
+        """Return whether the connection is neither open nor being opened."""
         self._notice()
         return self.state == ConnectionStates.DISCONNECTED
 
@@ -263,10 +263,10 @@ class BrokerConnection:
         """Send a request; `recv` completes the returned future with the response or an error.
 
         Args:
-            request: of a class of `kafka.protocol`.
-            expect_response: False if the broker does not answer; None: according to the request.
+            request: an instance of a request class of `kafka.protocol`.
+            expect_response: whether the broker answers; None: as the request specifies.
             blocking: ignored; the call never waits.
-            request_timeout_ms: maximum time for the response; None: the setting of that name.
+            request_timeout_ms: maximum time to wait for the response; None: the setting of that name.
         """
         future = Answer()
         if self.connecting():
@@ -306,8 +306,9 @@ class BrokerConnection:
         """Receive responses, and complete their futures.
 
         Args:
-            timeout: seconds to wait for a response, as in 1.0: returns one response, or None. Without a timeout, as in
-                2.x: does not wait, and returns a list of pairs of response and future.
+            timeout: seconds to wait for one response, as in 1.0; the call returns that response, or None on a timeout.
+                Without a timeout, as in 2.x, the call does not wait, and returns a list of pairs of response and
+                future.
         """
         received = self._deliver(timeout or 0, None if timeout is None else 1)
         self._notice()

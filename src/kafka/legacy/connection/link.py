@@ -60,7 +60,7 @@ class Link:
 
     @property
     def connection(self) -> Connection:
-        """The connection, or the attempt's error, which is raised."""
+        """The open connection. Raises the error of the attempt if it has failed."""
         return self._dialling.result()
 
     @property
@@ -113,7 +113,7 @@ async def _exchange(
 
 
 _shown: weakref.WeakValueDictionary[tuple[int, str], NetworkTraffic] = weakref.WeakValueDictionary()
-"""By registry and prefix. The registry keeps its entries alive, so they do not outlive it."""
+"""Counters by registry and prefix. The registry keeps its counters alive, so they do not outlive it."""
 
 
 def traffic_in(registry: Metrics | None, prefix: str, options: ConnectionOptions) -> NetworkTraffic:

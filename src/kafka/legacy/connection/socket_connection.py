@@ -53,7 +53,7 @@ class KafkaConnection(threading.local):
 
         Args:
             request_id: for the log.
-            payload: as `kafka.protocol.KafkaProtocol` encodes it.
+            payload: the request, encoded by `kafka.protocol.KafkaProtocol`.
 
         Raises:
             ConnectionError: the connection is lost; the next call reconnects.

@@ -1,4 +1,4 @@
-"""`kafka.consumer.base`: the offsets of a topic's partitions, and their commits."""
+"""`kafka.consumer.base`: tracks and commits the offsets of a topic's partitions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Consumer:
         client: a `SimpleClient`.
         group: the group whose offsets are used; None: offsets begin at 0, and nothing is committed.
         topic: the topic to read.
-        partitions: its partitions; None: all.
+        partitions: the partitions to read; None: all.
         auto_commit: whether to commit automatically.
         auto_commit_every_n: number of messages after which to commit; None: no limit.
         auto_commit_every_t: milliseconds after which to commit; None: commit neither by time nor in `stop`.
@@ -123,7 +123,7 @@ class Consumer:
         Arguments:
             partitions: the partitions whose offsets to store; None: all.
 
-        Returns True if they are stored, False on failure (the log says why), None if there is nothing to store.
+        Returns True if the offsets are stored, False on failure (the log says why), None if there is nothing to store.
         """
         with self.commit_lock:
             count = self.count_since_commit
@@ -141,17 +141,17 @@ class Consumer:
             return True
 
     def _auto_commit(self) -> None:
-        """Commit if enough messages were returned."""
+        """Commit if enough messages have been returned."""
         limit = self.auto_commit_every_n
         if self.auto_commit and limit is not None and self.count_since_commit >= limit:
             self.commit()
 
     def _hand_out(self, found: Sequence[tuple[int, Any]], put_back: Callable[[Iterable[Any]], object]) -> None:
-        """Count messages, given with their partitions, as returned, and commit if it is time.
+        """Count messages, given as pairs of partition and message, as returned, and commit if it is time.
 
         Arguments:
-            put_back: called with the messages, last one first, if an interrupt keeps them from the caller. The next
-                call returns them, and offsets that a commit may already have stored for them are committed again.
+            put_back: called with the messages in reverse order if an interrupt prevents their return. The next call
+                returns them, and offsets that a commit may already have stored for them are committed again.
         """
         before = {partition: self.offsets[partition] for partition, _ in found if partition in self.offsets}
         try:
@@ -165,7 +165,7 @@ class Consumer:
             raise
 
     def stop(self) -> None:
-        """Commit, if automatic commits by time are on, and stop. The client stays open. This is also called at exit."""
+        """Commit if time-based automatic commits are enabled, and stop. The client stays open. Also called at exit."""
         atexit.unregister(self._stop_at_exit)
         timer, self.commit_timer = self.commit_timer, None
         if timer is not None:

@@ -69,7 +69,7 @@ Deserializer = Callable[[Any], Any]
 
 
 def parse(configs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all options. Raises `KafkaConfigurationError` for an unknown option, and for a missing one."""
+    """Return all options. Raises `KafkaConfigurationError` for an unknown option, or if a required one is missing."""
     given = {name: value for name, value in configs.items() if value is not None or name not in _OPTIONAL}
     for old, new in DEPRECATED_CONFIG_KEYS.items():
         if old in given:
@@ -236,7 +236,7 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
         """Return offsets of a partition before a time, newest first.
 
         Arguments:
-            request_time_ms: in milliseconds; -1 for the end, -2 for the beginning.
+            request_time_ms: the time in milliseconds since 1970; -1 for the end, -2 for the beginning.
             max_num_offsets: maximum number of offsets.
         """
         asked = [OffsetRequestPayload(text(topic), partition, request_time_ms, max_num_offsets)]
@@ -257,7 +257,7 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
         """Return a copy of the offsets.
 
         Arguments:
-            group: "fetch", "commit", "task_done" or "highwater"; None: all of them by these names.
+            group: "fetch", "commit", "task_done" or "highwater"; None: return a dict of all of them by these names.
         """
         if group:
             return dict(getattr(self._offsets, group))
@@ -311,7 +311,7 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
 
 
 class AutoCommit:
-    """Counts the messages done and measures the time since the last commit."""
+    """Counts the messages marked as done, and measures the time since the last commit."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         enabled = config["auto_commit_enable"]

@@ -1,4 +1,4 @@
-"""Fetching of the `KafkaConsumer` of 0.9."""
+"""How the `KafkaConsumer` of 0.9 fetches messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Place = tuple[str, int]
 
 
 class OffsetsStruct(NamedTuple):
-    """Offsets by (topic, partition): to fetch next, ends of partitions, committed, and done."""
+    """Offsets by (topic, partition): the next to fetch, the partition ends, the committed ones, and those done."""
 
     fetch: dict[Place, int]
     highwater: dict[Place, int | None]
@@ -48,7 +48,7 @@ class MarkedFetching:
         """Fetch once from all partitions, and yield the messages, with values converted by ``deserializer_class``.
 
         Errors of a deserializer are raised, and the message is returned again later. Raises `KafkaConfigurationError`
-        if no partitions are chosen, and errors of brokers that are not temporary.
+        if no partitions are chosen, and broker errors that are not temporary.
         """
         if not self._topics:
             raise KafkaConfigurationError("No topics or partitions configured")
@@ -65,7 +65,7 @@ class MarkedFetching:
                 yield from self._messages_of(answer)
 
     def _is_good(self, answer: Any) -> bool:
-        """Return whether a response contains messages. If it does not, handle its error, or raise it."""
+        """Return whether a response contains messages. Handle or raise its error if it does not."""
         if isinstance(answer, FailedPayloadsError):
             log.warning("FailedPayloadsError attempting to fetch data: %s", answer)
             self._refresh_metadata()

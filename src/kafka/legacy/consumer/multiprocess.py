@@ -38,10 +38,10 @@ _PARENT_CHECK_S = 0.5
 
 
 class _Allowance:
-    """The number of messages that the parent still wants; each number received from the pipe is added to it.
+    """The number of messages that the parent still wants. Each number received from the pipe is added to it.
 
-    Ends the process with its parent: when the pipe is closed, or when the parent process has changed, in case another
-    child has inherited the parent's end of the pipe.
+    This object ends the process with its parent: when the pipe is closed, or when the parent process has changed, in
+    case another child has inherited the parent's end of the pipe.
     """
 
     def __init__(self, pipe: Connection[Handed, int], parent: int) -> None:
@@ -80,13 +80,13 @@ def work(
     parent: int,
     options: dict[str, Any],
 ) -> None:
-    """Run in the process until the parent ends or closes its end of the pipe. This process does not commit.
+    """Fetch messages for the parent until it ends or closes its end of the pipe. This process does not commit.
 
     Arguments:
         client: a client that only this process uses.
-        inherited: the parent's ends of pipes, which a fork has copied.
+        inherited: the parent's ends of pipes, copied by a fork.
         parent: the parent's process id.
-        options: options of the `SimpleConsumer`.
+        options: options for the `SimpleConsumer`.
     """
     for each in inherited:
         each.close()
@@ -121,7 +121,7 @@ def _reader(client: Any, group: str | None, topic: str, options: dict[str, Any])
 def _hand_over(
     consumer: SimpleConsumer, pipe: Connection[Handed, int], allowance: _Allowance, handed: dict[int, int]
 ) -> None:
-    """Fetch messages and send them to the parent; store in `handed` the offsets that follow them."""
+    """Fetch messages, send them to the parent, and store in `handed` each partition's offset after the last one."""
     consumer.provide_partition_info()
     started = False
     while True:
@@ -144,8 +144,8 @@ class _Worker:
     """A process, and the parent's end of its pipe.
 
     Attributes:
-        allowed: number of messages that it may still send.
-        started: whether it has looked for messages.
+        allowed: number of messages that the process may still send.
+        started: whether the process has looked for messages.
     """
 
     def __init__(self, process: Any, pipe: Connection[int, Handed]) -> None:
@@ -166,14 +166,14 @@ class _Worker:
 class MultiProcessConsumer(Consumer):
     """Reads a topic's partitions in several processes, with a `SimpleConsumer` each.
 
-    The processes only read; this process commits the offsets of messages that it returned. The processes end with
-    `stop()`, and when this process ends for any reason.
+    The processes only read; this process commits the offsets of the messages that it has returned. The processes end
+    with `stop()`, and when this process ends for any reason.
 
     Arguments:
-        client, group, topic, partitions, auto_commit, auto_commit_every_n, auto_commit_every_t: as of `Consumer`.
+        client, group, topic, partitions, auto_commit, auto_commit_every_n, auto_commit_every_t: see `Consumer`.
         num_procs: number of processes that share the partitions.
-        partitions_per_proc: instead, the maximum number of partitions per process; 0: not given.
-        simple_consumer_options: options of each `SimpleConsumer`.
+        partitions_per_proc: maximum number of partitions per process; overrides `num_procs` unless it is 0.
+        simple_consumer_options: options for each `SimpleConsumer`.
 
     Attributes:
         procs: the processes, as `multiprocessing` objects.
@@ -207,7 +207,7 @@ class MultiProcessConsumer(Consumer):
         return f"<MultiProcessConsumer group={self.group}, topic={self.topic}, consumers={len(self.procs)}>"
 
     def _start(self, options: dict[str, Any]) -> _Worker:
-        """Start a process, by a fork if possible, because programs of that time do not expect to be imported again."""
+        """Start a process, by forking if possible, because programs of that time do not expect to be imported again."""
         forks = "fork" in multiprocessing.get_all_start_methods()
         context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         ours, theirs = context.Pipe()
@@ -255,7 +255,7 @@ class MultiProcessConsumer(Consumer):
             block: whether to wait for all of them; a number: wait for that many.
             timeout: maximum time to wait in seconds; None: forever.
 
-        Raises `KafkaError` if all processes have ended, and all their messages were returned.
+        Raises `KafkaError` if all processes have ended and all their messages have been returned.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         found: list[tuple[int, OffsetAndMessage]] = []
@@ -323,6 +323,6 @@ class MultiProcessConsumer(Consumer):
         worker.allowed -= len(handed)
 
     def _let_go(self, worker: _Worker) -> None:
-        """Make a process end, by closing its pipe."""
+        """Make a process end by closing its pipe."""
         self._workers.remove(worker)
         worker.pipe.close()

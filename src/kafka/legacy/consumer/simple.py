@@ -38,15 +38,15 @@ from kafka.legacy.payloads import FetchRequestPayload
 _TRIES = 3
 """Maximum number of attempts to fetch a partition at a time."""
 _MESSAGE_OVERHEAD = 26
-"""Size of a message of magic 0 without its key and value, but with its offset and size, in bytes."""
+"""Size in bytes of a magic 0 message without its key and value, but including its offset and size."""
 
 
 class Fetching:
     """The part of a `SimpleConsumer` that fetches messages into `queue`.
 
     Today's brokers send whole batches, and the first one regardless of its size. Therefore `max_buffer_size` is
-    compared with each message. If no message of a partition fits, the partition is fetched again with a buffer of twice
-    the size. Each fetch starts with another partition.
+    compared with each message. If no message from a partition fits, the partition is fetched again with a buffer of
+    twice the size. Each fetch starts with another partition.
     """
 
     client: Any
@@ -62,7 +62,7 @@ class Fetching:
         raise NotImplementedError
 
     def _fetch(self) -> None:
-        """Fetch messages of all partitions."""
+        """Fetch messages from all partitions."""
         sizes = dict.fromkeys(self._in_turn(), self.buffer_size)
         failures = 0
         while sizes:
@@ -109,7 +109,7 @@ class Fetching:
         return partition
 
     def _take(self, answer: Any, sizes: dict[int, int]) -> int | None:
-        """Put the messages of a response into the queue. Return a larger size if it has to be fetched again."""
+        """Put the messages of a response into the queue. Return a larger size to fetch the partition again with."""
         partition = answer.partition
         try:
             check_error(answer)
@@ -150,7 +150,7 @@ class Fetching:
         self.fetch_offsets[partition] = max(behind, self.fetch_offsets[partition])
 
     def _larger(self, partition: int, sizes: dict[int, int]) -> int | None:
-        """Return the next larger size for a partition of which no message fit."""
+        """Return the next larger fetch size for a partition none of whose messages fit."""
         size = sizes[partition]
         if self.max_buffer_size is None or size < self.max_buffer_size:
             larger = size * 2 if self.max_buffer_size is None else min(size * 2, self.max_buffer_size)
@@ -177,13 +177,13 @@ class SimpleConsumer(Fetching, Consumer):
     For use by one thread, except for commits by time.
 
     Arguments:
-        client, group, topic, auto_commit, partitions, auto_commit_every_n, auto_commit_every_t: as of `Consumer`.
+        client, group, topic, auto_commit, partitions, auto_commit_every_n, auto_commit_every_t: see `Consumer`.
         fetch_size_bytes: accepted for compatibility; a fetch returns as soon as one message is available.
         buffer_size: initial fetch size per partition in bytes.
         max_buffer_size: maximum fetch size; None: no limit. A larger message raises `ConsumerFetchSizeTooSmall`.
         iter_timeout: seconds without a message after which iteration ends; None: never.
-        auto_offset_reset: where to continue if an offset does not exist any more, "largest" or "smallest"; any other
-            value raises `OffsetOutOfRangeError`.
+        auto_offset_reset: where to continue if an offset no longer exists, "largest" or "smallest"; any other value
+            raises `OffsetOutOfRangeError`.
 
     Raises `ValueError` if `buffer_size` exceeds `max_buffer_size`.
     """
@@ -219,9 +219,9 @@ class SimpleConsumer(Fetching, Consumer):
         return f"<SimpleConsumer group={self.group}, topic={self.topic}, partitions={list(self.offsets)}>"
 
     def reset_partition_offset(self, partition: int) -> int | None:
-        """Seek to the end of a partition that `auto_offset_reset` selects.
+        """Seek to the beginning or the end of a partition, depending on `auto_offset_reset`.
 
-        Returns the offset there, or None if no broker returned it (see the log). If `auto_offset_reset` selects neither
+        Returns the new offset, or None if no broker returned it (see the log). If `auto_offset_reset` selects neither
         end, raises the error that is being handled, or an `OffsetOutOfRangeError`.
         """
         end = _RESETS.get(self.auto_offset_reset)

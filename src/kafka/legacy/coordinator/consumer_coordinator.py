@@ -55,7 +55,7 @@ class ConsumerProtocolMemberAssignment_v0(Struct):  # noqa: N801  # kafka-python
     )
 
     def partitions(self) -> list[TopicPartition]:
-        """Return the partitions, one by one."""
+        """Return the assigned partitions of all topics."""
         return [TopicPartition(topic, number) for topic, numbers in self.assignment for number in numbers]
 
 
@@ -78,7 +78,7 @@ class ConsumerProtocol_v0:  # noqa: N801  # kafka-python's name
 
 
 class _Versions(list[type[ConsumerProtocol_v0]]):
-    """The versions by number, as in 2.x, with the attributes of the first, as in 1.x."""
+    """The protocol versions by number, as in 2.x, with the attributes of the first version, as in 1.x."""
 
     PROTOCOL_TYPE = PROTOCOL_TYPE
     ASSIGNMENT_STRATEGIES = ConsumerProtocol_v0.ASSIGNMENT_STRATEGIES
@@ -119,7 +119,7 @@ class Subscription:
 
     @property
     def subscription(self) -> list[str]:
-        """The topics, under the name in 1.x."""
+        """The topics, under their name in 1.x."""
         return self.topics
 
     @property

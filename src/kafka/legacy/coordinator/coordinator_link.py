@@ -31,7 +31,7 @@ class CoordinatorLink:
         group_id: the group.
 
     Attributes:
-        node_id: the coordinator's broker id; None: it has to be looked up.
+        node_id: the coordinator's broker id; None if the coordinator has to be looked up.
     """
 
     def __init__(self, client: KafkaClient, group_id: str) -> None:

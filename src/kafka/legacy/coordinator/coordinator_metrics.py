@@ -1,4 +1,4 @@
-"""Metrics of a coordinator: `GroupCoordinatorMetrics` and `ConsumerCoordinatorMetrics`."""
+"""Coordinator metrics: `GroupCoordinatorMetrics` and `ConsumerCoordinatorMetrics`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from kafka.metrics.sensor import Sensor
 
 
 class _Sensors:
-    """Creates the sensors of a group of metrics."""
+    """Creates the sensors for one metric group."""
 
     def __init__(self, metrics: Metrics, group: str, tags: dict[str, str] | None) -> None:
         self._metrics, self._group, self._tags = metrics, group, tags
 
     def latency(self, sensor: str, times: str, rate: str, has_average: bool = True) -> Sensor:
-        """Return a sensor of times in milliseconds, with metrics for their average, maximum and rate."""
+        """Return a sensor for times in milliseconds, with metrics for their average, maximum and rate."""
         made = self._metrics.sensor(sensor)
         if has_average:
             made.add(self._metrics.metric_name(f"{times}-avg", self._group, "mean time in ms", self._tags), Avg())
@@ -28,13 +28,13 @@ class _Sensors:
         return made
 
     def gauge(self, name: str, description: str, read: Any) -> None:
-        """Add a metric whose value a function returns, given the time in milliseconds since 1970."""
+        """Add a metric whose value is returned by `read`, called with the time in milliseconds since 1970."""
         told = AnonMeasurable(lambda config, now: read(now))
         self._metrics.add_metric(self._metrics.metric_name(name, self._group, description, self._tags), told)
 
 
 class GroupCoordinatorMetrics:
-    """Metrics of heartbeats, joins and syncs.
+    """Metrics for heartbeats, joins and syncs.
 
     Arguments:
         heartbeat: the times of heartbeats.
@@ -61,7 +61,7 @@ class GroupCoordinatorMetrics:
 
 
 class ConsumerCoordinatorMetrics:
-    """Metrics of commits, and the number of assigned partitions.
+    """Metrics for commits, and for the number of assigned partitions.
 
     Arguments:
         metrics: the registry.

@@ -107,11 +107,11 @@ class Member:
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether it leaves the group when it is closed; a static member does not (KIP-345)."""
+        """Whether the member leaves the group when it is closed; a static member does not (KIP-345)."""
         return self._options.group_instance_id is None
 
     def seen(self) -> None:
-        """Note that the caller is alive."""
+        """Record that the caller is alive."""
         now = time.monotonic()
         self._clock.begin(now)
         self._clock.end(now)
@@ -133,21 +133,21 @@ class Member:
             return True
 
     def joined(self) -> None:
-        """Note that the round has ended successfully."""
+        """Record that the round has ended successfully."""
         with self._lock:
             self.state = MemberState.STABLE
             self.rejoin_needed = False
         self.start_heartbeats()
 
     def reset(self, member_id: str = "") -> None:
-        """Forget the membership, except for an id to rejoin with."""
+        """Discard the membership, keeping only a member id to rejoin with."""
         with self._lock:
             self.generation = Generation(-1, member_id, None)
             self.rejoin_needed = True
             self.state = MemberState.UNJOINED
 
     def leave(self, timeout_ms: float | None) -> None:
-        """Stop, and notify the coordinator if it is known. Raises nothing."""
+        """Stop heartbeats, and notify the coordinator if it is known. Errors of the coordinator are ignored."""
         self.stop_heartbeats()
         member_id = self.generation.member_id
         is_member = self.state is not MemberState.UNJOINED and member_id
@@ -190,12 +190,12 @@ class Member:
             self.reset("" if isinstance(error, UnknownMemberIdError) else self.generation.member_id)
 
     def commit_refused(self, error_code: int, generation: membership.Generation) -> None:
-        """Handle an error of a commit that concerns the membership."""
+        """Handle a commit error that concerns the membership."""
         if generation == self.generation:
             self.heartbeat_answered(error_code)
 
     def poll_overdue(self, idle_s: float) -> None:
-        """Leave the group, because the caller has not polled in time; other members take over its work."""
+        """Leave the group because the caller has not polled in time; other members take over its work."""
         log.warning(
             "group %s: the coordinator was not polled for %.1f s, longer than max_poll_interval_ms=%d allows; "
             "leaving the group",
@@ -230,7 +230,7 @@ class Generation(membership.Generation):
     NO_GENERATION: ClassVar[Generation]
 
     def has_member_id(self) -> bool:
-        """Return whether the coordinator has assigned a member id, which precedes the first generation."""
+        """Return whether the coordinator has assigned a member id; it does so before the first generation."""
         return self.member_id != ""
 
     def __str__(self) -> str:
@@ -241,13 +241,13 @@ Generation.NO_GENERATION = Generation()
 
 
 class GenerationId(int):
-    """`coordinator.generation`: a number, as in 1.0, which is also callable, as a method since 1.4."""
+    """`coordinator.generation`: a number, as in 1.0, that can also be called like the method of 1.4 and later."""
 
     stable: Generation | None
 
     @classmethod
     def of(cls, generation: Generation, is_stable: bool) -> GenerationId:
-        """Return the number of a generation; calling it returns the generation, or None unless the group is stable."""
+        """Return a generation's number. Calling it returns the generation, or None unless the group is stable."""
         made = cls(generation.generation_id)
         made.stable = generation if is_stable else None
         return made

@@ -1,4 +1,4 @@
-"""`Heartbeat` of `kafka.coordinator.heartbeat`: the times of heartbeats and their responses, and of the next one."""
+"""`Heartbeat` of `kafka.coordinator.heartbeat`: the times of heartbeats, their responses, and the next heartbeat."""
 
 from __future__ import annotations
 

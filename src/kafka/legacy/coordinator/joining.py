@@ -96,7 +96,7 @@ class Joining:
         return outcome
 
     def sync(self, protocol_type: str, assignments: Mapping[str, Any]) -> Future:
-        """Send SyncGroup, with a leader's assignments; the future's result is this member's own."""
+        """Send SyncGroup, with assignments if this member leads; the future's result is this member's assignment."""
         begin = time.monotonic()
         outcome = Future()
         generation = self._member.generation
@@ -125,7 +125,7 @@ class Joining:
         return outcome
 
     def _send(self, request: Any, timeout_ms: float, answered: Callable[[Any], None], outcome: Future) -> None:
-        """Send a request. If ``answered``, which calls hooks of the program, raises an error, the outcome fails."""
+        """Send a request. The outcome fails if ``answered``, which calls hooks of the program, raises an error."""
 
         def guarded(response: Any) -> None:
             try:
@@ -141,7 +141,7 @@ class Joining:
         self._link.send(request, timeout_ms).add_callback(guarded).add_errback(failed)
 
     def _refused(self, error_code: int, what: str, member_id: str) -> KafkaError:
-        """Apply an error to the member, and return it as an exception."""
+        """Apply a broker's error to the member, and return it as an exception."""
         error = for_code(error_code)(f"{what} of group {self._group_id!r}")
         log.info("%s of group %s was refused: %s", what, self._group_id, error)
         if isinstance(error, CoordinatorNotAvailableError | NotCoordinatorError):

@@ -34,7 +34,7 @@ Offsets = Mapping[TopicPartition, OffsetAndMetadata]
 
 
 class OffsetCalls(BaseCoordinator):
-    """Commits and reads the offsets of a group."""
+    """Commits offsets, and fetches committed offsets, for a group."""
 
     consumer_sensors: ConsumerCoordinatorMetrics | None
     _auto_commit_task: AutoCommitTask | None
@@ -60,7 +60,7 @@ class OffsetCalls(BaseCoordinator):
     # Commits
 
     def commit_offsets_sync(self, offsets: Offsets, timeout_ms: float | None = None) -> None:
-        """Commit offsets, retrying if that can succeed.
+        """Commit offsets; retriable errors are retried.
 
         Raises `CommitFailedError` if the partitions may belong to other members, `RebalanceInProgressError` while the
         member is joining, `KafkaTimeoutError` on a timeout, and other errors of the broker.
@@ -81,7 +81,7 @@ class OffsetCalls(BaseCoordinator):
             callback: called in the client's `poll` with the offsets, and None or the error;
                 None: ``default_offset_commit_callback``.
 
-        Returns a future, which has no result.
+        Returns a future without a result.
         """
         self._check_offsets(offsets)
         chosen = callback or self.config["default_offset_commit_callback"]
@@ -157,7 +157,7 @@ class OffsetCalls(BaseCoordinator):
         return found
 
     def refresh_committed_offsets_if_needed(self, timeout_ms: float | None = None) -> bool:
-        """Fetch committed offsets of assigned partitions, and seek to them in partitions without a position.
+        """Fetch committed offsets for assigned partitions, and seek to them in partitions without a position.
 
         Returns False on a timeout.
         """
@@ -202,14 +202,14 @@ class CommitsPositions(Protocol):
 
 
 class AutoCommitTask:
-    """A task of the client that commits positions periodically.
+    """A scheduled task of the client that commits positions periodically.
 
     Arguments:
         coordinator: the coordinator whose positions are committed.
         interval: the interval in seconds.
 
     Attributes:
-        next_at: time of the next commit, in seconds since 1970; None while it is disabled.
+        next_at: time of the next commit, in seconds since 1970; None while the task is disabled.
     """
 
     def __init__(self, coordinator: CommitsPositions, interval: float) -> None:
@@ -219,18 +219,18 @@ class AutoCommitTask:
         self.next_at: float | None = None
 
     def enable(self) -> None:
-        """Start committing, the first time after an interval."""
+        """Start committing; the first commit follows after one interval."""
         if self.next_at is None:
             self._schedule(time.time() + self._interval)
 
     def disable(self) -> None:
-        """Stop."""
+        """Stop committing."""
         self.next_at = None
         with contextlib.suppress(KeyError):
             self._client.unschedule(self)
 
     def reschedule(self, at: float | None = None) -> None:
-        """Change the time of the next commit, in seconds since 1970; None: after an interval. Ignored if disabled."""
+        """Change the time of the next commit, in seconds since 1970; None: after one interval. Ignored if disabled."""
         if self.next_at is not None:
             self._schedule(time.time() + self._interval if at is None else at)
 
@@ -239,7 +239,7 @@ class AutoCommitTask:
         self._client.schedule(self, at)
 
     def run_if_due(self) -> None:
-        """Commit if the time has come."""
+        """Commit if the time of the next commit has come."""
         if self.next_at is not None and self.next_at <= time.time():
             self()
 

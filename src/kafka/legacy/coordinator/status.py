@@ -13,7 +13,7 @@ log = logging.getLogger("kafka.coordinator")
 
 
 class MemberStatus:
-    """Methods that query a member, or make it rejoin, without waiting for the coordinator."""
+    """Methods that query a member or make it rejoin, without waiting for the coordinator."""
 
     config: dict[str, Any]
     heartbeat: Heartbeat
@@ -41,7 +41,7 @@ class MemberStatus:
         return None if node_id is None else f"coordinator-{node_id}"
 
     def coordinator_unknown(self) -> bool:
-        """Return whether the coordinator is unknown. Forget it if its connection failed."""
+        """Return whether the coordinator is unknown. Forget the coordinator if its connection failed."""
         if self._link.node_id is None:
             return True
         if self._link.is_connected():
@@ -79,16 +79,16 @@ class MemberStatus:
 
     @property
     def protocol(self) -> str | None:
-        """The protocol that the coordinator chose."""
+        """The protocol chosen by the coordinator."""
         return self._member.generation.protocol
 
     @property
     def generation(self) -> GenerationId:
-        """The generation's number, -1 if there is none. Calling it returns the `Generation`; None unless stable."""
+        """The generation's number; -1 if there is none. Calling it returns the `Generation`, or None unless stable."""
         return GenerationId.of(self._member.generation, self._member.state is MemberState.STABLE)
 
     def generation_if_stable(self) -> Generation | None:
-        """Return the generation; None unless the member has joined."""
+        """Return the generation, or None if the member has not joined."""
         return self.generation()
 
     def rebalance_in_progress(self) -> bool:
@@ -135,7 +135,7 @@ class MemberStatus:
     # Heartbeats
 
     def poll_heartbeat(self) -> None:
-        """Note that the caller is alive. Raises the error that ended the heartbeats, once."""
+        """Record that the caller is alive. Raises the error that ended the heartbeats, once."""
         self._member.seen()
         failure, self._member.failure = self._member.failure, None
         if failure is not None:

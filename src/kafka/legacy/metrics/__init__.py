@@ -1,1 +1,1 @@
-"""kafka-python's statistics, for sensors (`kafka.metrics.sensor`) of programs. Today's clients do not use them."""
+"""kafka-python's statistics, for sensors (`kafka.metrics.sensor`) in programs. Today's clients do not use them."""

@@ -13,7 +13,7 @@ from kafka.metrics.stat import AbstractCompoundStat, NamedMeasurable
 
 
 class BucketSizing:
-    """How the widths of bins are chosen."""
+    """How the bin widths are chosen."""
 
     CONSTANT = 0
     LINEAR = 1
@@ -23,7 +23,7 @@ class Percentiles(AbstractSampledStat, AbstractCompoundStat):
     """Percentiles of the values in the samples.
 
     Arguments:
-        size_in_bytes: memory for the bins, four bytes each.
+        size_in_bytes: memory for the bins, which take four bytes each.
         bucketing: one of `BucketSizing`.
         max_val, min_val: the range of values covered by bins; with LINEAR it starts at 0.
         percentiles: the percentiles to report.
@@ -60,7 +60,7 @@ class Percentiles(AbstractSampledStat, AbstractCompoundStat):
         return self.value(config, now, percentile.percentile / 100.0)
 
     def value(self, config: MetricConfig, now: float, quantile: float) -> float:
-        """Return the lower bound of the bin that contains a quantile (0 to 1); NaN without values."""
+        """Return the lower bound of the bin that contains a quantile (0 to 1); NaN if there are no values."""
         self.purge_obsolete_samples(config, now)
         samples = [sample for sample in self._samples if isinstance(sample, self.HistogramSample)]
         count = sum(sample.event_count for sample in samples)
@@ -87,7 +87,7 @@ class Percentiles(AbstractSampledStat, AbstractCompoundStat):
         sample.histogram.record(value)
 
     class HistogramSample(AbstractSampledStat.Sample):
-        """The values of a time window, by bin.
+        """The values recorded in a time window, by bin.
 
         Arguments:
             scheme: the bins.
@@ -115,7 +115,7 @@ class BinScheme(Protocol):
         """Return the lower bound of a bin."""
 
     def to_bin(self, x: float) -> int:
-        """Return the bin of a value."""
+        """Return the bin for a value."""
 
 
 class Histogram:
@@ -140,7 +140,7 @@ class Histogram:
     def value(self, quantile: float) -> float:
         """Return the lower bound of the bin that contains a quantile (0 to 1).
 
-        Returns NaN without values, and infinity for the last bin.
+        Returns NaN if there are no values, and infinity for the last bin.
         """
         if not self._count:
             return math.nan
@@ -196,13 +196,13 @@ class Histogram:
             return math.inf if b == self._bins - 1 else self._min + (b - 1) * self._bucket_width
 
         def to_bin(self, x: float) -> int:
-            """Return the bin of a value."""
+            """Return the bin for a value."""
             if x < self._min:
                 return 0
             return self._bins - 1 if x > self._max else int((x - self._min) / self._bucket_width + 1)
 
     class LinearBinScheme:
-        """Bins from 0 with linearly growing widths; the last bin contains all higher values.
+        """Bins that start at 0 and grow linearly in width; the last bin contains all higher values.
 
         Arguments:
             num_bins: number of bins.
@@ -226,7 +226,7 @@ class Histogram:
             return math.inf if b == self._bins - 1 else b * (b + 1.0) / 2.0 * self._scale
 
         def to_bin(self, x: float) -> int:
-            """Return the bin of a value. Raises `ValueError` for a negative value."""
+            """Return the bin for a value. Raises `ValueError` for a negative value."""
             if x < 0.0:
                 raise ValueError(f"values must not be negative, got {x!r}")
             return self._bins - 1 if x > self._max else int(math.sqrt(2.0 * x / self._scale + 0.25) - 0.5)

@@ -15,7 +15,7 @@ class AbstractSampledStat(AbstractMeasurableStat, ABC):
     """Collects values in samples. When the current sample is full, by time or by number of values, the oldest is reset.
 
     Arguments:
-        initial_value: the value of an empty sample.
+        initial_value: the value of a new sample.
     """
 
     __slots__ = ("_current", "_initial_value", "_samples")
@@ -42,11 +42,11 @@ class AbstractSampledStat(AbstractMeasurableStat, ABC):
         sample.event_count += 1
 
     def new_sample(self, time_ms: float) -> AbstractSampledStat.Sample:
-        """Return a sample that starts at a time."""
+        """Return a new sample that starts at the given time."""
         return self.Sample(self._initial_value, time_ms)
 
     def measure(self, config: MetricConfig, now: float) -> float:
-        """Return the value of the samples that are not obsolete."""
+        """Return the combined value of the samples that are not obsolete."""
         self.purge_obsolete_samples(config, now)
         return float(self.combine(self._samples, config, now))
 
@@ -80,10 +80,10 @@ class AbstractSampledStat(AbstractMeasurableStat, ABC):
         return self._samples[self._current]
 
     class Sample:
-        """The values of a time window.
+        """The values recorded in a time window.
 
         Arguments:
-            initial_value: the value without recorded values.
+            initial_value: the value before any are recorded.
             now: the start of the window in milliseconds.
 
         Attributes:
@@ -99,7 +99,7 @@ class AbstractSampledStat(AbstractMeasurableStat, ABC):
             self.value = initial_value
 
         def reset(self, now: float) -> None:
-            """Restart the sample at this time."""
+            """Restart the sample at the given time."""
             self.event_count = 0
             self.last_window_ms = now
             self.value = self.initial_value
@@ -180,7 +180,7 @@ class Count(AbstractSampledStat):
 
 
 class TimeUnit:
-    """Units of time as numbers."""
+    """Time units as numbers."""
 
     NANOSECONDS = 0
     MICROSECONDS = 1

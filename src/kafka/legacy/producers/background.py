@@ -1,4 +1,4 @@
-"""The thread of a producer that sends in the background: takes batches from a queue, sends and retries them."""
+"""The thread of a producer that sends in the background: takes batches from a queue, sends them and retries them."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class BackgroundOptions(NamedTuple):
         codec, compresslevel: arguments of `create_message_set`.
         batch_size: maximum number of messages to send at once.
         batch_time: time that a message waits for others.
-        retries: the errors to retry, the pauses, and the number of retries.
+        retries: which errors to retry, the pauses, and the number of retries.
         queue_size: maximum number of waiting messages; 0: no limit.
         put_timeout: time to wait for space in the queue; None: no limit.
-        log_messages: whether messages are logged with their errors, or only their hash.
+        log_messages: whether failed messages are logged in full; False: only their hash is logged.
         stop_timeout: time to continue sending after `stop`.
     """
 
@@ -67,7 +67,7 @@ class BackgroundOptions(NamedTuple):
 
 
 class BackgroundSender:
-    """Sends in a daemon thread until `stop` or the end of the process, which both wait for the messages in the queue.
+    """Sends in a daemon thread until `stop` is called or the process exits; both wait for the messages in the queue.
 
     Retried messages are sent before newer ones, to preserve the order within a partition.
 
@@ -80,7 +80,7 @@ class BackgroundSender:
         self._options = options
         self._stop_at = float("inf")
         self._pid = os.getpid()
-        self._putting = threading.RLock()  # a signal handler may call `stop` in the thread that holds it
+        self._putting = threading.RLock()  # a signal handler may call `stop` in the thread that holds the lock
         self._batches: dict[ProduceRequestPayload, int] = {}
         self.queue = MessageQueue(options.queue_size)
         self.stopping = threading.Event()
@@ -92,7 +92,7 @@ class BackgroundSender:
         """Add messages to the queue.
 
         Raises `AsyncProducerQueueFull`, which contains the messages that did not fit; `IllegalStateError` after `stop`,
-        even if it is called during the wait; and `ForkedClientError` in a forked child.
+        even if `stop` is called during the wait; and `ForkedClientError` in a forked child.
         """
         timeout_s = self._options.put_timeout
         for number, message in enumerate(messages):
@@ -235,7 +235,7 @@ class BackgroundSender:
             self._refresh()
 
     def _failures(self, batches: list[ProduceRequestPayload]) -> dict[ProduceRequestPayload, type[Exception]]:
-        """Send batches, and return the errors of those that were not written."""
+        """Send batches, and return the errors of those that the brokers did not write."""
         options = self._options
         try:
             answers = self._client.send_produce_request(
@@ -275,11 +275,11 @@ def _stopped() -> IllegalStateError:
 class MessageQueue(queue.SimpleQueue[Any]):
     """A bounded queue whose operations are atomic, without a lock held by Python code.
 
-    Therefore signal handlers and finalizers may add entries at any point. With a `queue.Queue`, they could wait for a
+    Signal handlers and finalizers may therefore add entries at any point. With a `queue.Queue`, they could wait for a
     lock that their own thread holds.
 
     Arguments:
-        maxsize: number of entries at which it is full; 0: no limit.
+        maxsize: number of entries at which the queue is full; 0: no limit.
     """
 
     def __init__(self, maxsize: int) -> None:
@@ -292,7 +292,7 @@ class MessageQueue(queue.SimpleQueue[Any]):
         return 0 < self.maxsize <= self.qsize()
 
     def tell_room(self) -> None:
-        """Wake callers that wait for space, after an entry was removed."""
+        """Wake callers that wait for space, because an entry has been removed."""
         if self._room.locked():
             with contextlib.suppress(RuntimeError):  # another thread has already done so
                 self._room.release()

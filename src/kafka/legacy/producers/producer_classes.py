@@ -38,10 +38,10 @@ class Producer:
     Arguments:
         client: a `SimpleClient`; a background thread uses its own copy.
         req_acks: number of required acknowledgements; see `SimpleClient.send_produce_request`.
-        ack_timeout: maximum time that a broker waits for them, in milliseconds.
+        ack_timeout: maximum time that a broker waits for the acknowledgements, in milliseconds.
         codec: `CODEC_GZIP`, `CODEC_SNAPPY` or `CODEC_NONE`.
-        codec_compresslevel: the compression level of gzip.
-        sync_fail_on_error: whether errors are raised, or returned in the responses.
+        codec_compresslevel: the gzip compression level.
+        sync_fail_on_error: True: raise errors; False: return errors in the responses.
         async_send: whether to send in the background; ``async`` in `kwargs` and ``batch_send`` mean the same.
         batch_send_every_n: maximum number of messages to send at once in the background.
         batch_send_every_t: time in seconds that a message waits for others.
@@ -53,7 +53,7 @@ class Producer:
         async_log_messages_on_error: False: log only hashes of messages that could not be sent.
         async_stop_timeout: seconds for which `stop` continues sending.
 
-    Raises `UnsupportedCodecError`.
+    Raises `UnsupportedCodecError` for any other codec.
     """
 
     ACK_NOT_REQUIRED: ClassVar[int] = 0
@@ -157,7 +157,7 @@ class Producer:
         return answers
 
     def stop(self, timeout: float | None = None) -> None:
-        """Stop sending in the background, once all messages are sent or ``async_stop_timeout`` has passed.
+        """Stop sending in the background once all messages are sent or ``async_stop_timeout`` has passed.
 
         Arguments:
             timeout: accepted for compatibility, without effect.
@@ -216,7 +216,7 @@ class _Hashed(HashedPartitioner):
 
 
 class KeyedProducer(Producer):
-    """Sends messages to the partition that a partitioner chooses by their key.
+    """Sends messages to partitions that a partitioner chooses by key.
 
     Arguments: those of `Producer`, and:
         partitioner: a class that is created with the partitions of a topic, and has `partition(key)`.

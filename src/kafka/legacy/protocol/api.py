@@ -57,7 +57,7 @@ class _Message(Struct):
     """Base class of requests and responses."""
 
     API_KEY: ClassVar[int]
-    """Kafka's number for the API."""
+    """The API key, Kafka's number for the API."""
     API_VERSION: ClassVar[int]
     """The version of the message."""
     FLEXIBLE_VERSION: ClassVar[bool] = False
@@ -70,7 +70,7 @@ class _Message(Struct):
 
 
 class Response(_Message):
-    """A response of a broker."""
+    """A response from a broker."""
 
     @classmethod
     def parse_header(cls, read_buffer: Any) -> ResponseHeader | ResponseHeaderV2:
@@ -79,7 +79,7 @@ class Response(_Message):
 
 
 class Request(_Message):
-    """A request of a client."""
+    """A request from a client."""
 
     RESPONSE_TYPE: ClassVar[Any]
     """The class of the response."""

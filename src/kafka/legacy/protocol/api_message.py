@@ -38,7 +38,7 @@ class ApiMessage(metaclass=_ByVersion):
     Arguments:
         args: the fields in Kafka's order; for a data structure, its version may precede them.
         version: the version to encode; None: the version is passed to `encode`.
-        fields: the fields by name; omitted ones have Kafka's default.
+        fields: the fields by name; omitted fields have Kafka's default.
 
     Raises `ValueError` for a field or a version that the message does not have.
     """
@@ -99,7 +99,7 @@ class ApiMessage(metaclass=_ByVersion):
 
     @property
     def header(self) -> tuple[int, str | None] | None:
-        """Correlation id and client id, as set by `with_header`."""
+        """The correlation id and client id set by `with_header`."""
         return self._header
 
     @classmethod
@@ -130,9 +130,9 @@ class ApiMessage(metaclass=_ByVersion):
         """Encode the message.
 
         Arguments:
-            version: the version; None: that of the message.
-            header: whether to precede it with the header set by `with_header`.
-            framed: whether to precede it with its size.
+            version: the version; None: the version of the message.
+            header: whether to prepend the header set by `with_header`.
+            framed: whether to prepend the size.
 
         Raises `ValueError` without a version or a header, and for a value that the version cannot represent.
         """
@@ -157,7 +157,7 @@ class ApiMessage(metaclass=_ByVersion):
     def decode(cls, data: Any, version: int | None = None, header: bool = False, framed: bool = False) -> Self:
         """Decode a message, with a size and header as `encode` writes them.
 
-        Raises `ValueError` without a version, `ProtocolError` for invalid bytes.
+        Raises `ValueError` without a version, and `ProtocolError` for invalid bytes.
         """
         data = bytes(data if isinstance(data, (bytes, bytearray, memoryview)) else data.read())
         data = data[_SIZE:] if framed else data
@@ -184,7 +184,10 @@ class ApiMessage(metaclass=_ByVersion):
         return start, (read.correlation_id, None)  # type: ignore[attr-defined]  # the header's only field
 
     def to_dict(self, meta: bool = False, json: bool = True) -> dict[str, Any]:
-        """Return the fields of its version as nested dicts and lists; with ``meta``, also its name and version."""
+        """Return the fields of the message's version as nested dicts and lists.
+
+        With ``meta``, the result also contains the message's name and version.
+        """
         found = {name: _plain(getattr(self, name), self._version) for name in self._present(self._version)}
         return {"_name": self.name, "_version": self._version, **found} if meta else found
 
@@ -252,7 +255,7 @@ def api_message(name: str) -> type[ApiMessage]:
 
 
 def _structs(struct: type[Struct], message: str) -> dict[str, type[Struct]]:
-    """Return the structs nested in a struct, by Kafka's names. Structs nested in them become their attributes."""
+    """Return the structs nested in a struct, by Kafka's names. Structs nested in these become their attributes."""
     found: dict[str, type[Struct]] = {}
     for field in struct.FIELDS:
         if field.struct is not None:

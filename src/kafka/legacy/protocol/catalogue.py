@@ -32,7 +32,7 @@ class ProtocolMetadata(Struct):
 
 
 class MemberAssignment(Struct):
-    """The assignment of a member by the leader."""
+    """The assignment that the leader sends to a member."""
 
     SCHEMA = _behind_version("ConsumerProtocolAssignment")
 
@@ -46,7 +46,7 @@ class GroupMember(NamedTuple):
 
 
 class OffsetResetStrategy:
-    """Where to start reading, as the timestamp to request."""
+    """Where to start reading, as the timestamp in the request."""
 
     LATEST = -1
     EARLIEST = -2
@@ -54,7 +54,7 @@ class OffsetResetStrategy:
 
 
 class AbortedTransaction(NamedTuple):
-    """An aborted transaction in a response to Fetch."""
+    """An aborted transaction in a Fetch response."""
 
     producer_id: int
     first_offset: int
@@ -80,7 +80,7 @@ BESIDE: dict[str, dict[str, Any]] = {
     "list_offsets": {"OffsetResetStrategy": OffsetResetStrategy, "UNKNOWN_OFFSET": UNKNOWN_OFFSET},
     "offset": {"OffsetResetStrategy": OffsetResetStrategy, "UNKNOWN_OFFSET": UNKNOWN_OFFSET},
 }
-"""By module, its contents other than messages."""
+"""By module, the contents that are not messages."""
 
 
 CATALOGUE: dict[str, dict[str, int]] = {
@@ -124,7 +124,7 @@ CATALOGUE: dict[str, dict[str, int]] = {
     "sasl_handshake": {"SaslHandshake": 2},
     "txn_offset_commit": {"TxnOffsetCommit": 3},
 }
-"""By module below `kafka.protocol`: its APIs, and the number of their versions, which start at 0."""
+"""The APIs in each module of `kafka.protocol`, each with the number of its versions; versions start at 0."""
 
 _TODAY = {
     "ApiVersion": "ApiVersions",
@@ -132,7 +132,7 @@ _TODAY = {
     "Offset": "ListOffsets",
     "SaslHandShake": "SaslHandshake",
 }
-"""Kafka's names for APIs with another name in kafka-python."""
+"""Kafka's names for APIs that have another name in kafka-python."""
 
 M = TypeVar("M", Request, Response)
 
@@ -145,7 +145,10 @@ class ProduceRequest(Request):
 
 
 class BaseApiVersionsResponse(Response):
-    """The versions that a broker supports. If it cannot decode the request, it answers in version 0, with an error."""
+    """The API versions that a broker supports.
+
+    A broker that cannot decode the request answers in version 0, with an error.
+    """
 
     @classmethod
     def decode(cls, data: Any) -> Self:
@@ -177,7 +180,8 @@ class Versions(list[type[M]]):
     """The classes of a message by version. It can also be used as a class, namely version 0, as in the first releases.
 
     If it is called with a version, or with fields that version 0 does not have, it creates a message of kafka-python 3.
-    It also has the attributes of that class that version 0 lacks, and the versions that kafka-python 2 did not support.
+    It also has the attributes of the kafka-python 3 class that version 0 lacks, and the versions that kafka-python 2
+    did not support.
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -214,12 +218,12 @@ class Versions(list[type[M]]):
 
     @property
     def _newer(self) -> type[ApiMessage]:
-        """The class in kafka-python 3."""
+        """The class for this message in kafka-python 3."""
         return api_message(self._wire.NAME)
 
     @property
     def _wire(self) -> type[Message]:
-        """The declaration in `kafka.wire`."""
+        """The declaration of this message in `kafka.wire`."""
         first: Any = self[0]
         return first.WIRE  # type: ignore[no-any-return]
 

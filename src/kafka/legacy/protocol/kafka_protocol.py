@@ -1,7 +1,7 @@
 """`KafkaProtocol` of 0.9 and 1.x: converts payload tuples to requests, and responses to payload tuples.
 
 In 0.9, methods took a client id and a correlation id first, returned frames, and decoded bytes. In 1.x they used the
-requests and responses of `kafka.protocol`, without these ids. Both are supported, depending on the arguments. In
+requests and responses of `kafka.protocol`, without these ids. Both forms are supported, depending on the arguments. In
 results decoded from bytes, topic names are bytes, as in 0.9 on Python 3.
 """
 
@@ -47,7 +47,7 @@ def _read(module: str, api: str, data: Any) -> Any:
 
 
 def _with_bytes(payload: Any) -> Any:
-    """Return a payload with the topic's name as bytes."""
+    """Return a payload with the topic name as bytes."""
     return payload._replace(topic=payload.topic.encode())
 
 
@@ -74,9 +74,9 @@ def _offset_fetch(group: Any, payloads: Iterable[Any], from_kafka: bool = False)
 class KafkaProtocol:
     """Converts payload tuples; it has no state.
 
-    Each `encode_*` accepts the arguments of 1.x, and returns a request of `kafka.protocol`; or those of 0.9, preceded
-    by `client_id` and `correlation_id`, and returns the bytes to send. Each `decode_*` accepts such a response and
-    returns a list, or bytes and returns an iterator.
+    Each `encode_*` method accepts the arguments of 1.x and returns a request of `kafka.protocol`, or accepts the
+    arguments of 0.9, preceded by `client_id` and `correlation_id`, and returns the bytes to send. Each `decode_*`
+    method accepts a response of `kafka.protocol` and returns a list, or accepts bytes and returns an iterator.
     """
 
     PRODUCE_KEY = 0
@@ -168,7 +168,7 @@ class KafkaProtocol:
 
     @classmethod
     def encode_consumer_metadata_request(cls, client_id: Any, correlation_id: int, payloads: Any) -> bytes:
-        """Return the frame that requests the coordinator of a group, whose name is `payloads`."""
+        """Return the frame of a request for a group's coordinator; `payloads` is the group's name."""
         return _frame(client_id, correlation_id, convert.coordinator_request(payloads))
 
     @classmethod

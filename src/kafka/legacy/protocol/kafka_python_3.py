@@ -23,7 +23,7 @@ from kafka.legacy.protocol.catalogue import (
 
 
 class CoordinatorType(IntEnum):
-    """The types of coordinators."""
+    """Coordinator types."""
 
     GROUP = 0
     TRANSACTION = 1
@@ -31,7 +31,7 @@ class CoordinatorType(IntEnum):
 
 
 class IsolationLevel(IntEnum):
-    """Which records consumers see."""
+    """Which records consumers read."""
 
     READ_UNCOMMITTED = 0
     READ_COMMITTED = 1
@@ -85,7 +85,7 @@ _DATA = {"consumer.metadata": ("ConsumerProtocolSubscription", "ConsumerProtocol
 
 
 def names_of_3(path: str) -> dict[str, Any]:
-    """Return the contents of a module of kafka-python 3 by name, or of all modules of a package."""
+    """Return the contents of a kafka-python 3 module by name; for a package, the contents of all its modules."""
     subject = path.removeprefix("kafka.protocol.")
     found: dict[str, Any] = {}
     for module, apis in APIS.items():

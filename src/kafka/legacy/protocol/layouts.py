@@ -252,7 +252,7 @@ NAMES: dict[str, dict[str, str]] = {
         "topics.partitions.partition_index": "partition",
     },
 }
-"""By message, the path of a field in `kafka.wire`, and the last part of its name in kafka-python."""
+"""By message, the path of each renamed field in `kafka.wire`, and the last part of its name in kafka-python."""
 
 VERSIONED: dict[tuple[str, str], tuple[tuple[int, str], ...]] = {
     ("FetchRequest", "topics.partitions.fetch_offset"): (
@@ -312,11 +312,11 @@ _BIT_FIELDS = frozenset(
     }
 )
 _NESTED = {"CreatePartitionsRequest.topics": ("new_partitions", 1)}
-"""Structs whose fields from an index on are in a nested struct, encoded the same way: its name, the index."""
+"""By array of structs, the nested struct that contains its last fields, and their first index; same encoding."""
 
 
 def schema_of(message: str, version: int) -> types.Schema:
-    """Return the schema of a version of one of Kafka's messages. Versions with the same fields share a schema.
+    """Return the schema for one version of a Kafka message. Versions with the same fields share a schema.
 
     Raises:
         LookupError: the message does not exist.
@@ -358,7 +358,7 @@ def _fields(
 
 
 def _name(message: str, path: str, own: str, version: int) -> str:
-    """Return kafka-python's name of a field."""
+    """Return kafka-python's name for a field."""
     versioned = VERSIONED.get((message, path))
     if versioned is not None:
         return [name for since, name in versioned if since <= version][-1]

@@ -1,4 +1,4 @@
-"""Messages of magic 0 and 1 as objects, and message sets."""
+"""Magic 0 and magic 1 messages as objects, and message sets."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Message(Struct):
     CODEC_ZSTD = int(Compression.ZSTD)
     TIMESTAMP_TYPE_MASK = 0x08
     HEADER_SIZE = 22
-    """Size of the header in magic 1: checksum, magic, attributes, timestamp, and the sizes of key and value."""
+    """Size of the header in magic 1: checksum, magic, attributes, timestamp, and the sizes of the key and value."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Message(Struct):
         crc: int = 0,
         timestamp: int | None = None,
     ) -> None:
-        """Set the fields of a message; in magic 1 the timestamp defaults to the present time."""
+        """Set the fields of a message; in magic 1 the timestamp defaults to the current time."""
         for name, data in (("value", value), ("key", key)):
             if data is not None and not isinstance(data, bytes):
                 raise AssertionError(f"{name} must be bytes")
@@ -88,7 +88,7 @@ class Message(Struct):
 
     @classmethod
     def decode(cls, data: Any) -> Self:
-        """Decode a message from bytes or a stream. Raises `ValueError` if they do not contain one."""
+        """Decode a message from bytes or a stream. Raises `ValueError` if the data does not contain a message."""
         stream = io.BytesIO(data) if isinstance(data, bytes) else data
         crc, magic, attributes = (field.decode(stream) for field in cls.SCHEMAS[0].fields[:3])
         if magic not in (0, 1):
@@ -135,13 +135,13 @@ class MessageSet(AbstractType):
 
     ITEM: ClassVar[Schema] = Schema(("offset", Int64), ("message", Bytes))
     HEADER_SIZE = _LOG_OVERHEAD
-    """Size of offset and message size."""
+    """Size of the offset and the message size."""
 
     @classmethod
     def encode(cls, items: Any, prepend_size: bool = True) -> bytes:
         """Encode messages, given as pairs of offset and bytes, or as triples of offset, size and `Message`.
 
-        A stream that starts with the size of a set is copied as that set.
+        A stream that starts with the size of a set is copied as an encoded set.
         """
         if isinstance(items, (io.BytesIO, KafkaBytes)):
             encoded = items.read(Int32.decode(items))  # type: ignore[arg-type]  # both have read()
@@ -159,7 +159,7 @@ class MessageSet(AbstractType):
         """Decode triples of offset, size and `Message`. A message that was cut off is (None, None, PartialMessage()).
 
         Args:
-            data: the set, or a stream positioned at it.
+            data: the set, or a stream positioned at its start.
             bytes_to_read: the set's size; None: the size precedes the set.
         """
         stream = io.BytesIO(data) if isinstance(data, bytes) else data
@@ -177,7 +177,7 @@ class MessageSet(AbstractType):
 
     @classmethod
     def repr(cls, messages: Any) -> str:
-        """Format messages, or those in a stream."""
+        """Format messages, given as a list or as a stream."""
         if isinstance(messages, (KafkaBytes, io.BytesIO)):
             position = messages.tell()
             decoded = cls.decode(messages)

@@ -1,4 +1,4 @@
-"""Creates messages as named tuples of 0.9 and 1.x, and encodes and decodes sets of them."""
+"""Creates messages as the named tuples of 0.9 and 1.x, and encodes and decodes message sets."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def create_message_set(
     key: bytes | None = None,
     compresslevel: int | None = None,
 ) -> list[Message]:
-    """Create messages from pairs of value and key: with a codec, one message that contains all; otherwise one per pair.
+    """Create messages from pairs of value and key: one message per pair or, with a codec, one that contains all pairs.
 
     Raises:
         UnsupportedCodecError: the codec is not in `ALL_CODECS`.
@@ -55,13 +55,13 @@ def create_message_set(
 
 
 def _wrapper(codec: Compression, pairs: Iterable[tuple[Any, Any]], key: bytes | None, level: int | None) -> Message:
-    """Return a message that contains others."""
+    """Return a compressed message that contains others."""
     inside = encode_message_set(create_message(value, own_key) for value, own_key in pairs)
     return Message(0, int(codec), key, bytes(compress(codec, inside, level=level, magic=0)))
 
 
 def encode_message_set(messages: Iterable[Any]) -> bytes:
-    """Encode messages of magic 0 as a set, all with offset 0."""
+    """Encode magic 0 messages as a set, all with offset 0."""
     written = []
     for message in messages:
         if message.magic != 0:

@@ -14,21 +14,21 @@ log = logging.getLogger("kafka.protocol.parser")
 
 
 class KafkaBytes(bytearray):
-    """A buffer of fixed size, which is filled in pieces and then read."""
+    """A buffer of fixed size that is filled in pieces and then read."""
 
     def __init__(self, size: int) -> None:
-        """Allocate a number of bytes."""
+        """Allocate a buffer of `size` bytes."""
         super().__init__(size)
         self._position = 0
 
     def read(self, nbytes: int | None = None) -> bytes:
-        """Read up to `nbytes` at the position, or all remaining bytes, and advance."""
+        """Read up to `nbytes` at the current position, or all remaining bytes, and advance."""
         start = self._position
         self._position = len(self) if nbytes is None else min(start + nbytes, len(self))
         return bytes(self[start : self._position])
 
     def write(self, data: bytes) -> None:
-        """Write bytes at the position, and advance."""
+        """Write bytes at the current position, and advance."""
         end = self._position + len(data)
         self[self._position : end] = data
         self._position = end
@@ -62,7 +62,7 @@ class KafkaProtocol:
 
         Args:
             client_id: the client id in each request.
-            api_version: the broker's release, if it is known: 0.8.2 answers once with a wrong correlation id.
+            api_version: the broker's release, if known; 0.8.2 sends one response with a wrong correlation id.
             max_frame_size: maximum size of a response in bytes.
         """
         self._client_id = f"kafka-python{__version__}" if client_id is None else client_id
@@ -135,6 +135,6 @@ class KafkaProtocol:
             ) from error
 
     def _may_lack_id(self, response_type: Any) -> bool:
-        """Return whether it is the response that Kafka 0.8.2 first sends with correlation id 0."""
+        """Return whether this may be the response that Kafka 0.8.2 first sends with correlation id 0."""
         is_first_coordinator = response_type.API_KEY == _FIND_COORDINATOR and response_type.API_VERSION == 0
         return is_first_coordinator and self._api_version in (None, (0, 8, 2))

@@ -1,4 +1,4 @@
-"""Converts payload tuples, as used by `SimpleClient`, to requests, and responses to payload tuples."""
+"""Converts payload tuples to requests, and responses to payload tuples, as `SimpleClient` uses them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka.legacy.protocol.message_sets import encode_message_set, message_objec
 
 
 def _topics(payloads: Iterable[Any], entry: Callable[[int, Any], Any]) -> list[tuple[Any, list[Any]]]:
-    """Group payloads by topic, each converted to the entry of its partition."""
+    """Group payloads by topic, converting each to the entry for its partition."""
     return [
         (topic, [entry(partition, payload) for partition, payload in partitions.items()])
         for topic, partitions in group_by_topic_and_partition(payloads).items()
@@ -31,12 +31,12 @@ def produce_request(payloads: Iterable[Any], acks: int, timeout: int) -> Any:
 
 
 def produce_payloads(response: Any) -> list[tuples.ProduceResponsePayload]:
-    """Return the results of appending messages."""
+    """Return the results of a produce response."""
     return [tuples.ProduceResponsePayload(*entry[:4]) for entry in _entries(response)]
 
 
 def fetch_request(payloads: Iterable[Any], max_wait_time: int, min_bytes: int) -> Any:
-    """Return a request to read messages."""
+    """Return a request to fetch messages."""
     topics = _topics(payloads, lambda partition, payload: (partition, payload.offset, payload.max_bytes))
     request = versions("fetch", "Fetch", "Request")
     return request(replica_id=-1, max_wait_time=max_wait_time, min_bytes=min_bytes, topics=topics)
@@ -45,7 +45,7 @@ def fetch_request(payloads: Iterable[Any], max_wait_time: int, min_bytes: int) -
 def fetch_payloads(
     response: Any, read: Callable[[bytes], Iterable[Any]] = message_objects
 ) -> list[tuples.FetchResponsePayload]:
-    """Return the messages of partitions; `read` decodes a message set."""
+    """Return the messages in a fetch response, by partition; `read` decodes a message set."""
     return [
         tuples.FetchResponsePayload(topic, partition, error, highwater, [*read(records or b"")])
         for topic, partition, error, highwater, records in ((*e[:4], e[-1]) for e in _entries(response))
@@ -59,7 +59,7 @@ def offset_request(payloads: Iterable[Any]) -> Any:
 
 
 def offset_payloads(response: Any) -> list[tuples.OffsetResponsePayload]:
-    """Return offsets of partitions."""
+    """Return the offsets in a response, by partition."""
     return [tuples.OffsetResponsePayload(t, p, error, tuple(offsets)) for t, p, error, offsets in _entries(response)]  # type: ignore[arg-type]  # the originals gave a tuple
 
 
@@ -70,17 +70,17 @@ def list_offset_request(payloads: Iterable[Any]) -> Any:
 
 
 def list_offset_payloads(response: Any) -> list[tuples.ListOffsetResponsePayload]:
-    """Return an offset of each partition, with its time."""
+    """Return one offset for each partition in a response, with its timestamp."""
     return [tuples.ListOffsetResponsePayload(*entry[:5]) for entry in _entries(response)]
 
 
 def metadata_request(topics: Iterable[Any]) -> Any:
-    """Return a request for the metadata of topics, or of all topics if there are none."""
+    """Return a request for the metadata of the given topics, or of all topics if none are given."""
     return versions("metadata", "Metadata", "Request")(list(topics))
 
 
 def metadata_payload(response: Any) -> tuples.MetadataResponse:
-    """Return the brokers and topics of a cluster, as named tuples (0.9)."""
+    """Return the brokers and topics in a response, as named tuples (0.9)."""
     topics = [
         tuples.TopicMetadata(
             name,
@@ -102,7 +102,7 @@ def offset_commit_request(group: Any, payloads: Iterable[Any]) -> Any:
 
 
 def offset_commit_payloads(response: Any) -> list[tuples.OffsetCommitResponsePayload]:
-    """Return the results of commits."""
+    """Return the results of an offset commit."""
     return [tuples.OffsetCommitResponsePayload(*entry) for entry in _entries(response)]
 
 
@@ -119,10 +119,10 @@ def offset_fetch_payloads(response: Any) -> list[tuples.OffsetFetchResponsePaylo
 
 
 def coordinator_request(group: Any) -> Any:
-    """Return a request for the coordinator of a group."""
+    """Return a request for a group's coordinator."""
     return versions("commit", "GroupCoordinator", "Request")(group)
 
 
 def coordinator_payload(response: Any) -> tuples.ConsumerMetadataResponse:
-    """Return the coordinator of a group."""
+    """Return the group coordinator in a response."""
     return tuples.ConsumerMetadataResponse(response.error_code, response.coordinator_id, response.host, response.port)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, ClassVar, Self, TypeAlias
 
 FieldType: TypeAlias = Any
-"""An `AbstractType`, or a class of one."""
+"""An `AbstractType` subclass, or an instance of one."""
 
 
 class AbstractType(abc.ABC):
@@ -34,7 +34,7 @@ class AbstractType(abc.ABC):
 
 
 def read_exactly(data: BinaryIO, size: int, what: str) -> bytes:
-    """Read bytes from a stream. Raises `ValueError` if it contains fewer."""
+    """Read `size` bytes from a stream. Raises `ValueError` if the stream contains fewer."""
     found = data.read(size)
     if len(found) != size:
         raise ValueError(f"Buffer underrun decoding {what}: expected {size} bytes, found {len(found)}")
@@ -42,7 +42,7 @@ def read_exactly(data: BinaryIO, size: int, what: str) -> bytes:
 
 
 def _pack(form: Callable[[Any], bytes], value: Any) -> bytes:
-    """Encode a value with a `struct.Struct.pack`, for types of programs. Raises `ValueError` if it does not fit."""
+    """Encode a value with a `struct.Struct.pack`, for types of programs. Raises `ValueError` if that fails."""
     try:
         return form(value)
     except struct.error as error:
@@ -59,7 +59,7 @@ def _unpack(form: Callable[[bytes], tuple[Any]], data: bytes) -> Any:
 
 
 class _Number(AbstractType):
-    """A number of fixed width."""
+    """A fixed-width number."""
 
     _form: ClassVar[struct.Struct]
 
@@ -150,7 +150,7 @@ class Bytes(AbstractType):
 
 
 class Schema(AbstractType):
-    """Named fields in a row; a value is a sequence of the same length."""
+    """A sequence of named fields; a value is a sequence of the same length."""
 
     names: tuple[str, ...]
     fields: tuple[FieldType, ...]
@@ -183,7 +183,7 @@ class Schema(AbstractType):
 
 
 class Array(AbstractType):
-    """Values of one type, preceded by their number; None has number -1."""
+    """Values of one type, preceded by their count; None has count -1."""
 
     array_of: FieldType
 
@@ -236,7 +236,7 @@ class BitField(AbstractType):
 
     @classmethod
     def from_32_bit_field(cls, value: int) -> set[int]:
-        """Return the bits that are set."""
+        """Return the positions of the bits that are set."""
         return {bit for bit in range(32) if value >> bit & 1}
 
 
@@ -274,7 +274,7 @@ class UnsignedVarInt32(AbstractType):
 
 
 class VarInt32(AbstractType):
-    """A signed number, in one to five bytes; numbers close to 0 take fewer (zigzag)."""
+    """A signed number in one to five bytes; numbers close to 0 take fewer bytes (zigzag encoding)."""
 
     _width: ClassVar[int] = 32
 
@@ -322,7 +322,7 @@ class CompactBytes(AbstractType):
 
 
 class CompactArray(Array):
-    """Values of one type, preceded by their number as a varint (KIP-482)."""
+    """Values of one type, preceded by their count as a varint (KIP-482)."""
 
     def encode(self, items: Iterable[Any] | None) -> bytes:
         if items is None:
@@ -376,11 +376,11 @@ def _encode_values(owner: type[Struct], item: Any) -> bytes:
 
 
 class Struct(AbstractType):
-    """An object with the fields of `SCHEMA`, passed in order or by name; omitted ones are None."""
+    """An object with the fields of `SCHEMA`, passed in order or by name; omitted fields are None."""
 
     SCHEMA: ClassVar[Schema] = Schema()
     ALIASES: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Alternative names of fields, used by other releases."""
+    """Alternative field names used by other releases."""
 
     encode: ClassVar[Any] = _Encode(_encode_values)
 
@@ -404,7 +404,7 @@ class Struct(AbstractType):
             setattr(self, name, given.get(name))
 
     def __getattr__(self, name: str) -> Any:
-        """Return the field with this alternative name."""
+        """Return the field that has this alternative name."""
         if name in self.ALIASES:
             return getattr(self, self.ALIASES[name])
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -420,7 +420,7 @@ class Struct(AbstractType):
         return cls(*[field.decode(data) for field in cls.SCHEMA.fields])
 
     def get_item(self, name: str) -> Any:
-        """Return a field by name. Raises `KeyError` if it does not exist."""
+        """Return a field by name. Raises `KeyError` if the field does not exist."""
         if name not in self.SCHEMA.names:
             raise KeyError(f"{name} is not in the schema")
         return getattr(self, name)

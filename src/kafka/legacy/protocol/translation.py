@@ -46,8 +46,8 @@ def translate(request: Any, offered: ApiVersions, broker: str = "the broker") ->
         broker: the broker's name in errors.
 
     Raises:
-        UnsupportedVersionError: neither the request's version nor another can be used; the message names the requested
-            and the supported ones.
+        UnsupportedVersionError: neither the request's version nor another one can be used; the message names the
+            requested version and the supported ones.
         ValueError: the request cannot be encoded.
     """
     asked, name = request.API_VERSION, type(request).__name__
@@ -120,7 +120,7 @@ def _adapt_response(response: Any, request: Any, asked: int, version: int) -> No
 
 
 def _old_messages(response: Any, request: Any, magic: int) -> None:
-    """Convert the records in a response to a format that the request's version supports."""
+    """Convert the records in a response to a format that the version of the request supports."""
     starts = {(t.topic, p.partition): p.fetch_offset for t in request.topics for p in t.partitions}
     for topic in response.responses:
         for partition in topic.partitions:
@@ -129,7 +129,7 @@ def _old_messages(response: Any, request: Any, magic: int) -> None:
 
 
 def _forget(struct: Struct, version: int) -> None:
-    """Set fields that a version does not have to their default."""
+    """Reset fields that a version does not have to their defaults."""
     for field in struct.FIELDS:
         if not field.in_version(version) or field.tag >= 0:
             struct.__dict__.pop(field.name, None)
@@ -144,7 +144,7 @@ _NO_TIMESTAMP = -1
 
 
 def to_batch(records: Buffer | None) -> bytes | None:
-    """Convert a message set of magic 0 or 1 to one batch of magic 2, with the codec of its first message.
+    """Convert a magic 0 or 1 message set to one magic 2 batch, with the codec of its first message.
 
     Other records are returned unchanged.
 
@@ -167,7 +167,7 @@ def to_batch(records: Buffer | None) -> bytes | None:
 
 
 def to_message_set(records: Buffer | None, magic: int, start_offset: int = 0) -> bytes:
-    """Convert batches of any magic to messages of magic 0 or 1, without compression and headers, from an offset on."""
+    """Convert batches of any magic to magic 0 or 1 messages from an offset on, without compression and headers."""
     if not records:
         return b""
     found = decode_batches(records, start_offset=start_offset, check_crcs=False).to_records()

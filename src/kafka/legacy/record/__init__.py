@@ -1,1 +1,1 @@
-"""Record batches as kafka-python has built and read them since 1.4, record by record, based on `kafka.record`."""
+"""kafka-python's record batches since 1.4, which are built and read record by record, based on `kafka.record`."""

@@ -1,4 +1,4 @@
-"""Builds a batch of magic 2 from records with arbitrary offsets, and reads one record by record."""
+"""Builds a magic 2 batch from records with arbitrary offsets, and reads a batch record by record."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def check_bytes(data: Any, what: str) -> None:
 
 
 class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
-    """A batch of magic 2 that is being filled."""
+    """A magic 2 batch that is being filled."""
 
     MAX_RECORD_OVERHEAD = 21
-    """Maximum size of a record without its key, value and headers: size, timestamp, offset and attributes, in bytes."""
+    """Maximum size of a record's size, timestamp, offset and attributes in bytes, without key, value and headers."""
 
     __slots__ = (
         "_base_sequence",
@@ -92,17 +92,17 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
 
     @property
     def producer_id(self) -> int:
-        """The producer's id; -1 without an idempotent producer."""
+        """The producer's id; -1 if the producer is not idempotent."""
         return self._producer_id
 
     @property
     def producer_epoch(self) -> int:
-        """The producer's epoch; -1 without an idempotent producer."""
+        """The producer's epoch; -1 if the producer is not idempotent."""
         return self._producer_epoch
 
     @property
     def base_sequence(self) -> int:
-        """The sequence number of the first record; -1 without an idempotent producer."""
+        """The sequence number of the first record; -1 if the producer is not idempotent."""
         return self._base_sequence
 
     def append(
@@ -112,10 +112,10 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
 
         Args:
             offset: the offset in the batch.
-            timestamp: in milliseconds since 1970; None: the present time.
+            timestamp: in milliseconds since 1970; None: the current time.
             key: bytes-like or None.
             value: bytes-like or None.
-            headers: pairs of a str and bytes or None.
+            headers: pairs of a str name and a bytes value or None.
 
         Raises:
             TypeError: an argument has another type.
@@ -191,7 +191,7 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
 
     @classmethod
     def size_of(cls, key: Any, value: Any, headers: Headers) -> int:
-        """Return the size of key, value and headers, including their size fields, in bytes."""
+        """Return the size of the key, value and headers, including their size fields, in bytes."""
         total = len(encode_headers(list(headers))[0])
         for data in (key, value):
             total += 1 if data is None else size_of_varint(len(data)) + len(data)
@@ -199,7 +199,7 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
 
     @classmethod
     def estimate_size_in_bytes(cls, key: Any, value: Any, headers: Headers) -> int:
-        """Return the maximum size of a batch with this one record, in bytes."""
+        """Return the maximum size in bytes of a batch that contains only this record."""
         return layout.HEADER_SIZE + cls.MAX_RECORD_OVERHEAD + cls.size_of(key, value, headers)
 
     def __str__(self) -> str:
@@ -213,7 +213,7 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
 
 
 def _encode_record(offset: int, delta: int, key: Any, value: Any, headers: Headers) -> bytearray:
-    """Encode a record with any offset. `BatchBuilder` only encodes offsets that count from 0."""
+    """Encode a record with any offset. `BatchBuilder` only encodes consecutive offsets that start at 0."""
     body = bytearray(1)
     encode_varint(delta, body.append)
     encode_varint(offset, body.append)
@@ -227,7 +227,7 @@ def _encode_record(offset: int, delta: int, key: Any, value: Any, headers: Heade
 
 
 class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
-    """A batch of magic 2, whose records can be iterated over once."""
+    """A magic 2 batch. Its records can be iterated over once."""
 
     __slots__ = ("_buffer", "_header", "_records")
 
@@ -264,7 +264,7 @@ class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
 
     @property
     def attributes(self) -> int:
-        """Codec, timestamp type, and whether it belongs to a transaction or is a control batch."""
+        """The attributes: codec, timestamp type, and flags for transactional and control batches."""
         return int(self._header[5])
 
     @property
@@ -284,7 +284,7 @@ class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
 
     @property
     def compression_type(self) -> int:
-        """The number of the codec."""
+        """The codec's number."""
         return self.attributes & self.CODEC_MASK
 
     @property
@@ -314,7 +314,7 @@ class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
 
     @property
     def producer_id(self) -> int:
-        """The id of an idempotent producer; -1 without one."""
+        """The id of an idempotent producer; -1 if the producer is not idempotent."""
         return int(self._header[9])
 
     def has_producer_id(self) -> bool:
@@ -323,12 +323,12 @@ class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
 
     @property
     def producer_epoch(self) -> int:
-        """The epoch of an idempotent producer; -1 without one."""
+        """The epoch of an idempotent producer; -1 if the producer is not idempotent."""
         return int(self._header[10])
 
     @property
     def base_sequence(self) -> int:
-        """The sequence number of the first record; -1 without an idempotent producer."""
+        """The sequence number of the first record; -1 if the producer is not idempotent."""
         return int(self._header[11])
 
     @property
@@ -338,7 +338,7 @@ class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
 
     @property
     def last_sequence(self) -> int:
-        """The sequence number of the last record, which wraps around to 0 after 2³¹ - 1."""
+        """The sequence number of the last record; sequence numbers wrap around to 0 after 2³¹ - 1."""
         if not self.has_sequence:
             return self.NO_SEQUENCE
         return (self.base_sequence + self.last_offset_delta) % (self.MAX_INT + 1)
@@ -372,7 +372,7 @@ class DefaultRecordBatch(DefaultRecordBase, ABCRecordBatch):
     next = __next__
 
     def _read(self) -> Iterator[DefaultRecord]:
-        """Yield all records, including control records, with their own timestamps, even if the broker's apply."""
+        """Yield all records, including control records, with their own timestamps instead of the broker's."""
         plain = bytearray(self._buffer)
         ordinary = self.attributes & ~(self.CONTROL_MASK | self.TIMESTAMP_TYPE_MASK)
         struct.pack_into(">h", plain, self.ATTRIBUTES_OFFSET, ordinary)

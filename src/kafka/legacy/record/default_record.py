@@ -1,4 +1,4 @@
-"""Records of magic 2, and fields and constants shared by readers and builders."""
+"""Magic 2 records, and fields and constants shared by readers and builders."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka.record.batch_types import Compression
 
 
 class RecordFields(ABCRecord):
-    """Fields of records in all formats. Magic 0 has no timestamp: timestamp and timestamp type are None."""
+    """Fields of records in all formats. Magic 0 has no timestamps: the timestamp and its type are None."""
 
     __slots__ = ("_key", "_offset", "_timestamp", "_timestamp_type", "_value")
 
@@ -26,7 +26,7 @@ class RecordFields(ABCRecord):
 
     @property
     def timestamp(self) -> int | None:
-        """In milliseconds since 1970; None in magic 0."""
+        """The timestamp in milliseconds since 1970; None in magic 0."""
         return self._timestamp
 
     @property
@@ -43,7 +43,7 @@ class RecordFields(ABCRecord):
 
 
 class DefaultRecordBase:
-    """Constants of magic 2."""
+    """Constants for magic 2."""
 
     HEADER_STRUCT = layout.HEADER
     ATTRIBUTES_OFFSET = layout.ATTRIBUTES_AT
@@ -68,7 +68,7 @@ class DefaultRecordBase:
 
 
 class DefaultRecord(RecordFields):
-    """A record in a batch of magic 2."""
+    """A record in a magic 2 batch."""
 
     __slots__ = ("_headers", "_size_in_bytes")
 
@@ -123,7 +123,7 @@ class ControlRecord(DefaultRecord):
     __slots__ = ("_type", "_version")
 
     KEY_STRUCT = struct.Struct(">hh")
-    """Version, and type: 0 for an abort, 1 for a commit."""
+    """The version and the type: 0 for an abort, 1 for a commit."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class ControlRecord(DefaultRecord):
         value: bytes | None,
         headers: list[tuple[str, bytes | None]],
     ) -> None:
-        """Set the fields; the key contains version and type."""
+        """Set the fields; the key contains the version and the type."""
         super().__init__(size_in_bytes, offset, timestamp, timestamp_type, key, value, headers)
         self._version, self._type = self.KEY_STRUCT.unpack(key or b"")
 
@@ -168,7 +168,7 @@ class ControlRecord(DefaultRecord):
 
 
 class DefaultRecordMetadata:
-    """A builder's result for an added record."""
+    """The result of adding a record to a builder."""
 
     __slots__ = ("_offset", "_size", "_timestamp")
 
@@ -195,7 +195,7 @@ class DefaultRecordMetadata:
 
     @property
     def timestamp(self) -> int:
-        """In milliseconds since 1970."""
+        """The timestamp in milliseconds since 1970."""
         return self._timestamp
 
     def __repr__(self) -> str:

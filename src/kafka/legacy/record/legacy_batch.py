@@ -1,4 +1,4 @@
-"""Builds messages of magic 0 and 1, and reads one message with the messages inside it."""
+"""Builds magic 0 and 1 messages, and reads one message with the messages inside it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from kafka.record.legacy_messages import encode_message
 
 
 class LegacyRecordBase:
-    """Constants of magic 0 and 1."""
+    """Constants for magic 0 and 1."""
 
     HEADER_STRUCT_V0 = struct.Struct(">qiIbb")
     """Offset, size, checksum, magic, attributes."""
     HEADER_STRUCT_V1 = layout.MESSAGE_HEADER
-    """The fields of version 0, and the timestamp."""
+    """The fields of version 0, followed by the timestamp."""
     LOG_OVERHEAD = layout.LOG_OVERHEAD
     CRC_OFFSET = layout.MESSAGE_CRC_AT
     MAGIC_OFFSET = layout.MAGIC_AT
@@ -49,12 +49,12 @@ class LegacyRecordBase:
 
 
 class LegacyRecordMetadata:
-    """A builder's result for an added message."""
+    """The result of adding a message to a builder."""
 
     __slots__ = ("_crc", "_offset", "_size", "_timestamp")
 
     def __init__(self, offset: int, crc: int, size: int, timestamp: int) -> None:
-        """Set the message's offset in its batch, checksum, size in bytes, and timestamp in milliseconds."""
+        """Set the message's offset in its batch, its checksum, its size in bytes, and its timestamp in milliseconds."""
         self._offset = offset
         self._crc = crc
         self._size = size
@@ -77,7 +77,7 @@ class LegacyRecordMetadata:
 
     @property
     def timestamp(self) -> int:
-        """In milliseconds since 1970; -1 in magic 0."""
+        """The timestamp in milliseconds since 1970; -1 in magic 0."""
         return self._timestamp
 
     def __repr__(self) -> str:
@@ -88,7 +88,7 @@ class LegacyRecordMetadata:
 
 
 class LegacyRecordBatchBuilder(ABCRecordBatchBuilder, LegacyRecordBase):
-    """Messages of magic 0 or 1 to be sent together."""
+    """Magic 0 or 1 messages to be sent together."""
 
     __slots__ = ("_batch_size", "_buffer", "_compression_type", "_magic")
 
@@ -106,7 +106,7 @@ class LegacyRecordBatchBuilder(ABCRecordBatchBuilder, LegacyRecordBase):
 
         Args:
             offset: the offset in the batch.
-            timestamp: in milliseconds since 1970; None: the present time. Magic 0 has none.
+            timestamp: in milliseconds since 1970; None: the current time. Magic 0 has no timestamps.
             key: bytes-like or None.
             value: bytes-like or None.
             headers: must be empty.
@@ -135,11 +135,7 @@ class LegacyRecordBatchBuilder(ABCRecordBatchBuilder, LegacyRecordBase):
         return LegacyRecordMetadata(offset, crc, size, timestamp)
 
     def build(self) -> bytearray:
-        """Return the messages; with a codec, one message that contains them, whose offset and time the broker sets.
-
-        Raises:
-            UnsupportedCodecError: the format does not support the codec.
-        """
+        """Return the messages; with a codec, one message that contains them. The broker sets its offset and time."""
         if not self._compression_type:
             return self._buffer
         if self._compression_type not in (self.CODEC_GZIP, self.CODEC_SNAPPY, self.CODEC_LZ4):
@@ -164,20 +160,20 @@ class LegacyRecordBatchBuilder(ABCRecordBatchBuilder, LegacyRecordBase):
 
     @classmethod
     def record_overhead(cls, magic: int) -> int:
-        """Return the size of a message without key and value, and without its offset and size fields, in bytes."""
+        """Return the size in bytes of a message without its key and value, and without its offset and size fields."""
         if magic not in (0, 1):
             raise AssertionError("Not supported magic")
         return cls.RECORD_OVERHEAD_V1 if magic else cls.RECORD_OVERHEAD_V0
 
     @classmethod
     def estimate_size_in_bytes(cls, magic: int, compression_type: int | None, key: Any, value: Any) -> int:
-        """Return the maximum size of a message in bytes; if compressed, including the message that contains it."""
+        """Return the maximum size of a message in bytes, including, if compressed, the message that contains it."""
         size = cls.LOG_OVERHEAD + cls.record_size(magic, key, value)
         return size + cls.record_overhead(magic) if compression_type else size
 
 
 class LegacyRecord(RecordFields):
-    """A message of magic 0 or 1."""
+    """A magic 0 or 1 message."""
 
     __slots__ = ("_crc", "_crc_bytes", "_magic")
 
@@ -232,7 +228,7 @@ class LegacyRecord(RecordFields):
 
 
 class LegacyRecordBatch(ABCRecordBatch, LegacyRecordBase):
-    """A message of magic 0 or 1, which iterates over the messages it contains, or over itself."""
+    """A magic 0 or 1 message. Iteration yields the messages it contains, or the message itself."""
 
     __slots__ = ("_buffer", "_magic", "_message", "_offset")
 
@@ -247,7 +243,7 @@ class LegacyRecordBatch(ABCRecordBatch, LegacyRecordBase):
 
     @property
     def base_offset(self) -> int:
-        """The message's own offset, which is that of the last message it contains."""
+        """The message's own offset; for a compressed message, this is the offset of the last message in it."""
         return int(self._offset)
 
     @property
@@ -262,7 +258,7 @@ class LegacyRecordBatch(ABCRecordBatch, LegacyRecordBase):
 
     @property
     def compression_type(self) -> int:
-        """The number of the codec."""
+        """The codec's number."""
         return self._message.attributes & self.CODEC_MASK
 
     @property
@@ -289,7 +285,7 @@ class LegacyRecordBatch(ABCRecordBatch, LegacyRecordBase):
             yield self._record(raw, shift, message)
 
     def _inside(self) -> Iterator[memoryview]:
-        """Yield the messages inside."""
+        """Yield the messages inside this one."""
         if self._message.value is None:
             raise CorruptRecordError("Value of compressed message is None")
         try:
@@ -305,7 +301,7 @@ class LegacyRecordBatch(ABCRecordBatch, LegacyRecordBase):
             at = end
 
     def _record(self, raw: memoryview, shift: int, message: Message) -> LegacyRecord:
-        """Return a message as a record; a broker's timestamp of the outer message applies to it too."""
+        """Return a message as a record, with the outer message's timestamp if the broker set that."""
         own = message.timestamp
         timestamp = self._message.timestamp if self.timestamp_type == self.LOG_APPEND_TIME else own
         offset = int.from_bytes(raw[:8], "big", signed=True) + shift

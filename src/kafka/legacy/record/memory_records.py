@@ -1,4 +1,4 @@
-"""A sequence of record batches in memory, and a batch that is being built."""
+"""Record batches in memory, and a batch that is being built."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka.record.batch_types import Buffer
 
 
 class MemoryRecords(ABCRecords):
-    """Batches of a partition, of any magic, as received from a broker or created by a builder."""
+    """Batches from one partition, of any magic, as received from a broker or created by a builder."""
 
     LENGTH_OFFSET = layout.LENGTH_AT
     LOG_OVERHEAD = layout.LOG_OVERHEAD
@@ -82,7 +82,7 @@ class MemoryRecords(ABCRecords):
 
 
 class MemoryRecordsBuilder:
-    """A batch of any magic that is being built, until it is closed."""
+    """Builds a batch of any magic until it is closed."""
 
     __slots__ = (
         "_base_sequence",
@@ -107,7 +107,7 @@ class MemoryRecordsBuilder:
         producer_epoch: int = -1,
         base_sequence: int = -1,
     ) -> None:
-        """Create a batch of up to `batch_size` bytes before compression, whose first record has the given offset."""
+        """Create a batch of up to `batch_size` bytes before compression; its first record has the given offset."""
         if magic not in (0, 1, 2):
             raise AssertionError("Not supported magic")
         if compression_type not in (0, 1, 2, 3, 4):
@@ -173,17 +173,17 @@ class MemoryRecordsBuilder:
 
     @property
     def producer_id(self) -> int | None:
-        """The producer's id; -1 without an idempotent producer, None before magic 2."""
+        """The producer's id; -1 if the producer is not idempotent, None before magic 2."""
         return self._producer_id
 
     @property
     def producer_epoch(self) -> int | None:
-        """The producer's epoch; -1 without an idempotent producer, None before magic 2."""
+        """The producer's epoch; -1 if the producer is not idempotent, None before magic 2."""
         return self._producer_epoch
 
     @property
     def base_sequence(self) -> int | None:
-        """The first sequence number; -1 without an idempotent producer, None before magic 2."""
+        """The first sequence number; -1 if the producer is not idempotent, None before magic 2."""
         return self._base_sequence
 
     def records(self) -> MemoryRecords:
@@ -192,7 +192,7 @@ class MemoryRecordsBuilder:
         return MemoryRecords(self._buffer)
 
     def close(self) -> None:
-        """Encode the batch, to which no more records can be added."""
+        """Encode the batch; no more records can be added to it."""
         if self._builder is not None:
             self._bytes_written = self._builder.size()
             self._buffer = bytes(self._builder.build())

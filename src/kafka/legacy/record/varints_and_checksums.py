@@ -23,11 +23,11 @@ def encode_varint(value: int, write: Callable[[int], object]) -> int:
 
 
 def decode_varint(buffer: Buffer, pos: int = 0) -> tuple[int, int]:
-    """Read a zigzag varint; return it and the position after it.
+    """Read a zigzag varint; return its value and the position after it.
 
     Raises:
-        ValueError: it has more than 64 bits.
-        IndexError: it is incomplete.
+        ValueError: the varint has more than 64 bits.
+        IndexError: the varint is incomplete.
     """
     value, end = read_varint(buffer, pos, len(buffer))
     if end >= 0:
@@ -43,7 +43,7 @@ def size_of_varint(value: int) -> int:
 
 
 def crc32c_c(memview: Buffer) -> int:
-    """Return the CRC-32C, computed by the library crc32c, which is optional in kafka-python."""
+    """Return the CRC-32C, computed by the crc32c library, which is optional in kafka-python."""
     checksum: int = crc32c.crc32c(memview)
     return checksum
 
@@ -53,10 +53,10 @@ crc32c_py = crc32c_c
 
 
 def calc_crc32c(memview: Buffer, _crc32c: Callable[[Buffer], int] = crc32c_c) -> int:
-    """Return the checksum of a batch of magic 2."""
+    """Return the checksum of a magic 2 batch."""
     return _crc32c(memview)
 
 
 def calc_crc32(memview: Buffer) -> int:
-    """Return the checksum of a message of magic 0 or 1."""
+    """Return the checksum of a magic 0 or 1 message."""
     return zlib.crc32(memview)

@@ -1,4 +1,4 @@
-"""Conversion between the payload tuples of `SimpleClient` and today's requests, responses and record batches."""
+"""Converts between the payload tuples of `SimpleClient` and today's requests, responses and record batches."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 _UNKNOWN_PARTITION = 3
 _MAGIC_OF_PRODUCE = {0: 0, 1: 0, 2: 1}
-"""Magic by version of Produce; from version 3 on it is 2."""
+"""The magic for each version of Produce; version 3 and later use magic 2."""
 
 Answer = Callable[[Any], Any]
-"""Creates a response payload for a request payload, so that names have the same type in both."""
+"""Creates a response payload for a request payload; topic names have the same type in both."""
 
 
 class Api(NamedTuple):
-    """A type of request about partitions.
+    """A type of request for partitions.
 
     Attributes:
         message: the class of the request.
@@ -65,7 +65,7 @@ def _grouped(
     name: str = "name",
     entries: str = "partitions",
 ) -> list[Any]:
-    """Group payloads as the topics of a request. Raises `AssertionError` for a duplicate partition."""
+    """Group payloads by topic, as a request contains them. Raises `AssertionError` for a duplicate partition."""
     return [
         struct(**{name: text(topic), entries: [entry(payload) for payload in found.values()]})
         for topic, found in group_by_topic_and_partition(payloads).items()
@@ -75,7 +75,7 @@ def _grouped(
 def produce(payloads: Iterable[Any], acks: int, timeout_ms: int) -> Api:
     """Append messages, which are encoded immediately.
 
-    More than one required acknowledgement means all, because today's brokers do not support other numbers.
+    If more than one acknowledgement is required, all are, because today's brokers do not support other numbers.
     """
     batches = {(text(p.topic), p.partition): record_batch(p.messages) for p in payloads}
 
@@ -137,11 +137,11 @@ def _fetched(each: Any) -> Answer:
 
 
 def list_offsets(make: Callable[[Any], Answer]) -> Api:
-    """Find an offset by the time of each payload; `make` returns the function for a partition's response payload."""
+    """Look up an offset by the time in each payload; `make` returns the function that creates a response payload."""
 
     def partition(payload: Any, version: int) -> ListOffsetsPartition:
         asked = ListOffsetsPartition(partition_index=payload.partition, timestamp=payload.time)
-        if version == 0:  # version 0 returns several offsets of segments
+        if version == 0:  # version 0 returns several segment offsets
             asked.max_num_offsets = getattr(payload, "max_offsets", 1)
         return asked
 
@@ -158,7 +158,7 @@ def list_offsets(make: Callable[[Any], Answer]) -> Api:
 
 
 class OffsetsOfSegments(tuples.OffsetResponsePayload):
-    """The response of a broker before 0.10.1: the first offsets of segments that start before the time, and the end."""
+    """The response of a broker before 0.10.1: start offsets of segments that begin before the time, and the log end."""
 
 
 def _first_offsets(each: Any) -> Answer:
@@ -168,7 +168,7 @@ def _first_offsets(each: Any) -> Answer:
 
 
 FIRST_OFFSETS = list_offsets(_first_offsets)
-"""The offsets of payloads whose times are used unchanged."""
+"""Looks up offsets by the unchanged times of the payloads."""
 OFFSETS_WITH_TIMES = list_offsets(
     lambda each: _with(tuples.ListOffsetResponsePayload, each.error_code, each.timestamp, each.offset)
 )
@@ -208,7 +208,7 @@ def offset_fetch(group: str, payloads: Sequence[Any], none_is_an_error: bool) ->
         return OffsetFetchRequest(group_id=group, topics=topics)
 
     def answers(response: Any) -> Iterator[tuple[str, int, Answer]]:
-        if response.error_code:  # for the whole response
+        if response.error_code:  # an error for the whole response
             refused = _with(tuples.OffsetFetchResponsePayload, -1, "", response.error_code)
             yield from ((text(payload.topic), payload.partition, refused) for payload in payloads)
         for topic in response.topics:
@@ -233,7 +233,7 @@ def record_batch(messages: Iterable[Any], magic: int = 2) -> bytes | None:
     """Encode the messages of a payload as one batch; return None if there are none.
 
     Compressed messages are unpacked, because brokers accept only one batch at a time. The batch uses the codec of the
-    first compressed message. Messages without a timestamp, as in magic 0, get the present time.
+    first compressed message. Messages without a timestamp, as in magic 0, get the current time.
     """
     codec = Compression.NONE
     records: list[_Record] = []
@@ -275,7 +275,7 @@ class Messages(list[OffsetAndMessage]):
 
 
 def messages_of(data: Buffer, topic: str, partition: int, start_offset: int) -> Messages:
-    """Decode the records in a response to Fetch, without those before the requested offset.
+    """Decode the records in a Fetch response, omitting those before the requested offset.
 
     Raises:
         CorruptRecordException: a batch is damaged.
@@ -290,7 +290,7 @@ def messages_of(data: Buffer, topic: str, partition: int, start_offset: int) -> 
 
 
 def message_of(key: bytes | None, value: bytes | None) -> Any:
-    """Return a `kafka.protocol.message.Message`, with a valid checksum, because that of its batch has been verified."""
+    """Return a `kafka.protocol.message.Message` with a valid checksum; the checksum of its batch has been verified."""
     message = Message(value, key)
     message._validated_crc = message.crc
     return message

@@ -1,4 +1,4 @@
-"""The metadata of a `SimpleClient`, in dicts that programs read."""
+"""The metadata of a `SimpleClient`, in dicts that programs can read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = logging.getLogger("kafka.client")
 
 
 class LeaderId(int):
-    """The id of a partition's leader, as in 1.0, with the fields of `PartitionMetadata`, as in 0.9."""
+    """A leader's node id, as in 1.0, with the fields of `PartitionMetadata`, as in 0.9."""
 
     _known: PartitionMetadata
 
@@ -71,8 +71,8 @@ class KnownMetadata:
 
     Attributes:
         brokers: brokers by node id.
-        topics_to_brokers: maps `TopicPartition` to its leader; None if it has no leader.
-        topic_partitions: maps topic and partition to the leader's id, -1 if it has no leader; see `LeaderId`.
+        topics_to_brokers: maps each `TopicPartition` to its leader; None if there is no leader.
+        topic_partitions: maps topic and partition to the leader's id, or -1 if there is no leader; see `LeaderId`.
     """
 
     def __init__(self) -> None:

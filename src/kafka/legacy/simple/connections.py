@@ -1,4 +1,4 @@
-"""The connections of a `SimpleClient`, opened on use: those of its cluster client, and those for custom requests."""
+"""A `SimpleClient`'s connections, opened on first use: its cluster client, and connections for custom requests."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ T = TypeVar("T")
 
 _CLOSE_TIMEOUT_S = 5.0
 _NO_TIMEOUT_S = 24 * 3600.0
-"""Used if the timeout is None."""
+"""The timeout to use if None was passed."""
 _RECONNECT_BACKOFF_MAX_MS = 1_000
-"""Short, because each call waits, and callers pause between their calls themselves."""
+"""Short, because each call waits, and callers pause between calls themselves."""
 
 
 class Connections:
-    """Connects on first use, again after `close`, and in a child process after a fork.
+    """Connects on first use, and reconnects after `close` and in a forked child process.
 
     Arguments:
         servers: hosts and ports of the bootstrap servers.
@@ -58,7 +58,7 @@ class Connections:
     def run(self, operation: Callable[[ClusterClient], Coroutine[Any, Any, T]]) -> T:
         """Run an operation on the loop, and wait for its result.
 
-        Raises `KafkaUnavailableError` if no server answers, and errors of the operation.
+        Raises `KafkaUnavailableError` if no server answers, and the errors of the operation.
         """
         cluster, loop_thread = self._connected()
         return loop_thread.run(operation(cluster))
@@ -109,7 +109,7 @@ class Connections:
         return cluster
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy only the settings: a copy has no connection yet."""
+        """Pickle or copy only the settings: a copy starts without a connection."""
         return type(self), self._arguments
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
@@ -129,7 +129,7 @@ class BrokerConnections:
 
     Arguments:
         client_id: the name of the client in brokers' logs.
-        timeout_s: maximum time to connect, and for a response; None: no limit.
+        timeout_s: maximum time to connect, and to wait for a response; None: no limit.
     """
 
     def __init__(self, client_id: str, timeout_s: float | None) -> None:
@@ -138,7 +138,7 @@ class BrokerConnections:
         self._made: dict[tuple[str, int], BrokerConnection] = {}
 
     def get(self, host: str, port: int, afi: int) -> BrokerConnection:
-        """Return an open connection to an address. Raises `KafkaConnectionError`."""
+        """Return an open connection to an address. Raises `KafkaConnectionError` if connecting fails."""
         if self._pid != os.getpid():  # objects created before the fork belong to the parent
             self._pid, self._made = os.getpid(), {}
         connection = self._made.get((host, port))
@@ -163,20 +163,20 @@ class BrokerConnections:
 
 
 class SendsOwnRequests:
-    """Private methods with which programs of 1.x send requests that `SimpleClient` has no method for."""
+    """Private methods that programs of 1.x use to send requests for which `SimpleClient` has no method."""
 
     brokers: dict[int, BrokerMetadata]
     hosts: list[tuple[str, int]]
     _broker_connections: BrokerConnections
 
     def _get_conn(self, host: str, port: int, afi: int = socket.AF_UNSPEC) -> BrokerConnection:
-        """Return an open connection to a broker. Raises `KafkaConnectionError`."""
+        """Return an open connection to a broker. Raises `KafkaConnectionError` if connecting fails."""
         return self._broker_connections.get(text(host), port, afi)
 
     def _send_broker_unaware_request(
         self, payloads: Sequence[Any], encoder_fn: Callable[..., Any], decoder_fn: Callable[[Any], Any]
     ) -> Any:
-        """Send a request to one broker after the other, until one answers.
+        """Send a request to one broker after another until one answers.
 
         Arguments:
             payloads: the contents of the request.

@@ -1,4 +1,4 @@
-"""Sends the requests of a `SimpleClient`, once each, to leaders, coordinators or any broker. Runs on the loop."""
+"""Sends the requests of a `SimpleClient` once to leaders, coordinators or any broker. Runs on the loop."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("kafka.client")
 
 _NOT_REACHED = (InvalidMetadataError, KafkaTimeoutError, Cancelled, IllegalStateError)
-"""Errors if a broker does not answer or is gone, or if another thread has closed the connection."""
+"""Errors raised if a broker does not answer or has gone away, or if another thread has closed the connection."""
 _TRIES = 3
 """Number of brokers to try for requests that any broker can answer."""
 _CREATION_PAUSES_S = (0.05, 0.1, 0.2, 0.4)
@@ -50,7 +50,7 @@ _COORDINATOR_MOVES = (*_WRONG_COORDINATOR, CoordinatorLoadInProgressError.errno)
 
 
 async def read_metadata(cluster: ClusterClient, topics: Iterable[Any]) -> MetadataResponse:
-    """Request the metadata of topics, which may create them, or of all topics if none is named.
+    """Request metadata for topics, which may create them, or for all topics if none is named.
 
     Raises `KafkaUnavailableError` if no broker answers.
     """
@@ -74,7 +74,7 @@ async def _ask_metadata(cluster: ClusterClient, names: set[str]) -> MetadataResp
 
 
 async def find_coordinator(cluster: ClusterClient, group: str) -> Any:
-    """Ask any broker for a group's coordinator: return a response with an error code, node, host and port.
+    """Ask any broker for a group's coordinator; return a response with an error code, node, host and port.
 
     Raises `KafkaUnavailableError` if no broker answers.
     """
@@ -88,7 +88,7 @@ async def find_coordinator(cluster: ClusterClient, group: str) -> Any:
 
 
 async def _ask_any(cluster: ClusterClient, ask: Any) -> Any:
-    """Ask a broker, and others if it fails."""
+    """Ask a broker, and try others if it fails."""
     for attempt in range(_TRIES):
         try:
             return await ask(await cluster.any_connection())
@@ -101,10 +101,10 @@ async def _ask_any(cluster: ClusterClient, ask: Any) -> Any:
 async def ask_leaders(
     cluster: ClusterClient, by_leader: Mapping[int, Sequence[Any]], api: Api
 ) -> dict[tuple[str, int], Any]:
-    """Send payloads to the brokers with these ids, concurrently.
+    """Send payloads to the brokers with the given ids, concurrently.
 
-    Returns for each partition a function that creates the response payload, to be called in the caller's thread,
-    because it may take long; or a `FailedPayloadsError`; or None if no response is expected.
+    For each partition, returns a function that creates the response payload, a `FailedPayloadsError`, or None if no
+    response is expected. Call the functions in the caller's thread, because they may take long.
     """
     answers: dict[tuple[str, int], Any] = {}
     asked = [_ask_leader(cluster, node_id, payloads, api) for node_id, payloads in by_leader.items()]
@@ -121,7 +121,7 @@ class LeaderExchange:
 
     Arguments:
         node_id: the leader.
-        payloads: its payloads.
+        payloads: the payloads for the leader.
     """
 
     def __init__(self, node_id: int, payloads: Sequence[Any], api: Api) -> None:
@@ -131,7 +131,7 @@ class LeaderExchange:
         self._request: Any = None
 
     def start(self, cluster: ClusterClient, reply: Answered[Any]) -> None:
-        """Send the request, on the loop. Replies None if the leader is not connected."""
+        """Send the request, on the loop. The reply is None if the leader is not connected."""
         connection = cluster.ready_connection(self._node_id, self._api.channel)
         if connection is None:
             reply.set_result(None)
@@ -145,7 +145,7 @@ class LeaderExchange:
         return _answers(self._request, response, self._payloads, self._api)
 
     def failed(self, error: Exception) -> dict[tuple[str, int], Any]:
-        """Return the results if the broker did not answer; raise ``error`` if it has another cause."""
+        """Return the results if the broker did not answer; raise ``error`` if the failure has another cause."""
         if not isinstance(error, _NOT_REACHED):
             raise error
         log.warning("broker %d did not answer: %s", self._node_id, error)
@@ -167,7 +167,7 @@ async def _ask_leader(
 async def ask_coordinator(
     cluster: ClusterClient, group: str, payloads: Sequence[Any], api: Api, timeout_ms: float
 ) -> dict[tuple[str, int], Any]:
-    """Send payloads to a group's coordinator, retrying while it moves or loads; return the response payloads."""
+    """Send payloads to a group's coordinator, retrying while it moves or is loading; return the response payloads."""
 
     async def once() -> dict[tuple[str, int], Any]:
         node_id = await cluster.coordinator("group", group)
@@ -189,14 +189,14 @@ async def ask_coordinator(
 
 
 async def _exchange(connection: Connection, payloads: Sequence[Any], api: Api) -> dict[tuple[str, int], Any]:
-    """Send payloads in one request; return a function for each that creates the response payload."""
+    """Send payloads in one request; for each, return a function that creates the response payload."""
     version = connection.api_versions.version_for(api.message, 0, api.max_version)
     request = api.request(payloads, version)
     return _answers(request, await connection.send(request, version), payloads, api)
 
 
 def _answers(request: Any, response: Any, payloads: Sequence[Any], api: Api) -> dict[tuple[str, int], Any]:
-    """Return a function for each payload that creates the response payload."""
+    """For each payload, return a function that creates the response payload."""
     if getattr(request, "acks", None) == 0:  # the broker sends no response
         return dict.fromkeys(((text(p.topic), p.partition) for p in payloads), None)
     asked = {(text(payload.topic), payload.partition): payload for payload in payloads}
@@ -225,7 +225,7 @@ Ask = Callable[[list[Any], Api], list[Any]]
 
 
 def offsets_before(ask: Ask, payloads: list[Any]) -> list[Any]:
-    """Return offsets before the times in payloads; if more than one is requested, also the partition's first one.
+    """Return offsets before the times in payloads; if more than one is requested, also the partition's first offset.
 
     For a time after the last message, the result is the end of the partition. `ask` sends payloads to leaders.
     """
@@ -237,7 +237,7 @@ def offsets_before(ask: Ask, payloads: list[Any]) -> list[Any]:
 def _filled(
     ask: Ask, payloads: list[Any], answers: list[Any], time: int, wanted: Callable[[Any, tuple[int, ...]], bool]
 ) -> list[Any]:
-    """Return the response payloads, adding the offset at `time` to those for which it is wanted."""
+    """Return the response payloads, adding the offset at `time` to each for which `wanted` returns true."""
     lacking = [
         number
         for number, (payload, answer) in enumerate(zip(payloads, answers, strict=True))
@@ -257,7 +257,7 @@ def _at(payload: Any, time: int) -> OffsetRequestPayload:
 
 
 def _is_complete(answer: Any) -> bool:
-    """Return whether to leave a response unchanged: it is an error, or has the offsets of segments."""
+    """Return whether to leave a response unchanged, because it is an error or contains segment offsets."""
     return _is_error(answer) or isinstance(answer, OffsetsOfSegments)
 
 
@@ -266,5 +266,5 @@ def _is_error(answer: Any) -> bool:
 
 
 def _joined(first: OffsetResponsePayload, second: OffsetResponsePayload) -> OffsetResponsePayload:
-    offsets: Any = (*dict.fromkeys((*first.offsets, *second.offsets)),)  # remains a tuple
+    offsets: Any = (*dict.fromkeys((*first.offsets, *second.offsets)),)  # the result remains a tuple
     return first._replace(offsets=offsets)

@@ -37,10 +37,10 @@ _CREATION_PAUSE_S = 0.5
 class SimpleClient(KnownMetadata, SendsOwnRequests):
     """A client that sends one request at a time, made of payload tuples, and waits for the responses.
 
-    It requests all metadata when it is created. Methods that send have the arguments `payloads`, `fail_on_error` and
-    `callback`. With `fail_on_error` they raise the first error. Otherwise, response payloads contain error codes, and a
-    `FailedPayloadsError` replaces a missing response. Each response payload is passed through `callback`. Topics may be
-    bytes; then they are bytes in response payloads too.
+    It requests all metadata when it is created. Methods that send requests have the arguments `payloads`,
+    `fail_on_error` and `callback`. With `fail_on_error` they raise the first error. Otherwise, response payloads
+    contain error codes, and a `FailedPayloadsError` replaces a missing response. Each response payload is passed
+    through `callback`. Topic names may be bytes; they are then bytes in response payloads too.
 
     Several threads may send concurrently; they share the metadata. In a forked child process, the client or a `copy` of
     it opens new connections.
@@ -48,7 +48,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     Arguments:
         hosts: "host:port,host:port", or a list of "host:port".
         client_id: the name of the client in brokers' logs.
-        timeout: maximum time for a response in seconds; None: no limit.
+        timeout: maximum time to wait for a response in seconds; None: no limit.
         correlation_id: accepted for compatibility; connections number their requests themselves.
 
     Raises `KafkaUnavailableError` if no server answers.
@@ -109,7 +109,8 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     def ensure_topic_exists(self, topic: str, timeout: float = 30) -> None:
         """Wait until a topic is known; brokers may create it.
 
-        Raises `KafkaTimeoutError` after `timeout` seconds, and `UnknownTopicOrPartitionError` if it is not created.
+        Raises `KafkaTimeoutError` after `timeout` seconds, and `UnknownTopicOrPartitionError` if the topic is not
+        created.
         """
         deadline = time.monotonic() + timeout
         while not self.has_metadata_for_topic(topic):
@@ -120,15 +121,15 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
                 time.sleep(_CREATION_PAUSE_S)
 
     def load_metadata_for_topics(self, *topics: str, **kwargs: Any) -> None:
-        """Replace the metadata of topics, or of all topics if none is named.
+        """Replace the metadata for topics, or for all topics if none is named.
 
         Arguments:
             topics: names; brokers may create topics that do not exist.
-            ignore_leadernotavailable: do not raise `LeaderNotAvailableError`.
+            ignore_leadernotavailable: whether to suppress `LeaderNotAvailableError`.
 
         Raises:
             UnknownTopicOrPartitionError: a topic does not exist.
-            LeaderNotAvailableError: a topic is being created, and has no leaders after most of a second.
+            LeaderNotAvailableError: a topic is being created, and still has no leaders after almost a second.
             KafkaUnavailableError: no broker answers.
         """
         if topics:
@@ -141,7 +142,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     def send_metadata_request(
         self, payloads: Sequence[Any] = (), fail_on_error: bool = True, callback: Callback = None
     ) -> Any:
-        """Request the metadata of topics, given by name; return a `MetadataResponse` of version 0."""
+        """Request metadata for topics, given by name; return a `MetadataResponse` in version 0."""
         return metadata_response(
             self._connections.run(lambda cluster: payload_requests.read_metadata(cluster, payloads))
         )
@@ -149,13 +150,13 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     def send_consumer_metadata_request(
         self, payloads: Any = (), fail_on_error: bool = True, callback: Callback = None
     ) -> ConsumerMetadataResponse:
-        """Request the coordinator of a group, whose name is `payloads`."""
+        """Request a group's coordinator; `payloads` is the group's name."""
         group = text(payloads)
         found = self._connections.run(lambda cluster: payload_requests.find_coordinator(cluster, group))
         return ConsumerMetadataResponse(found.error_code, found.node_id, found.host, found.port)
 
     def _get_coordinator_for_group(self, group: str) -> BrokerMetadata:
-        """Return the coordinator of a group. Raises the broker's error."""
+        """Return a group's coordinator. Raises the broker's error."""
         found = self.send_consumer_metadata_request(group)
         check_error(found)
         return BrokerMetadata(found.nodeId, found.host, found.port)
@@ -211,7 +212,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     ) -> list[Any]:
         """Return offsets before times, newest first.
 
-        Today's brokers do not return the offsets of segments, so at most two are returned: one offset, and the first
+        Today's brokers do not return segment offsets, so at most two offsets are returned: one offset, and the first
         offset of the partition.
         """
         ask = partial(self._ask_leaders, fail_on_error=fail_on_error)
@@ -220,7 +221,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     def send_list_offset_request(
         self, payloads: Iterable[Any] = (), fail_on_error: bool = True, callback: Callback = None
     ) -> list[Any]:
-        """Return the first offsets at or after times, with the times of their messages."""
+        """Return the first offset at or after each time, with the timestamp of its message."""
         answers = self._ask_leaders(list(payloads), OFFSETS_WITH_TIMES, fail_on_error)
         return self._finish(answers, fail_on_error, callback)
 
@@ -255,7 +256,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     def _ask_leaders(self, payloads: list[Any], api: Api, fail_on_error: bool) -> list[Any]:
         """Send payloads to the leaders of their partitions; return the response payloads in the same order.
 
-        Metadata of partitions whose broker did not answer are discarded, because they are probably out of date.
+        If a broker does not answer, the metadata for its partitions is discarded, because it is probably out of date.
         """
         by_leader: dict[int, list[Any]] = defaultdict(list)
         answers: dict[tuple[str, int], Any] = {}
@@ -287,7 +288,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
         return self._connections.run(partial(payload_requests.ask_leaders, by_leader=by_leader, api=api))
 
     def _ask_coordinator(self, group: str, payloads: list[Any], api: Api) -> list[Any]:
-        """Send payloads to the coordinator of a group; return the response payloads in the same order."""
+        """Send payloads to a group's coordinator; return the response payloads in the same order."""
         limit_s = _COORDINATOR_TIMEOUT_S if self.timeout is None else min(self.timeout, _COORDINATOR_TIMEOUT_S)
         answers = self._connections.run(
             lambda cluster: payload_requests.ask_coordinator(cluster, text(group), payloads, api, limit_s * 1000)
