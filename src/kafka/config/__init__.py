@@ -1,7 +1,7 @@
-"""The table of client options, and the typed objects that are made from a client's keyword arguments.
+"""The table of client options, and the typed objects created from a client's keyword arguments.
 
-Layer 0. A client calls `parse_consumer`, `parse_producer` or `parse_admin` once; the layers below the client get only
-the options that they need. To add an option, see `kafka.config.option`.
+Layer 0. A client calls `parse_consumer`, `parse_producer` or `parse_admin` once; the layers below the client receive
+only the options that they need. To add an option, see `kafka.config.option`.
 """
 
 from kafka.config.connection import ConnectionOptions

@@ -1,4 +1,4 @@
-"""Rejects a dict of settings, as confluent-kafka's clients accept, with advice on what to write instead."""
+"""Rejects a settings dict like those of confluent-kafka's clients, with advice on what to write instead."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +24,7 @@ def refuse_settings(topics: tuple[Any, ...], face: str, client: str) -> None:
     """Raise `TypeError` if one of the topics is a dict of settings.
 
     Arguments:
-        topics: the arguments given as topics.
+        topics: the arguments passed as topics.
         face: name of the client's class.
         client: "consumer" or "share consumer".
     """
@@ -38,7 +38,7 @@ def _is_setting(name: str) -> bool:
 
 
 def _kind(given: Any) -> str:
-    """Describe only the type of the value, because settings contain secrets."""
+    """Describe a value by its type only, because settings contain secrets."""
     return f"an object of type {type(given).__name__}"
 
 

@@ -1,4 +1,4 @@
-"""Options of the connections to brokers: addresses, timeouts and metrics."""
+"""Options for connections to brokers: addresses, timeouts and metrics."""
 
 import dataclasses
 import operator
@@ -53,7 +53,7 @@ def parse_servers(name: str, value: Any) -> tuple[tuple[str, int], ...]:
 
 
 def parse_api_version(name: str, value: Any) -> tuple[int, ...] | None:
-    """Parse a broker version such as (0, 10, 2) or '0.10.2'; None: ask the broker."""
+    """Parse a broker version such as (0, 10, 2) or '0.10.2'; None means asking the broker."""
     if value is None or value == "auto":
         return None
     given = value
@@ -65,7 +65,7 @@ def parse_api_version(name: str, value: Any) -> tuple[int, ...] | None:
 
 
 def parse_reporters(name: str, value: Any) -> tuple[Any, ...]:
-    """Check a sequence of classes or objects with the methods of `AbstractMetricsReporter`."""
+    """Check a sequence of metrics reporters: classes or objects with the methods of `AbstractMetricsReporter`."""
     needed = ("init", "metric_change", "metric_removal", "close")
     found = tuple(value) if isinstance(value, list | tuple) else (value,)
     for reporter in found:
@@ -97,7 +97,7 @@ class ConnectionOptions:
         "Bootstrap brokers, as 'host:port' or a list of them.",
         "bootstrap.servers",
         accepts="str | Collection[str] | Sequence[tuple[str, int]] | tuple[str, int]",
-        optional=False,  # a missing setting must not connect to brokers on localhost
+        optional=False,  # otherwise a missing setting, passed as None, would connect to brokers on localhost
     )
     client_id: str | None = option(
         DEFAULT_CLIENT_ID, text(none=True), "Name of this client in broker logs and quotas.", "client.id"

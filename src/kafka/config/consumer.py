@@ -1,4 +1,4 @@
-"""Options of the consumer: fetching, group membership, results; and ISO 8601 durations."""
+"""Consumer options for fetching, group membership and results, and a parser for ISO 8601 durations."""
 
 import dataclasses
 import math
@@ -12,7 +12,7 @@ from kafka.errors import KafkaConfigurationError
 
 
 def parse_assignors(name: str, value: Any) -> tuple[Any, ...] | None:
-    """Check a sequence of assignor classes or instances; None: range, then round robin."""
+    """Check a sequence of assignor classes or instances; None means range, then round robin."""
     if value is None:
         return None
     found = tuple(value) if isinstance(value, list | tuple) else (value,)
@@ -31,7 +31,7 @@ def parse_group_protocol(name: str, value: Any) -> str:
 
 
 BY_DURATION = "by_duration:"
-"""Prefix of a reset policy that starts a given duration before the present."""
+"""Prefix of a reset policy that starts at a time given as a duration before now."""
 
 _RESETS = choice(
     {"latest": "latest", "earliest": "earliest", "none": "none", "largest": "latest", "smallest": "earliest"}
@@ -40,7 +40,7 @@ _RESETS = choice(
 
 @accepting("str | None")
 def parse_offset_reset(name: str, value: Any) -> str:
-    """Parse a reset policy. A duration is kept as text. None is 'none', as in every kafka-python."""
+    """Parse a reset policy. A duration is kept as text. None means 'none', as in every version of kafka-python."""
     if value is None:
         return "none"
     if not isinstance(value, str) or not value.lower().startswith(BY_DURATION):
@@ -59,7 +59,7 @@ def parse_offset_reset(name: str, value: Any) -> str:
 
 @accepting("str | None")
 def parse_new_partitions_reset(name: str, value: Any) -> str | None:
-    """Parse a reset policy for new partitions; None: use the policy for all partitions."""
+    """Parse a reset policy for new partitions; None means the policy for all partitions."""
     return None if value is None else parse_offset_reset(name, value)
 
 
@@ -126,14 +126,14 @@ class FetchOptions:
 
     @property
     def recreated_topics(self) -> str:
-        """`on_topic_recreated`, with None replaced by the default."""
+        """The value of `on_topic_recreated`, with None replaced by the default."""
         if self.on_topic_recreated is not None:
             return self.on_topic_recreated
         return "raise" if self.auto_offset_reset == "none" else "reset"
 
     @property
     def max_decompressed_bytes(self) -> int:
-        """`max_decompressed_batch_bytes`, with None replaced by the default."""
+        """The value of `max_decompressed_batch_bytes`, with None replaced by the default."""
         if self.max_decompressed_batch_bytes is not None:
             return self.max_decompressed_batch_bytes
         return max(64 << 20, 16 * self.max_partition_fetch_bytes)
@@ -192,7 +192,7 @@ class GroupOptions:
 
 
 def parse_on_deserialization_error(name: str, value: Any) -> Any:
-    """Check the name of a policy, or a function."""
+    """Check an error policy: the name of a policy, or a function."""
     if callable(value) or value in ("raise", "skip"):
         return value
     raise invalid(name, "'raise', 'skip' or a function", value)
@@ -249,7 +249,7 @@ _NS_DIGITS = 9
 
 
 def milliseconds(text: str) -> int | None:
-    """Parse an ISO 8601 duration of days, hours, minutes and seconds, such as ``PT1H30M``,, to milliseconds.
+    """Convert an ISO 8601 duration of days, hours, minutes and seconds, such as ``PT1H30M``, to milliseconds.
 
     Fractions are rounded down. Returns None if the text is not such a duration. Java: ``Duration.parse``.
     """

@@ -1,4 +1,4 @@
-"""The option for interceptors, which producers and consumers support, but admin clients do not."""
+"""The option for interceptors, which producers and consumers support but admin clients do not."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _METHODS = ("on_send", "on_acknowledgement", "on_consume", "on_commit")
 
 
 def parse_interceptors(name: str, value: Any) -> tuple[Any, ...]:
-    """Check a sequence of classes or objects that have at least one method of an interceptor."""
+    """Check a sequence of interceptors: classes or objects that have at least one method of an interceptor."""
     found = tuple(value) if isinstance(value, list | tuple) else (value,)
     for each in found:
         if not any(callable(getattr(each, method, None)) for method in _METHODS):
@@ -17,7 +17,7 @@ def parse_interceptors(name: str, value: Any) -> tuple[Any, ...]:
 
 
 def interceptors_option() -> Any:
-    """Return the dataclass field of the option."""
+    """Return the dataclass field for the ``interceptors`` option."""
     return option(
         [],
         parse_interceptors,

@@ -182,7 +182,7 @@ def options_of_jaas(text: str, mechanism: str) -> tuple[dict[str, Any], list[str
     Arguments:
         mechanism: the property ``sasl.mechanism``.
 
-    Raises `KafkaConfigurationError` for a syntax error, an unknown login module, and a login module of another
+    Raises `KafkaConfigurationError` for a syntax error, an unknown login module, and a login module for another
     mechanism.
     """
     entry = parse_jaas(text)

@@ -69,7 +69,7 @@ _WITHOUT_MEANING = frozenset(
         "ssl.trustmanager.algorithm",
     }
 )
-"""Properties that concern Java's internals or brokers, or that do not apply to how these clients work."""
+"""Properties of Java's internals or of brokers, and properties that do not apply to how these clients work."""
 
 _ONLY: dict[str, tuple[tuple[str, ...], str]] = {
     "config.providers": ((), "the values themselves; ${...} is not expanded here"),
@@ -88,13 +88,13 @@ _ONLY: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "ssl.engine.factory.class": (("DefaultSslEngineFactory",), "a configured context as 'ssl_context'"),
 }
-"""Properties that name classes: the accepted ones, whose behaviour is built in, and the alternative to others."""
+"""Properties whose values are class names: the accepted classes, which are built in, and the alternative to others."""
 
 _REFUSED = {
     "bootstrap.controllers": "clients connect only to brokers here: use 'bootstrap.servers'",
     "transaction.two.phase.commit.enable": "two-phase commit works differently here; see docs/TRANSACTIONS.md",
 }
-"""Properties that cannot be ignored without changing the result, except if the value is "false"."""
+"""Properties that cannot be ignored without changing the result, unless the value is "false"."""
 
 _BLANK = "".join(map(chr, range(0x21)))
 """The characters that Java's `String.trim` removes."""
@@ -132,11 +132,11 @@ _SPECIAL: dict[str, Callable[[str, str], dict[str, Any]]] = {
         for kind in ("serializer", "deserializer")
     },
 }
-"""Properties whose text has to be converted to another form."""
+"""Properties whose text has to be converted to another form, with the function that does so."""
 
 
 def java_names(client: str | None = None) -> dict[str, Option]:
-    """Return the options that have a name in Java's clients or librdkafka, by that name."""
+    """Return options by their name in Java's clients or librdkafka, omitting options without one."""
     table = option_table()
     rows = [row for row in table.values() if row.java and (client is None or client in row.clients)]
     return {**{name: table[ours] for name, ours in _ALIASES.items()}, **{row.java: row for row in rows}}
@@ -152,7 +152,7 @@ def from_java_names(properties: Mapping[str, Any], client: str | None = None) ->
 
     Properties that have no meaning here, or that belong to another client, are omitted, and one warning lists them.
     Raises `KafkaConfigurationError` for an unknown name, suggesting the nearest known one; for a Java class without an
-    equivalent; and for text that does not fit its option's type.
+    equivalent; and for text that does not match the type of its option.
     """
     configs, idle = read_java_names(trimmed(properties), client)
     if idle:
@@ -161,12 +161,12 @@ def from_java_names(properties: Mapping[str, Any], client: str | None = None) ->
 
 
 def trimmed(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return properties as Java's clients read them: with all text stripped, even passwords."""
+    """Return properties as Java's clients read them, with all values stripped, even passwords."""
     return {name: value.strip(_BLANK) if isinstance(value, str) else value for name, value in properties.items()}
 
 
 def read_java_names(properties: Mapping[str, Any], client: str | None = None) -> tuple[dict[str, Any], list[str]]:
-    """Return the keyword arguments of `from_java_names`, and the properties without effect, without a warning."""
+    """Return the keyword arguments of `from_java_names`, and the properties that have no effect; issue no warning."""
     configs: dict[str, Any] = {}
     idle: list[str] = []
     rows, everyones = java_names(client), java_names()
@@ -195,7 +195,7 @@ class Support(enum.Enum):
 
     WORKS = enum.auto()
     CLASSES = enum.auto()
-    """The property works for Java classes with built-in equivalents; others are refused."""
+    """The property is supported for Java classes with built-in equivalents; other classes are rejected."""
     IDLE = enum.auto()
     """The property has no meaning here."""
     OTHERS = enum.auto()
@@ -204,7 +204,7 @@ class Support(enum.Enum):
 
 
 def support_of(name: str, client: str) -> tuple[Support, str] | None:
-    """Return how a client treats a property, and the alternatives for `CLASSES` and `REFUSED`; None: it is unknown."""
+    """Return how a client treats a property, with alternatives for `CLASSES` and `REFUSED`; None if it is unknown."""
     if name in _ONLY:
         classes, instead = _ONLY[name]
         return Support.CLASSES if classes else Support.REFUSED, ", ".join(classes) or instead
@@ -221,7 +221,7 @@ def support_of(name: str, client: str) -> tuple[Support, str] | None:
 
 
 def all_java_names() -> set[str]:
-    """Return every property of the Java clients or librdkafka that `from_java_names` knows."""
+    """Return every property of the Java clients or librdkafka that `from_java_names` recognizes."""
     return {*java_names(), *_WITHOUT_MEANING, *_ONLY, *_REFUSED, *_SPECIAL, *_LEVELS, "sasl.jaas.config"}
 
 
@@ -234,7 +234,7 @@ def _log_in(properties: Mapping[str, Any], configs: dict[str, Any], idle: list[s
         return
     if not isinstance(text, str):
         raise KafkaConfigurationError(f"option 'sasl.jaas.config' expects text, not {shown('sasl.jaas.config', text)}")
-    from kafka.config.jaas import options_of_jaas  # compiles its regular expressions, which is slow
+    from kafka.config.jaas import options_of_jaas  # imported late: compiling its regular expressions is slow
 
     found, unused = options_of_jaas(text, str(configs.get("sasl_mechanism", "GSSAPI")).upper())
     idle += unused
@@ -245,7 +245,7 @@ def _log_in(properties: Mapping[str, Any], configs: dict[str, Any], idle: list[s
 def _is_level(
     name: str, value: Any, properties: Mapping[str, Any], client: str | None, configs: dict[str, Any]
 ) -> bool:
-    """Return whether the property is a codec's level. The level of the codec in use sets ``compression_level``."""
+    """Return whether a property is a codec's compression level; for the codec in use, set ``compression_level``."""
     if name not in _LEVELS or client not in (None, "producer"):
         return False
     if str(properties.get("compression.type")).lower() == _LEVELS[name]:
@@ -254,7 +254,7 @@ def _is_level(
 
 
 def _is_off(name: str, value: Any) -> bool:
-    """Return whether an unsupported property is switched off."""
+    """Return whether an unsupported property is disabled."""
     if name not in _REFUSED:
         return False
     if str(value).strip().lower() not in ("", "false"):
@@ -313,7 +313,7 @@ JAVA_ASSIGNORS = {
     "StickyAssignor": "sticky",
     "CooperativeStickyAssignor": "cooperative-sticky",
 }
-"""Maps each Java assignor to the name of the equivalent one in `kafka.coordinator.assignors`."""
+"""Maps each Java assignor to the name of its equivalent in `kafka.coordinator.assignors`."""
 _CALLABLE = "a Python function or object as the keyword argument"
 
 
@@ -323,14 +323,14 @@ def conversion(name: str, value: str) -> Any:
 
 
 def assignors(name: str, value: str) -> tuple[str, ...]:
-    """Return the names of the assignors that are equivalent to these Java classes."""
+    """Return the names of the assignors that are equivalent to the given Java classes."""
     return tuple(
         JAVA_ASSIGNORS[_known(name, each, JAVA_ASSIGNORS, _CALLABLE)] for each in value.split(",") if each.strip()
     )
 
 
 def allow(name: str, value: str, allowed: Collection[str], instead: str) -> None:
-    """Raise `KafkaConfigurationError` for any class but the allowed ones, whose behaviour is built in."""
+    """Raise `KafkaConfigurationError` for any class except the allowed ones, whose behaviour is built in."""
     for each in value.split(","):
         if each.strip():
             _known(name, each, allowed, instead)
@@ -342,11 +342,11 @@ _INSTEAD = {
         "base64-encoded key as 'sasl_plain_password', or 'sasl_oauth_token_provider'"
     ),
 }
-"""Alternatives to classes of cloud providers that are not built in."""
+"""Alternatives to cloud providers' classes that are not built in."""
 
 
 def _known(name: str, value: str, known: Collection[str], instead: str) -> str:
-    """Return the class's name without its package, because shaded copies of the Java client rename packages."""
+    """Return a class name without its package, because shaded copies of the Java client rename packages."""
     found = value.strip().rpartition(".")[2]
     if found not in known:
         there = f" (known: {', '.join(sorted(known))})" if known else ""

@@ -1,4 +1,4 @@
-"""Converts settings of librdkafka, as used by confluent-kafka, to keyword arguments."""
+"""Converts librdkafka settings, as used by confluent-kafka, to keyword arguments."""
 
 import logging
 import math
@@ -21,20 +21,20 @@ _RESETS = {"beginning": "earliest", "smallest": "earliest", "end": "latest", "la
 
 
 def from_librdkafka_names(settings: Mapping[str, Any], client: str | None = None) -> dict[str, Any]:
-    """Convert settings of librdkafka, such as the dict of a confluent-kafka client, to keyword arguments.
+    """Convert librdkafka settings, such as the dict of a confluent-kafka client, to keyword arguments.
 
     ``KafkaProducer(**from_librdkafka_names({"bootstrap.servers": "kafka:9092", "message.timeout.ms": 60_000}))``
 
     Arguments:
         settings: librdkafka's names and their values, as numbers, booleans or text. Names that librdkafka shares with
-            Kafka's Java clients have their meaning in Java.
+            Kafka's Java clients have the same meaning as in Java.
         client: "consumer", "producer", "admin" or "share consumer"; None: accept the names of all of them.
 
     Only the given settings are converted. Where defaults differ, for example for ``isolation.level``, this package's
     defaults apply; docs/SIDE_BY_SIDE.md has a table. Settings that have no meaning here, or that belong to another
     client, are omitted, and one warning in the log of `kafka.config` lists them. Raises `KafkaConfigurationError` for
     an unknown name; for a setting or a value without an equivalent, suggesting the alternative; and for text that does
-    not fit its option's type.
+    not match the type of its option.
     """
     java, ours, idle = _translated({**settings.get("default.topic.config", {}), **settings}, client)
     configs, others = read_java_names(java, client)
@@ -46,7 +46,7 @@ def from_librdkafka_names(settings: Mapping[str, Any], client: str | None = None
 
 
 def _translated(settings: dict[str, Any], client: str | None) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    """Return Java's properties, keyword arguments, and the settings without effect."""
+    """Return Java's properties, keyword arguments, and the settings that have no effect."""
     settings.pop("default.topic.config", None)
     java: dict[str, Any] = {}
     ours: dict[str, Any] = {}
@@ -92,7 +92,7 @@ def _refuse_others(name: str, value: Any) -> None:
 
 
 Convert = Callable[[str, Any, dict[str, Any], dict[str, Any]], None]
-"""Converts a setting and its value, and adds the result to Java's properties or to the keyword arguments."""
+"""Converts a setting and its value, and adds the result to the Java properties or to the keyword arguments."""
 
 
 def _whole(name: str, value: Any) -> int:
@@ -113,17 +113,17 @@ def _truth(name: str, value: Any) -> bool:
 
 
 def _timeout(name: str, value: Any, _: dict[str, Any], ours: dict[str, Any]) -> None:
-    """Convert a timeout, where 0 means no limit."""
+    """Convert a timeout; 0 means no limit."""
     ours["delivery_timeout_ms"] = _whole(name, value) or math.inf
 
 
 def _idle_time(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
-    """Convert the idle time, where 0 keeps connections open."""
+    """Convert the idle time; 0 keeps connections open."""
     java[name] = _whole(name, value) or -1
 
 
 def _commit_interval(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
-    """Convert the commit interval, where 0 means committing only when partitions are revoked and on close."""
+    """Convert the commit interval; 0 means committing only when partitions are revoked and on close."""
     java[name] = _whole(name, value) or _LONGEST_MS
 
 
@@ -132,19 +132,19 @@ def _kilobytes(name: str, value: Any, _: dict[str, Any], ours: dict[str, Any]) -
 
 
 def _level(name: str, value: Any, _: dict[str, Any], ours: dict[str, Any]) -> None:
-    """Convert the compression level, where -1 is the codec's default."""
+    """Convert the compression level; -1 selects the codec's default."""
     level = _whole(name, value)
     ours["compression_level"] = None if level == -1 else level
 
 
 def _buffer(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
-    """Convert a buffer size, where 0 is the operating system's default."""
+    """Convert a buffer size; 0 selects the operating system's default."""
     if _whole(name, value):
         java[name.removeprefix("socket.")] = _whole(name, value)
 
 
 def _refresh(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
-    """Override ``metadata.max.age.ms``, after which librdkafka drops metadata that was not refreshed."""
+    """Override ``metadata.max.age.ms``, after which librdkafka discards metadata that has not been refreshed."""
     age = _whole(name, value)
     if age < 0:
         raise KafkaConfigurationError(
@@ -173,12 +173,12 @@ def _same(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> Non
 
 
 def _request_timeout(_: str, value: Any, java: dict[str, Any], __: dict[str, Any]) -> None:
-    """Override ``request.timeout.ms``, which limits how long a broker waits for its replicas."""
+    """Override ``request.timeout.ms``, which limits how long a broker waits for replicas."""
     java["request.timeout.ms"] = value
 
 
 def _authorities(name: str, value: Any, java: dict[str, Any], _: dict[str, Any]) -> None:
-    """Convert the certificate authorities, where "probe" means those of the operating system."""
+    """Convert the certificate authorities; "probe" selects those of the operating system."""
     if value != "probe":
         java[name] = value
 
@@ -189,7 +189,7 @@ def _ciphers(_: str, value: Any, __: dict[str, Any], ours: dict[str, Any]) -> No
 
 
 def _assignors(_: str, value: Any, __: dict[str, Any], ours: dict[str, Any]) -> None:
-    """Convert names of assignors; Java's property contains classes."""
+    """Convert assignor names; Java's property contains classes."""
     ours["partition_assignment_strategy"] = [each.strip() for each in str(value).split(",") if each.strip()]
 
 
@@ -198,7 +198,7 @@ def _elsewhere(*_: Any) -> None:
 
 
 def _serde(name: str, value: Any, java: dict[str, Any], ours: dict[str, Any]) -> None:
-    """Pass a serializer or deserializer unchanged; clients call it with a context if it accepts one."""
+    """Pass a serializer or deserializer unchanged; clients pass it a context if it accepts one."""
     ours[name.replace(".", "_")] = value
 
 

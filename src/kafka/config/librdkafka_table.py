@@ -1,4 +1,4 @@
-"""How each setting of librdkafka is treated that Kafka's Java clients lack or define differently."""
+"""How each librdkafka setting is treated that Kafka's Java clients lack or define differently."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ RENAMED: Final = {
     "ssl.certificate.pem": "ssl.keystore.certificate.chain",
     "ssl.key.pem": "ssl.keystore.key",
 }
-"""Settings with another name in Java."""
+"""Settings that have another name in Java."""
 
 CONVERTED: Final = (
     "auto.commit.interval.ms",
@@ -44,7 +44,7 @@ CONVERTED: Final = (
     "value.deserializer",
     "value.serializer",
 )
-"""Settings with another unit, other values or another meaning in Java; `kafka.config.librdkafka` converts them."""
+"""Settings whose unit, values or meaning differ in Java; `kafka.config.librdkafka` converts them."""
 
 IDLE: Final = frozenset(
     {
@@ -96,7 +96,7 @@ IDLE: Final = frozenset(
         "topic.metadata.refresh.sparse",
     }
 )
-"""Settings of librdkafka's internals or its logging, which have no equivalent here."""
+"""Settings for librdkafka's internals or its logging, which have no equivalent here."""
 
 _IN_A_CONTEXT = "create an ssl.SSLContext and pass it as 'ssl_context'"
 
@@ -151,12 +151,13 @@ REFUSED: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "throttle_cb": ((), "metrics() shows how long brokers throttle"),
     "topic.blacklist": ((), "subscribe() to a pattern that excludes those topics"),
 }
-"""Settings that cannot be ignored without changing the result: the values that match this client's behaviour, and the
-alternative to others.
+"""Settings that cannot be ignored without changing the result.
+
+Each has the values that match this client's behaviour, and the alternative to other values.
 """
 
 OWN: Final = frozenset({*RENAMED, *CONVERTED, *IDLE, *REFUSED, "default.topic.config"})
-"""Every setting that is not the same in Java."""
+"""All settings that do not exist in Java or differ there."""
 
 _IN_JAVA: Final = {
     **RENAMED,

@@ -20,7 +20,7 @@ from kafka.config.secrecy import holds_text, kind_of, shown, shown_number
 from kafka.errors import KafkaConfigurationError
 
 Parse = Callable[[str, Any], Any]
-"""Takes an option's name and the given value. Returns the value to use, or raises `KafkaConfigurationError`."""
+"""Checks a value, given the option's name: returns the value to use, or raises `KafkaConfigurationError`."""
 
 _IDENTITY = "'ssl_keystore_key' with 'ssl_keystore_certificate_chain'"
 _AUTHORITIES = "'ssl_truststore_certificates'"
@@ -36,7 +36,7 @@ _AS_TEXT = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Parser:
-    """A check that also declares the accepted type, for type checkers and documents.
+    """A check that also declares the accepted type, for type checkers and documentation.
 
     Arguments:
         parse: the check.
@@ -61,13 +61,13 @@ class Option:
     """A row of the option table.
 
     Arguments:
-        name: the keyword argument. Names that end in ``_ms`` are in milliseconds, in ``_bytes`` in bytes.
+        name: the keyword argument. Names that end in ``_ms`` are in milliseconds, those in ``_bytes`` in bytes.
         default: the default, as a caller would write it.
         parse: checks a value and converts it to its internal form.
         doc: description of the option in a sentence.
-        java: the name in Kafka's Java clients; "": they do not have it.
-        clients: the clients that have it: "consumer", "producer", "admin", "share consumer".
-        inert: whether it is only accepted for compatibility with older programs, and has no effect.
+        java: the option's name in Kafka's Java clients; "" if they do not have it.
+        clients: the clients that have the option: "consumer", "producer", "admin", "share consumer".
+        inert: whether the option is accepted only for compatibility with older programs, and has no effect.
         accepts: the accepted type, as an annotation.
         optional: whether None selects the default, unless ``accepts`` includes None.
     """
@@ -126,12 +126,12 @@ def option(
 
 
 def invalid(name: str, expected: str, value: object, advice: str = "") -> KafkaConfigurationError:
-    """Return the error for an invalid value; secrets are not shown."""
+    """Return the error for an invalid value, without showing secrets."""
     return KafkaConfigurationError(f"option {name!r} expects {expected}, not {shown(name, value)}{advice}")
 
 
 def no_object(name: str, expected: str, value: object) -> KafkaConfigurationError:
-    """Return the error for a value of the wrong kind where an object is expected."""
+    """Return the error for a value of the wrong type where an object is expected."""
     return KafkaConfigurationError(f"option {name!r} expects {expected}, not {kind_of(value)}")
 
 
@@ -141,7 +141,7 @@ def _no_number(name: str, expected: str, value: object) -> KafkaConfigurationErr
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return a hint for a misspelt name, or ""."""
-    import difflib  # only used for errors
+    import difflib  # imported here because only errors need it
 
     found = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.6)
     return f"; did you mean {found[0]!r}?" if found else ""
@@ -161,7 +161,7 @@ def anything(name: str, value: Any) -> Any:
 
 
 def integer(low: int, high: int = 2**31 - 1, none: bool = False) -> Parse:
-    """Return a check for whole numbers from ``low`` to ``high``, and None if ``none`` is true.
+    """Return a check for whole numbers from ``low`` to ``high``; it accepts None if ``none`` is true.
 
     Milliseconds may have a fraction, for example after a conversion from seconds; they are rounded up. Infinity becomes
     ``high``.
@@ -183,7 +183,7 @@ def integer(low: int, high: int = 2**31 - 1, none: bool = False) -> Parse:
 
 
 def number(low: float, none: bool = False) -> Parse:
-    """Return a check for numbers of at least ``low``, including infinity, and None if ``none`` is true."""
+    """Return a check for numbers of at least ``low``, including infinity; it accepts None if ``none`` is true."""
 
     def parse(name: str, value: Any) -> float | None:
         if value is None and none:
@@ -198,14 +198,14 @@ def number(low: float, none: bool = False) -> Parse:
 
 @accepting("bool | None")
 def boolean(name: str, value: Any) -> bool:
-    """Check a bool, 1, 0 or None, which is false. kafka-python accepts any object, and considers "false" true."""
+    """Check a bool, 1, 0 or None, which means false. kafka-python accepts any object, and treats "false" as true."""
     if value is not None and (not isinstance(value, int) or value not in (0, 1)):
         raise _no_number(name, "True or False", value)
     return bool(value)
 
 
 def text(none: bool = False, empty: bool = True) -> Parse:
-    """Return a check for strings that can be encoded, which excludes lone surrogates."""
+    """Return a check for strings that can be encoded, that is, without lone surrogates."""
 
     def parse(name: str, value: Any) -> str | None:
         if value is None and none:
@@ -214,7 +214,7 @@ def text(none: bool = False, empty: bool = True) -> Parse:
             raise invalid(name, "a string" + ("" if empty else " that is not empty") + (" or None" * none), value)
         try:
             value.encode()
-        except UnicodeEncodeError:  # contains the text, which may be a secret
+        except UnicodeEncodeError:  # the error contains the text, which may be a secret
             raise invalid(name, "text that can be written as UTF-8", value) from None
         return value
 
@@ -223,7 +223,7 @@ def text(none: bool = False, empty: bool = True) -> Parse:
 
 @accepting("str | os.PathLike[str] | None")
 def path(name: str, value: Any) -> str | None:
-    """Check the path of a file, or None."""
+    """Check a file path, or None."""
     import os
 
     if value is None:
@@ -237,7 +237,7 @@ def path(name: str, value: Any) -> str | None:
 
 
 def _as_documented(choice: tuple[Any, Any]) -> Any:
-    """Return a choice for documents: its value, if the two differ only in case."""
+    """Return a choice as shown in documentation: its value, if the two differ only in case."""
     written, meaning = choice
     alike = isinstance(written, str) and isinstance(meaning, str) and written == meaning.lower()
     return meaning if alike else written

@@ -1,4 +1,4 @@
-"""Formats the option table as text, for `help()` of the clients and explanations of options."""
+"""Formats the option table as text, for the clients' `help()` and for explanations of options."""
 
 import sys
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from kafka.config.table import option_table
 C = TypeVar("C", bound=type)
 
 _MARGIN = "" if sys.version_info >= (3, 13) else "    "
-"""The indentation of a class's docstring, which Python 3.13 and later remove."""
+"""The indentation of a class's docstring, which is removed by Python 3.13 and later."""
 
 
 def described(row: Option) -> str:
@@ -37,7 +37,7 @@ def default_text(default: object) -> str:
 
 
 def option_lines(client: str) -> list[str]:
-    """Format every option of a client, in the order of the table: name, type and description."""
+    """Format every option of a client, in table order: name, type and description."""
     rows = [row for row in option_table().values() if client in row.clients]
     return [f"{row.name}: {row.accepts}\n    {described(row)}" for row in rows]
 

@@ -1,4 +1,4 @@
-"""Options of the producer, and the requirements of idempotence (KIP-98)."""
+"""Producer options, and the requirements for idempotence (KIP-98)."""
 
 import dataclasses
 import math
@@ -25,7 +25,7 @@ def parse_retries(name: str, value: Any) -> float:
 
 
 def parse_compression(name: str, value: Any) -> str | None:
-    """Parse the name of a codec, or None."""
+    """Parse a codec name, or None."""
     if value is None or value == Compression.NONE.option:
         return None
     if not isinstance(value, str) or value.lower() not in _CODECS:
@@ -136,7 +136,7 @@ FIRST_WITH_IDEMPOTENCE = (0, 11)
 
 
 def check_compression_level(producer: ProducerOptions) -> None:
-    """Raise `KafkaConfigurationError` for an invalid compression level. Codecs without levels ignore it."""
+    """Raise `KafkaConfigurationError` for an invalid compression level. Codecs without levels ignore the option."""
     level, codec = producer.compression_level, Compression[(producer.compression_type or "none").upper()]
     if level is None or codec.levels is None or level in codec.levels or level in (0, codec.default_level):
         return
@@ -150,7 +150,7 @@ def check_compression_level(producer: ProducerOptions) -> None:
 def check_idempotence(connection: ConnectionOptions, producer: ProducerOptions) -> None:
     """Raise `KafkaConfigurationError`, naming all options that prevent idempotence.
 
-    This applies only if the program set ``enable_idempotence=True`` or a ``transactional_id``. Otherwise, such options
+    This applies only if the program sets ``enable_idempotence=True`` or a ``transactional_id``. Otherwise, such options
     make the producer work without idempotence.
     """
     if producer.transactional_id is not None:

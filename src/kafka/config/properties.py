@@ -16,7 +16,7 @@ _PAIR = re.compile(r"((?:[^\\=: \t\f]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTAL
 
 
 def load_properties(path: "str | os.PathLike[str]", client: str | None = None) -> dict[str, Any]:
-    """Return the keyword arguments for a properties file of Kafka's Java clients.
+    """Return keyword arguments from a properties file for Kafka's Java clients.
 
     ``KafkaConsumer("topic", **load_properties("client.properties"))`` works with an unmodified file. Text that is not
     UTF-8 is read as ISO 8859-1, as in Java.
@@ -40,14 +40,14 @@ def load_properties(path: "str | os.PathLike[str]", client: str | None = None) -
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Return the names and values of a properties file; if a name occurs more than once, its last value counts.
+    """Return the names and values in a properties file; if a name occurs more than once, the last value applies.
 
     Raises `KafkaConfigurationError` for an invalid escape, with its line number.
     """
     found = {}
     for number, line in _logical_lines(text):
         match = _PAIR.fullmatch(line)
-        assert match is not None  # matches any line
+        assert match is not None  # the pattern matches any line
         try:
             found[_unescaped(match[1])] = _unescaped(match[2])
         except ValueError as error:

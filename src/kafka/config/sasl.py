@@ -1,4 +1,4 @@
-"""Options of SASL: the mechanism, and the credentials of each."""
+"""SASL options: the mechanism, and the credentials for each mechanism."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ _TOKEN_CLAIMS = "Claims of unsigned tokens, for test brokers; if 'exp' is missin
 
 
 def _mechanism(name: str, value: Any) -> str | None:
-    """Return the registered spelling of a mechanism's name, which is matched without regard to case.
+    """Return the registered spelling of a mechanism's name, ignoring case.
 
     An unknown name is kept: it is an error only if SASL is used.
     """
@@ -21,7 +21,7 @@ def _mechanism(name: str, value: Any) -> str | None:
 
 
 def _parse_pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
-    """Parse a mapping, pairs, or 'name=value,name=value'; the values are text, numbers or tuples of text."""
+    """Parse a mapping, pairs, or 'name=value,name=value'; values are text, numbers or tuples of text."""
     if isinstance(value, str):
         value = [each.partition("=")[::2] for each in value.split(",") if each.strip()]
     pairs = list(value.items()) if isinstance(value, Mapping) else value
@@ -40,7 +40,7 @@ _PAIRS = Parser(_parse_pairs, "Mapping[str, Any] | Sequence[tuple[str, Any]] | s
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class SaslOptions:
-    """SASL in general, and the credentials for passwords, Kerberos and Amazon's IAM."""
+    """General SASL options, and the credentials for passwords, Kerberos and Amazon's IAM."""
 
     sasl_mechanism: str | None = option(
         None,

@@ -26,8 +26,8 @@ class MechanismRow:
         implementation: the class with the client's side of the exchange, or its import path, ``module:name``.
         needs: the required options.
         login_modules: names, without packages, of the Java login modules for this mechanism in ``sasl.jaas.config``.
-        sends_in_clear: the secret that it sends unencrypted unless the connection uses TLS, such as "password"; None:
-            none.
+        sends_in_clear: the secret, such as "password", that the mechanism sends unencrypted unless the connection uses
+            TLS; None if there is no such secret.
     """
 
     name: str
@@ -54,21 +54,21 @@ _BUILT_IN = (
 )
 BUILT_IN_NAMES = tuple(row.name for row in _BUILT_IN)
 _rows = {row.name: row for row in _BUILT_IN}
-"""By name in upper case."""
+"""Mechanisms by name in upper case."""
 
 
 def mechanism_names() -> tuple[str, ...]:
-    """List the available mechanisms, with registered ones last."""
+    """Return the names of the available mechanisms; registered ones come last."""
     return tuple(row.name for row in _rows.values())
 
 
 def find_mechanism(name: str | None) -> MechanismRow | None:
-    """Return the mechanism with this name, ignoring case; None if it does not exist."""
+    """Return the mechanism with the given name, ignoring case; None if it does not exist."""
     return _rows.get(name.upper()) if isinstance(name, str) else None
 
 
 def mechanism(name: str | None) -> MechanismRow:
-    """Return the mechanism with this name; raise `KafkaConfigurationError` if it does not exist."""
+    """Return the mechanism with the given name; raise `KafkaConfigurationError` if it does not exist."""
     row = find_mechanism(name)
     if row is None:
         raise KafkaConfigurationError(
@@ -78,7 +78,7 @@ def mechanism(name: str | None) -> MechanismRow:
 
 
 def mechanisms_of_login_module(module: str) -> list[str]:
-    """List the mechanisms that a Java login module supports."""
+    """Return the mechanisms that a Java login module supports."""
     return [row.name for row in _rows.values() if module in row.login_modules]
 
 
@@ -88,8 +88,8 @@ def register_mechanism(name: str, implementation: type[Any], overwrite: bool = F
     Arguments:
         name: the mechanism's name. Case is ignored.
         implementation: the class with the client's side of the exchange.
-        overwrite: replace the class of an existing mechanism. The new one needs no options; the other fields are kept,
-            and so is the spelling of a built-in mechanism's name.
+        overwrite: whether to replace the class of an existing mechanism. The new class needs no options; the other
+            fields are kept, and so is the spelling of a built-in mechanism's name.
 
     Raises `ValueError` if the mechanism already exists and ``overwrite`` is false.
     """
@@ -105,7 +105,7 @@ def register_mechanism(name: str, implementation: type[Any], overwrite: bool = F
 
 
 def unregister_mechanism(name: str) -> None:
-    """Remove a registered mechanism, or restore the built-in one with this name."""
+    """Remove a registered mechanism, or restore the built-in mechanism with this name."""
     built_in = {row.name: row for row in _BUILT_IN}
     key = name.upper()
     if key in built_in:

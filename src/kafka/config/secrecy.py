@@ -5,11 +5,11 @@ import re
 from typing import Any
 
 _SECRETS = ("password", "passphrase", "token", "secret", "jaas", "proxy", "keystore_key", "keystore.key", "key.pem")
-"""Parts of option names. Values of options with such names are never shown."""
+"""Parts of option names. The value of an option with such a name is never shown."""
 _LONGEST = 100
 _LONGEST_PATH = 4_096
 _NEVER = re.compile(r"[\r\n]|-----|://[^/]*@")
-"""Several lines, PEM, or a URL with a user: such text is always hidden, because it may be a misplaced secret."""
+"""Matches several lines, PEM, or a URL with a user. Such text is always hidden: it may be a misplaced secret."""
 _NAME = re.compile(r"[a-z]+([._-][a-z]+)+(?![\w.-])")
 _ANY_NAME = re.compile(r"[A-Za-z]+\d*([._ -]+[A-Za-z0-9]+)*[._ -]*")
 _NUMBER = re.compile(r"\s*[+-]?[\d.,_]*\d[\d.,_]*(e[+-]?\d+)?\s*[A-Za-z%]{0,3}\s*", re.ASCII)
@@ -17,12 +17,12 @@ _WORDS = ("", "true", "false", "yes", "no", "on", "off", "none", "null", "auto",
 
 
 def is_secret(name: str) -> bool:
-    """Return whether the value of an option is never shown."""
+    """Return whether the value of an option must never be shown."""
     return any(part in name.lower() for part in _SECRETS)
 
 
 def shown(name: str, value: object) -> str:
-    """Format a value for an error message; show only its type if it is or may contain a secret."""
+    """Format a value for an error message; show only its type if the value is or may contain a secret."""
     return kind_of(value) if is_secret(name) or not _is_harmless(value) else repr(value)
 
 
@@ -38,12 +38,12 @@ def _is_number_or_word(text: str) -> bool:
 
 
 def holds_text(path: "str | os.PathLike[str]") -> bool:
-    """Return whether a value given as a path is the content of a file: PEM, or more than one line."""
+    """Return whether a value passed as a path is a file's content: PEM, or more than one line."""
     return _NEVER.search(os.fsdecode(path)) is not None or len(os.fsdecode(path)) > _LONGEST_PATH
 
 
 def shown_name(name: object) -> str:
-    """Format the name of an unknown option for an error message; hide it if it could be part of a key."""
+    """Format the name of an unknown option for an error message; hide the name if it could be part of a key."""
     if isinstance(name, str) and len(name) <= _LONGEST and _ANY_NAME.fullmatch(name):
         return repr(name)
     return (
@@ -52,7 +52,7 @@ def shown_name(name: object) -> str:
 
 
 def shown_setting(text: str) -> str:
-    """Describe text that is not NAME=VALUE: show the name, if it begins with one, but never the value."""
+    """Describe text that does not have the form NAME=VALUE: show a name at its beginning, but never the value."""
     found = _NAME.match(text)
     if found is None:
         return "text without '=' (which is not shown)"
@@ -61,12 +61,12 @@ def shown_setting(text: str) -> str:
 
 
 def kind_of(value: object) -> str:
-    """Describe a value that is not shown."""
+    """Describe a value by its type, without showing it."""
     return f"a value of type {type(value).__name__} (which is not shown)"
 
 
 def _is_harmless(value: object) -> bool:
-    """Return whether a value cannot contain a secret, unlike a dictionary of settings, or a partial with one."""
+    """Return whether a value cannot contain a secret, unlike a dictionary of settings, or a partial that has one."""
     if isinstance(value, bytes | bytearray):
         value = bytes(value).decode("latin-1")
     if isinstance(value, str):
@@ -77,7 +77,7 @@ def _is_harmless(value: object) -> bool:
 
 
 class GivenConfigs(dict[str, Any]):
-    """A client's ``config``: a dictionary with all values, whose text form shows only the types of secrets."""
+    """A client's ``config``: a dictionary of all values. Its text form shows only the types of secrets."""
 
     def __repr__(self) -> str:
         pairs = (

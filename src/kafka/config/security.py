@@ -1,4 +1,4 @@
-"""Security options of a connection: the protocol, TLS, SASL, and the proxy."""
+"""Connection security options: the protocol, TLS, SASL, and the proxy."""
 
 import dataclasses
 import urllib.parse
@@ -29,7 +29,7 @@ class ProxyAddress:
 
 
 def proxy_address(name: str, url: str) -> ProxyAddress:
-    """Parse a URL; raise `KafkaConfigurationError`, which hides the URL, because it may contain a password."""
+    """Parse a proxy URL. Raises `KafkaConfigurationError` without showing the URL, which may contain a password."""
     try:
         parts = urllib.parse.urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -78,7 +78,7 @@ class ProxyOptions:
 
 
 def check_proxy(options: ProxyOptions) -> None:
-    """Raise `KafkaConfigurationError` if there are two proxies, or if one has the wrong scheme for its option."""
+    """Raise `KafkaConfigurationError` if two proxies are set, or if a proxy has the wrong scheme for its option."""
     if options.proxy_url is not None and options.socks5_proxy not in (None, options.proxy_url):
         raise KafkaConfigurationError("'proxy_url' and 'socks5_proxy' name different proxies: use only one of them")
     if options.socks5_proxy is not None and proxy_address("socks5_proxy", options.socks5_proxy).scheme == "http":
@@ -87,7 +87,7 @@ def check_proxy(options: ProxyOptions) -> None:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class SecurityOptions(TlsOptions, SaslOptions, OAuthBearerOptions, ProxyOptions):
-    """Protocol, TLS, SASL and proxy, for all clients. Its text form is empty, because many options are secrets."""
+    """Protocol, TLS, SASL and proxy options, for all clients. Their text form is empty, because many are secrets."""
 
     security_protocol: str = option(
         "PLAINTEXT",

@@ -1,4 +1,4 @@
-"""Options of the share consumer (KIP-932). Options shared with the consumer are declared there."""
+"""Share consumer options (KIP-932). Options shared with the consumer are declared in `kafka.config.consumer`."""
 
 import dataclasses
 from typing import Any
@@ -8,7 +8,7 @@ from kafka.config.option import choice, option
 
 
 def _as_in(cls: type[Any], name: str) -> Any:
-    """Return the same option as in a dataclass of the consumer."""
+    """Return the field of the option with the same name in a consumer dataclass."""
     field = next(field for field in dataclasses.fields(cls) if field.name == name)
     return dataclasses.field(default_factory=field.default_factory, metadata=field.metadata)
 
@@ -48,7 +48,7 @@ class ShareOptions:
 
     @property
     def max_decompressed_bytes(self) -> int:
-        """`max_decompressed_batch_bytes`, with None replaced by the default."""
+        """The value of `max_decompressed_batch_bytes`, with None replaced by the default."""
         return self.max_decompressed_batch_bytes or 64 << 20
 
 
@@ -70,4 +70,4 @@ NOT_FOR_SHARES: dict[str, str] = {
     "max_partition_fetch_bytes": "fetch_max_bytes limits a response",
     "enable_incremental_fetch_sessions": "share fetches always use a session",
 }
-"""Options of the consumer that share consumers do not have, with the reason."""
+"""Consumer options that share consumers do not have, with the reason."""

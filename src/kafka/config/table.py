@@ -1,4 +1,4 @@
-"""The option table itself, made from the slices, and the way from keyword arguments to typed objects.
+"""The option table, collected from the dataclasses, and the conversion from keyword arguments to typed objects.
 
 To add an option, see `kafka.config.option`.
 """
@@ -47,7 +47,7 @@ def option_table() -> dict[str, Option]:
 
 
 def is_given(name: str, value: object) -> bool:
-    """Return whether an option is set. None means that it is not, unless None is a valid value of the option.
+    """Return whether an option is set. An option that is None is not set, unless None is a valid value for it.
 
     Arguments:
         name: the option's name. Unknown names count as set, so that they are rejected.
@@ -63,10 +63,10 @@ def given_options(configs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_defaults(defaults: Mapping[str, Any], configs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return each option of ``defaults`` with its given value or its default, as clients of old generations do.
+    """Return the options in ``defaults`` with their given or default values, as clients of old generations do.
 
     Arguments:
-        defaults: by name. For options that the table does not contain, None always selects the default.
+        defaults: default values by name. For options that the table does not contain, None always selects the default.
         configs: keyword arguments; names that are not in ``defaults`` are omitted.
     """
     table = option_table()
@@ -96,7 +96,7 @@ def _check_names(configs: Mapping[str, Any], client: str) -> None:
 
 
 def _is(value: object, default: object) -> bool:
-    """Return whether an option was set to its default, as in ``KafkaConsumer(**KafkaConsumer.DEFAULT_CONFIG)``."""
+    """Return whether an option is set to its default, as in ``KafkaConsumer(**KafkaConsumer.DEFAULT_CONFIG)``."""
     return value is default or (type(value) is type(default) and value == default)
 
 
@@ -109,7 +109,7 @@ def _slice(cls: type[Slice], configs: Mapping[str, Any]) -> Slice:
 
 
 def with_class_defaults(defaults: Mapping[str, Any], configs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a client's keyword arguments, and the defaults that subclasses or programs changed in its class.
+    """Return a client's keyword arguments, with the defaults that subclasses or programs have changed in its class.
 
     Arguments:
         defaults: the ``DEFAULT_CONFIG`` of the class; names that are not options are ignored.
@@ -124,7 +124,7 @@ def with_class_defaults(defaults: Mapping[str, Any], configs: Mapping[str, Any])
 
 
 def values_of(*slices: Any) -> dict[str, Any]:
-    """Return the options in these dataclasses by name."""
+    """Return the options in the given dataclasses by name."""
     return {field.name: getattr(each, field.name) for each in slices for field in dataclasses.fields(each)}
 
 
@@ -133,7 +133,7 @@ class AdminConfig:
     """All options of an admin client.
 
     Arguments:
-        connection: how brokers are reached.
+        connection: how to reach the brokers.
         security: TLS, SASL and the proxy.
     """
 
@@ -146,9 +146,9 @@ class ProducerConfig:
     """All options of a producer.
 
     Arguments:
-        connection: how brokers are reached.
+        connection: how to reach the brokers.
         security: TLS, SASL and the proxy.
-        producer: batches, retries, transactions.
+        producer: batches, retries and transactions.
     """
 
     connection: ConnectionOptions
@@ -161,7 +161,7 @@ class ConsumerConfig:
     """All options of a consumer.
 
     Arguments:
-        connection: how brokers are reached.
+        connection: how to reach the brokers.
         security: TLS, SASL and the proxy.
         fetch: how records are fetched.
         group: membership and commits.
@@ -182,7 +182,7 @@ class ShareConfig:
     """All options of a share consumer.
 
     Arguments:
-        connection: how brokers are reached.
+        connection: how to reach the brokers.
         security: TLS, SASL and the proxy.
         share: how records are acquired, acknowledged and returned.
     """
@@ -214,7 +214,7 @@ def _security(configs: Mapping[str, Any]) -> SecurityOptions:
 
 
 def _warn_of_unused(configs: Mapping[str, Any], security: SecurityOptions) -> None:
-    """Warn about options of TLS and SASL that are set, although the security protocol does not use them."""
+    """Warn about TLS and SASL options that are set although the security protocol does not use them."""
     table = option_table()
     given = [name for name in configs if name in table and not _is(configs[name], table[name].default)]
     for prefix, in_use, want in (

@@ -1,4 +1,4 @@
-"""Options of TLS: trusted certificates, and the client's own."""
+"""TLS options: trusted certificates, and the client's own certificate and key."""
 
 import dataclasses
 import ssl
