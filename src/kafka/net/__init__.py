@@ -1,7 +1,7 @@
 """A connection to one broker, and the thread whose event loop the synchronous clients share.
 
-Layer 3. Imports `kafka.wire` and layer 0 only. The packages above this one do not open sockets, start threads or read
-the time themselves.
+Layer 3. This package imports only `kafka.wire` and layer 0. The packages above it do not open sockets, start threads or
+read the time themselves.
 """
 
 from kafka.net.broker_versions import ApiVersions

@@ -1,4 +1,4 @@
-"""The API versions that a broker supports, the choice of a version for a request, and the broker's release."""
+"""The API versions that a broker supports, the choice of a request's version, and the broker's release."""
 
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 from kafka.errors import UnsupportedVersionError
 
 _RELEASES: dict[tuple[int, ...], dict[int, tuple[int, int]]] = {
-    # Brokers before 0.10 do not support ApiVersions requests. Maps API keys to the lowest and highest version.
+    # Brokers before 0.10 do not support ApiVersions requests. Maps each API key to the lowest and highest version.
     (0, 8, 0): {0: (0, 0), 1: (0, 0), 2: (0, 0), 3: (0, 0)},
     (0, 8, 1): {0: (0, 0), 1: (0, 0), 2: (0, 0), 3: (0, 0), 8: (0, 0), 9: (0, 0)},
     (0, 8, 2): {0: (0, 0), 1: (0, 0), 2: (0, 0), 3: (0, 0), 8: (0, 1), 9: (0, 1), 10: (0, 0)},
@@ -24,13 +24,13 @@ CAN_BE_ASKED_SINCE = (0, 10)
 
 
 class ApiVersions:
-    """The version ranges of one broker.
+    """The version ranges that one broker supports.
 
     Arguments:
-        ranges: API key to the lowest and highest supported version.
+        ranges: maps each API key to the lowest and highest supported version.
         described_as: the broker's name in error messages.
         features: the finalized feature levels of the cluster, by name (KIP-584).
-        features_epoch: increases with every change of the features; -1 if the broker does not report it.
+        features_epoch: increases with every feature change; -1 if the broker does not report it.
     """
 
     __slots__ = ("_chosen", "_described_as", "_ranges", "features", "features_epoch")
@@ -64,11 +64,11 @@ class ApiVersions:
         return api_key in self._ranges
 
     def items(self) -> list[tuple[int, tuple[int, int]]]:
-        """Return all API keys with their lowest and highest version, in order."""
+        """Return all API keys in order, with their lowest and highest version."""
         return sorted(self._ranges.items())
 
     def pick(self, request: Any, min_version: int = 0, max_version: int | None = None) -> int | None:
-        """Return the highest version of a request class that both sides support within the bounds, or None."""
+        """Return the highest version of a request class, within the bounds, that both sides support, or None."""
         asked = (request, min_version, max_version)
         try:
             return self._chosen[asked]
@@ -77,7 +77,7 @@ class ApiVersions:
             return version
 
     def version_for(self, request: Any, min_version: int = 0, max_version: int | None = None) -> int:
-        """As `pick`, but raise `UnsupportedVersionError` with the versions of both sides instead."""
+        """Like `pick`, but raise `UnsupportedVersionError`, naming both sides' versions, instead of returning None."""
         version = self.pick(request, min_version, max_version)
         return version if version is not None else self._refuse(request, min_version, max_version)
 
@@ -133,11 +133,11 @@ _SINCE: tuple[tuple[tuple[int, ...], int, int], ...] = (
     ((0, 10, 2), 9, 2),
     ((0, 10, 1), 3, 2),
 )
-"""Each release, with an API key and a version that it was the first to support."""
+"""Releases, each with an API key and a version that it was the first to support."""
 
 
 _BEFORE_THEY_COULD_BE_ASKED: tuple[tuple[tuple[int, ...], int], ...] = (((0, 9), 16), ((0, 8, 2), 10), ((0, 8, 1), 8))
-"""Each release before 0.10, with an API key that it was the first to support."""
+"""Releases before 0.10, each with an API key that it was the first to support."""
 _API_VERSIONS = 18
 
 

@@ -2,7 +2,7 @@
 
 For each fetch response, the system would have to clear new memory and map it page by page, which costs more than
 receiving the response. So large frames are received into buffers that return to a pool once their records are decoded.
-The largest buffers request pages of 2 MiB, if the system supports them, which reduces the cost of their first use to a
+The largest buffers request pages of 2 MiB if the system supports them, which reduces the cost of the first use to a
 fifth.
 """
 
@@ -37,8 +37,8 @@ class FrameBuffer:
     """A frame that was received directly into a pooled buffer.
 
     ``view`` is the frame without its size prefix. After `release`, the memory belongs to another frame, so objects
-    decoded from it without a copy must no longer be used. An object may be dropped without `release`: its memory is
-    then freed with the last view, instead of returning to the pool.
+    decoded from it without a copy must no longer be used. If the object is dropped without `release`, its memory is
+    freed with the last view instead of returning to the pool.
     """
 
     __slots__ = ("_buffer", "_pool", "view")
@@ -57,7 +57,7 @@ class FrameBuffer:
 
 
 class BufferPool:
-    """A pool of free buffers, ordered by the time of their return, oldest first. Thread-safe.
+    """A pool of free buffers, in the order in which they were returned, oldest first. Thread-safe.
 
     Arguments:
         max_bytes: maximum number of free bytes to keep.
@@ -79,7 +79,7 @@ class BufferPool:
         with self._lock:
             best = -1
             for index, buffer in enumerate(self._free):
-                # Do not use a buffer more than twice as large as the frame: keep it for larger frames.
+                # Do not use a buffer more than twice as large as the frame, but keep it for larger frames.
                 fits = size <= len(buffer) <= 2 * size + _ROUND_UP
                 if fits and (best < 0 or len(buffer) <= len(self._free[best])):
                     best = index

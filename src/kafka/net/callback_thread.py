@@ -1,6 +1,6 @@
 """Runners for user functions that a client calls in the background, such as callbacks and metrics reporters.
 
-`WorkerThread` runs them in a thread of the client, and `LoopCallbacks` on the event loop of an asyncio program.
+`WorkerThread` runs the functions in a client's thread, and `LoopCallbacks` on the event loop of an asyncio program.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from kafka.net.fork import after_fork
 log = logging.getLogger(__name__)
 
 EXIT_TIMEOUT_S = 5.0
-"""Maximum time in seconds that the interpreter waits at exit for functions that have not run yet."""
+"""Maximum time in seconds that the interpreter waits at exit for pending functions."""
 
 Function = Callable[[], object]
 
 
 class CallbackRunner(Protocol):
-    """Runs functions in the order of their submission."""
+    """Runs functions in the order in which they are submitted."""
 
     def submit(self, function: Callable[[], object], /) -> object:
         """Schedule a function to run after all functions submitted earlier; return immediately."""
@@ -41,7 +41,7 @@ class CallbackRunner(Protocol):
 
 
 class LoopCallbacks:
-    """Runs callbacks on the caller's loop, as asyncio's own futures do.
+    """Runs callbacks on the caller's loop, as asyncio's futures do.
 
     Arguments:
         loop: the loop.
@@ -78,8 +78,8 @@ class LoopCallbacks:
 class WorkerThread:
     """Runs functions in order, in a thread that is started for the first function. Thread-safe.
 
-    Any exception of a function is logged, and the next function runs. A forked child has neither the thread nor the
-    pending functions.
+    An exception raised by a function is logged, and the next function runs. A forked child has neither the thread nor
+    the pending functions.
 
     Arguments:
         name: the name of the thread.
@@ -94,12 +94,12 @@ class WorkerThread:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._given = 0
-        """Changed only under the lock; `_ran` only in the thread."""
+        """Number of submitted functions. It is changed only under the lock, and `_ran` only in the thread."""
         self._ran = 0
 
     @classmethod
     def is_current(cls) -> bool:
-        """Return whether the caller runs in a worker thread of this class, not necessarily in this one."""
+        """Return whether the caller runs in a thread of this class, not necessarily of this object."""
         return getattr(cls._local, "inside", False)
 
     def submit(self, function: Function) -> None:
@@ -135,7 +135,7 @@ class WorkerThread:
             self._functions.put(None)
 
     def drain(self, timeout_s: float) -> bool:
-        """Wait until all functions submitted so far have run; return False after a timeout."""
+        """Wait until all functions submitted so far have run; return False on a timeout."""
         if self.is_idle:
             return True
         reached = threading.Event()
@@ -167,7 +167,7 @@ class WorkerThread:
             else:
                 _guarded(function)
                 self._ran += 1
-            del function  # it may reference a client, which must be collectable while the thread is idle
+            del function  # the function may reference a client, which must be collectable while the thread is idle
 
     def _run(self) -> None:
         """Run the remaining functions in the caller's thread."""

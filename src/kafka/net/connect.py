@@ -3,9 +3,9 @@
 The first request is ApiVersions (KIP-35, KIP-511) in version 3, which every broker since 2.4 supports, and which
 contains the name of the client software. Version 4 adds nothing that the clients need, and some servers other than
 Apache Kafka close the connection when they receive it. A broker before 2.4 rejects version 3 with error 35 and the
-version that it supports, or closes the connection. The request is then repeated in that version, or in version 0. If an
-address has closed a connection, it gets version 0 from then on. `kafka.net.peer_probes` recognizes brokers before 0.10,
-which do not support the request, unless they require authentication.
+version that it supports, or closes the connection. The request is then retried in that version, or in version 0. After
+an address has closed a connection, further connections to it start with version 0. `kafka.net.peer_probes` recognizes
+brokers before 0.10, which do not support the request, unless they require authentication.
 """
 
 import dataclasses
@@ -55,7 +55,7 @@ async def open_connection(
         traffic: counts requests and bytes; None: they are not counted.
 
     Raises `KafkaConnectionError` (with each address tried, and why it failed), `UnsupportedVersionError`,
-    `UnsupportedSaslMechanismError`, `SaslAuthenticationFailedError`, `KafkaConfigurationError`.
+    `UnsupportedSaslMechanismError`, `SaslAuthenticationFailedError`, and `KafkaConfigurationError`.
     """
     if security.proxy is not None:
         await run_blocking(check_proxy_library)
@@ -76,7 +76,7 @@ async def open_connection(
 async def _open_asking(
     new_connection: NewConnection, options: ConnectionOptions, security: SecurityOptions, greeting: int | None
 ) -> Connection:
-    """Connect to a broker; if it closes the connection after the greeting, connect again and use version 0."""
+    """Connect to a broker. If it closes the connection after the greeting, reconnect and use version 0."""
     hung_up: _HungUp | None = None
     for version in dict.fromkeys((greeting, 0)):
         try:
@@ -98,7 +98,7 @@ async def _open_asking(
 
 
 def _first_greeting(host: str, port: int, options: ConnectionOptions) -> int | None:
-    """Return the version of the first ApiVersions request; None if the broker is too old for it."""
+    """Return the version for the first ApiVersions request; None if the broker is too old for this request."""
     if options.api_version is not None and options.api_version < CAN_BE_ASKED_SINCE:
         return None
     if options.api_version is not None and options.api_version < _MODERN_SINCE:

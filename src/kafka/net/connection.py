@@ -1,6 +1,6 @@
 """A connection to one broker: sends requests, and notifies their callers when it ends.
 
-The `Receiver` handles the answers. `Deadlines` closes the connection when an answer is late.
+The `Receiver` handles the answers. `Deadlines` closes the connection if an answer is late.
 """
 
 import asyncio
@@ -81,7 +81,7 @@ class Connection:
             security.proxy,
         )
         close_in_children(self, self._stream.extra("socket"))
-        if self._stream.ended:  # it ended before this connection owned it
+        if self._stream.ended:  # the stream ended before this connection owned it
             self._lost(self._stream, None)
 
     @property
@@ -128,7 +128,8 @@ class Connection:
         """Send a request and wait for its response, an instance of ``type(request).RESPONSE``.
 
         Requests are sent in the order of the calls. A produce request with acks=0 has no answer: the result is an empty
-        response as soon as the request is sent. A response with records keeps its receive buffer in ``response.frame``.
+        response, returned as soon as the request is sent. A response with records keeps its receive buffer in
+        ``response.frame``.
 
         Arguments:
             version: the version of the request; None for the highest that both sides support.
@@ -136,14 +137,14 @@ class Connection:
                 because later answers can only arrive after this one. Cancel the call to give up without closing the
                 connection.
 
-        Raises `KafkaTimeoutError`, `KafkaConnectionError`, `UnsupportedVersionError`, `WireFormatError`.
+        Raises `KafkaTimeoutError`, `KafkaConnectionError`, `UnsupportedVersionError`, and `WireFormatError`.
         """
         return await self.post(request, version, timeout_ms)
 
     def post(
         self, request: "Request[R]", version: int | None = None, timeout_ms: float | None = None
     ) -> "asyncio.Future[R]":
-        """As `send`, but return once the request is sent or queued. The future receives the response."""
+        """Like `send`, but return once the request is sent or queued. The future receives the response."""
         future: asyncio.Future[R] = self.loop.create_future()
         self.post_for(future, request, version, timeout_ms)
         return future
@@ -158,10 +159,11 @@ class Connection:
         urgent: bool = False,
         digest: Callable[[R], Any] | None = None,
     ) -> None:
-        """As `post`, but pass the response to ``reply``; a `Reply` receives it as soon as it is decoded.
+        """Like `post`, but pass the response to ``reply``; a `Reply` receives it as soon as it is decoded.
 
         Arguments:
-            urgent: send before queued requests (see `SendQueue`), for the exchanges that set up the connection.
+            urgent: whether to send the request before queued ones (see `SendQueue`); for the exchanges that set up the
+                connection.
             digest: converts the response to the value that ``reply`` receives. A large answer is decoded and digested
                 in a thread, and the many objects of the response are freed before the loop continues.
         """
@@ -206,13 +208,13 @@ class Connection:
             future.set_result(cast("R", request.RESPONSE()))
 
     async def send_digested(self, request: "Request[R]", version: int, digest: Callable[[R], T]) -> T:
-        """As `send`, but return the result of applying ``digest`` to the response, see `post_for`."""
+        """Like `send`, but return the result of applying ``digest`` to the response; see `post_for`."""
         future: asyncio.Future[T] = self.loop.create_future()
         self.post_for(cast("Answered[R]", future), request, version, digest=digest)
         return await future
 
     async def send_now(self, request: "Request[R]", version: int, timeout_ms: float | None = None) -> R:
-        """As `send`, but urgent, see `post_for`."""
+        """Like `send`, but send the request before queued ones; see `post_for`."""
         future: asyncio.Future[R] = self.loop.create_future()
         self.post_for(future, request, version, timeout_ms, urgent=True)
         return await future
@@ -229,7 +231,7 @@ class Connection:
             self._receiver.raw = None
 
     def hold(self) -> None:
-        """Queue all requests until `unhold`, while the connection reauthenticates."""
+        """Queue all requests until `unhold` is called, while the connection reauthenticates."""
         self._open_stream()
         self._send_queue.hold()
 
@@ -239,7 +241,7 @@ class Connection:
             self._send_queue.unhold()
 
     def finish_setup(self) -> None:
-        """Complete `open_connection`: `has_served` and ``connections_max_idle_ms`` count from now on."""
+        """Complete `open_connection`: start measuring `has_served` and ``connections_max_idle_ms``."""
         self._answered_when_set_up = self._receiver.answered
         self._deadlines.watch_use()
         self._is_set_up = True
@@ -305,6 +307,6 @@ class Connection:
             if not future.done():
                 future.set_exception(
                     type(error)(*error.args)
-                )  # a new object for each, because a traceback grows each time its error is raised
+                )  # a new error for each request, because a traceback grows each time its error is raised
         for callback in self._on_close:
             callback(self, error)

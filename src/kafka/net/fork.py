@@ -1,8 +1,8 @@
-"""Protection of resources that a forked child must not share with its parent: sockets, and the loop's selector.
+"""Protection for resources that a forked child must not share with its parent: sockets, and the loop's selector.
 
 In the child, /dev/null replaces every inherited socket. If the child wrote to the real socket or shut it down, it would
-corrupt the parent's stream. And as long as the child kept it open, the broker would not notice when the parent closes
-it.
+corrupt the parent's stream. And as long as the child kept the socket open, the broker would not notice when the parent
+closes it.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ def owners_on(loop: asyncio.AbstractEventLoop) -> list[SocketOwner]:
 
 
 def after_fork(callback: Callable[[], None]) -> None:
-    """Call ``callback`` in each forked child, in its only thread, before anything else runs there."""
+    """Call ``callback`` in each forked child, in the child's only thread, before anything else runs there."""
     _after_fork.append(callback)
 
 
@@ -57,7 +57,7 @@ def forked_client_error(kind: str) -> ForkedClientError:
 
 
 def keep_alive(thing: object) -> None:
-    """Never collect ``thing`` in this process: its finalizer would affect resources that the parent uses."""
+    """Never let ``thing`` be collected in this process: its finalizer would affect resources that the parent uses."""
     _kept_alive.append(thing)
 
 

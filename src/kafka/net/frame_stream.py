@@ -1,7 +1,7 @@
 """The asyncio protocol below a connection: splits received bytes into frames, and sends the parts of requests in order.
 
-A frame is a size of four bytes, followed by that many bytes. Small frames are cut from one shared buffer. A large frame
-is received directly into a pooled buffer of its own.
+A frame is a four-byte size, followed by that many bytes. Small frames are cut from one shared buffer. A large frame is
+received directly into its own pooled buffer.
 """
 
 import asyncio
@@ -21,8 +21,9 @@ SHARED_BYTES = 32 * 1024
 _SIZE = struct.Struct(">i")
 
 FrameSink = Callable[[memoryview, FrameBuffer | None], bool]
-"""Receives a frame, and its pooled buffer if it has one. Returns False to stop receiving. A frame without a buffer is
-valid during the call only.
+"""Receives a frame, and its pooled buffer if it has one. Returns False to stop receiving.
+
+A frame without a buffer is valid only during the call.
 """
 
 
@@ -56,7 +57,7 @@ class FrameCutter:
 
     @property
     def missing(self) -> int:
-        """Number of missing bytes of a large frame; 0 outside large frames."""
+        """Number of bytes missing from a large frame; 0 outside large frames."""
         return len(self._frame.view) - self._filled if self._frame is not None else 0
 
     def writable(self) -> memoryview:
@@ -118,8 +119,8 @@ _JOIN_BELOW = 16 * 1024
 _WRITE_HIGH_WATER = 512 * 1024
 _WAKE_BYTES = 256 * 1024
 """Bytes of a large frame to wait for at a time. Waking up for fewer bytes costs more than receiving them."""
-# Since Python 3.12, a transport sends several parts in one system call. Before, it joins them, which copies the
-# records.
+# Since Python 3.12, a transport sends several parts in one system call. Earlier versions join the parts, which copies
+# the records.
 _GATHERS = sys.version_info >= (3, 12)
 
 
@@ -127,7 +128,7 @@ class Stream(asyncio.BufferedProtocol):
     """A TCP or TLS stream that carries frames.
 
     Arguments:
-        on_frame: called with each received frame, see `FrameSink`.
+        on_frame: called with each received frame; see `FrameSink`.
         on_lost: called once with this stream and the error that ended it, or None if the peer closed it.
         max_frame_bytes: maximum frame size.
     """
@@ -182,7 +183,7 @@ class Stream(asyncio.BufferedProtocol):
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Handle the end of the stream, whichever side has closed it."""
+        """Handle the end of the stream, whichever side closed it."""
         self._backlog.clear()
         if not self._ended.done():
             self._ended.set_result(None)
@@ -213,7 +214,7 @@ class Stream(asyncio.BufferedProtocol):
         return self._cutter.mid_frame
 
     def extra(self, name: str) -> Any:
-        """As `asyncio.BaseTransport.get_extra_info`."""
+        """Return information about the transport, like `asyncio.BaseTransport.get_extra_info`."""
         return self._transport.get_extra_info(name) if self._transport is not None else None
 
     def write(self, parts: Sequence[Part]) -> None:
@@ -224,7 +225,7 @@ class Stream(asyncio.BufferedProtocol):
             self._backlog.append(parts)
 
     def when_drained(self, callback: Callable[[], object]) -> None:
-        """Call ``callback`` once all data is passed to the transport (possibly immediately), or the stream ends."""
+        """Call ``callback`` once all data is passed to the transport, possibly immediately, or when the stream ends."""
         if self._full or self._backlog:
             self._on_drained.append(callback)
         else:
@@ -258,7 +259,7 @@ class Stream(asyncio.BufferedProtocol):
         self._wake_bytes = nbytes
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, nbytes)
-        except (OSError, TypeError) as error:  # sockets of other event loops may not support it
+        except (OSError, TypeError) as error:  # sockets of other event loops may not support this option
             log.debug("each received packet wakes up the loop, because SO_RCVLOWAT cannot be set: %s", error)
             self._socket = None
 
@@ -286,7 +287,7 @@ class Stream(asyncio.BufferedProtocol):
 
 
 def _join_small(parts: Sequence[Part]) -> list[Part]:
-    """Join runs of small parts; keep large ones (records) without a copy."""
+    """Join runs of small parts; leave large parts (records) uncopied."""
     chunks: list[Part] = []
     run: list[Part] = []
     for part in parts:

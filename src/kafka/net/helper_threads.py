@@ -17,14 +17,14 @@ T = TypeVar("T")
 async def run_blocking(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     """Await the blocking call ``function(*args, **kwargs)`` in a new thread. Cancelling abandons the thread.
 
-    Examples are name look-ups, token providers and key derivation. Each call has its own daemon thread, instead of a
+    Examples are name lookups, token providers and key derivation. Each call has its own daemon thread, instead of a
     thread of the loop's executor: at exit, the interpreter waits for the threads of executors, so a name server that
     does not answer would delay every program. If no thread can be started, the call runs on the loop, because flushing
     at the end of a program may require a new connection.
     """
     loop = asyncio.get_running_loop()
     call_blocking = getattr(loop, "call_blocking", None)
-    if call_blocking is not None:  # a simulated loop has one thread, and its time passes only between events
+    if call_blocking is not None:  # a simulated loop has only one thread, and its time advances only between events
         done: T = call_blocking(functools.partial(function, *args, **kwargs))
         return done
     future: asyncio.Future[T] = loop.create_future()
@@ -44,7 +44,7 @@ async def run_blocking(function: Callable[P, T], /, *args: P.args, **kwargs: P.k
             result = function(*args, **kwargs)
         except BaseException as raised:  # any exception is passed to the awaiting caller
             error = raised
-        if isinstance(error, StopIteration):  # futures do not accept it
+        if isinstance(error, StopIteration):  # futures do not accept StopIteration
             error = RuntimeError(f"{function!r} raised StopIteration")
         try:
             loop.call_soon_threadsafe(settle, result, error)
@@ -76,8 +76,8 @@ def results_in_order(jobs: Iterable[Callable[[], T]], helpers: int) -> Iterator[
         jobs: consumed one by one.
         helpers: maximum number of jobs that run ahead, each in a thread; 0: all jobs run in the caller's thread.
 
-    If a job raises, its exception is raised in its turn. Jobs that were started after it are completed, and their
-    results are discarded.
+    If a job raises an exception, it is raised when the job's result would be yielded. Jobs started after that one are
+    completed, and their results are discarded.
     """
     rest = iter(jobs)
     for job in rest:
@@ -94,7 +94,7 @@ def _begin(job: Callable[[], T]) -> Future[T]:
     def work() -> None:
         try:
             future.set_result(job())
-        except BaseException as error:  # the future passes any exception on
+        except BaseException as error:  # the future passes on any exception
             future.set_exception(error)
 
     try:

@@ -1,8 +1,9 @@
 """Ways to wait for other threads that an interrupt (Ctrl-C) ends without leaving a lock held.
 
 `threading.Condition`, and with it `threading.Event` and futures, are Python code: an interrupt that arrives while a
-thread enters a condition leaves it locked forever, and the next thread that needs it hangs, such as the loop of all
-clients. So the functions here wait for bare locks, which are acquired and released in one step.
+thread enters a condition leaves the condition locked forever, and the next thread that needs it hangs, such as the
+thread of the loop that all clients share. So the functions here wait for bare locks, which are acquired and released in
+one step.
 
 They wait in slices. On Windows, an interrupt is noticed only when a wait is over, so slices are short there. On other
 systems, a signal ends the wait. But a signal that arrives just before the wait begins, after Python has checked for
@@ -31,7 +32,7 @@ _locks: "dict[weakref.ref[threading.RLock], None]" = {}
 def loop_lock() -> threading.RLock:
     """Return a new re-entrant lock.
 
-    In a forked child it is free, because the thread that held it may not exist there.
+    The lock is free in a forked child, because the thread that held it may not exist there.
     """
     lock = threading.RLock()
     _locks[weakref.ref(lock, _forget)] = None
@@ -41,7 +42,7 @@ def loop_lock() -> threading.RLock:
 def release_for_loop() -> _Held:
     """Release the loop locks that this thread holds, and return them for `reacquire`."""
     held: _Held = []
-    for reference in list(_locks):  # copied in one step, because other threads create locks
+    for reference in list(_locks):  # copied in one step, because other threads may create locks
         lock: Any = reference()  # threading's own conditions also call these methods
         if lock is not None and lock._is_owned():
             held.append((lock, lock._release_save()))
@@ -75,7 +76,7 @@ SLICE_S = 0.1 if os.name == "nt" else 1.0
 def acquire(lock: threading.Lock, timeout_s: float) -> bool:
     """Wait for a lock; return whether it was acquired within ``timeout_s`` seconds.
 
-    Releases loop locks while waiting.
+    Loop locks are released during the wait.
     """
     held = release_for_loop()
     try:
@@ -108,16 +109,16 @@ def wait_until(condition: Callable[[], bool], changed: threading.Lock, timeout_s
 
 
 class Waiter(Protocol):
-    """A held lock, or an object that behaves like one."""
+    """A locked lock, or an object that behaves like one."""
 
     def release(self) -> None:
         """Wake the waiter."""
 
 
 class Latch:
-    """An event that happens once, for threads to wait for.
+    """An event that happens once, and that threads can wait for.
 
-    The module's docstring explains why it is not `threading.Event`.
+    The module's docstring explains why this is not a `threading.Event`.
     """
 
     __slots__ = ("_waiting", "is_set")
@@ -134,7 +135,7 @@ class Latch:
                 waiter.release()
 
     def add(self, waiter: Waiter) -> None:
-        """Release ``waiter`` when the latch is set; immediately if it is. Waiters are hashed by identity."""
+        """Release ``waiter`` when the latch is set, immediately if it already is. Waiters are hashed by identity."""
         self._waiting[waiter] = None
         if self.is_set:
             self.set()

@@ -1,6 +1,6 @@
 """Certificates and keys as PEM text, from PEM files and from Java's stores (JKS, PKCS#12).
 
-Only Java's stores require the libraries purejks and cryptography.
+Only Java's stores require the purejks and cryptography libraries.
 """
 
 import base64
@@ -28,8 +28,8 @@ class Store:
 
     Arguments:
         authorities: PEM text of the certificates to trust; "" for none.
-        chain: PEM text of the certificate chain of the key, starting with the client's own; "" for none.
-        key: PEM text of the private key; "" for none. It is not encrypted, except in PEM stores.
+        chain: PEM text of the key's certificate chain, starting with the client's own certificate; "" for none.
+        key: PEM text of the private key; "" for none. The key is not encrypted, except in PEM stores.
     """
 
     authorities: str = dataclasses.field(default="", repr=False)
@@ -43,7 +43,8 @@ def read_store(path: str, kind: str | None, password: str | None, key_password: 
     Arguments:
         kind: "JKS", "PKCS12", "PEM" or None for any of them. JKS and PKCS12 are interchangeable, as in Java.
         password: the password of the store.
-        key_password: returns the password of its key; None: that of the store. Keys in PEM text are not decrypted.
+        key_password: returns the password of the store's key; None: the password of the store. Keys in PEM text are
+            not decrypted.
 
     Raises `KafkaConfigurationError` if the store cannot be read, and `OSError`.
     """
@@ -65,7 +66,7 @@ def read_store(path: str, kind: str | None, password: str | None, key_password: 
 
 
 def pem_store(text: str, source: str) -> Store:
-    """Return the certificates in PEM text, and its key if it has one. ``source`` names the text in errors."""
+    """Return the certificates, and the key if there is one, from PEM text. ``source`` names the text in errors."""
     blocks = [(match[1], match[0]) for match in _BLOCK.finditer(text)]
     certificates = "\n".join(block for kind, block in blocks if kind in ("CERTIFICATE", "TRUSTED CERTIFICATE"))
     keys = [block for kind, block in blocks if kind.endswith("PRIVATE KEY")]

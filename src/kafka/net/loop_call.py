@@ -1,7 +1,7 @@
 """Work that an event loop does for a thread that may wait for it: a coroutine, or a single request.
 
 The futures of `asyncio.run_coroutine_threadsafe` are not used, because an interrupt in the waiting thread may leave
-them locked (see `kafka.net.interruptible`). Then the loop would hang, with all its clients.
+them locked (see `kafka.net.interruptible`). The loop would then hang, with all its clients.
 """
 
 import asyncio
@@ -15,22 +15,22 @@ T = TypeVar("T")
 
 
 class CallListener(Protocol):
-    """The loop that calls run on."""
+    """The owner of the loop that calls run on."""
 
     def call_ended(self, call: "LoopResult[Any]") -> None:
         """Handle the end of a call. Called once per call, in any thread."""
 
     def why_cancelled(self) -> Exception:
-        """Return the error for a call that was cancelled."""
+        """Return the error to raise for a cancelled call."""
 
 
 class LoopResult(Generic[T]):
-    """The result of work on the loop, for which a thread waits.
+    """The result of work on the loop, for which a thread can wait.
 
     Methods must be called on the loop, except `wait`, `result` and `is_done`, which can be called in any thread.
 
     Arguments:
-        listener: is notified when the work ends.
+        listener: notified when the work ends.
     """
 
     __slots__ = ("_ended", "_error", "_listener", "_result")
@@ -51,7 +51,7 @@ class LoopResult(Generic[T]):
         return self._ended.wait(timeout_s)
 
     def result(self, timeout_s: float | None = None) -> T:
-        """Wait for the result. Raises `KafkaTimeoutError` after ``timeout_s`` seconds, and the errors of the work."""
+        """Wait for the result. Raises `KafkaTimeoutError` after ``timeout_s`` seconds, and any error of the work."""
         try:
             if not self.wait(timeout_s):
                 raise KafkaTimeoutError(f"not done in {timeout_s:g} s")
@@ -64,7 +64,7 @@ class LoopResult(Generic[T]):
             del self  # avoid a reference cycle with the error's traceback
 
     def begin(self) -> None:
-        """Start the work, unless it was cancelled."""
+        """Start the work, unless it has been cancelled."""
         raise NotImplementedError
 
     def cancel(self) -> None:
@@ -72,13 +72,13 @@ class LoopResult(Generic[T]):
         self.fail(self._listener.why_cancelled())
 
     def fail(self, error: BaseException) -> None:
-        """End the work with an error, unless it has ended. Called in any thread if the loop has failed."""
+        """End the work with an error, unless it has already ended. Called in any thread if the loop has failed."""
         if not self.is_done:
             self._error = error
             self._end()
 
     def succeed(self, result: T) -> None:
-        """End the work with a result, unless it has ended."""
+        """End the work with a result, unless it has already ended."""
         if not self.is_done:
             self._result = result
             self._end()
@@ -108,7 +108,7 @@ class LoopCall(LoopResult[T]):
         self._task: asyncio.Task[T] | None = None
 
     def begin(self) -> None:
-        """Run the coroutine, unless it was cancelled."""
+        """Run the coroutine, unless it has been cancelled."""
         if not self.is_done:
             self._task = asyncio.get_running_loop().create_task(self._coroutine)
             self._task.add_done_callback(self._finish)
@@ -135,7 +135,7 @@ class LoopExchange(LoopResult[T]):
 
     For a thread that waits for each answer, creating a task would be most of the work.
 
-    The connection passes the answer to this object, see `kafka.net.pending_requests.Answered`.
+    The connection passes the answer to this object; see `kafka.net.pending_requests.Answered`.
 
     Arguments:
         start: called on the loop with this object; sends the request.
@@ -153,7 +153,7 @@ class LoopExchange(LoopResult[T]):
         self._start = start
 
     def begin(self) -> None:
-        """Send the request, unless it was cancelled."""
+        """Send the request, unless it has been cancelled."""
         if not self.is_done:
             try:
                 self._start(self)
@@ -169,5 +169,5 @@ class LoopExchange(LoopResult[T]):
         self.succeed(result)
 
     def set_exception(self, exception: Any, /) -> None:
-        """End the exchange with an error: there will be no answer."""
+        """End the exchange with an error, because there will be no answer."""
         self.fail(exception)

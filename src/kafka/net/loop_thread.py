@@ -1,4 +1,4 @@
-"""The daemon thread on whose event loop the synchronous clients run, and the selector of that loop."""
+"""The daemon thread with the event loop on which the synchronous clients run, and the loop's selector."""
 
 import asyncio
 import atexit
@@ -38,7 +38,7 @@ _now = time.monotonic
 
 
 class _Turns(Window):
-    """Counts and times of the loop's iterations."""
+    """Counts and durations of the loop's iterations."""
 
     __slots__ = ("turns", "waited_s", "worked_s")
 
@@ -49,7 +49,7 @@ class _Turns(Window):
 
 
 class TimedSelector(selectors.DefaultSelector):
-    """The system's selector, which measures how long the loop waits and works.
+    """The system's selector, which also measures how long the loop waits and works.
 
     Attributes:
         times: the measurements of the last 30 to 60 seconds. All clients share the loop, and so these measurements.
@@ -90,7 +90,7 @@ LOOP_METRICS = (
 
 
 def threads_are_greenlets() -> bool:
-    """Return whether gevent or eventlet has patched `threading`. Does not import them."""
+    """Return whether gevent or eventlet has patched `threading`, without importing them."""
     monkey, patcher = sys.modules.get("gevent.monkey"), sys.modules.get("eventlet.patcher")
     if monkey is not None and monkey.is_module_patched("threading"):
         return True
@@ -112,7 +112,7 @@ class GreenSelector(selectors.BaseSelector):
     """
 
     def __init__(self) -> None:
-        self._selector = selectors.DefaultSelector()  # patched by gevent or eventlet
+        self._selector = selectors.DefaultSelector()  # the version patched by gevent or eventlet
         self._of_others: asyncio.AbstractEventLoop | None = None
 
     def select(self, timeout: float | None = None) -> "Ready":
@@ -126,43 +126,43 @@ class GreenSelector(selectors.BaseSelector):
             asyncio._set_running_loop(ours)
 
     def register(self, fileobj: "FileDescriptorLike", events: int, data: object = None) -> selectors.SelectorKey:
-        """As `selectors.BaseSelector.register`."""
+        """See `selectors.BaseSelector.register`."""
         return self._selector.register(fileobj, events, data)
 
     def unregister(self, fileobj: "FileDescriptorLike") -> selectors.SelectorKey:
-        """As `selectors.BaseSelector.unregister`."""
+        """See `selectors.BaseSelector.unregister`."""
         return self._selector.unregister(fileobj)
 
     def modify(self, fileobj: "FileDescriptorLike", events: int, data: object = None) -> selectors.SelectorKey:
-        """As `selectors.BaseSelector.modify`."""
+        """See `selectors.BaseSelector.modify`."""
         return self._selector.modify(fileobj, events, data)
 
     def get_key(self, fileobj: "FileDescriptorLike") -> selectors.SelectorKey:
-        """As `selectors.BaseSelector.get_key`."""
+        """See `selectors.BaseSelector.get_key`."""
         return self._selector.get_key(fileobj)
 
     def get_map(self) -> "selectors._SelectorMapping":  # type: ignore[name-defined]
-        """As `selectors.BaseSelector.get_map`."""
+        """See `selectors.BaseSelector.get_map`."""
         return self._selector.get_map()
 
     def close(self) -> None:
-        """As `selectors.BaseSelector.close`."""
+        """See `selectors.BaseSelector.close`."""
         self._selector.close()
 
 
 class _ClientLoop(asyncio.SelectorEventLoop):
-    """An event loop whose name look-ups do not delay the exit of the interpreter, see `kafka.net.helper_threads`."""
+    """An event loop whose name lookups do not delay the exit of the interpreter; see `kafka.net.helper_threads`."""
 
     def __init__(self) -> None:
         selector = selector_for_loop()
         super().__init__(selector)
         self.times = selector.times if isinstance(selector, TimedSelector) else None
-        """How the loop spends its time; None if that is not measured."""
+        """How the loop spends its time; None if this is not measured."""
 
-    time = staticmethod(time.monotonic)  # as in asyncio, without the call of a Python function
+    time = staticmethod(time.monotonic)  # as in asyncio, but without calling a Python function
 
     async def getaddrinfo(self, host: Any, port: Any, **options: Any) -> Any:
-        """As `socket.getaddrinfo`, in a helper thread."""
+        """Call `socket.getaddrinfo` in a helper thread."""
         return await run_blocking(socket.getaddrinfo, host, port, **options)
 
     def watch_nothing(self) -> None:
@@ -176,9 +176,9 @@ class LoopThread:
     A forked child process does not have the thread, and must not use the loop's selector. There, `shared` starts a new
     loop, and objects created before the fork raise `ForkedClientError`.
 
-    All clients of the process share the loop, so it survives its callbacks: if one raises SystemExit or
+    All clients of the process share the loop, so it must survive its callbacks: if a callback raises SystemExit or
     KeyboardInterrupt, or stops the loop, this is logged, and the loop continues. If the loop itself fails, all waiters
-    get an error immediately, see `on_death`, and `shared` returns a new loop from then on.
+    get an error immediately (see `on_death`), and `shared` returns a new loop from then on.
     """
 
     _shared: ClassVar["LoopThread | None"] = None
@@ -223,8 +223,9 @@ class LoopThread:
     def run(self, coroutine: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
         """Run ``coroutine`` on the loop and wait for its result.
 
-        It is cancelled after ``timeout_s`` seconds, and on KeyboardInterrupt. Raises `KafkaTimeoutError` after the
-        timeout, `ForkedClientError`, `IllegalStateError` in the loop's own thread, and the errors of the coroutine.
+        The coroutine is cancelled after ``timeout_s`` seconds, and on KeyboardInterrupt. Raises `KafkaTimeoutError`
+        after the timeout, `ForkedClientError`, `IllegalStateError` in the loop's own thread, and the errors of the
+        coroutine.
         """
         if self.in_loop_thread and not self._forked:
             coroutine.close()
@@ -276,7 +277,7 @@ class LoopThread:
         with self._lock_waiting:
             self._waiting.add(call)
         self.loop.call_soon_threadsafe(call.begin)
-        if self._death is not None:  # the loop died while this call was added
+        if self._death is not None:  # the loop died while this call was being added
             self._fail_waiting()
 
     def _cancel(self, call: LoopResult[Any]) -> None:
@@ -297,14 +298,14 @@ class LoopThread:
     def on_death(self, owner: Owner, tell: Callable[[Owner, IllegalStateError], object]) -> None:
         """Call ``tell(owner, error)`` in the dying thread if the loop fails and will never run again.
 
-        Code that waits for the loop in other ways than `run` and `spawn` needs this. ``owner`` is referenced weakly. An
-        orderly `stop` does not call it.
+        This is for code that waits for the loop in other ways than `run` and `spawn`. ``owner`` is referenced weakly.
+        An orderly `stop` does not call ``tell``.
         """
         with self._lock_waiting:
             self._owners[owner] = tell
 
     def stop(self) -> None:
-        """Cancel the tasks of the loop, and end the thread. Further calls do nothing."""
+        """Cancel the loop's tasks, and end the thread. Further calls do nothing."""
         if self._stopped or self._forked:
             return
         self._stopped = True
@@ -379,7 +380,7 @@ class LoopThread:
     def _drop_tasks(self) -> None:
         for task in asyncio.all_tasks(self.loop):
             task._log_destroy_pending = False  # type: ignore[attr-defined]  # asyncio has no public name for this
-            with contextlib.suppress(Exception):  # the cleanup of a task may need the loop
+            with contextlib.suppress(Exception):  # the cleanup code of a task may need the loop
                 task.get_coro().close()
 
     def _fail_waiting(self) -> None:
@@ -402,7 +403,7 @@ class LoopThread:
         return error
 
     async def _abort_owners(self) -> None:
-        """Close the connections. This is a coroutine because their callbacks require the running loop."""
+        """Close the connections. This is a coroutine because the connections' callbacks require a running loop."""
         for owner in owners_on(self.loop):
             owner.abort(Cancelled("the process ends, and its connections with it"))
 

@@ -1,6 +1,6 @@
 """Opens the stream to one broker: tries the addresses of its host name, and records why each of them failed.
 
-Connections through a proxy (SOCKS5, or HTTP with CONNECT) use the library python-socks.
+Connections through a proxy (SOCKS5, or HTTP with CONNECT) use the python-socks library.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ _PEER_GONE = (errno.EBADF, errno.ENOTCONN, errno.ECONNRESET, errno.EPIPE)
 
 
 def describe_failure(error: BaseException) -> str:
-    """Describe why an address could not be connected."""
+    """Describe why the connection to an address failed."""
     if isinstance(error, ssl.SSLError):
         return describe_tls_failure(error)
     if isinstance(error, KafkaError):
@@ -58,14 +58,14 @@ def describe_failure(error: BaseException) -> str:
 
 
 class DialError(KafkaConnectionError):
-    """No address of a broker's host name could be connected.
+    """None of the addresses of a broker's host name could be connected.
 
     Attributes:
         host, port: the broker.
         permanent: whether retrying is pointless, because the peer is not trusted or does not use TLS.
         refused: whether nothing listens there: every address refuses connections, or the name has no address.
         attempts: pairs of an address and its error; empty if the name could not be resolved.
-        hung_up_on: when the listener closed the connection; None if it was not reached, or gave a reason.
+        hung_up_on: when the listener closed the connection; None if the listener was not reached, or gave a reason.
     """
 
     host: str = ""
@@ -77,7 +77,7 @@ class DialError(KafkaConnectionError):
 
     @classmethod
     def of(cls, host: str, port: int, attempts: list[tuple[str, str]], reason: str = "") -> "DialError":
-        """Return the error for these attempts; ``reason`` describes a failure before the first of them."""
+        """Return the error for the given attempts; ``reason`` describes a failure before the first attempt."""
         listed = "; ".join(f"{address}: {why}" for address, why in attempts)
         asked = format_address(host, port)
         if [address for address, _ in attempts] == [asked]:
@@ -104,7 +104,7 @@ async def _resolve(host: str, port: int) -> list[tuple[int, tuple[str, int]]]:
 
 
 class _Race:
-    """Connects to several addresses, each shortly after the previous one, and keeps the first connection."""
+    """Starts connecting to several addresses, one shortly after another, and keeps the first connection."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class _Race:
     def _tells(self, error: BaseException) -> int:
         """Rank an error by how much it reveals about the listener.
 
-        Some of its addresses may be unreachable from here.
+        This matters because some of the listener's addresses may be unreachable from here.
         """
         return 2 if isinstance(error, ssl.SSLError) else int(self._closed_in_handshake(error))
 
@@ -213,13 +213,13 @@ class _Race:
         tasks = list(self._running)
         for task in tasks:
             task.cancel()
-            task.add_done_callback(_end_late)  # even if nothing awaits it
+            task.add_done_callback(_end_late)  # also if nothing awaits the task
         if tasks:
             await asyncio.wait(tasks)
 
 
 def _end_late(task: asyncio.Task[Stream]) -> None:
-    """Close a stream that connected after another one."""
+    """Close a stream that was connected after another one had been chosen."""
     if not task.cancelled() and task.exception() is None:
         task.result().abort()
 
@@ -237,14 +237,14 @@ async def open_stream(
     Arguments:
         proxy: the proxy to use; None to connect directly.
 
-    Raises `DialError` with each address tried and why it failed, and `KafkaConfigurationError`.
+    Raises `DialError`, with each address tried and why it failed, and `KafkaConfigurationError`.
     """
     timeout_s = options.socket_connection_setup_timeout_ms / 1000
     loop = asyncio.get_running_loop()
     started = loop.time()
     try:
         async with asyncio.timeout(timeout_s):
-            # If the proxy resolves the name, it may not be resolvable here.
+            # If the proxy resolves the name, the name may not be resolvable here.
             by_proxy = proxy is not None and proxy.scheme != "socks5"
             addresses = [(0, (host, port))] if by_proxy else await _resolve(host, port)
     except TimeoutError:
@@ -252,7 +252,7 @@ async def open_stream(
     stream = await _Race(host, port, tls, factory, proxy).run(addresses, timeout_s - (loop.time() - started))
     try:
         _set_socket_options(stream, options)
-    except OSError as error:  # the peer accepted the connection and closed it, so the socket no longer exists
+    except OSError as error:  # the peer accepted and closed the connection, so the socket no longer exists
         stream.abort()
         why = f"it closed the connection at once ({describe_failure(error)})"
         raise DialError.of(host, port, [(format_address(host, port), why)]) from error

@@ -14,7 +14,7 @@ T = TypeVar("T")
 class OwnLoop:
     """The running loop, and whether it can still serve its client. Must be created on that loop.
 
-    A forked child has a copy of the loop that does not run, and whose selector is the parent's.
+    A forked child has a copy of the loop that does not run and uses the parent's selector.
     """
 
     _all: ClassVar["weakref.WeakSet[OwnLoop]"] = weakref.WeakSet()
@@ -22,11 +22,11 @@ class OwnLoop:
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
         self.was_left_by_fork = False
-        """Whether this is a forked child, and the loop its parent's."""
+        """Whether this is a forked child whose parent owns the loop."""
         self._all.add(self)
 
     def check(self) -> None:
-        """Raise `ForkedClientError` or `IllegalStateError` if a call would never end."""
+        """Raise `ForkedClientError` or `IllegalStateError` if a call on the loop would never end."""
         if self.was_left_by_fork:
             raise forked_client_error("client")
         if self.loop.is_closed():
@@ -36,7 +36,7 @@ class OwnLoop:
             )
 
     def checked(self, coroutine: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-        """Return the coroutine, for the caller to await. If `check` raises, close it to avoid a warning from Python."""
+        """Return the coroutine for the caller to await. If `check` raises, close the coroutine to avoid a warning."""
         try:
             self.check()
         except BaseException:
@@ -48,7 +48,7 @@ class OwnLoop:
     def _after_fork(cls) -> None:
         for own in list(cls._all):
             own.was_left_by_fork = True
-            keep_alive(own.loop)  # its finalizer would remove its wake-up channel from the parent's selector
+            keep_alive(own.loop)  # the loop's finalizer would remove its wake-up channel from the parent's selector
 
 
 after_fork(OwnLoop._after_fork)

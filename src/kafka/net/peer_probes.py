@@ -1,4 +1,4 @@
-"""Probes of a peer on a separate connection: is it an old broker, another kind of listener, or no broker at all?
+"""Probes a peer on a separate connection: is it an old broker, another kind of listener, or no broker at all?
 
 Brokers before 0.10 have no ApiVersions request: 0.9 does not answer it, and 0.8 closes the connection. Other brokers
 may do either temporarily. So a broker is considered old if, on a second connection, it answers the oldest metadata
@@ -51,7 +51,7 @@ _known: set[tuple[str, int]] = set()
 
 
 class OldBrokerError(KafkaConnectionError):
-    """The broker is older than 0.10, and probably of this release; not for users."""
+    """The broker is older than 0.10, and probably of this release. Not visible to users."""
 
     def __init__(self, release: Release) -> None:
         super().__init__("the broker is too old to report its API versions")
@@ -63,7 +63,7 @@ async def unless_old(
 ) -> T:
     """Return the result of ``asking`` for versions; if it is slow, call ``look`` to find out whether the broker is old.
 
-    Raises `OldBrokerError`, and the errors of ``asking``.
+    Raises `OldBrokerError`, and the errors raised by ``asking``.
     """
     answer = asyncio.ensure_future(asking)
     looking: asyncio.Future[Release | None] | None = None
@@ -88,7 +88,7 @@ async def _end(*futures: "asyncio.Future[Any] | None") -> None:
 
 
 async def look_whether_foreign(connection: Connection, security: SecurityOptions) -> None:
-    """Check that a listener that requires authentication is a broker. No supported old broker requires it.
+    """Check that a listener that requires authentication is a broker. No supported old broker requires authentication.
 
     Raises `InvalidReceiveError` if the peer is not a broker.
     """
@@ -104,7 +104,7 @@ async def look_whether_foreign(connection: Connection, security: SecurityOptions
 
 
 async def _patiently(connection: Connection, request: "Request[Any]") -> None:
-    """Send a request; if there is no answer, close the sending half, because some other servers answer only then."""
+    """Send a request. If there is no answer, close the sending half, because some other servers answer only then."""
     asking = asyncio.ensure_future(connection.send(request, 0))
     try:
         await asyncio.wait((asking,), timeout=_LONG_SILENCE_S)
@@ -116,10 +116,10 @@ async def _patiently(connection: Connection, request: "Request[Any]") -> None:
 
 
 async def look_whether_old(connection: Connection, security: SecurityOptions) -> Release | None:
-    """Return the release of an old broker, or None if it is not one.
+    """Return the release of an old broker, or None if the broker is not old.
 
     Arguments:
-        connection: a separate connection, which is not open yet.
+        connection: a separate connection that is not open yet.
 
     Raises `InvalidReceiveError` if the peer is not a broker at all, such as an HTTP server.
     """
@@ -181,7 +181,7 @@ async def wrong_listener(
 
 
 async def _mechanisms(connection: Connection, security: SecurityOptions) -> list[str] | None:
-    """Return the mechanisms of a listener that requires SASL; None if it does not."""
+    """Return the mechanisms of a listener that requires SASL; None if it does not require SASL."""
     try:
         await connection.connect(security)
         answer = await connection.send(SaslHandshakeRequest(mechanism=_NO_MECHANISM), 0, _PATIENCE_MS)

@@ -6,11 +6,11 @@ _RIGHT_PORT = "is it the right port?"
 
 
 def describe_no_frame(head: bytes, size: int, limit: int) -> str:
-    """Describe a peer that does not send frames of Kafka's protocol, or sends one that is too large.
+    """Describe a peer that does not send Kafka frames, or sends a frame that is too large.
 
     Arguments:
         head: the first bytes.
-        size: the frame size that they would announce.
+        size: the frame size in these bytes, read as a size field.
         limit: the maximum frame size.
     """
     if head.startswith((_TLS_ALERT, _TLS_HANDSHAKE)):

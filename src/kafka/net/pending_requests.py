@@ -3,8 +3,8 @@
 Requests are sent in order. They are queued while the connection reauthenticates (`SendQueue.hold`), while the broker
 throttles this client (KIP-219), and while ``max_in_flight_requests_per_connection`` requests wait for their answers.
 
-A connection is closed when an answer is late, or when it has been idle for too long. One timer serves all the deadlines
-of a connection, so requests need no timers of their own.
+A connection is closed if an answer is late, or if the connection has been idle for too long. One timer serves all the
+deadlines of a connection, so requests need no timers of their own.
 """
 
 import asyncio
@@ -33,15 +33,15 @@ class Answered(Protocol[R_contra]):
         """Accept the response."""
 
     def set_exception(self, exception: Any, /) -> None:
-        """Accept an error: there will be no response."""
+        """Accept an error, because there will be no response."""
 
 
 class Reply(Generic[R]):
     """Receives an answer as soon as it is decoded. Awaiting a future would cost at least an iteration of the loop.
 
     Arguments:
-        take: called once, with the response and None, or with None and the error. It is called by the connection, so it
-            must not raise. It may use the connection, and close it.
+        take: called once by the connection, with the response and None, or with None and the error. It must not raise.
+            It may use or close the connection.
     """
 
     __slots__ = ("_take",)
@@ -54,13 +54,13 @@ class Reply(Generic[R]):
         return self._take is None
 
     def set_result(self, result: R, /) -> None:
-        """Pass the response on."""
+        """Pass on the response."""
         take, self._take = self._take, None
         if take is not None:
             take(result, None)
 
     def set_exception(self, exception: Exception, /) -> None:
-        """Pass the error on: there will be no response."""
+        """Pass on the error, because there will be no response."""
         take, self._take = self._take, None
         if take is not None:
             take(None, exception)
@@ -72,9 +72,9 @@ class Reply(Generic[R]):
 
 
 class InFlight:
-    """A request that waits for its answer, with the future of the answer.
+    """A request that waits for its answer, with the future for the answer.
 
-    Its send time and its deadline, in seconds of the loop's clock, are set when it is sent.
+    The send time and the deadline, in seconds of the loop's clock, are set when the request is sent.
 
     Arguments:
         digest: converts the response, in the thread that decodes it, to the result of ``future``; None: the result is
@@ -103,7 +103,7 @@ class InFlight:
 class InFlightTable(dict[int, InFlight]):
     """The requests in flight by correlation id. Brokers answer in order, but this class does not rely on that.
 
-    It is a dict, so that adding, removing and counting do not call Python functions.
+    It is a dict so that adding, removing and counting do not call Python functions.
     """
 
     __slots__ = ("_last_id",)
@@ -123,7 +123,7 @@ class InFlightTable(dict[int, InFlight]):
             del self[number]
 
     def extend(self, quiet_until: float) -> None:
-        """Restart the timeouts of all requests at ``quiet_until``, because no answer can arrive before."""
+        """Restart the timeouts of all requests at ``quiet_until``, because no answer can arrive before that time."""
         for entry in self.values():
             entry.deadline = max(entry.deadline, quiet_until + entry.timeout_s)
 
@@ -215,20 +215,20 @@ class SendQueue:
         """Send the queued requests that may be sent now. Called after each answer."""
         while self.waiting and not self._held and self._throttle_timer is None and self._in_flight() < self._limit:
             outgoing = self.waiting.popleft()
-            if not outgoing.reply.done():  # otherwise the caller gave up before it was sent
+            if not outgoing.reply.done():  # otherwise the caller gave up before the request was sent
                 self._transmit(outgoing)
 
     def hold(self) -> None:
-        """Queue all requests until `unhold`."""
+        """Queue all requests until `unhold` is called."""
         self._held = True
 
     def unhold(self) -> None:
-        """Send the requests queued since `hold`."""
+        """Send the requests queued since `hold` was called."""
         self._held = False
         self.flush()
 
     def throttle(self, seconds: float) -> None:
-        """Queue all requests for this time, during which the broker does not read from the connection (KIP-219)."""
+        """Queue all requests for some seconds, during which the broker does not read from the connection (KIP-219)."""
         until = self._loop.time() + seconds
         if until <= self._throttled_until:
             return
@@ -252,10 +252,10 @@ class SendQueue:
 
 
 class CheckTimer:
-    """Calls ``check`` at the earliest requested time. All requested times are then forgotten.
+    """Calls ``check`` at the earliest requested time, and then forgets all requested times.
 
     Arguments:
-        check: must request the times again that are still needed.
+        check: must request all times that are still needed again.
     """
 
     __slots__ = ("_at", "_check", "_loop", "_timer")
@@ -297,7 +297,7 @@ class TimedConnection(Protocol):
 
 
 class Deadlines:
-    """Closes a connection when an answer is late, or when it has been idle for too long.
+    """Closes a connection if an answer is late, or if the connection has been idle for too long.
 
     Arguments:
         table: the requests that wait for answers, with their deadlines.
@@ -326,7 +326,7 @@ class Deadlines:
         self.last_used = loop.time()
 
     def watch_use(self) -> None:
-        """From now on, close the connection if it is idle for ``connections_max_idle_ms``."""
+        """Start closing the connection when it has been idle for ``connections_max_idle_ms``."""
         if self._max_idle_ms >= 0:
             self.timer.at(self.last_used + self._max_idle_ms / 1000)
 
@@ -353,7 +353,7 @@ class Deadlines:
         broker = self._connection
         request = f"{late.request.NAME} version {late.version}"
         what = f"{request} got no answer from {broker.described_as} in {late.timeout_s:g} s"
-        self._table.remove(late)  # it gets its own error below, once the connection can no longer send
+        self._table.remove(late)  # the late request gets its own error below, once the connection can no longer send
         broker.abort(KafkaConnectionError(f"the connection was closed, because {what}"))
         if not late.future.done():
             late.future.set_exception(KafkaTimeoutError(f"{what}; the connection was closed"))

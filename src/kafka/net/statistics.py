@@ -1,6 +1,6 @@
-"""Statistics of a client's connections: bytes, requests and times, by broker.
+"""Statistics for a client's connections: bytes, requests and times, by broker.
 
-Updated on the loop, once per request and once per answer.
+They are updated on the loop, once per request and once per answer.
 """
 
 import asyncio
@@ -86,7 +86,7 @@ Nodes = Iterable[NodeTraffic]
 
 
 def _longest_throttle(nodes: Nodes, now: float) -> float:
-    """Return the longest pause that an answer has requested; most answers request none."""
+    """Return the longest pause requested by an answer; most answers request none."""
     return largest(nodes, "longest_throttle_ms", now) if total(nodes, "responses", now) else -math.inf
 
 
@@ -125,9 +125,9 @@ class NetworkTraffic:
     """The traffic with all brokers of a client. For use in the loop's thread only.
 
     Arguments:
-        metrics: registers the metrics of this traffic; None for no metrics.
-        prefix: the prefix of the names of metric groups.
-        loop: its metrics are registered as well, if it is the clients' shared loop.
+        metrics: registers the metrics for this traffic; None for no metrics.
+        prefix: the prefix for the names of metric groups.
+        loop: if this is the clients' shared loop, its metrics are registered as well.
 
     Attributes:
         connections: number of open connections.

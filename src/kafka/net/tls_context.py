@@ -1,4 +1,4 @@
-"""The TLS context of a client's security options, and descriptions of TLS failures."""
+"""The TLS context for a client's security options, and descriptions of TLS failures."""
 
 import contextlib
 import os
@@ -58,7 +58,7 @@ async def tls_context(security: SecurityOptions) -> ssl.SSLContext | None:
 def _make(security: SecurityOptions) -> ssl.SSLContext:
     try:
         authorities = _authorities(security)
-        # If neither is set, the system's authorities are used.
+        # If neither is set, the system's certificate authorities are used.
         file, folder = _file_or_folder(security.ssl_cafile)
         context = ssl.create_default_context(cafile=file, capath=folder, cadata=authorities)
         context.check_hostname = security.ssl_check_hostname
@@ -81,7 +81,7 @@ def _make(security: SecurityOptions) -> ssl.SSLContext:
 
 
 def _file_or_folder(path: str | None) -> tuple[str | None, str | None]:
-    """Return the path of a file of authorities and the path of a folder, one of which is None."""
+    """Return the paths of a file and a folder of certificate authorities, one of which is None."""
     return (None, path) if path is not None and os.path.isdir(path) else (path, None)
 
 
@@ -97,7 +97,7 @@ def _set_versions(context: ssl.SSLContext, names: tuple[str, ...]) -> None:
 
 
 def _authorities(security: SecurityOptions) -> str | None:
-    """Return the certificates of the trust store options as PEM text; None if these are not set."""
+    """Return the certificates from the trust store options as PEM text; None if these options are not set."""
     if security.ssl_truststore_certificates is not None:
         store = pem_store(security.ssl_truststore_certificates, "'ssl_truststore_certificates'")
     elif security.ssl_truststore_location is not None:
@@ -135,7 +135,7 @@ def _load_identity(context: ssl.SSLContext, security: SecurityOptions) -> None:
 
 
 def _load_from_memory(context: ssl.SSLContext, store: Store, password: KeyPassword) -> None:
-    """Load a certificate and a key from memory, although `ssl` only reads files."""
+    """Load a certificate and a key from memory, although `ssl` reads only files."""
     try:
         with _key_file(f"{store.key.strip()}\n{store.chain.strip()}\n") as path:
             context.load_cert_chain(path, None, password)
@@ -150,12 +150,12 @@ def _load_from_memory(context: ssl.SSLContext, store: Store, password: KeyPasswo
 def _key_file(text: str) -> Iterator[str]:
     """Yield the path of a file that contains ``text``.
 
-    It is an in-memory file, which disappears even if the process is killed. If the system does not support that, it is
-    a temporary file that only this user can read, and that is deleted after the block.
+    The file is in memory, and disappears even if the process is killed. If the system does not support in-memory files,
+    it is a temporary file that only this user can read, and that is deleted after the block.
     """
     descriptor, path = _in_memory()
     if descriptor < 0:
-        import tempfile  # slow import, only for keys in memory
+        import tempfile  # a slow import, needed only for keys in memory
 
         descriptor, path = tempfile.mkstemp(prefix="kafka-key-")  # with mode 0600
     try:
@@ -171,13 +171,13 @@ def _key_file(text: str) -> Iterator[str]:
 def _in_memory() -> tuple[int, str]:
     """Create an in-memory file; return its descriptor and path.
 
-    The descriptor is -1 if the system does not support it.
+    The descriptor is -1 if the system does not support in-memory files.
     """
     if not hasattr(os, "memfd_create") or not os.path.isdir(_OPEN_FILES):
         return -1, ""
     try:
         descriptor = os.memfd_create("kafka-key")
-    except OSError:  # for example because a sandbox forbids it
+    except OSError:  # for example because a sandbox forbids in-memory files
         return -1, ""
     return descriptor, f"{_OPEN_FILES}/{descriptor}"
 
@@ -214,7 +214,7 @@ _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "
 
 
 class TlsRefusedError(KafkaConnectionError):
-    """The TLS handshake failed because one side rejects the other; retrying does not help.
+    """The TLS handshake failed because one side rejected the other; retrying does not help.
 
     With TLS 1.3, the handshake is complete for the client before the peer has checked the client's certificate. So an
     alert that ends a connection before its first answer also means that the peer rejects the client.

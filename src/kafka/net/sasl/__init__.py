@@ -1,6 +1,6 @@
 """SASL authentication of a connection (KIP-43, KIP-152, KIP-368).
 
-Each mechanism has a module; `sasl_session` authenticates a connection with one of them. To add a mechanism, see
+Each mechanism has its own module; `sasl_session` authenticates a connection with a mechanism. To add a mechanism, see
 `kafka.config.sasl_mechanisms`.
 """
 

@@ -1,4 +1,4 @@
-"""kafka-python's interface of SASL mechanisms, for `register_sasl_mechanism`; see `Mechanism` for built-in ones."""
+"""kafka-python's interface for SASL mechanisms, for `register_sasl_mechanism`. Built-in ones implement `Mechanism`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SaslMechanism(abc.ABC):
 
     @abc.abstractmethod
     def auth_bytes(self) -> bytes:
-        """Return the next message to the broker."""
+        """Return the next message for the broker."""
 
     @abc.abstractmethod
     def receive(self, auth_bytes: bytes) -> None:

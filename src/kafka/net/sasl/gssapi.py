@@ -1,4 +1,4 @@
-"""GSSAPI with Kerberos (RFC 4752; KIP-12), through the library gssapi, which uses the system's Kerberos.
+"""GSSAPI with Kerberos (RFC 4752; KIP-12), through the gssapi library, which uses the system's Kerberos.
 
 All calls block, because tickets are requested from the KDC. They run in the threads of `kafka.net.helper_threads`.
 """
@@ -10,9 +10,9 @@ from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
 
 _NO_LAYER = 1
-"""The security layer of RFC 4752 that adds no protection: TLS protects connections."""
+"""The security layer of RFC 4752 that adds no protection, because TLS protects connections."""
 _KDC_AWAY = (-1765328228, -1765328230, -1765328164)
-"""Error codes of Kerberos that mean that no KDC could be reached (such as KRB5_KDC_UNREACH), so a retry may succeed."""
+"""Kerberos error codes for a KDC that cannot be reached (such as KRB5_KDC_UNREACH); a retry may succeed."""
 
 
 def _library() -> Any:
@@ -30,7 +30,8 @@ class Gssapi:
     """A GSSAPI exchange.
 
     Arguments:
-        host: the broker, for the second part of its Kerberos name, unless ``sasl_kerberos_domain_name`` is set.
+        host: the broker's host name, used as the second part of its Kerberos name unless ``sasl_kerberos_domain_name``
+            is set.
     """
 
     def __init__(self, security: SecurityOptions, host: str) -> None:
@@ -40,7 +41,7 @@ class Gssapi:
 
     @classmethod
     def of(cls, security: SecurityOptions, host: str) -> Self:
-        """Prepare an exchange with the credentials of these options."""
+        """Prepare an exchange with the credentials in the given options."""
         return cls(security, host)
 
     def first(self) -> bytes:
@@ -97,7 +98,7 @@ class Gssapi:
         return gssapi.Name(str(name), kinds.kerberos_principal if "/" in str(name) else kinds.hostbased_service)
 
     def _credentials(self, gssapi: Any) -> Any:
-        """Return the configured credentials; None for the default ones (KRB5CCNAME, KRB5_CLIENT_KTNAME)."""
+        """Return the configured credentials; None for the default credentials (KRB5CCNAME, KRB5_CLIENT_KTNAME)."""
         security = self._security
         store: dict[str, str] = {}
         if security.sasl_kerberos_ccache is not None:

@@ -54,7 +54,7 @@ class Mechanism(Protocol):
 
 
 def check_mechanism(security: SecurityOptions) -> None:
-    """Raise `KafkaConfigurationError` for SASL options that cannot work, before connecting.
+    """Raise `KafkaConfigurationError`, before connecting, for SASL options that cannot work.
 
     A mechanism whose requirements go beyond single options has a class method ``check(security)``.
     """
@@ -69,7 +69,7 @@ def check_mechanism(security: SecurityOptions) -> None:
 
 
 def make_mechanism(security: SecurityOptions, host: str) -> Mechanism:
-    """Return a mechanism for one exchange with the credentials of these options.
+    """Return a mechanism for one exchange with the credentials in the given options.
 
     Arguments:
         security: the options.
@@ -81,7 +81,7 @@ def make_mechanism(security: SecurityOptions, host: str) -> Mechanism:
 
 
 class RegisteredMechanism:
-    """Adapts an object with kafka-python's interface, see `kafka.net.sasl.abc.SaslMechanism`, for one exchange.
+    """Adapts an object with kafka-python's interface (see `kafka.net.sasl.abc.SaslMechanism`) for one exchange.
 
     Arguments:
         exchange: the object.
@@ -101,8 +101,8 @@ class RegisteredMechanism:
     def answer(self, challenge: bytes) -> bytes | None:
         """Return the answer to the broker's message, or None if the exchange is over.
 
-        Raises `SaslAuthenticationFailedError` if the object rejects the broker, or stops before it is done, and
-        `KafkaConnectionError` if it raises an `OSError`.
+        Raises `SaslAuthenticationFailedError` if the object rejects the broker, or stops before the exchange is done,
+        and `KafkaConnectionError` if it raises an `OSError`.
         """
         exchange = self._exchange
         with _reaching(type(exchange)):
@@ -116,7 +116,7 @@ class RegisteredMechanism:
         return None
 
     def _message(self) -> bytes:
-        """Return the object's next message. Errors do not contain its value, because it may be a password."""
+        """Return the object's next message. Errors do not show the message, because it may be a password."""
         message = self._exchange.auth_bytes()
         if isinstance(message, bytes | bytearray | memoryview):
             return bytes(message)
@@ -126,7 +126,7 @@ class RegisteredMechanism:
         raise KafkaConfigurationError(f"{name}.auth_bytes() must return bytes, not {type(message).__name__}")
 
     def _log_details(self) -> None:
-        """Log the authenticated user. An error here must not fail the login, which has succeeded."""
+        """Log the authenticated user. An error here must not fail the login, because authentication has succeeded."""
         describe = getattr(self._exchange, "auth_details", None)
         if describe is None or not log.isEnabledFor(logging.DEBUG):
             return
@@ -138,7 +138,7 @@ class RegisteredMechanism:
 
 @contextlib.contextmanager
 def _reaching(klass: type[Any]) -> Iterator[None]:
-    """Raise an `OSError` of a registered class as `KafkaConnectionError`, because a retry may succeed."""
+    """Convert an `OSError` from a registered class to `KafkaConnectionError`, because a retry may succeed."""
     try:
         yield
     except OSError as error:
@@ -152,9 +152,9 @@ def register_sasl_mechanism(name: str, klass: type[Any], overwrite: bool = False
         name: the name that brokers use. The option ignores case.
         klass: a class with the methods of `kafka.net.sasl.abc.SaslMechanism`. An object is created for each exchange,
             with ``host`` and the SASL and TLS options as keyword arguments. Its methods may block. Clients treat an
-            `OSError` that it raises as a lost connection, and retry.
-        overwrite: replace a mechanism of the same name. A built-in one keeps its Java login modules, and the warning
-            that it sends a secret unencrypted. A new mechanism causes no such warning.
+            `OSError` raised by the object as a lost connection, and retry.
+        overwrite: whether to replace a mechanism of the same name. A built-in mechanism keeps its Java login modules,
+            and the warning that it sends a secret unencrypted. A new mechanism causes no such warning.
 
     Raises `ValueError` if the name is empty or already registered, and `IllegalArgumentTypeError` if the name is not a
     string, or ``klass`` is not a suitable class.
@@ -190,7 +190,7 @@ def _check_registration(name: object, klass: object) -> None:
 
 
 def get_sasl_mechanism(name: str) -> Any:
-    """Return the class of a mechanism; a built-in one has the methods of `kafka.net.sasl.mechanism.Mechanism`.
+    """Return the class of a mechanism; built-in classes have the methods of `kafka.net.sasl.mechanism.Mechanism`.
 
     Arguments:
         name: the name of the mechanism, ignoring case.

@@ -1,6 +1,6 @@
 """AWS_MSK_IAM: authenticates to Amazon's brokers with a request to AWS, signed by botocore with AWS credentials.
 
-All calls block, because credentials may come from a service of AWS. They run in the threads of
+All calls block, because credentials may come from an AWS service. They run in the threads of
 `kafka.net.helper_threads`.
 """
 
@@ -26,7 +26,7 @@ class MskIam:
     """An AWS_MSK_IAM exchange.
 
     Arguments:
-        host: the host name of the broker. It is part of the signed request, which is therefore useless for other hosts.
+        host: the broker's host name. It is part of the signed request, which is therefore useless for other hosts.
     """
 
     def __init__(self, security: SecurityOptions, host: str) -> None:
@@ -35,7 +35,7 @@ class MskIam:
 
     @classmethod
     def of(cls, security: SecurityOptions, host: str) -> Self:
-        """Prepare an exchange with the credentials of these options."""
+        """Prepare an exchange with the credentials in the given options."""
         return cls(security, host)
 
     def first(self) -> bytes:
@@ -108,7 +108,7 @@ class MskIam:
 
 @functools.lru_cache(maxsize=32)
 def _role_credentials(profile: str | None, role: str, name: str, external_id: str | None, region: str) -> Any:
-    """Return the credentials of a role, which botocore renews before they expire; all connections share one object."""
+    """Return a role's credentials, which botocore renews before they expire; all connections share one object."""
     import botocore.session
     from botocore.credentials import AssumeRoleCredentialFetcher, DeferredRefreshableCredentials
 
@@ -133,7 +133,7 @@ def _is_throttling(error: Any) -> bool:
 
 
 def signed(host: str, region: str, credentials: Any) -> dict[str, str]:
-    """Return the message to a broker: the parts of a URL signed (SigV4) with botocore's frozen `credentials`."""
+    """Return the message to a broker: the parts of a URL, signed (SigV4) with botocore's frozen `credentials`."""
     from botocore.auth import SigV4QueryAuth
     from botocore.awsrequest import AWSRequest
 

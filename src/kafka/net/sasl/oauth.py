@@ -1,4 +1,4 @@
-"""OAUTHBEARER (RFC 7628; KIP-255, KIP-342): a bearer token that the application provides."""
+"""OAUTHBEARER (RFC 7628; KIP-255, KIP-342): a bearer token provided by the application."""
 
 import re
 from typing import Any, Self
@@ -19,7 +19,7 @@ class OAuthBearer:
 
     Arguments:
         provider: an object whose ``token()`` returns the token as a string. If it has a method ``extensions()``, that
-            returns a dict of SASL extensions. Both are called for each authentication, in a separate thread.
+            method returns a dict of SASL extensions. Both are called for each authentication, in a separate thread.
     """
 
     def __init__(self, provider: Any) -> None:
@@ -28,12 +28,12 @@ class OAuthBearer:
 
     @classmethod
     def of(cls, security: SecurityOptions, host: str) -> Self:
-        """Prepare an exchange with the credentials of these options."""
+        """Prepare an exchange with the credentials in the given options."""
         return cls(token_provider(security))
 
     @staticmethod
     def check(security: SecurityOptions) -> None:
-        """Raise `KafkaConfigurationError` if the options do not say how to get a token."""
+        """Raise `KafkaConfigurationError` if the options do not specify how to get a token."""
         check_tokens(security)
 
     def first(self) -> bytes:
@@ -61,7 +61,7 @@ class OAuthBearer:
     def answer(self, challenge: bytes) -> bytes | None:
         """Return None on success.
 
-        A broker that rejects the token sends the reason, and expects an empty message before it fails.
+        A broker that rejects the token sends the reason, and expects an empty message before it ends the exchange.
         """
         if self._refusal is not None:
             raise SaslAuthenticationFailedError(f"the broker refused the token: {self._refusal[:500]!r}")

@@ -18,7 +18,7 @@ class Plain:
 
     @classmethod
     def of(cls, security: SecurityOptions, host: str) -> Self:
-        """Prepare an exchange with the credentials of these options."""
+        """Prepare an exchange with the credentials in the given options."""
         return cls(security.sasl_plain_username or "", security.sasl_plain_password or "")
 
     def first(self) -> bytes:

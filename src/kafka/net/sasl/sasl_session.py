@@ -1,4 +1,4 @@
-"""The SASL exchange over a connection, and its repetition before the broker's session expires (KIP-368)."""
+"""The SASL exchange over a connection, and reauthentication before the broker's session expires (KIP-368)."""
 
 import asyncio
 import logging
@@ -24,14 +24,14 @@ from kafka.wire.api.sasl_handshake import SaslHandshakeRequest
 log = logging.getLogger(__name__)
 
 _RENEW_AT = 0.85
-"""Fraction of the session's lifetime after which the client authenticates again."""
+"""Fraction of the session lifetime after which the client reauthenticates."""
 
 
 class SaslSession:
-    """Authenticates a connection, and reauthenticates it if the broker limits the lifetime of sessions.
+    """Authenticates a connection, and reauthenticates it if the broker limits the session lifetime.
 
     Arguments:
-        timeout_ms: maximum time to wait for each answer of the broker.
+        timeout_ms: maximum time to wait for each answer from the broker.
     """
 
     def __init__(self, connection: Connection, security: SecurityOptions, timeout_ms: int) -> None:
@@ -45,7 +45,7 @@ class SaslSession:
     async def begin(self) -> None:
         """Authenticate.
 
-        Raises `SaslAuthenticationFailedError`, `UnsupportedSaslMechanismError`, `KafkaConnectionError`.
+        Raises `SaslAuthenticationFailedError`, `UnsupportedSaslMechanismError`, and `KafkaConnectionError`.
         """
         await self._authenticate()
         self._has_logged_in = True
@@ -67,14 +67,14 @@ class SaslSession:
 
     async def _renew(self) -> None:
         try:
-            begun = await self._begun()  # it may request a token from a server; other requests are sent meanwhile
+            begun = await self._begun()  # this may request a token from a server; meanwhile, other requests are sent
             if self._connection.closed:
                 return
-            # The broker accepts only the exchange until it is over, after it has answered the requests in flight.
+            # After answering the requests in flight, the broker accepts only the exchange until it is over.
             self._connection.hold()
             await self._authenticate(begun)
         except KafkaError as error:
-            if self._connection.ended_here:  # this side has closed it meanwhile
+            if self._connection.ended_here:  # meanwhile, this side has closed the connection
                 return
             log.warning("%s: reauthentication failed: %s", self._connection.described_as, error)
             self._connection.abort(error)
@@ -104,7 +104,7 @@ class SaslSession:
         return mechanism, await run_blocking(mechanism.first)
 
     async def _handshake(self, version: int) -> None:
-        name = mechanism_of(self._security.sasl_mechanism).name  # brokers compare it exactly, including case
+        name = mechanism_of(self._security.sasl_mechanism).name  # brokers compare the name exactly, including case
         try:
             response = await self._connection.send_now(SaslHandshakeRequest(mechanism=name), version, self._timeout_ms)
         except KafkaConnectionError as error:
@@ -127,7 +127,7 @@ class SaslSession:
         return f"does this listener ask for SASL? (security_protocol is {self._security.security_protocol!r})"
 
     async def _exchange(self, mechanism: Mechanism, first: bytes) -> int:
-        """Perform the exchange; return the lifetime of the session in milliseconds, or 0 for no limit."""
+        """Perform the exchange; return the session lifetime in milliseconds, or 0 for no limit."""
         version = self._connection.api_versions.version_for(SaslAuthenticateRequest)
         token: bytes | None = first
         lifetime_ms = 0
@@ -146,9 +146,9 @@ class SaslSession:
         return lifetime_ms
 
     async def _exchange_raw(self, mechanism: Mechanism, first: bytes) -> None:
-        """Perform the exchange with brokers before Kafka 1.0: with bare tokens.
+        """Perform the exchange with a broker before Kafka 1.0, using bare tokens.
 
-        They only close the connection if it fails.
+        Such a broker only closes the connection if the exchange fails.
         """
         token: bytes | None = first
         try:
@@ -161,7 +161,7 @@ class SaslSession:
             ) from None
 
     async def _answer_to(self, token: bytes) -> bytes:
-        """Send a bare token and return the broker's. Errors of the mechanism itself are not connection errors."""
+        """Send a bare token and return the broker's token. Errors of the mechanism itself are not connection errors."""
         try:
             return await self._connection.exchange_raw(token)
         except KafkaConnectionError as error:

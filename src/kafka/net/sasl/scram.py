@@ -1,4 +1,4 @@
-"""SCRAM-SHA-256 and SCRAM-SHA-512 (RFC 5802, RFC 7677; KIP-84): proves the password without sending it."""
+"""SCRAM-SHA-256 and SCRAM-SHA-512 (RFC 5802, RFC 7677; KIP-84): prove knowledge of the password without sending it."""
 
 import base64
 import binascii
@@ -14,7 +14,7 @@ from kafka.net.peer_text import shown_text
 _HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 _MIN_ITERATIONS = 4_096
 _MAX_ITERATIONS = 1_000_000
-"""Brokers store 4,096 to 16,384 iterations; a malicious one could request hours of work."""
+"""Maximum number of iterations. Brokers store 4,096 to 16,384; a malicious broker could request hours of work."""
 _GS2_HEADER = "n,,"
 
 
@@ -41,7 +41,7 @@ class Scram:
 
     @classmethod
     def of(cls, security: SecurityOptions, host: str) -> Self:
-        """Prepare an exchange with the credentials of these options."""
+        """Prepare an exchange with the credentials in the given options."""
         user, password = security.sasl_plain_username or "", security.sasl_plain_password or ""
         return cls(security.sasl_mechanism or "", user, password, tokenauth=security.sasl_scram_tokenauth)
 

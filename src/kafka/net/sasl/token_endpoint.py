@@ -1,6 +1,6 @@
 """Tokens from an OAuth 2 or OIDC server, with client credentials (KIP-768) or a signed assertion (RFC 7523).
 
-All calls block, and run in the threads of `kafka.net.helper_threads`. Only this module needs Authlib and requests,
+All calls block, so they run in the threads of `kafka.net.helper_threads`. Only this module needs Authlib and requests,
 which are imported when the first token is requested.
 """
 
@@ -20,12 +20,12 @@ log = logging.getLogger(__name__)
 _JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _MAX_ANSWER_BYTES = 1024 * 1024
 _BUSY = (408, 429)
-"""Temporary failures among the status codes below 500."""
+"""Status codes below 500 that mean a temporary failure."""
 _EXTRA = "pip install 'kafka-columnar[oauth]'"
 
 
 class TokenEndpoint:
-    """Requests tokens from a token endpoint. `fetch` returns its response, a dict with ``access_token``."""
+    """Requests tokens from a token endpoint. `fetch` returns the endpoint's response, a dict with ``access_token``."""
 
     def __init__(self, options: SecurityOptions) -> None:
         self._options = options
@@ -37,8 +37,8 @@ class TokenEndpoint:
     def fetch(self) -> dict[str, Any]:
         """Request a new token.
 
-        Raises `KafkaConnectionError` if the endpoint cannot be reached or fails, `SaslAuthenticationFailedError` if it
-        rejects the request, and `KafkaConfigurationError`. No error contains a secret.
+        Raises `KafkaConnectionError` if the endpoint cannot be reached or fails, `SaslAuthenticationFailedError` if the
+        endpoint rejects the request, and `KafkaConfigurationError`. No error contains a secret.
         """
         try:
             import requests
@@ -102,12 +102,12 @@ class TokenEndpoint:
         return client, secret
 
     def _checked(self, response: Any) -> Any:
-        """Read a limited part of a response, and raise an error if it is not the response of a token endpoint."""
+        """Read a limited part of a response. Raise an error if it does not come from a token endpoint."""
         with response:
             body = self._body(response.raw)
         if response.status_code >= 500 or response.status_code in _BUSY:
             raise KafkaConnectionError(f"{self.described_as} fails with HTTP status {response.status_code}")
-        response._content = body  # requests stores the content there
+        response._content = body  # requests expects the content there
         try:
             answer = json.loads(body) if len(body) <= _MAX_ANSWER_BYTES else None
         except (ValueError, RecursionError):
@@ -120,7 +120,7 @@ class TokenEndpoint:
         return response
 
     def _body(self, raw: Any) -> bytes:
-        """Read a response, with limits for its size and for the total time; the HTTP library only limits each read.
+        """Read a response, limiting its size and the total time; the HTTP library only limits the time of each read.
 
         Arguments:
             raw: urllib3's response, whose errors are not those of requests.
@@ -144,7 +144,7 @@ class TokenEndpoint:
         return bytes(body)
 
     def _scrubbed(self, text: str) -> str:
-        """Return the server's text without the client secret, which it may contain."""
+        """Return the server's text without the client secret, in case the server repeats it."""
         secret = self._options.sasl_oauthbearer_client_credentials_client_secret
         return shown_text(text.replace(secret, "(not shown)") if secret else text)
 
@@ -155,7 +155,7 @@ def _no_client(client: Any, method: str, uri: str, headers: Any, body: Any) -> t
 
 
 def assertion(options: SecurityOptions) -> str:
-    """Return the assertion (RFC 7523) that the options specify: read from a file, or newly signed."""
+    """Return the assertion (RFC 7523) that the options specify, either read from a file or newly signed."""
     if options.sasl_oauthbearer_assertion_file is not None:
         return _read(options.sasl_oauthbearer_assertion_file).strip()
     from joserfc import jwt

@@ -1,4 +1,4 @@
-"""The built-in token providers: a token endpoint, with a cache; a file; and unsigned tokens."""
+"""The built-in token providers: a token endpoint with a cache, a file, and unsigned tokens."""
 
 import abc
 import base64
@@ -24,14 +24,14 @@ class AbstractTokenProvider(abc.ABC):
     """kafka-python's base class for token providers. Any object with these methods can be used."""
 
     def __init__(self, **config: Any) -> None:
-        """Accept any settings; subclasses store those that they use."""
+        """Accept any settings; subclasses store the settings that they use."""
         del config
 
     @abc.abstractmethod
     def token(self) -> str:
         """Return a token that has not expired.
 
-        It is called for each authentication, so cache the token while it is valid.
+        This is called for each authentication, so cache the token while it is valid.
         """
 
     def extensions(self) -> dict[str, str]:
@@ -43,7 +43,7 @@ _UNSIGNED_LIFE_S = 3_600
 
 
 def token_provider(security: SecurityOptions) -> Any:
-    """Return the token provider for these options: the user's own, or a built-in one.
+    """Return the token provider for the given options: the user's own, or a built-in one.
 
     Clients with the same credentials share a built-in provider, and therefore its token. Raises
     `KafkaConfigurationError`.
@@ -56,7 +56,7 @@ def token_provider(security: SecurityOptions) -> Any:
 
 
 def check_tokens(security: SecurityOptions) -> None:
-    """Raise `KafkaConfigurationError` if the options do not say how to get a token."""
+    """Raise `KafkaConfigurationError` if the options do not specify how to get a token."""
     url = security.sasl_oauthbearer_token_endpoint_url
     provider = security.sasl_oauth_token_provider
     ways = [provider is not None, url is not None, bool(security.sasl_oauthbearer_unsecured_claims)]
@@ -72,7 +72,7 @@ def check_tokens(security: SecurityOptions) -> None:
     try:
         parts = urllib.parse.urlsplit(url)
         is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # its text may contain parts of the URL
+    except ValueError:  # the error's text may contain parts of the URL
         is_one = False
     if not is_one:
         raise KafkaConfigurationError("'sasl_oauthbearer_token_endpoint_url' expects an https:, http: or file: URL")
@@ -87,7 +87,7 @@ def check_tokens(security: SecurityOptions) -> None:
 
 
 class _Hashable:
-    """Options that are compared by those that affect tokens, so that equal ones share a provider."""
+    """Options that are equal if those that affect tokens are, so that equal options share a provider."""
 
     def __init__(self, security: SecurityOptions) -> None:
         self.security = security
@@ -130,10 +130,10 @@ class _WithExtensions(AbstractTokenProvider):
 
 
 class AnyTokenEndpoint(Protocol):
-    """A source of new tokens."""
+    """An endpoint that returns new tokens."""
 
     def fetch(self) -> dict[str, Any]:
-        """Request a new token, see `TokenEndpoint.fetch`."""
+        """Request a new token; see `TokenEndpoint.fetch`."""
 
 
 class EndpointTokens(_WithExtensions):
@@ -141,19 +141,19 @@ class EndpointTokens(_WithExtensions):
 
     Arguments:
         security: the options.
-        endpoint: returns new tokens; None for the endpoint that the options name.
+        endpoint: returns new tokens; None for the endpoint that the options specify.
     """
 
     def __init__(self, security: SecurityOptions, endpoint: AnyTokenEndpoint | None = None) -> None:
         super().__init__(security.sasl_oauthbearer_extensions)
         self._endpoint = TokenEndpoint(security) if endpoint is None else endpoint
         self._factor = security.sasl_login_refresh_window_factor
-        self._lock = threading.Lock()  # acquired in helper threads only; several connections wait for one token
+        self._lock = threading.Lock()  # acquired only in helper threads; several connections wait for one token
         self._token = ""
         self._renew_at = self._expires_at = 0.0
 
     def token(self) -> str:
-        """Return the cached token or a new one; if no new one is available, the old one while it is still valid."""
+        """Return the cached token or a new one; if no new one is available, the cached one while it is still valid."""
         with self._lock:
             if time.time() < self._renew_at:
                 return self._token
@@ -172,9 +172,9 @@ class EndpointTokens(_WithExtensions):
 
 
 def _expiry(token: str, expires_in: Any, now: float) -> float:
-    """Return when a token expires, from its claim or the server's response.
+    """Return when a token expires, according to its claim or the server's response.
 
-    If neither says, return ``now``: do not cache it.
+    If neither contains an expiry, return ``now``, so that the token is not cached.
     """
     try:
         body = token.split(".")[1]
@@ -191,7 +191,7 @@ def _expiry(token: str, expires_in: Any, now: float) -> float:
 def _finite(value: Any) -> float:
     """Convert a value to a float.
 
-    Raises ValueError for infinity, which JSON allows: the token would be cached forever.
+    Raises ValueError for infinity, which JSON allows, because the token would be cached forever.
     """
     found = float(value)
     if not math.isfinite(found):
