@@ -241,7 +241,7 @@ class Connection:
             self._send_queue.unhold()
 
     def finish_setup(self) -> None:
-        """Complete `open_connection`: start measuring `has_served` and ``connections_max_idle_ms``."""
+        """Complete `open_connection`: from now on, `has_served` and ``connections_max_idle_ms`` apply."""
         self._answered_when_set_up = self._receiver.answered
         self._deadlines.watch_use()
         self._is_set_up = True

@@ -109,7 +109,7 @@ def wait_until(condition: Callable[[], bool], changed: threading.Lock, timeout_s
 
 
 class Waiter(Protocol):
-    """A locked lock, or an object that behaves like one."""
+    """A lock that is held, or an object that behaves like one."""
 
     def release(self) -> None:
         """Wake the waiter."""

@@ -1,4 +1,4 @@
-"""The daemon thread with the event loop on which the synchronous clients run, and the loop's selector."""
+"""The daemon thread whose event loop runs the synchronous clients, and the selector of that loop."""
 
 import asyncio
 import atexit

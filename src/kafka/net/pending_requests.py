@@ -228,7 +228,7 @@ class SendQueue:
         self.flush()
 
     def throttle(self, seconds: float) -> None:
-        """Queue all requests for some seconds, during which the broker does not read from the connection (KIP-219)."""
+        """Queue all requests for ``seconds``, during which the broker does not read from the connection (KIP-219)."""
         until = self._loop.time() + seconds
         if until <= self._throttled_until:
             return

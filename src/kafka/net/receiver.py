@@ -56,8 +56,9 @@ _SINCE = {
     32: 2,
     36: 1,
 }
-"""API key to the first version in which a throttled client must wait. In earlier versions, the broker waits before it
-answers. APIs that are not listed are newer than KIP-219.
+"""Maps each API key to the first version in which a throttled client must wait.
+
+In earlier versions, the broker waits before it answers. APIs that are not listed are newer than KIP-219.
 """
 
 
@@ -69,7 +70,7 @@ def throttle_s(request: "type[Request[Any]]", version: int, asked_ms: int) -> fl
 
 
 class ThrottleLog:
-    """Logs that a broker throttles a connection: immediately, and then at most every 30 seconds."""
+    """Logs that a broker is throttling a connection: immediately, and then at most every 30 seconds."""
 
     __slots__ = ("_told_at",)
 
@@ -77,7 +78,7 @@ class ThrottleLog:
         self._told_at = -math.inf
 
     def tell(self, now: float, broker: str, request: str, seconds: float) -> None:
-        """Log that a broker has requested a pause; ``now`` is the time of the loop's clock in seconds."""
+        """Log that a broker has requested a pause; ``now`` is the loop's time in seconds."""
         again = now < self._told_at + _LINE_EVERY_S
         level = logging.DEBUG if again else logging.WARNING
         log.log(level, "%s throttles this client: %g s after a %s, because of its quota", broker, seconds, request)
@@ -91,7 +92,7 @@ class _Pauses:
 
     def forget(self) -> None:
         """Reset the state."""
-        self.lock = threading.RLock()  # re-entrant, because a finalizer may run while it is held
+        self.lock = threading.RLock()  # re-entrant, because a finalizer may run while the lock is held
         self.running = 0
         self.was_on = False
 
@@ -101,15 +102,15 @@ _pauses = _Pauses()
 
 @contextmanager
 def no_collections() -> Iterator[None]:
-    """Pause the cyclic garbage collector while many objects are created, none of which is garbage.
+    """Pause the cyclic garbage collector while many objects are created, none of them garbage.
 
-    Otherwise it would traverse all of them repeatedly, each time for longer, and block every thread. The pause lasts a
-    fraction of a second at most.
+    Otherwise the collector would traverse all of them repeatedly, each time for longer, and block every thread. The
+    pause lasts a fraction of a second at most.
     """
     with _pauses.lock:
         if not _pauses.running:
             _pauses.was_on = gc.isenabled()
-        _pauses.running += 1  # before the collector is disabled, so that a child forked in between enables it again
+        _pauses.running += 1  # before disabling the collector, so that a child forked in between enables it again
         if _pauses.running == 1:
             gc.disable()
     try:
@@ -134,17 +135,17 @@ after_fork(_in_child)
 _API_VERSIONS = 18
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 _READ_BESIDE = 128 * 1024
-"""Answers without records are decoded in a thread from this size in bytes, to avoid blocking the loop."""
+"""Size in bytes from which answers without records are decoded in a thread, to avoid blocking the loop."""
 
 
 class AnswerReader:
     """Decodes the answers of one connection.
 
     Arguments:
-        give: called with a request that still waits, the number of seconds for which the broker throttles this client,
-            the response (or the result of the request's ``digest``), and its pooled frame. It is not called for answers
-            without a pause and without a frame, which are passed directly to the request.
-        unreadable: called with a request, and the error of decoding its answer.
+        give: called with a request that is still waiting, the number of seconds for which the broker throttles this
+            client, the response (or the result of the request's ``digest``), and its pooled frame. It is not called for
+            answers without a pause and without a frame, which are passed directly to the request.
+        unreadable: called with a request, and the error raised while decoding its answer.
     """
 
     def __init__(
@@ -159,11 +160,11 @@ class AnswerReader:
         self._beside: set[asyncio.Task[None]] = set()
 
     def read(self, entry: InFlight, view: memoryview, buffer: FrameBuffer | None) -> bool:
-        """Decode an answer, or start to; return False if it failed.
+        """Decode an answer, or start decoding it in a thread; return False if decoding failed.
 
-        Without a buffer, the bytes are valid during the call only.
+        Without a buffer, the bytes are valid only during the call.
         """
-        # Records are views of the frame, which must live as long as they do.
+        # Records are views of the frame, so the frame must live as long as they do.
         has_records = entry.request.RESPONSE.HAS_RECORDS
         frame = bytes(view) if has_records and buffer is None else view
         version = entry.version
@@ -190,7 +191,7 @@ class AnswerReader:
         return True
 
     async def _read_beside(self, entry: InFlight, version: int, view: memoryview, buffer: FrameBuffer) -> None:
-        """Decode an answer in a thread: it has many objects, and would block the loop."""
+        """Decode an answer in a thread, because its many objects would block the loop."""
         try:
             quiet_s, response = await run_blocking(_read_large, entry, version, view)
         except Exception as error:
@@ -239,11 +240,11 @@ class Receiver:
 
     Arguments:
         table: the requests that wait for answers.
-        send_queue: is flushed after each answer, and paused while the broker throttles.
+        send_queue: flushed after each answer, and paused while the broker throttles.
 
     Attributes:
         answered: number of requests that the broker has answered so far.
-        raw: the future of the next frame if that is not an answer (`Connection.exchange_raw`); otherwise None.
+        raw: the future for the next frame if that frame is not an answer (`Connection.exchange_raw`); otherwise None.
     """
 
     def __init__(
@@ -263,7 +264,7 @@ class Receiver:
         self.raw: asyncio.Future[bytes] | None = None
 
     def take(self, view: memoryview, buffer: FrameBuffer | None) -> bool:
-        """Handle a frame, see `kafka.net.frame_stream.FrameSink`; return False if it made the connection close."""
+        """Handle a frame (see `kafka.net.frame_stream.FrameSink`); return False if it made the connection close."""
         if self.raw is not None:
             if not self.raw.done():
                 self.raw.set_result(bytes(view))
@@ -316,7 +317,7 @@ class Receiver:
         entry.future.set_result(response)
 
     def _throttle(self, entry: InFlight, seconds: float) -> None:
-        """Pause sending, and extend the deadlines, because the broker does not read for this time (KIP-219)."""
+        """Pause sending and extend the deadlines, because the broker does not read during this time (KIP-219)."""
         now = self._loop.time()
         self._connection.traffic.throttled(seconds, now)
         self._send_queue.throttle(seconds)
