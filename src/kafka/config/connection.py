@@ -53,7 +53,7 @@ def parse_servers(name: str, value: Any) -> tuple[tuple[str, int], ...]:
 
 
 def parse_api_version(name: str, value: Any) -> tuple[int, ...] | None:
-    """Parse a broker version such as (0, 10, 2) or '0.10.2'; None means asking the broker."""
+    """Parse a broker version such as (0, 10, 2) or '0.10.2', or None to ask the broker."""
     if value is None or value == "auto":
         return None
     given = value

@@ -12,7 +12,7 @@ from kafka.errors import KafkaConfigurationError
 
 
 def parse_assignors(name: str, value: Any) -> tuple[Any, ...] | None:
-    """Check a sequence of assignor classes or instances; None means range, then round robin."""
+    """Check a sequence of assignor classes or instances; None selects range, then round robin."""
     if value is None:
         return None
     found = tuple(value) if isinstance(value, list | tuple) else (value,)
@@ -59,7 +59,7 @@ def parse_offset_reset(name: str, value: Any) -> str:
 
 @accepting("str | None")
 def parse_new_partitions_reset(name: str, value: Any) -> str | None:
-    """Parse a reset policy for new partitions; None means the policy for all partitions."""
+    """Parse a reset policy for new partitions; None selects the policy for all partitions."""
     return None if value is None else parse_offset_reset(name, value)
 
 

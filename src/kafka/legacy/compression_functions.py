@@ -64,7 +64,7 @@ def snappy_encode(payload: Buffer, xerial_compatible: bool = True, xerial_blocks
 
 
 def snappy_decode(payload: Buffer) -> bytes:
-    """Decompress either format."""
+    """Decompress data in either format."""
     return _decode(Compression.SNAPPY, payload, ValueError)
 
 

@@ -76,8 +76,8 @@ def results_in_order(jobs: Iterable[Callable[[], T]], helpers: int) -> Iterator[
         jobs: consumed one by one.
         helpers: maximum number of jobs that run ahead, each in a thread; 0: all jobs run in the caller's thread.
 
-    If a job raises an exception, it is raised when the job's result would be yielded. Jobs started after that one are
-    completed, and their results are discarded.
+    If a job raises an exception, the exception is raised when the job's result would be yielded. Jobs started after
+    that one are completed, and their results are discarded.
     """
     rest = iter(jobs)
     for job in rest:

@@ -302,7 +302,7 @@ class ProxyRefusedError(KafkaConnectionError):
 
 
 def check_proxy_library() -> None:
-    """Import the library for proxies, which takes a moment. Raises `KafkaConfigurationError` if it is not installed."""
+    """Import the proxy library, which takes a moment. Raises `KafkaConfigurationError` if it is not installed."""
     try:
         import python_socks.async_.asyncio  # noqa: F401
     except ImportError as error:

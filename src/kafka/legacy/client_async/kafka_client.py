@@ -53,7 +53,7 @@ class DelayedTaskQueue:
         return future
 
     def remove(self, task: Callable[..., Any]) -> None:
-        """Remove a task, whose future fails with `Cancelled`. Raises `KeyError` if it is not scheduled."""
+        """Remove a task; its future fails with `Cancelled`. Raises `KeyError` if the task is not scheduled."""
         self._entries.pop(task)[1].failure(Cancelled())
 
     def next_at(self) -> float:
@@ -298,7 +298,7 @@ class KafkaClient(NodeStates, SimpleClient):
         return self._delayed_tasks.add(task, at)
 
     def unschedule(self, task: Callable[[], Any]) -> None:
-        """Cancel a scheduled task. Raises `KeyError` if it is not scheduled."""
+        """Cancel a scheduled task. Raises `KeyError` if the task is not scheduled."""
         self._delayed_tasks.remove(task)
 
     # Versions

@@ -29,7 +29,7 @@ from kafka.version import __version__
 
 
 class ConnectionStates:
-    """The states of a connection. Only CONNECTING is used while it is set up; others exist for comparisons."""
+    """Connection states. CONNECTING covers the whole setup; the other setup states exist only for comparisons."""
 
     DISCONNECTED = "<disconnected>"
     DISCONNECTING = "<disconnecting>"

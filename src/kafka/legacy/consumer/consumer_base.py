@@ -121,7 +121,7 @@ class Consumer:
         """Store the offsets for the group.
 
         Arguments:
-            partitions: the partitions whose offsets to store; None: all.
+            partitions: the partitions to commit; None: all.
 
         Returns True if the offsets are stored, False on failure (the log says why), None if there is nothing to store.
         """

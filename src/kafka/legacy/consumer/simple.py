@@ -109,7 +109,7 @@ class Fetching:
         return partition
 
     def _take(self, answer: Any, sizes: dict[int, int]) -> int | None:
-        """Put the messages of a response into the queue. Return a larger size to fetch the partition again with."""
+        """Queue the messages in a response. Return a larger fetch size if the partition has to be fetched again."""
         partition = answer.partition
         try:
             check_error(answer)

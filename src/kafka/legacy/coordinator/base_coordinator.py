@@ -35,7 +35,7 @@ from kafka.legacy.kafka_util import Timer
 log = logging.getLogger("kafka.coordinator")
 
 _JOIN_AGAIN = (IllegalGenerationError, MemberIdRequiredError, RebalanceInProgressError, UnknownMemberIdError)
-"""Not retriable in general, but the next round sends a different request."""
+"""Errors that are not retriable in general, but are retried here: the next round sends a different request."""
 
 
 class BaseCoordinator(MemberStatus):
@@ -107,7 +107,7 @@ class BaseCoordinator(MemberStatus):
         raise NotImplementedError
 
     def group_protocols(self) -> Iterable[tuple[str, Any]]:
-        """Return ``(protocol, metadata)`` in order of preference; metadata are bytes, or have ``encode()``."""
+        """Return ``(protocol, metadata)`` in order of preference; metadata is bytes, or has ``encode()``."""
         raise NotImplementedError
 
     def _on_join_prepare(self, generation: int, member_id: str, timeout_ms: float | None = None) -> object:
@@ -258,7 +258,7 @@ class BaseCoordinator(MemberStatus):
 
 
 class HeartbeatTask:
-    """Starts and stops the heartbeats of a coordinator (1.0), which are sent on the client's loop."""
+    """Starts and stops a coordinator's heartbeats (1.0), which are sent on the client's loop."""
 
     def __init__(self, coordinator: MemberStatus) -> None:
         self._coordinator = coordinator
@@ -278,7 +278,7 @@ class HeartbeatTask:
 
 
 class HeartbeatThread(threading.Thread):
-    """Starts and stops the heartbeats of a coordinator (1.4 to 2.x); the thread itself only waits for `close`.
+    """Starts and stops a coordinator's heartbeats (1.4 to 2.x); the thread itself only waits for `close`.
 
     Attributes:
         enabled: whether heartbeats are sent.

@@ -28,7 +28,7 @@ class _Sensors:
         return made
 
     def gauge(self, name: str, description: str, read: Any) -> None:
-        """Add a metric whose value is returned by `read`, called with the time in milliseconds since 1970."""
+        """Add a gauge; `read` returns its value when called with the time in milliseconds since 1970."""
         told = AnonMeasurable(lambda config, now: read(now))
         self._metrics.add_metric(self._metrics.metric_name(name, self._group, description, self._tags), told)
 

@@ -31,7 +31,7 @@ def produce_request(payloads: Iterable[Any], acks: int, timeout: int) -> Any:
 
 
 def produce_payloads(response: Any) -> list[tuples.ProduceResponsePayload]:
-    """Return the results of a produce response."""
+    """Return the results in a produce response."""
     return [tuples.ProduceResponsePayload(*entry[:4]) for entry in _entries(response)]
 
 
@@ -102,7 +102,7 @@ def offset_commit_request(group: Any, payloads: Iterable[Any]) -> Any:
 
 
 def offset_commit_payloads(response: Any) -> list[tuples.OffsetCommitResponsePayload]:
-    """Return the results of an offset commit."""
+    """Return the results in an offset commit response."""
     return [tuples.OffsetCommitResponsePayload(*entry) for entry in _entries(response)]
 
 

@@ -43,7 +43,7 @@ class LeaderId(int):
 
 
 class AnsweredPartition(NamedTuple):
-    """A partition in a response: a tuple in Kafka's order, as in 1.0, with the names of 0.9."""
+    """A partition in a response: a tuple in Kafka's field order, as in 1.0, with the field names of 0.9."""
 
     error: int
     partition: int
@@ -56,7 +56,7 @@ class AnsweredPartition(NamedTuple):
 
 
 class AnsweredTopic(NamedTuple):
-    """A topic in a response: a tuple in Kafka's order, as in 1.0, with the names of 0.9."""
+    """A topic in a response: a tuple in Kafka's field order, as in 1.0, with the field names of 0.9."""
 
     error: int
     topic: str

@@ -41,7 +41,7 @@ _NOT_REACHED = (InvalidMetadataError, KafkaTimeoutError, Cancelled, IllegalState
 _TRIES = 3
 """Number of brokers to try for requests that any broker can answer."""
 _CREATION_PAUSES_S = (0.05, 0.1, 0.2, 0.4)
-"""Pauses while a requested topic is being created. Until then, today's brokers report it as unknown."""
+"""Pauses while a requested topic is being created. Meanwhile, today's brokers report it as unknown."""
 _BEING_CREATED = (UnknownTopicOrPartitionError.errno, LeaderNotAvailableError.errno)
 _ONE_KEY_UNTIL = 3
 """The last version of FindCoordinator with a single key."""
