@@ -693,7 +693,7 @@ def __getattr__(name: str) -> _Any:
 
 
 def file_of(path: str) -> str:
-    """Return the file of an import path, relative to the folder that contains `kafka`, with slashes."""
+    """Return the file for an import path, relative to the folder that contains `kafka`, with slashes."""
     is_package = any(other.startswith(f"{path}.") for other in ADDRESSES)
     return path.replace(".", "/") + ("/__init__.py" if is_package else ".py")
 

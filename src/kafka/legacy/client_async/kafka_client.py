@@ -44,7 +44,7 @@ class DelayedTaskQueue:
         self._numbers = itertools.count()
 
     def add(self, task: Callable[..., Any], at: float) -> Future:
-        """Add a task, or move it if it is already scheduled; return the future of its result."""
+        """Add a task, or reschedule it if it is already scheduled; return the future for its result."""
         if task in self._entries:
             self.remove(task)
         number, future = next(self._numbers), Future()
@@ -165,7 +165,7 @@ class KafkaClient(NodeStates, SimpleClient):
     def send(
         self, node_id: NodeId, request: Any, wakeup: bool = True, request_timeout_ms: float | None = None
     ) -> Future:
-        """Send a request to a node that is ready; return the future of the response.
+        """Send a request to a node that is ready; return the future for the response.
 
         Requests in versions that the broker no longer supports are translated. The future fails with
         `NodeNotReadyError` if the node is not ready, and with `UnsupportedVersionError` if the broker does not support
@@ -291,9 +291,9 @@ class KafkaClient(NodeStates, SimpleClient):
     # Tasks
 
     def schedule(self, task: Callable[[], Any], at: float) -> Future:
-        """Run a task in a `poll` after a time, in seconds since 1970; return the future of its result.
+        """Run a task in `poll` at or after a time in seconds since 1970; return the future for its result.
 
-        A task that is already scheduled is moved.
+        A task that is already scheduled is rescheduled.
         """
         return self._delayed_tasks.add(task, at)
 

@@ -158,7 +158,7 @@ class BrokerConnection:
     # Connecting
 
     def connect(self) -> str:
-        """Start or continue connecting, and return the state. Call it until `connected`, or use `connect_blocking`."""
+        """Start or continue connecting, and return the state. Call this until `connected`, or use `connect_blocking`."""
         self._notice()
         if self.state == ConnectionStates.DISCONNECTED and not self.blacked_out():
             self.last_attempt = time.time()
@@ -367,7 +367,7 @@ class BrokerConnection:
     def check_version(
         self, timeout: float = 2, strict: bool = False, topics: Any = (), **kwargs: Any
     ) -> tuple[int, ...]:
-        """Return the broker's release, according to its APIs; connect if necessary, within `timeout` seconds.
+        """Return the broker's release, based on its APIs; connect within `timeout` seconds if necessary.
 
         Raises:
             NodeNotReadyError: the broker cannot be connected in that time.

@@ -23,7 +23,7 @@ from kafka.net.statistics import NetworkTraffic, NodeTraffic
 
 _log = logging.getLogger(__name__)
 Outcome = tuple[int, Any, Exception | None]
-"""Correlation id of a request, and its response or error."""
+"""The correlation id of a request, and its response or error."""
 
 
 class Link:

@@ -98,7 +98,7 @@ _OF_TODAY = ("_core", "_cursor", "_poll_loop", "_events")
 
 
 class _Client(SimpleClient):
-    """The consumer's own client, created without a `DeprecationWarning`."""
+    """The consumer's client, created without a `DeprecationWarning`."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         timeout_s = config["socket_timeout_ms"] / 1000
