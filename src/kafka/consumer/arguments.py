@@ -1,4 +1,4 @@
-"""Checks of arguments of a consumer's methods. Each returns the value to use, or raises an error.
+"""Checks for the arguments of consumer methods. Each check returns the value to use, or raises an error.
 
 Numbers may be of any integer type, such as NumPy's. Partitions may be plain tuples.
 """
@@ -19,7 +19,7 @@ _MAX_INT64 = 2**63 - 1
 
 
 def check_max_records(given: Any, default: int, name: str = "max_records") -> int:
-    """Return the maximum number of records. Raises `IllegalArgumentError`.
+    """Return the maximum number of records. Raises `IllegalArgumentError` for an invalid one.
 
     Arguments:
         given: the caller's value, or None.
@@ -51,7 +51,7 @@ def check_timeout(given: Any) -> float:
 
 
 def check_topic_names(topics: object) -> frozenset[str]:
-    """Return the topics to subscribe to, one or several. Raises `TypeError` or `IllegalArgumentError`."""
+    """Return the names of the topics to subscribe to. Raises `TypeError` or `IllegalArgumentError`."""
     if isinstance(topics, str):
         topics = [topics]
     if not isinstance(topics, Iterable):
@@ -71,15 +71,15 @@ def check_pattern(pattern: object) -> re.Pattern[str]:
 
 
 def is_several(given: object) -> bool:
-    """Return whether an argument is several partitions; a single one may be a plain tuple of a topic and a number."""
+    """Return whether several partitions are given; a single partition may be a plain tuple of a topic and a number."""
     if isinstance(given, TopicPartition | str | bytes) or not isinstance(given, Iterable):
         return False
     return not (isinstance(given, tuple) and given and isinstance(given[0], str))
 
 
 def check_partitions(given: Any) -> list[TopicPartition]:
-    """Return several partitions. Raises `TypeError` or `IllegalArgumentError`."""
-    is_single = isinstance(given, TopicPartition)  # itself an iterable tuple
+    """Return the given partitions as a list. Raises `TypeError` or `IllegalArgumentError`."""
+    is_single = isinstance(given, TopicPartition)  # a `TopicPartition` is itself an iterable tuple
     if is_single or isinstance(given, str | bytes) or not isinstance(given, Iterable):
         hint = ": put it into a list" if is_single else ""
         raise TypeError(f"partitions must be a list of TopicPartition(topic, partition), not {given!r}{hint}")

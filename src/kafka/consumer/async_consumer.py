@@ -20,9 +20,9 @@ class AsyncKafkaConsumer(AsyncConsumerCalls[Key, Value]):
 
     Arguments:
         topics: topics to subscribe to; without any, call `subscribe` or `assign`.
-        configs: options, see `KafkaConsumer`.
+        configs: options; see `KafkaConsumer`.
 
-    Before `start`, each method raises `IllegalStateError`.
+    All methods raise `IllegalStateError` before `start`.
 
     Raises `KafkaConfigurationError` for an unknown or invalid option.
     """

@@ -9,12 +9,12 @@ from kafka.net.fork import after_fork
 
 
 class BackgroundEvents:
-    """Errors to raise, a wake-up, and a flag for other events. Any thread may write to it.
+    """Errors to raise, a wake-up, and a flag for other events. Any thread may add events.
 
-    A fork is an event, too: iteration may hold records of the parent, and checks the flag before each record.
+    A fork is an event, too: an iterator may hold the parent's records, and checks the flag before returning each.
 
     Arguments:
-        notify: wakes the caller if it waits.
+        notify: wakes the caller if it is waiting.
 
     Attributes:
         pending: whether there are events that the caller has not handled.
@@ -36,7 +36,7 @@ class BackgroundEvents:
         self._notify()
 
     def failed(self, error: Exception) -> None:
-        """Make the next call raise an error, unless an equal one is already waiting."""
+        """Make the next call raise an error, unless an equal one is already pending."""
         if error not in tuple(self._errors):  # a copy, because the caller may remove errors in the meantime
             self._errors.append(error)
         self.happened()
@@ -48,11 +48,11 @@ class BackgroundEvents:
 
     @property
     def has_errors(self) -> bool:
-        """Whether an error is waiting to be raised."""
+        """Whether an error is to be raised."""
         return bool(self._errors)
 
     def next_error(self) -> Exception | None:
-        """Remove and return the oldest waiting error, or None."""
+        """Remove and return the oldest error, or None."""
         return self._errors.popleft() if self._errors else None
 
     def wake(self) -> None:
@@ -61,7 +61,7 @@ class BackgroundEvents:
         self._notify()
 
     def woken(self) -> bool:
-        """Return whether `wake` was called since the last call of this method."""
+        """Return whether `wake` has been called since the last call of this method."""
         woken, self._woken = self._woken, False
         return woken
 

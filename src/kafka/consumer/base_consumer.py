@@ -1,4 +1,4 @@
-"""The part that the synchronous and the asyncio consumer share: all methods that do not wait."""
+"""The base class of the synchronous and the asyncio consumer, with all methods that do not wait."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
     from kafka.metrics.kafka_metric import KafkaMetric
 
 ASSIGNMENT_WAIT_MS = 5_000
-"""How long `assignment()` and `paused()` look up topics. Programs call them at any time, and expect no delay."""
+"""How long `assignment()` and `paused()` may look up topics. Programs call them at any time, and expect no delay."""
 CLOSE_TIMEOUT_MS = 30_000
 """Default timeout of `close`."""
 
 COLUMNS_BYTES = 8 * 1024 * 1024
-"""The number of fetched bytes that one call decodes to columns; more stay in the buffer until the next one."""
+"""The number of fetched bytes that one call decodes to columns; the rest stay in the buffer until the next call."""
 
 
 def found_or_none(
     found: Mapping[TopicPartition, OffsetAndTimestamp],
 ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
-    """Return the result of a lookup by time: None for a partition without a record at or after it."""
+    """Return the result of a timestamp lookup: None for a partition without a record at or after its timestamp."""
     return {tp: each if each.offset >= 0 else None for tp, each in found.items()}
 
 
 class BaseConsumer:
-    """The methods that do not wait. Call all except `wakeup`, `health` and `metrics` in the polling thread."""
+    """The methods that do not wait. All but `wakeup`, `health` and `metrics` must be called in the polling thread."""
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "consumer" in row.clients
@@ -87,12 +87,12 @@ class BaseConsumer:
     ) -> None:
         """Subscribe to topics, whose partitions the group assigns; replaces an earlier subscription.
 
-        Sends nothing before the next `poll()`.
+        No request is sent before the next `poll()`.
 
         Without a ``group_id``, the consumer takes all partitions of the topics.
 
         Arguments:
-            topics: names of topics; None if there is a pattern.
+            topics: topic names; None if there is a pattern.
             pattern: instead of names, a regular expression that matches the beginning of names; topics that are created
                 later are found when metadata are refreshed (``metadata_max_age_ms``). The coordinator evaluates a
                 `SubscriptionPattern`, which may also be passed as ``topics``; it requires
@@ -183,12 +183,12 @@ class BaseConsumer:
         self._reset(partitions, LATEST)
 
     def pause(self, *partitions: TopicPartition) -> None:
-        """Return no records of these partitions until `resume`. The membership and the positions are kept."""
+        """Stop returning records from these partitions until `resume`. The membership and the positions are kept."""
         for state in [self._assigned(tp) for tp in partitions]:
             self._core.pause(state)
 
     def resume(self, *partitions: TopicPartition) -> None:
-        """Return records of these partitions again."""
+        """Return records from these partitions again."""
         for state in [self._assigned(tp) for tp in partitions]:
             self._core.resume(state)
 
@@ -198,7 +198,7 @@ class BaseConsumer:
         return {state.tp for state in self._core.subscription.states() if state.paused}
 
     def highwater(self, partition: TopicPartition) -> int | None:
-        """Return the offset after the last record that consumers may see, as of the last fetch; None before that.
+        """Return the offset after the last record that consumers may see, as of the last fetch; None before any fetch.
 
         Arguments:
             partition: an assigned partition.
@@ -210,8 +210,8 @@ class BaseConsumer:
 
         Sends no request. With ``isolation_level="read_committed"`` the end is the last stable offset, otherwise the
         high watermark. Not every offset has a record. Records written while the partition is paused or its buffer is
-        full are only counted after the next fetch. None if the position or the end is unknown, such as before the first
-        response to a fetch. Java: ``currentLag``.
+        full are only counted after the next fetch. The result is None if the position or the end is unknown, such as
+        before the first fetch response. Java: ``currentLag``.
 
         Arguments:
             partition: an assigned partition.
@@ -225,7 +225,7 @@ class BaseConsumer:
     @overload
     def metrics(self, raw: bool) -> dict[Any, Any]: ...
     def metrics(self, raw: bool = False) -> dict[Any, Any]:
-        """Return the current values by group and name; empty with ``metrics_enabled=False``. Any thread may call this.
+        """Return the current metric values by group and name; empty with ``metrics_enabled=False``. Thread-safe.
 
         Arguments:
             raw: True returns `KafkaMetric` objects by their `MetricName` instead, including those of individual topics
@@ -253,7 +253,7 @@ class BaseConsumer:
         self._core.telemetry.unregister(metric)
 
     def health(self) -> Health:
-        """Return the state of the consumer, see `Health`.
+        """Return the state of the consumer; see `Health`.
 
         Any thread may call this at any time; it neither waits nor raises.
         """
@@ -262,21 +262,21 @@ class BaseConsumer:
         return self._core.health.report(self._core.closed)
 
     def wakeup(self) -> None:
-        """Make the current `poll()` or iteration, or otherwise the next one, raise `WakeupError`.
+        """Make the current `poll()` or iteration raise `WakeupError`, or the next one if there is none.
 
-        It raises once, moves no position, and the next call continues. An iteration returns the records that it has
-        loaded before it raises. Any thread may call this, and so may a signal handler. Java: ``wakeup``.
+        The error is raised once and moves no position; the next call continues. An iteration first returns the records
+        that it has loaded. Any thread may call this, and so may a signal handler. Java: ``wakeup``.
         """
         self._core.events.wake()
 
     def enforce_rebalance(self, reason: str | None = None) -> None:
         """Make the group rebalance with the next `poll()`, for example if an assignor would decide differently now.
 
-        In a group of the protocol of KIP-848 it only logs a warning, because the coordinator assigns (KIP-568,
-        KIP-800).
+        With the group protocol of KIP-848 this only logs a warning, because the coordinator assigns the partitions
+        (KIP-568, KIP-800).
 
         Arguments:
-            reason: for the logs of client and broker.
+            reason: the reason to log, at the client and the broker.
 
         Raises `IllegalStateError` without a ``group_id``.
         """
@@ -284,7 +284,7 @@ class BaseConsumer:
         self._core.enforce_rebalance(reason or "the program asked for a rebalance")
 
     def _repr_html_(self) -> str:
-        """Return the HTML for notebooks: health and positions. Any thread may call this; it sends no requests."""
+        """Return HTML for notebooks that shows health and positions. Thread-safe; sends no requests."""
         return self._shown_as(type(self).__name__)
 
     def plot_lag(self) -> "Figure":

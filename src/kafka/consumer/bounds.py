@@ -37,16 +37,16 @@ NOT_FOR_READS = (
 )
 """Consumer options that a bounded read refuses, because it has no group and commits nothing."""
 WHERE_TOPICS_ARE = "topics() of a consumer lists the existing ones"
-"""Advice for programs if a topic does not exist."""
+"""Advice in the error message if a topic does not exist."""
 SKIP_ADVICE = "; on_missing='skip' reads the remaining records and counts the missing ones"
-"""Advice for programs whose records were deleted."""
+"""Advice in the error message if records were deleted."""
 _ANSWERS = 3
-"""A topic counts as deleted once this many consecutive responses lack it: a lagging broker may not know it yet."""
+"""A topic counts as deleted once it is missing from this many consecutive responses; one broker may lag behind."""
 _FOR_LAST = ("limit", "n", "count", "tail", "max_records")
 _MAX_OFFSET = 2**63 - 1
 Topics = str | TopicPartition | Iterable[str | TopicPartition]
 Bound = str | int | datetime.datetime | datetime.timedelta | Mapping[TopicPartition, int]
-"""The forms of a start or an end."""
+"""The types that are accepted as a start or an end."""
 OnMissing = Literal["raise", "skip"]
 
 
@@ -58,7 +58,7 @@ class OffsetRange(NamedTuple):
 
 
 class Edge(Enum):
-    """An end of the log."""
+    """The beginning or the end of the log."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
@@ -81,7 +81,7 @@ def parse_bound(name: str, given: Any, now_ms: int) -> Parsed:
         given: see `kafka.read`.
         now_ms: the current time, from which a `timedelta` is subtracted.
 
-    Raises `TypeError` or `IllegalArgumentError`, which name the allowed forms.
+    Raises `TypeError` or `IllegalArgumentError`, with the allowed forms in the message.
     """
     if isinstance(given, str):
         try:
@@ -122,7 +122,7 @@ def _offset(name: str, given: Any) -> int:
 
 
 def check_options(configs: Mapping[str, Any]) -> None:
-    """Refuse consumer options that do not apply to a bounded read, and other common names for `last`.
+    """Refuse consumer options that do not apply to a bounded read, and other common names for the argument `last`.
 
     Arguments:
         configs: the keyword arguments other than bounds.
@@ -150,7 +150,7 @@ def parse_last(given: Any) -> int | None:
 
 
 def parse_topics(given: Any) -> list[str | TopicPartition]:
-    """Return topics and partitions without duplicates. Raises `TypeError` or `IllegalArgumentError`."""
+    """Return the given topics and partitions without duplicates. Raises `TypeError` or `IllegalArgumentError`."""
     alone = isinstance(given, str | TopicPartition)
     if not alone and not isinstance(given, Iterable):
         raise TypeError(f"expected topics, partitions, or several of them, got {type(given).__name__}: {given!r}")
@@ -191,7 +191,7 @@ class Losses:
     """The deleted records and topics that one iteration over a bounded read has found.
 
     Arguments:
-        skips: whether missing offsets are skipped and counted. If not, they are an error.
+        skips: whether missing offsets are skipped and counted. If not, `leave_out` raises an error.
         topic_ids: the id of each topic when its offsets were looked up; None if brokers have no topic ids.
 
     Attributes:
@@ -214,7 +214,7 @@ class Losses:
         return bool(self._unknown_in)
 
     def look_for(self, topics: Iterable[str], metadata: ClusterMetadata) -> set[str]:
-        """Return the topics among these that were deleted or recreated.
+        """Return those of the topics that were deleted or recreated.
 
         Arguments:
             topics: topic names.
@@ -238,7 +238,7 @@ class Losses:
         """Count and log missing offsets, or raise `OffsetOutOfRangeError`.
 
         Arguments:
-            gone: the offsets, by partition.
+            gone: the missing offsets, by partition.
             why: the cause, for messages.
         """
         if not gone:

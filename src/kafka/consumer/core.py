@@ -35,7 +35,7 @@ from kafka.wire.api.metadata import MetadataRequest, MetadataResponse
 log = logging.getLogger(__name__)
 
 LEAVE_TIMEOUT_MS = 5_000
-"""How long closing tries to notify the coordinator, which otherwise notices when the session expires."""
+"""How long closing tries to notify the coordinator, which otherwise removes the member when the session expires."""
 
 
 LEAVE_WAIT_MS = 1_000
@@ -54,7 +54,7 @@ class ConsumerCore(ConsumerParts):
         config: all options.
         runner: connects the loop and the caller.
         loop: the loop on which this runs.
-        client: the cluster; None: create one from the options.
+        client: the cluster client; None: create one from the options.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ConsumerCore(ConsumerParts):
     # The loop's side: lifecycle ---------------------------------------------------------------------------------------
 
     async def start(self, *, in_background: bool = False) -> None:
-        """Find the cluster. Raises `NoBrokersAvailable`, but not ``in_background``, see `ClusterClient.start`."""
+        """Find the cluster. Raises `NoBrokersAvailable` unless ``in_background``; see `ClusterClient.start`."""
         await self._client_core.start(in_background=in_background)
         self.client.on_metadata(self._metadata_changed)
         self.commits.start()
@@ -107,7 +107,7 @@ class ConsumerCore(ConsumerParts):
                 await self._statistics.close(deadline)
 
     def drop_fetched(self) -> None:
-        """Release fetched data that was not returned. Called after `close`, when no one polls."""
+        """Release fetched data that were not returned. Called after `close`, when no one polls."""
         self.buffer.close(self.subscription.states())
 
     # The loop's side: calls that wait ---------------------------------------------------------------------------------
@@ -146,13 +146,13 @@ class ConsumerCore(ConsumerParts):
         await self.membership.leave("the consumer has unsubscribed", LEAVE_WAIT_MS)
 
     def begin_to_leave_group(self) -> None:
-        """Give up the membership; the coordinator is notified in the background."""
+        """Give up the membership, and notify the coordinator in the background."""
         self.membership.begin_to_leave("the consumer has unsubscribed")
 
     # The caller's side: polling ---------------------------------------------------------------------------------------
 
     def begin_poll(self, now: float) -> None:
-        """Enter `poll()`, until `PollClock.end`. Raises `IllegalStateError` if the consumer is closed."""
+        """Begin a poll, which lasts until `PollClock.end`. Raises `IllegalStateError` if the consumer is closed."""
         if self.closed:
             raise IllegalStateError("the consumer is closed")
         if self.poll_along is not None:
@@ -191,7 +191,7 @@ class ConsumerCore(ConsumerParts):
             self._runner.submit(self.positions.resolve)
 
     def _still_true(self, error: Exception) -> Exception | None:
-        """Return the part of an error that still holds, as the caller may have sought since; None if there is none."""
+        """Return an error without the partitions that no longer need a position; None if none are left."""
         if not isinstance(error, NoOffsetForPartitionError):
             return error
         states = (self.subscription.state_of(tp) for tp in error.args[0])
@@ -227,7 +227,7 @@ class ConsumerCore(ConsumerParts):
     # The caller's side: subscribing and seeking -----------------------------------------------------------------------
 
     def subscribed(self) -> None:
-        """Act on a changed subscription."""
+        """Update the parts of the consumer after the subscription changed."""
         self.rebalance.subscription_changed()
         self._left.forget()
         self._topics_looked_up = False
@@ -291,11 +291,11 @@ class ConsumerCore(ConsumerParts):
         self._runner.submit(self.fetcher.refresh, state)
 
     def consumed_offsets(self) -> Offsets:
-        """Return the positions, for a commit."""
+        """Return the positions to commit."""
         return self.subscription.all_consumed_offsets()
 
     def given_offsets(self, offsets: Offsets) -> Offsets:
-        """Return the offsets that the program commits, with topic ids for positions in deleted topics."""
+        """Return the offsets that a program commits, with topic ids to recognize positions in deleted topics."""
         given = ReadOffsets()
         given.update(offsets)
         for tp in offsets:
@@ -316,7 +316,7 @@ class ConsumerCore(ConsumerParts):
         try:
             self._wants_others()
             self.membership.subscription_changed("the subscription has changed")
-        finally:  # otherwise no further step would be taken
+        finally:  # otherwise no further step would be carried out
             self.rebalance.subscription_heard()
 
     def _metadata_changed(self, metadata: ClusterMetadata) -> None:
@@ -354,7 +354,7 @@ class MetadataQueries:
         response: MetadataResponse
         try:
             response = await self._client.send_any(MetadataRequest(topics=None), min_version=1)
-        except UnsupportedVersionError:  # before Kafka 0.10, an empty list means all topics, internal ones unmarked
+        except UnsupportedVersionError:  # before Kafka 0.10, an empty list means all topics; none is marked internal
             response = await self._client.send_any(MetadataRequest(topics=[]), max_version=0)
         return {
             each.name
@@ -367,7 +367,7 @@ class MetadataQueries:
 
         Arguments:
             timeout_ms: how long to try; None: no limit.
-            renew: request the metadata even if the brokers are known.
+            renew: request the metadata again, even if the brokers are known.
 
         Raises `KafkaTimeoutError`, which contains the errors of the servers.
         """

@@ -36,14 +36,14 @@ class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasP
     `kafka.consumer.kafka`.
 
     Raises `KafkaConfigurationError` for an unknown or invalid option, `NoBrokersAvailable` if no bootstrap server
-    answers within ``bootstrap_timeout_ms``. With ``api_version`` it does not wait for a server, and connects in the
-    background.
+    answers within ``bootstrap_timeout_ms``. With ``api_version`` the constructor does not wait for a server, and the
+    consumer connects in the background.
     """
 
     DEFAULT_SESSION_TIMEOUT_MS_0_9: ClassVar[int] = 30_000
-    """Default of older clients for brokers before 0.10.1, which have no rebalance timeout."""
+    """Older clients' default for brokers before 0.10.1, which have no rebalance timeout."""
     DEFAULT_SESSION_TIMEOUT_MS_PRE_KIP_735: ClassVar[int] = 30_000
-    """Default of kafka-python 3 for brokers that reject the session timeout of Kafka 3.0."""
+    """kafka-python 3's default for brokers that reject the default session timeout of Kafka 3.0."""
     _listener_types = (ConsumerRebalanceListener,)
 
     def __init__(self, *topics: str, **configs: Unpack[ConsumerConfigs]) -> None:
@@ -67,10 +67,10 @@ class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasP
             raise
 
     _consumer_timeout = math.inf
-    """Unix time in seconds at which iteration ends, for subclasses that iterate by `poll`."""
+    """The Unix time in seconds at which iteration ends, for subclasses that iterate with `poll`."""
 
     def _set_consumer_timeout(self) -> None:
-        """Start ``consumer_timeout_ms`` for iteration in such a subclass."""
+        """Start the timeout ``consumer_timeout_ms`` for iteration in a subclass that uses `poll`."""
         limit_ms = self._core.config.consumer.consumer_timeout_ms
         self._consumer_timeout = wall_clock_ns()() / 1e9 + limit_ms / 1000
 

@@ -1,4 +1,4 @@
-"""Turns a `KafkaConsumer` into that of kafka-python 0.9, which joins no group and commits messages marked as done.
+"""Turns a `KafkaConsumer` into kafka-python 0.9's, which joins no group and commits the messages marked as done.
 
 This happens on first use of an option, a form of topics or a method that only 0.9 had; the class is loaded only then.
 """
@@ -41,7 +41,7 @@ def wants_0_9(topics: tuple[Any, ...], configs: Mapping[str, Any]) -> bool:
 
 
 def switch_to_0_9(consumer: OldMethods, topics: tuple[Any, ...], configs: dict[str, Any]) -> None:
-    """Turn a consumer without open resources into one of 0.9. Raises the errors of its constructor.
+    """Turn a consumer without open resources into a consumer of 0.9. Raises the errors of the constructor of 0.9.
 
     The methods of a user's subclass take precedence.
     """
@@ -82,7 +82,7 @@ class OldMethods:
         """Choose the partitions and offsets to read, as in 0.9.
 
         Arguments:
-            topics: names; pairs of a topic and a partition, or these with an offset; or dicts of such.
+            topics: topic names; tuples of topic and partition, or of topic, partition and offset; or dicts of these.
         """
         self._in_old_manner("set_topic_partitions", *topics)
 
@@ -98,7 +98,7 @@ class OldMethods:
 
         Arguments:
             topic: the topic.
-            partition: its number.
+            partition: the partition number.
             request_time_ms: milliseconds since 1970; -1: the end, -2: the beginning.
             max_num_offsets: maximum number of offsets.
         """
@@ -108,11 +108,11 @@ class OldMethods:
         return found
 
     def offsets(self, group: str | None = None) -> dict[Any, Any]:
-        """Return the offsets to fetch next, committed, done, and at the ends of partitions, as in 0.9.
+        """Return the offsets to fetch next, the committed and done offsets, and the high watermarks, as in 0.9.
 
         Arguments:
-            group: one of "fetch", "commit", "task_done" and "highwater", to return only its dict; None: all by these
-                names.
+            group: "fetch", "commit", "task_done" or "highwater", to return only that dict; None: a dict of all four by
+                these names.
         """
         found: dict[Any, Any] = self._in_old_manner("offsets", group)
         return found

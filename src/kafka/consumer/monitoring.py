@@ -30,7 +30,7 @@ from kafka.structs import TopicPartition
 
 
 class ConsumerMetrics:
-    """The consumer's metrics: the part that counts each of them, and their names.
+    """The consumer's metrics: their names, and for each the part that records it.
 
     Arguments:
         config: the consumer's options.
@@ -43,7 +43,7 @@ class ConsumerMetrics:
         fetching: counts fetched and returned records.
         group: counts heartbeats, joins and commits.
 
-    Raises exceptions of the constructor, `configure` and `init` of reporters.
+    Raises exceptions from the constructor, `configure` and `init` of a reporter.
     """
 
     def __init__(
@@ -111,20 +111,20 @@ def _gauge(name: str, description: str, read: Callable[[], float]) -> Metric:
 
 
 _UNUSUAL = 3
-"""The number of consecutive failures of a partition above which a moving leader is an unlikely cause."""
+"""After more consecutive failures of a partition than this, a leader change is an unlikely cause."""
 
 _NAMED = 5
-"""The maximum number of partitions to name."""
+"""The maximum number of partitions named in a message."""
 
 
 class ConsumerHealth:
-    """A consumer's part of the health of a client: whether fetches are answered, its membership, and its lag.
+    """The consumer-specific part of client health: whether fetches are answered, the membership, and the lag.
 
-    Reads other parts of the consumer, in any thread.
+    Reads the state of other parts of the consumer. Thread-safe.
 
     Arguments:
-        common: the part that all clients share.
-        options: how long a broker may wait for records, and up to which end they are read.
+        common: the part of the report that all clients share.
+        options: determine how long a broker may wait for records, and up to which end of the log they are read.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class ConsumerHealth:
         return self._common.report(seen, closed)
 
     def _lag(self, states: list[PartitionState]) -> dict[TopicPartition, int]:
-        """Return the number of offsets between the positions and the ends, as of the last fetches."""
+        """Return the number of offsets between each position and the end of its log, as of the last fetch."""
         known = {state.tp: current_lag(state, self._read_committed) for state in states}
         return {tp: lag for tp, lag in known.items() if lag is not None}
 
@@ -174,16 +174,16 @@ class ConsumerHealth:
 def consumer_html(
     kind: str, health: Health, options: ConnectionOptions, group_id: str | None, read: SubscriptionState | None
 ) -> str:
-    """Return the HTML of a consumer or share consumer for notebooks: health, group, and assigned partitions.
+    """Return HTML for notebooks that shows the health, group and assigned partitions of a consumer or share consumer.
 
-    Runs in any thread; sends no requests.
+    Thread-safe; sends no requests.
 
     Arguments:
-        kind: the consumer's class.
-        health: the result of its `health()`.
-        options: the options of its connections.
-        group_id: its group, or None.
-        read: its subscription; None before the start.
+        kind: the name of the consumer's class.
+        health: the result of the consumer's `health()`.
+        options: the options of the consumer's connections.
+        group_id: the consumer's group, or None.
+        read: the consumer's subscription; None before the start.
     """
     states = [] if read is None else sorted(read.states(), key=lambda state: state.tp)
     more = (

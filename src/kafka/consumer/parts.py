@@ -1,6 +1,6 @@
 """The parts of a consumer, and how they work together.
 
-`ConsumerParts` creates the parts and is their listener: what one part reports to others passes through its methods.
+`ConsumerParts` creates the parts and is their listener: each part reports to the others through its methods.
 These run on the client's loop, unless their protocol says that they run in the caller's thread.
 """
 
@@ -60,11 +60,11 @@ class Runner(Protocol):
         """Call ``tell(owner, error)`` if the loop fails permanently; ``owner`` is held weakly."""
 
     def callback_runner(self, name: str) -> CallbackRunner:
-        """Return a runner for user functions that the caller does not wait for; ``name`` names its thread."""
+        """Return a runner for user functions that the caller does not wait for; ``name`` is the name of its thread."""
 
 
 def _membership_of(group_protocol: str) -> Callable[..., Membership]:
-    """Return the class of a member. Imported only here: a consumer without a group needs none of its modules."""
+    """Return the membership class, imported on demand: a consumer without a group needs none of its modules."""
     if group_protocol == "consumer":
         from kafka.coordinator.consumer_group.membership import ConsumerGroupMembership
 
@@ -81,7 +81,7 @@ class ConsumerParts:
         config: all options.
         runner: connects the loop and the caller.
         loop: the loop on which this runs.
-        client: the cluster; None: create one from the options.
+        client: the cluster client; None: create one from the options.
     """
 
     def __init__(
@@ -264,7 +264,7 @@ class ConsumerParts:
         self.truncations.found(divergence)
 
     def is_reassigned(self) -> bool:
-        """See `FetchListener` and `HistoryListener`: in the protocol of KIP-848, topics are assigned by id."""
+        """See `FetchListener` and `HistoryListener`: the protocol of KIP-848 assigns topics by id."""
         group = self.config.group
         return group.group_protocol == "consumer" and group.group_id is not None and self.subscription.is_automatic
 
@@ -335,7 +335,7 @@ class ConsumerParts:
         self.positions.resolve()
 
     def reset(self, state: PartitionState, timestamp: int | None) -> None:
-        """Read from the offset that ``timestamp`` refers to (None: as configured); it is looked up when needed."""
+        """Read from the offset for ``timestamp`` (None: as configured), which is looked up when needed."""
         self.read_from(state, reset=timestamp)
         self._runner.submit(self.positions.resolve_soon)
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 _POLL_MS = 50
-"""How often positions are checked: they also move past markers and gaps, which do not wake the reader."""
+"""The interval at which positions are checked, because moving past markers and gaps does not wake the reader."""
 _TIMEOUT_MS = 60_000
 _ADVICE = "on_deserialization_error='skip' leaves it out, and error_columns=True keeps its row"
 
@@ -78,7 +78,7 @@ async def read_async(
 
     Arguments:
         topics: a topic, a `TopicPartition`, or several of them.
-        start: where to begin: an offset (of each partition), a dict of `TopicPartition` to offset, a `datetime` (local
+        start: where to begin: an offset (for each partition), a dict of `TopicPartition` to offset, a `datetime` (local
             time if it has no time zone), a `timedelta` before now, "earliest" or "latest". An offset outside the log is
             replaced by the nearer end of the log. Partitions missing from a dict are read from the beginning.
         end: where to stop, in the same forms; exclusive. A time stops each partition before its first record with that
@@ -124,7 +124,7 @@ async def read_async(
 
 async def _opened(configs: Mapping[str, Any]) -> AsyncKafkaConsumer:
     """Return a started consumer; the asyncio one starts when its block is entered."""
-    creates = {"allow_auto_create_topics": False}  # otherwise a topic deleted in the meantime would be recreated
+    creates = {"allow_auto_create_topics": False}  # otherwise a topic that was just deleted would be recreated
     recreated = {"on_topic_recreated": "continue"}  # `Losses` compares topic ids
     options: Any = {**creates, **configs, **recreated, "auto_offset_reset": "none", "enable_auto_commit": False}
     consumer = await AsyncKafkaConsumer(**options).__aenter__()
@@ -136,14 +136,14 @@ class AsyncBoundedRead:
     """The records between two offsets of each partition, as determined by `read_async`.
 
     Arguments:
-        consumer: reads, and is closed at the end of the first iteration.
+        consumer: used by the first iteration, and closed at its end.
         configs: the options for the consumer of each later iteration.
         ranges: the offsets of each partition.
         progress: see `read_async`.
         timeout_ms: how long a read may make no progress.
         skips: whether missing records are skipped and counted.
         topic_ids: ids of the topics, if brokers have topic ids.
-        typed: creates Arrow batches.
+        typed: converts columns to Arrow batches.
 
     Iterate over it for `ConsumerRecord` objects, which are in order within each partition. Each iteration, and each of
     the methods below, reads from the start and closes the consumer at its end. Only one may run at a time.
@@ -213,13 +213,13 @@ class AsyncBoundedRead:
                     raise failure.error
 
     async def columns(self) -> AsyncGenerator[Columns]:
-        """Iterate over columns, each of one partition, as in `poll_columns`."""
+        """Iterate over `Columns`, each from one partition, as in `poll_columns`."""
         async with aclosing(self._columns(self.ranges, self._progress)) as found:
             async for columns in found:
                 yield columns
 
     async def batches(self) -> "AsyncGenerator[pyarrow.RecordBatch]":
-        """Iterate over Arrow batches, each of one partition, with the columns of `poll_arrow`.
+        """Iterate over Arrow batches, each from one partition, with the columns of `poll_arrow`.
 
         Requires the extra "arrow".
 
@@ -235,7 +235,7 @@ class AsyncBoundedRead:
                     raise stop.error
 
     async def _batch(self, columns: list[Columns]) -> tuple[Any, Stop | None]:
-        """Return the Arrow batch of columns; see `TypedColumns.of`."""
+        """Convert columns to an Arrow batch; see `TypedColumns.of`."""
         while True:
             try:
                 return self._typed.of(columns)
@@ -283,14 +283,14 @@ class AsyncBoundedRead:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it."""
+        """Close the read."""
         await self.close()
 
     async def _keep_last(self, most: int) -> None:
         """Move the start of each range to ``most`` records before its end.
 
-        Some or all offsets may have no record, so records are counted. Each round starts twice as far back. A range of
-        at most ``most`` offsets is left unchanged.
+        Some or all offsets may have no record, so the records have to be counted. Each round starts twice as far back.
+        A range of at most ``most`` offsets is left unchanged.
         """
         whole = self.ranges
         counted = {tp: each for tp, each in whole.items() if each.end - each.start <= most}
@@ -408,7 +408,7 @@ class AsyncBoundedRead:
         metadata = consumer._core.client.metadata
         there = [tp for tp in left if metadata.partition_metadata(tp) is not None]
         if len(there) < len(left) or any(self._losses.made_again(tp.topic, metadata) for tp in there):
-            return  # a topic was deleted: the caller checks that anyway, and the error repeats until then
+            return  # a topic was deleted: the caller checks for that anyway, and the error is raised again until then
         first = await consumer.beginning_offsets(there)
         at = {tp: await consumer.position(tp) for tp in there}
         gone = {tp: OffsetRange(at[tp], min(first[tp], left[tp].end)) for tp in there if at[tp] < first[tp]}

@@ -67,7 +67,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         *,
         max_records_per_partition: int | None = None,
     ) -> ConsumerRecords[Key, Value]:
-        """Return fetched records, waiting for some if there are none.
+        """Return fetched records; wait for some if there are none.
 
         Arguments:
             timeout_ms: how long to wait for records; 0 does not wait. Group membership is maintained even with 0;
@@ -113,7 +113,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         """Like `poll`, under the name that other asyncio clients use.
 
         Arguments:
-            partitions: return only records of these assigned partitions; without any, of all.
+            partitions: return only records from these assigned partitions; without any, from all.
             timeout_ms: how long to wait for records; 0 does not wait.
             max_records: maximum number of records; None: ``max_poll_records``.
             max_records_per_partition: maximum number of records from each partition, as in `poll`.
@@ -173,7 +173,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     ) -> "pyarrow.RecordBatch":
         """Like `poll_columns`, but return one Arrow batch.
 
-        It contains many rows of one partition or a few rows of several, and is empty after a timeout.
+        The batch contains many rows from one partition or a few rows from several, and is empty after a timeout.
 
         Arguments:
             timeout_ms: how long to wait for records; 0 does not wait.
@@ -183,12 +183,13 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
                 `Json` or `Protobuf` object, or "string", "bytes", "short", "int", "long", "float" or "double". None:
                 bytes.
             value: the same for values.
-            error_columns: add columns ``key_error`` and ``value_error`` (of ``cause`` and ``bytes``), which explain why
-                a typed key or value could not be decoded and is null. Otherwise ``on_deserialization_error`` applies;
-                if that is a function, the row contains the key and value of the record that it returns.
+            error_columns: add the columns ``key_error`` and ``value_error``, structs of ``cause`` and ``bytes``. They
+                explain why a typed key or value could not be decoded and is null. Otherwise
+                ``on_deserialization_error`` applies; if that is a function, the row contains the key and value of the
+                record that the function returns.
 
         Columns: topic, partition, offset, timestamp (ms, UTC), timestamp_type, key, value, headers. No Python object is
-        created per record. Requires the extra "arrow".
+        created for each record. Requires the extra "arrow".
 
         Raises `RecordDeserializationError` for a key or value that cannot be decoded, once all rows before it have been
         returned; `SchemaRegistryError` if a registry does not answer, in which case the next call tries again.
@@ -344,10 +345,10 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         await self._poll_loop.run(self._core.cluster.find(limit_ms, refresh))
 
     async def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
-        """Return the id that brokers assigned to this consumer for its metrics; it never changes (KIP-714, Kafka 3.7).
+        """Return the id that brokers assigned to this client for its metrics; it never changes (KIP-714, Kafka 3.7).
 
         Arguments:
-            timeout_ms: how long to wait for it; None: ``default_api_timeout_ms``.
+            timeout_ms: how long to wait for the id; None: ``default_api_timeout_ms``.
 
         Raises `UnsupportedVersionError` if no broker accepts client metrics, `KafkaTimeoutError`, and
         `IllegalStateError` with ``enable_metrics_push=False``.
@@ -402,7 +403,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close; after an exception, without an automatic commit, so that the records in progress are read again."""
+        """Close the consumer; after an exception, without an automatic commit, so that its records are read again."""
         await self.close(autocommit=kind is None)
 
 

@@ -1,4 +1,4 @@
-"""The consumer's calls that wait and concern offsets: commits, committed offsets, positions, and lookups in the log."""
+"""The consumer's waiting calls for offsets: commits, committed offsets, positions, and offset lookups."""
 
 from collections.abc import Iterable, Mapping
 from typing import overload
@@ -124,7 +124,7 @@ class AsyncOffsetCalls(BaseConsumer):
     async def offsets_for_times(
         self, timestamps: Mapping[TopicPartition, int], timeout_ms: float | None = None
     ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
-        """Return the first record at or after a time, by partition; None if there is none.
+        """Return the offset of the first record at or after a timestamp, by partition; None if there is no such record.
 
         Arguments:
             timestamps: milliseconds since 1970-01-01 UTC.
@@ -143,7 +143,7 @@ class AsyncOffsetCalls(BaseConsumer):
     async def _epoch_ends(
         self, epochs: Mapping[TopicPartition, int], timeout_ms: float
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
-        """Return the end offsets of leader epochs in the logs of the leaders (KIP-320); -1 if unknown."""
+        """Return the end offset of each leader epoch in the leader's log (KIP-320); -1 if unknown."""
         self._check_open()
         return await self._poll_loop.run(self._core.epoch_ends.find(epochs, timeout_ms), timeout_ms)
 

@@ -24,11 +24,11 @@ _COMMIT_WAIT_MS = 100
 class PollLoop:
     """Runs one consumer's core; see the module.
 
-    Used by the caller; other threads may only call `close` and `abandon`.
+    Used in the caller's thread; other threads may only call `close` and `abandon`.
 
     Arguments:
         config: all options.
-        client: the cluster; None: create one from the options.
+        client: the cluster client; None: create one from the options.
     """
 
     def __init__(self, config: ConsumerConfig, client: ClusterAccess | None = None) -> None:
@@ -37,11 +37,11 @@ class PollLoop:
         self.core = ConsumerCore(config, self.runner, self.runner.loop, client)
 
     def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
-        """Run a coroutine of the core, which enforces ``timeout_ms`` itself, and wait for it."""
+        """Run a coroutine of the core and wait for its result; the coroutine itself enforces ``timeout_ms``."""
         return self.runner.run(coroutine, timeout_ms)
 
     def wait_for(self, timeout_ms: float, take: Callable[[], PolledBatch]) -> PolledBatch:
-        """Call ``take`` whenever there is news, until it returns records or the time is up; return its result.
+        """Call ``take`` after each notification until it returns records or the time is up, and return its last result.
 
         Raises `WakeupError` after a `wakeup()`, before anything is taken.
         """
@@ -55,7 +55,7 @@ class PollLoop:
                 runner.clear()
                 core.raise_wakeup()
                 if core.events.pending and not self.process_events(deadline - runner.time()):
-                    return core.buffer.nothing()  # until then, the assignment is uncertain
+                    return core.buffer.nothing()  # the assignment is uncertain until all events are handled
                 taken = take()
                 if taken.count or core.closed:
                     return taken
@@ -187,12 +187,12 @@ class PollLoop:
                 finally:
                     self.runner.if_alone(core.drop_fetched)
                     try:
-                        self.run_callbacks()  # also those of commits that failed with the loop
+                        self.run_callbacks()  # including those of commits that failed because the loop did
                     finally:
                         finish()
 
     def abandon(self) -> None:
-        """Close a consumer that is no longer referenced, without waiting. An interrupt may have prevented `close`."""
+        """Close a consumer that is no longer referenced, without waiting; an interrupt may have prevented `close`."""
         if not self.core.close_begun:
             self.core.closed = True
             self.runner.abandon(functools.partial(self.core.close, _ABANDONED_CLOSE_MS))

@@ -29,16 +29,16 @@ _WORTH_BYTES = 128 * 1024
 """The minimum number of compressed bytes for which a thread is worthwhile."""
 
 _LOOKED_AT = 8
-"""The number of next partitions that are searched for such an item."""
+"""The number of next partitions in which to look for an item to decode ahead."""
 
 _AHEAD = 1.5
-"""The number of full parts that may be ready before no more are decoded. With a single one, the thread would idle while
-the caller decodes a part of another partition.
+"""Decoding pauses once this many full parts are ready. With a limit of one part, the thread would idle while the caller
+decodes a part of another partition.
 """
 
 
 class _Part(NamedTuple):
-    """A decoded part or the exception raised instead, and whether it is the last of its item."""
+    """A decoded part, or the exception raised instead, and whether it is the last part of its item."""
 
     columns: Columns | None
     error: Exception | None
@@ -71,11 +71,11 @@ class _Task:
             self._frame.retain()
 
     def decode(self, options: DecodeOptions, max_bytes: int) -> _Part:
-        """Decode the next part; an exception is kept for the caller who takes the part."""
+        """Decode the next part; an exception is stored for the caller that takes the part."""
         try:
             decoder = self.item.decoder(options)
             columns, error = decoder.part(max_bytes)
-        except BaseException as raised:  # of any kind: the caller raises it
+        except BaseException as raised:  # the caller raises exceptions of any kind
             part = _Part(None, None, raised, is_last=True)
         else:
             part = _Part(columns, error, None, is_last=error is not None or decoder.finished)
@@ -84,7 +84,7 @@ class _Task:
         return part
 
     def release(self) -> None:
-        """Return the frame; no more is decoded."""
+        """Release the frame; nothing more is decoded after this."""
         frame, self._frame = self._frame, None
         if frame is not None:
             frame.release()
@@ -129,7 +129,7 @@ class DecodeAhead:
         return item in self._tasks
 
     def is_ready(self, item: object) -> bool:
-        """Return whether `take` returns the next part of a claimed item without waiting."""
+        """Return whether `take` can return the next part of a claimed item without waiting."""
         task = self._tasks.get(item)
         return task is None or bool(task.parts)
 
@@ -217,7 +217,7 @@ class DecodeAhead:
     def _next_waiting(self) -> list[PartitionState]:
         """Return the first waiting partitions; a signal handler may remove some at any point."""
         while True:
-            with contextlib.suppress(RuntimeError):  # changed during iteration
+            with contextlib.suppress(RuntimeError):  # raised if the queue changes during iteration
                 return list(itertools.islice(self._waiting, _LOOKED_AT))
 
     def _run(self, task: _Task | None) -> None:
@@ -229,11 +229,11 @@ class DecodeAhead:
             self._has_begun = True
         try:
             self._decode(task)
-        except BaseException as error:  # not raised by the decoder, but by this class or for lack of memory
+        except BaseException as error:  # raised not by the decoder, but by this class or because memory ran out
             self._failed(error)
         finally:
             with self._lock:
-                if self._worker is me:  # otherwise it has already stopped, and another may have started
+                if self._worker is me:  # otherwise this thread has stopped already, and another may have started
                     self._worker = None
                 self._tell_caller()
 
@@ -267,7 +267,7 @@ class DecodeAhead:
             task.release()
 
     def _tell_caller(self) -> None:
-        """Notify the caller of a change; the lock is held."""
+        """Notify the caller of a change. Called with the lock held."""
         if self._news.locked():
             self._news.release()
 
@@ -276,13 +276,13 @@ class PositionListener(Protocol):
     """The listener of `ResponseOpener`, for positions that are not in the log. Called in the caller's thread."""
 
     def position_out_of_range(self, state: PartitionState) -> None:
-        """Called if the broker does not have the position (any more) and there is a reset policy."""
+        """Called if the broker's log does not contain the position (any more) and there is a reset policy."""
 
     def topic_replaced(self, state: PartitionState) -> None:
         """Called before the first records of a topic that was deleted and recreated."""
 
     def is_topic_replaced(self, state: PartitionState) -> bool:
-        """Return whether the position belongs to a deleted topic, and means nothing in the topic that replaced it."""
+        """Return whether the position belongs to a deleted topic, and is meaningless in the topic that replaced it."""
 
 
 class ResponseOpener:
@@ -293,7 +293,7 @@ class ResponseOpener:
     Arguments:
         decoding: how to decode.
         ahead: decodes in a separate thread.
-        lock: the buffer's; it is not held while decoding.
+        lock: the buffer's lock, which is not held while decoding.
         resets: whether there is a reset policy.
         listener: handles positions that are not in the log.
 
@@ -317,7 +317,7 @@ class ResponseOpener:
         self.opening: PartitionResponse | DecodedFetch | None = None
 
     def is_awaited(self, state: PartitionState) -> bool:
-        """Return whether a partition is being decoded ahead and no part of it is ready."""
+        """Return whether a partition is being decoded ahead but none of its parts are ready."""
         buffer = state.buffer
         item = buffer.items[0] if buffer.current is None and buffer.items else None
         return item is not None and self._ahead.has(item) and not self._ahead.is_ready(item)
@@ -325,12 +325,12 @@ class ResponseOpener:
     def open(self, state: PartitionState, max_bytes: int, ahead_bytes: int, has_before: bool) -> Exception | None:
         """Open the next response as ``state.buffer.current``, or return its error.
 
-        If a signal handler seeks before or during this call, there is neither.
+        If a signal handler seeks before or during this call, nothing is opened and None is returned.
 
         Arguments:
             max_bytes: approximate size of the columns to decode, in bytes.
-            ahead_bytes: the same for a part that is decoded ahead meanwhile; 0: none is.
-            has_before: whether records are returned before it, so that an error has to wait.
+            ahead_bytes: the same for a part that is decoded ahead meanwhile; 0: nothing is decoded ahead.
+            has_before: whether the call returns records from earlier responses, so that an error has to wait.
         """
         buffer = state.buffer
         if not buffer.items:
@@ -365,7 +365,7 @@ class ResponseOpener:
         return item.decode(self._decoding, max_bytes)
 
     def _open_error(self, state: PartitionState, item: PartitionResponse, error: Exception) -> Exception | None:
-        """Return the broker's error about a partition, unless a policy handles it."""
+        """Return the broker's error for a partition, unless a policy handles it."""
         out_of_range = isinstance(error, OffsetOutOfRangeError)
         if isinstance(error, TopicReplaced) or (out_of_range and self._listener.is_topic_replaced(state)):
             self._listener.topic_replaced(state)

@@ -45,7 +45,7 @@ class FetchBuffer:
     """Buffers the responses for all assigned partitions; see the module.
 
     Arguments:
-        options: sizes in bytes, how to decode.
+        options: sizes in bytes, and how to decode.
         listener: notified of partitions that may be fetched again, and of positions that are not in the log.
         statistics: counts the records returned to the caller; None: not counted.
     """
@@ -80,7 +80,7 @@ class FetchBuffer:
 
     @property
     def nbytes(self) -> int:
-        """The number of bytes that were fetched and not returned yet."""
+        """The number of bytes that were fetched and have not been returned."""
         return self._bytes
 
     # The loop's side --------------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class FetchBuffer:
             return buffer.blocked
 
     def follow(self, state: PartitionState) -> None:
-        """Fetch from the position if it was moved other than by returning records."""
+        """Fetch from the partition's position if the position changed other than by returning records."""
         fetching = state.fetching
         with self._lock:
             if fetching.generation != state.generation:
@@ -117,10 +117,10 @@ class FetchBuffer:
     def locate(
         self, state: PartitionState, generation: int, position: FetchPosition, topic_id: UUID | None = None
     ) -> bool:
-        """Set the position found for a partition. Returns False if a seek came first.
+        """Set the position that was looked up for a partition. Returns False if a seek came first.
 
         Arguments:
-            topic_id: id of the topic in which it was found; None if unknown.
+            topic_id: id of the topic in which the position was found; None if unknown.
         """
         with self._lock:
             if not state.locate(generation, position):
@@ -140,27 +140,27 @@ class FetchBuffer:
     ) -> PolledBatch:
         """Take up to ``max_records`` records, usually one slice per partition, to be committed.
 
-        Rolls back an earlier batch.
+        An earlier batch that was not committed is rolled back first.
 
-        Raises the error of the broker or the decoder about a partition, once everything before it has been taken.
+        Raises the broker's or the decoder's error for a partition, once everything before the error has been taken.
 
         Arguments:
             max_bytes: approximate size of columns to decode, in bytes.
-            one_each: take at most one slice of each partition. Otherwise slices are meant to be joined, so a large one
-                is returned alone.
+            one_each: take at most one slice from each partition. Otherwise slices are meant to be joined, so a large
+                slice is returned alone.
             wanted: take from these partitions only; None: from all.
-            max_each: maximum number of records from each partition; partitions with more come after the others next
-                time.
+            max_each: maximum number of records from each partition; partitions that have more are served last by the
+                next call.
         """
         if self._polled.slices or self._polled.returning:
             self._polled.roll_back()
         ready = self._ready
-        if self._freed or ready.passed_over or ready.served:  # an interrupt prevented this the last time
+        if self._freed or ready.passed_over or ready.served:  # an interrupt prevented this in the last call
             self._tell_freed()
             ready.give_back_aside()
         polled = self._polled = PolledBatch(self._put_back)
         try:
-            polled.is_being_read = True  # a handler that pauses then leaves it unchanged
+            polled.is_being_read = True  # a signal handler that pauses a partition then leaves this batch unchanged
             told = self._fill(polled, max_records, max_bytes, one_each, wanted, max_each)
         except BaseException:
             polled.roll_back()
@@ -184,13 +184,13 @@ class FetchBuffer:
         return PolledBatch(self._put_back)
 
     def resume(self, state: PartitionState) -> None:
-        """Return records of a paused partition again."""
+        """Return records from a paused partition again."""
         state.paused = False
         with self._lock:
             self._ready.add(state)
 
     def pause(self, state: PartitionState) -> None:
-        """Return no records of a partition until `resume`, except those already being built; keep its data."""
+        """Stop returning records from a partition until `resume`, except those already being built; keep its data."""
         state.paused = True
         if not self._polled.is_being_read:
             self._polled.withdraw(state)
@@ -204,7 +204,7 @@ class FetchBuffer:
         """
         try:
             self._go_to(state, position, reset)
-        except BaseException:  # after an interrupt, do it all again, or old data would be returned for the new position
+        except BaseException:  # after an interrupt, start over, or old data would be returned for the new position
             self._go_to(state, position, reset)
             raise
 
@@ -253,7 +253,7 @@ class FetchBuffer:
         wanted: Collection[TopicPartition] | None,
         max_each: int,
     ) -> Exception | None:
-        """Take records. Returns a partition's error if no records are to be returned before it."""
+        """Add records to a batch. Returns a partition's error if no records are to be returned before it."""
         ahead, passed_over = max_bytes < NO_LIMIT, self._ready.passed_over
         bound, made = min(max_bytes, self._most_made), 0
         seen: set[PartitionState] = set()
@@ -339,7 +339,7 @@ class FetchBuffer:
             self._statistics.emptied(state, current.nbytes)
 
     def _put_back(self, piece: Slice) -> None:
-        """Put back a slice that is not returned after all. Called again after an interrupt."""
+        """Put back a slice that is not returned after all. After an interrupt, this is called again."""
         state, rest = piece.state, piece.rest()
         with self._lock:
             is_new, count = state.buffer.current is not rest, rest.left
@@ -377,12 +377,12 @@ def _memory(opened: DecodedFetch | None) -> int:
 
 
 class ReadyQueue:
-    """The order in which partitions with fetched data are returned: round-robin, but started ones first.
+    """The order in which partitions with fetched data are returned: round-robin, but partly returned responses first.
 
     The loop calls `add`, with the lock held. All other methods are for the caller and acquire it.
 
     Arguments:
-        lock: the buffer's.
+        lock: the buffer's lock.
 
     Attributes:
         at: the partition that the caller took last.
@@ -408,7 +408,7 @@ class ReadyQueue:
             self._waiting.append(state)
 
     def next(self) -> PartitionState | None:
-        """Return the next partition. The caller holds it until `give_back`; responses do not queue it meanwhile."""
+        """Return the next partition, which the caller holds until `give_back`. Responses do not queue it meanwhile."""
         with self._lock:
             while True:
                 if not self._waiting:
@@ -433,7 +433,7 @@ class ReadyQueue:
                 self.add(state)
 
     def take_passed_over(self, wanted: Collection[TopicPartition] | None) -> PartitionState | None:
-        """Return the last partition in `passed_over` that is wanted (None: any), as `next` does."""
+        """Take the last partition in `passed_over` that is in ``wanted`` (None: any), and return it as `next` does."""
         for index in range(len(self.passed_over) - 1, -1, -1):
             if wanted is None or self.passed_over[index].tp in wanted:
                 self.at = self.passed_over.pop(index)
@@ -443,7 +443,7 @@ class ReadyQueue:
     def give_back_aside(self) -> None:
         """Return the partitions in `passed_over` and `served` to the queue; the latter behind all others.
 
-        It is called again after an interrupt; giving a partition back twice is harmless.
+        After an interrupt, this is called again; giving a partition back twice is harmless.
         """
         while self.passed_over:
             self.give_back(self.passed_over[0])

@@ -1,4 +1,4 @@
-"""A consumer's statistics of fetching: responses on the loop, and returned records in the caller's thread.
+"""A consumer's fetch statistics: responses are counted on the loop, and returned records in the caller's thread.
 
 Nothing is counted per record. Topics have metrics from their first data on, partitions from the first returned records
 until they are unassigned.
@@ -25,13 +25,13 @@ class FetchStatistics:
 
     Arguments:
         metrics: the registry of metrics.
-        group: the name of their group.
+        group: the name of the metric group.
         clock: the loop's clock in seconds; read in both threads.
-        read_committed: which end the lag refers to, see `readable_end`.
+        read_committed: determines the end of the log from which lag is measured; see `readable_end`.
 
     Attributes:
-        latencies: of all responses, in milliseconds.
-        sizes: of responses that contain partitions, in bytes.
+        latencies: the latencies of all responses, in milliseconds.
+        sizes: the sizes of responses that contain partitions, in bytes.
         throttles: pauses that brokers requested, in milliseconds; usually 0.
         topics: statistics by topic.
     """
@@ -54,7 +54,7 @@ class FetchStatistics:
     # On the loop
 
     def answered(self, sent_at: float, sizes: Mapping[str, int], throttle_ms: int = 0) -> None:
-        """Count a response to a request sent at ``sent_at``, with the bytes of records by topic.
+        """Count a response to a request that was sent at ``sent_at``; ``sizes`` are the bytes of records by topic.
 
         Arguments:
             throttle_ms: the pause that the broker requests; 0: none.
@@ -70,7 +70,7 @@ class FetchStatistics:
     # In the caller's thread
 
     def handed_out(self, state: PartitionState, records: int, next_offset: int) -> None:
-        """Count returned records of a partition, up to an offset."""
+        """Count records that were returned from a partition, up to an offset."""
         partition = state.consumption or self._begin(state)
         now = self._clock()
         window = partition.topic.consumed.at(now)
@@ -124,7 +124,7 @@ class FetchStatistics:
     def _topic(self, name: str) -> TopicConsumption:
         found = self.topics.get(name)
         if found is None:
-            found = self.topics.setdefault(name, TopicConsumption(self._metrics.window))  # reached from both threads
+            found = self.topics.setdefault(name, TopicConsumption(self._metrics.window))  # both threads get here
             self._metrics.add(self._group, _TOPIC, found, {"topic": _tag(name)})
         return found
 
@@ -153,7 +153,7 @@ def _tag(topic: str) -> str:
 
 
 def _consumed(of: FetchStatistics | TopicConsumption) -> Counts:
-    """Return the counts of consumed records and bytes, of one topic or of all."""
+    """Return the numbers of consumed records and bytes, for one topic or for all."""
     if isinstance(of, TopicConsumption):
         return (of.consumed,)
     return [topic.consumed for topic in list(of.topics.values())]

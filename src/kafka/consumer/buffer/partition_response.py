@@ -60,9 +60,9 @@ class PartitionResponse:
         generation: the generation of its `PartitionState` under which it was fetched.
         offset: the requested offset; later, the offset at which decoding continues.
         records: whole batches, except that the last may be incomplete.
-        nbytes: its size as counted against the limits of the buffer.
+        nbytes: the size that counts towards the buffer's limits.
         frame: holds the bytes.
-        aborted: pairs of producer id and first offset of aborted transactions.
+        aborted: the aborted transactions, as pairs of producer id and first offset.
         error: the error, instead of records.
         sticky: whether the error is raised repeatedly until a seek.
     """
@@ -116,14 +116,14 @@ class PartitionResponse:
         Arguments:
             max_bytes: approximate size of columns to decode; at least one batch is decoded.
 
-        Returns the records before a damaged batch; its error is kept until the caller has taken these.
+        Returns the records before a damaged batch; the error for that batch is kept until the caller has taken them.
         """
         decoder = self.decoder(options)
         columns, error = decoder.part(max_bytes)
         return self.accept(columns, error, error is not None or decoder.finished)
 
     def decoder(self, options: DecodeOptions) -> BatchDecoder:
-        """Return the decoder of its parts; pass each part to `accept`."""
+        """Return the decoder for the remaining parts; pass each decoded part to `accept`."""
         if self._decoder is None:
             self._decoder = self._begin(options)
         return self._decoder
@@ -138,12 +138,12 @@ class PartitionResponse:
 
     @property
     def is_decoded(self) -> bool:
-        """Whether everything is decoded."""
+        """Whether the whole response is decoded."""
         return self.records is None
 
     @property
     def packed_bytes(self) -> int:
-        """The number of bytes if they are compressed and the batches are not small; otherwise 0."""
+        """The size in bytes if the batches are compressed and not small; otherwise 0."""
         records = self.records
         if records is None or len(records) <= _ATTRIBUTES_AT or records[_MAGIC_AT] < 2:
             return 0
@@ -153,7 +153,7 @@ class PartitionResponse:
 
     @property
     def is_begun(self) -> bool:
-        """Whether it is partly decoded."""
+        """Whether the response is partly decoded."""
         return self._decoder is not None
 
     def _begin(self, options: DecodeOptions) -> BatchDecoder:
@@ -178,7 +178,7 @@ class DecodedFetch:
         next_offset: the offset after the last record.
         leader_epoch: the leader epoch of the last batch before ``next_offset``; -1 if unknown.
         nbytes: number of bytes that the buffer's limit no longer includes once all columns are returned.
-        error: raised after the columns are returned, because the bytes after them are corrupt.
+        error: the error to raise after the columns are returned, because the bytes after them are corrupt.
     """
 
     __slots__ = ("columns", "count", "error", "leader_epoch", "nbytes", "next_offset", "start")
@@ -208,7 +208,7 @@ class PartitionBuffer:
     Attributes:
         current: the data being returned.
         items: the data after it. Only the caller's side removes items.
-        nbytes: the size of both, as counted against the limits of the buffer.
+        nbytes: the size of both that counts towards the buffer's limits.
         queued: whether the partition is in the queue or held by the caller, so that a response need not add it.
         blocked: whether the loop waits until the caller has taken some data.
     """
@@ -224,7 +224,7 @@ class PartitionBuffer:
 
     @property
     def is_begun(self) -> bool:
-        """Whether a response has been returned partly."""
+        """Whether a response has been partly returned."""
         first = self.items[0] if self.items else None
         return self.current is not None or (isinstance(first, PartitionResponse) and first.is_begun)
 

@@ -1,4 +1,4 @@
-"""The state of an assigned partition: its position, its fetch progress, and its consumption."""
+"""The state of an assigned partition: its position, its fetch progress, and its consumption statistics."""
 
 import math
 import uuid
@@ -38,7 +38,7 @@ class FetchProgress:
         generation: the generation of `PartitionState` that `offset` belongs to.
         asked_generation: the newest generation for which a fetch was attempted.
         broker_id: the broker to fetch from; None: none.
-        backing_off: whether fetching pauses after a failure.
+        backing_off: whether fetching is paused after a failure.
         failures: the number of consecutive errors that brokers returned instead of data.
         out_of_range_since: the version of the metadata, and `failures`, when a broker first reported that it lacks
             `offset`; None: none has.
@@ -103,7 +103,7 @@ class Consumed(Window):
 
 
 class TopicConsumption:
-    """The consumption of one topic.
+    """The consumption statistics of one topic.
 
     Attributes:
         sizes: bytes of the topic in each response that contains it; counted on the loop.
@@ -145,9 +145,9 @@ class PartitionState:
         generation: increases whenever the position changes other than by returning records; data fetched under an older
             generation are dropped.
         reset: the timestamp to look up the position by, EARLIEST or LATEST; None: none.
-        paused: whether no records are returned.
-        last_record: the last record that iteration has returned, if that was after `move_past`.
-        consumption: the returned records; None: none so far.
+        paused: whether the partition is paused, so that no records are returned.
+        last_record: the last record that iteration has returned, if it was returned after the last `move_past`.
+        consumption: statistics of the returned records; None: no records have been returned.
         left_at: the position when the consumer last gave up the partition, which is used if the group has committed
             nothing; None: it is not used.
     """
@@ -179,7 +179,7 @@ class PartitionState:
 
     @property
     def position(self) -> FetchPosition | None:
-        """The position after the last record that the caller has received; None until it is known."""
+        """The position after the last record that the caller has received; None if it is still unknown."""
         last, position = self.last_record, self._position
         if last is None or position is None:
             return position
@@ -211,7 +211,7 @@ class PartitionState:
         return True
 
     def move_past(self, generation: int, position: FetchPosition | None) -> None:
-        """Move the position: the data fetched under ``generation`` have been returned up to ``position``."""
+        """Move the position, because data fetched under ``generation`` have been returned up to ``position``."""
         if self.generation == generation:
             self._position, self.last_record = position, None
 

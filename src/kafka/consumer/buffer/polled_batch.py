@@ -22,15 +22,15 @@ from kafka.record import Columns
 
 
 class Slice:
-    """A run of records of one partition, returned together.
+    """A run of records from one partition, returned together.
 
     Arguments:
         state: the partition.
-        generation: the generation under which they were fetched; the position moves only while it is current.
+        generation: the generation under which the records were fetched; the position moves only while it is current.
         columns: the records; empty if there were only control records and gaps.
         count: the number of records.
-        next_offset: the position after them.
-        leader_epoch: the epoch of the last batch before that position; -1 if unknown.
+        next_offset: the position after the records.
+        leader_epoch: the epoch of the last batch before ``next_offset``; -1 if unknown.
     """
 
     __slots__ = ("_rest", "columns", "count", "generation", "leader_epoch", "next_offset", "state")
@@ -54,7 +54,7 @@ class Slice:
 
     @property
     def is_current(self) -> bool:
-        """Whether there was no seek, revocation or other assignment since."""
+        """Whether there has been no seek, revocation or reassignment since the fetch."""
         return self.generation == self.state.generation
 
     def move_position(self) -> None:
@@ -69,7 +69,7 @@ class Slice:
         return self.from_offset(position.offset)
 
     def rest(self) -> DecodedFetch:
-        """Return `unread` in the form to put back: always the same object, so that repetition is detected."""
+        """Return `unread` as an object to put back; it is always the same one, so that a repeated call is detected."""
         if self._rest is None:
             unread = self.unread()
             self._rest = DecodedFetch(unread.columns, unread.next_offset, unread.leader_epoch, 0)
@@ -96,9 +96,9 @@ class PolledBatch:
             return, it is called again with the same slice.
 
     Attributes:
-        slices: in the order in which they are returned.
-        count: the number of records in them; the batch is true if there are any.
-        is_being_read: whether the block is active, in which the caller's records are built.
+        slices: the slices, in the order in which they are returned.
+        count: the number of records in the slices; a batch with records is true.
+        is_being_read: whether the block in which the caller's records are built is active.
         returning: the slices that are being put back.
         before_commit: the slices and positions that `undo` restores. Code that returns records without an interrupt
             sets it to None, which releases the columns.
@@ -153,11 +153,11 @@ class PolledBatch:
         self._give_back(unwanted)
 
     def commit(self) -> None:
-        """Move the positions past all slices; after an interrupt, none has moved. See the module."""
+        """Move the positions past all slices; an interrupt leaves all of them unchanged. See the module."""
         slices = self.slices
         if not slices:
             return
-        if len(slices) == 1:  # one position has either moved or not
+        if len(slices) == 1:  # a single position cannot be moved in part
             before = [slices[0].state.position]
             slices[0].move_position()
         else:

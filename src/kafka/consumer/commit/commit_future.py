@@ -13,7 +13,7 @@ from kafka.structs import OffsetAndMetadata
 
 
 class CommitFuture:
-    """The future result of a commit: None, or an error. It can be awaited on any loop.
+    """The future result of a commit: None, or an error. The future can be awaited on any loop.
 
     Callbacks run in the polling thread, from within `poll()`, `commit()` or `close()`.
 
@@ -63,7 +63,7 @@ class CommitFuture:
             timeout: seconds; None: no limit other than the commit's own timeout.
 
         Raises the error of the commit, `KafkaTimeoutError`, `IllegalArgumentError` for an invalid timeout, and
-        `IllegalStateError` on the loop on which the commit runs, where waiting would block it: await it there.
+        `IllegalStateError` on the loop on which the commit runs, because waiting would block it: use ``await`` there.
         """
         limit = None if timeout is None else check_timeout(timeout)
         if not self.is_done and self._loop is not None and _running_loop() is self._loop:
@@ -75,7 +75,7 @@ class CommitFuture:
             raise self.exception
 
     def __await__(self) -> Generator[Any, None, None]:
-        """Wait on an event loop. Raises the error of the commit."""
+        """Wait for the result on an event loop. Raises the error of the commit."""
         loop = asyncio.get_running_loop()
         arrived: asyncio.Future[None] = loop.create_future()
         with self._lock:
@@ -95,7 +95,7 @@ class CommitFuture:
         return self._add(False, functools.partial(function, *args), kwargs)
 
     def add_both(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "CommitFuture":
-        """Call the function in either case."""
+        """Call the function, as `add_callback` or `add_errback` does, once the commit has succeeded or failed."""
         return self._add(None, functools.partial(function, *args), kwargs)
 
     def resolve(self, error: BaseException | None) -> None:
@@ -143,18 +143,19 @@ def _arrive(future: "asyncio.Future[None]") -> None:
 class CommittedOffset(int):
     """The result of `KafkaConsumer.committed`: an int, as in kafka-python, that also works as an `OffsetAndMetadata`.
 
-    It is true even at offset 0, unpacks to the fields of `OffsetAndMetadata`, and compares with that and with numbers.
+    It is true even for offset 0, unpacks to the fields of `OffsetAndMetadata`, and can be compared with one or with a
+    number.
 
     Attributes:
-        metadata: the text that was committed with it.
-        leader_epoch: the epoch that was committed with it, or -1.
+        metadata: the text that was committed with the offset.
+        leader_epoch: the epoch that was committed with the offset, or -1.
     """
 
     metadata: str | None
     leader_epoch: int | None
 
     def __new__(cls, committed: OffsetAndMetadata) -> "CommittedOffset":
-        """Create one from the coordinator's response."""
+        """Create a `CommittedOffset` from the coordinator's response."""
         self = super().__new__(cls, committed.offset)
         self.metadata = committed.metadata
         self.leader_epoch = committed.leader_epoch

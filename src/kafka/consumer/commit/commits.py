@@ -1,4 +1,4 @@
-"""A consumer's commits: synchronous ones, `commit_async`, and automatic ones. They are sent on the loop.
+"""A consumer's synchronous, asynchronous and automatic commits. All are sent on the loop.
 
 Their callbacks are kept until the caller polls, commits or closes, and run in the caller's thread.
 """
@@ -30,15 +30,15 @@ Callback = Callable[[Offsets, Any], Any]
 class Commits:
     """The commits of one consumer. Coroutines run on the loop, other methods mostly in the caller's thread.
     Arguments:
-        options: the group's.
+        options: the group's options.
         subscription: the assignment and the positions.
         membership: provides the generation.
         offsets: sends the commits; None without a group.
-        loop: the consumer's.
+        loop: the consumer's loop.
         submit: runs a function on the loop.
         events: notified, on the loop, when there is work for the caller.
         backoff: pauses after failed automatic commits.
-        on_committed: called in the caller's thread with committed offsets, or None.
+        on_committed: called in the caller's thread with committed offsets; None: no such function.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Commits:
         await_topics: bool = True,
         generation: Generation | None = None,
     ) -> None:
-        """Commit; without offsets, send nothing. Arguments and exceptions are those of `GroupOffsets.commit`.
+        """Commit offsets; if there are none, send nothing. Arguments and exceptions are those of `GroupOffsets.commit`.
 
         Arguments:
             generation: the member's generation; None: the current one.
@@ -118,8 +118,8 @@ class Commits:
         """Commit if automatic commits are enabled. Failures are logged, because no call raises them.
 
         Arguments:
-            resend: False if no one waits for it: instead of sending these offsets again, the positions at that time are
-                committed.
+            resend: False if no one waits for the commit: after a failure, a later commit sends the positions at that
+                time instead of these offsets.
             generation: the member's generation; None: the current one.
         """
         if not self.is_automatic or not offsets:
@@ -146,11 +146,11 @@ class Commits:
         """Run `commit_automatically` before partitions are given up.
 
         Arguments:
-            turn: the turn of the step that requires the commit: it is started once, and each call waits for it. None:
+            turn: the turn of the step that requires the commit, which starts once; each call waits for it. None:
                 each call starts a commit.
-            wait_ms: how long to wait for it in this call; it continues after that. None: until it is done.
+            wait_ms: how long this call waits for the commit, which continues after that. None: until it is done.
 
-        Returns whether it is done, successfully or not.
+        Returns whether the commit is done, successfully or not.
         """
         if turn is None or self._before is None or self._before[:2] != (turn, offsets):
             self._before = turn, offsets, self._spawn(self.commit_automatically(offsets, timeout_ms))
@@ -176,7 +176,7 @@ class Commits:
             self._submit(self._begin_automatic, offsets, timeout_ms)
 
     def begin_last(self, offsets: Offsets, timeout_ms: float) -> None:
-        """Start an automatic commit of partitions that are being given up, with the current membership. On the loop.
+        """Start an automatic commit for partitions that are being given up, with the current membership, on the loop.
 
         The caller does not wait for it, but `finish` does. A failure is logged.
         """
@@ -210,7 +210,7 @@ class Commits:
             generation = self._generation()
         except RebalanceInProgressError:
             state, generation = MemberState.REBALANCING, self._membership.last_generation
-        except CommitFailedError:  # the coordinator refuses offsets with the generation of a lost membership
+        except CommitFailedError:  # so that the coordinator refuses offsets with the generation of the lost membership
             state, generation = MemberState.UNJOINED, self._membership.last_generation
         else:
             state = MemberState.STABLE if generation.is_valid else MemberState.UNJOINED
@@ -256,7 +256,7 @@ class Commits:
             await self.commit(offsets, timeout_ms, resend=False)
         except asyncio.CancelledError:
             failure = CommitFailedError("the consumer was closed before the commit was done")
-        except Exception as error:  # the future reports it
+        except Exception as error:  # the future reports the error
             failure = error
         self._resolve(future, failure)
 
@@ -274,7 +274,7 @@ class Commits:
         return self._offsets
 
     def _generation(self) -> Generation:
-        """Return the generation for a commit: the membership's, or none for manually assigned partitions."""
+        """Return the generation for a commit: that of the membership, or none if partitions are assigned manually."""
         return self._membership.commit_generation() if self._subscription.is_automatic else NO_GENERATION
 
 
@@ -289,7 +289,7 @@ class AutoCommitSchedule:
     Runs on the loop, except `take_due`. A commit that failed with a transient error is due again after a pause.
 
     Arguments:
-        interval_ms: ``auto_commit_interval_ms``; 0 is 100.
+        interval_ms: ``auto_commit_interval_ms``; 0 counts as 100.
         backoff: pauses after failures, limited to the interval.
         tell_caller: called when a commit is due. Only the caller knows which records are processed: all those returned
             before its next `poll()`.
@@ -307,7 +307,7 @@ class AutoCommitSchedule:
         self._limiter = LogLimiter(log)
 
     def start(self) -> None:
-        """Start the timer of the first commit."""
+        """Start the timer for the first commit."""
         self._running = True
         self._arm(self._interval_s)
 

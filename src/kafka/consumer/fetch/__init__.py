@@ -1,4 +1,4 @@
-"""Fetching ahead of the caller, on the loop: from which broker, when, and in which session.
+"""Fetches ahead of the caller, on the loop: chooses brokers, schedules requests, and manages fetch sessions.
 
 Metrics are in `kafka.consumer.monitoring`.
 

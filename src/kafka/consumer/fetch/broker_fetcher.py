@@ -23,10 +23,10 @@ from kafka.wire.api.fetch import FetchRequest, FetchResponse
 log = logging.getLogger(__name__)
 
 _NAMED_UNTIL = 12
-"""The last version of Fetch that contains topic names instead of ids."""
+"""The last Fetch version with topic names instead of topic ids."""
 
 _EPOCHS_SINCE = 12
-"""The first version with which a broker compares the epoch of the last fetched record (KIP-595)."""
+"""The first Fetch version in which a broker checks the epoch of the last fetched record (KIP-595)."""
 
 _ROOM_PATIENCE_S = 0.1
 """How long a fetch waits for the caller to make room for a partition before it is sent without that partition."""
@@ -84,8 +84,8 @@ class BrokerFetcher:
 
     Arguments:
         node_id: the broker.
-        options: sizes and times.
-        client: sends.
+        options: the sizes and times for requests.
+        client: sends requests.
         answers: receives the responses.
         retry: pauses after failures and logs them.
     """
@@ -135,8 +135,8 @@ class BrokerFetcher:
                 self._cut_timer = asyncio.get_running_loop().call_at(at, self._cut, self._sent)
 
     def close(self) -> None:
-        """Stop without waiting for an outstanding response. The broker is told that the session has ended, if that
-        requires no waiting.
+        """Stop without waiting for an outstanding response. If this requires no waiting, the broker is notified of the
+        end of the session.
         """
         self._closed = True
         self._task.cancel()
@@ -174,7 +174,7 @@ class BrokerFetcher:
         while not self._closed:
             try:
                 await self._fetch(await self._until_needed())
-            except Exception as error:  # no other task fetches from this broker
+            except Exception as error:  # the task must continue, because no other one fetches from this broker
                 self.session.reset(keep_id=True)
                 try:
                     self._answers.fetch_failed(self, error)
@@ -186,7 +186,7 @@ class BrokerFetcher:
                     attempts.succeeded()
 
     async def _until_needed(self) -> int:
-        """Wait until there is something to fetch; returns how long the broker may then wait for data, in ms."""
+        """Wait until there is something to fetch. Returns how long the broker may then wait for data, in ms."""
         while True:
             self._wake.clear()
             if self.session.targets and not self.blocked:
@@ -211,7 +211,7 @@ class BrokerFetcher:
             await self._obey_throttle()
         if not self.session.targets:
             return
-        # Only now, so that the request includes partitions added while the connection was opened.
+        # Cleared only now, so that the request includes partitions added while the connection was opened.
         self._fresh = False
         version = connection.api_versions.version_for(FetchRequest)
         body = self.session.next_request(version >= _EPOCHS_SINCE)
@@ -232,8 +232,8 @@ class BrokerFetcher:
     async def _obey_throttle(self) -> None:
         """Send no request while the broker throttles this client (KIP-219).
 
-        The connection sends none either, but a request created now would be outdated by then, and one cut short in the
-        meantime would go to the other connection at once.
+        The connection would delay a request as well, but the request would be outdated when it is sent; and if it were
+        cut short in the meantime, the next one would be sent on the other connection at once.
         """
         until, self._throttled_until = self._throttled_until, 0.0
         await asyncio.sleep(until - asyncio.get_running_loop().time())
@@ -313,14 +313,14 @@ _SHORT_WAIT_PART = 100
 waits only briefly: `_SHORT_WAIT_MS`, or this fraction (1/100) of ``fetch_max_wait_ms`` if that is longer.
 """
 _SLACK_S = 0.005
-"""How much longer than permitted a broker may take to answer a long poll."""
+"""How much longer than the permitted wait a broker may take to answer a long poll."""
 
 
 class LongPolls:
-    """Decides how long a fetch may wait for data at the broker, and when a waiting one is cut short.
+    """Decides how long a fetch may wait for data at the broker, and when a waiting fetch is cut short.
 
     A broker answers one request at a time on each connection. A partition added during a long poll would have to wait
-    for its end. So the poll is abandoned, and all partitions are fetched on a second connection.
+    for the end of that poll. So the poll is abandoned, and all partitions are fetched on a second connection.
 
     It does not read a clock; times are the loop's, in seconds.
 
@@ -351,7 +351,7 @@ class LongPolls:
         self._quickest_s = min(self._quickest_s, took_s / 2)
 
     def send(self, now: float, max_wait_ms: int) -> int:
-        """Note that a fetch is being sent; returns how long it may wait, at most ``max_wait_ms``."""
+        """Note that a fetch is being sent. Returns how long the broker may wait for data, at most ``max_wait_ms``."""
         self._sent_at = now
         self._wait_ms = max_wait_ms if self.spare(now) is not None else min(max_wait_ms, self._short_ms)
         return self._wait_ms
@@ -361,7 +361,7 @@ class LongPolls:
         self._quickest_s = min(self._quickest_s, now - self._sent_at)
 
     def cut_at(self) -> float | None:
-        """Return when the outstanding fetch counts as a long poll and can be cut short; None if it ends soon anyway."""
+        """Return the time from which the fetch counts as a long poll, to be cut short; None if it ends soon anyway."""
         if self._wait_ms <= self._short_ms:
             return None
         return self._sent_at + min(max(2 * self._quickest_s, _ANSWERED_FROM_S), _ANSWERED_BY_S)

@@ -14,7 +14,7 @@ from kafka.wire.api.fetch import FetchPartition, FetchTopic, ForgottenTopic
 
 NO_SESSION = 0
 FINAL_EPOCH = -1
-"""Epoch of a request outside any session, or, with a session's id, of the request that ends it."""
+"""Epoch of a request outside any session, or, with a session id, of the request that ends that session."""
 INITIAL_EPOCH = 0
 """Epoch of a request for a new session."""
 _MAX_EPOCH = 2**31 - 1
@@ -29,7 +29,7 @@ class FetchTarget(NamedTuple):
         generation: the generation of the state at the time of the request.
         offset: the offset to read from.
         leader_epoch: the epoch of the leader in the metadata; -1 if unknown (KIP-320).
-        topic_id: for Fetch v13 and later; None if the metadata have none (KIP-516).
+        topic_id: the topic id, for Fetch v13 and later; None if the metadata contain none (KIP-516).
         last_epoch: the epoch of the last record before the offset, for the broker to compare; -1: do not compare.
     """
 
@@ -42,7 +42,7 @@ class FetchTarget(NamedTuple):
 
 
 class FetchBody(NamedTuple):
-    """The fields of a FetchRequest that a session provides."""
+    """The fields of a FetchRequest that depend on the session."""
 
     session_id: int
     session_epoch: int
@@ -55,7 +55,7 @@ class FetchSession:
     """The partitions to fetch from one broker, and those that the broker knows.
 
     Arguments:
-        incremental: whether to use sessions at all.
+        incremental: whether to use incremental sessions.
         max_bytes: ``max_partition_fetch_bytes``.
 
     Attributes:
@@ -77,7 +77,7 @@ class FetchSession:
 
     @property
     def in_session(self) -> bool:
-        """Whether the broker has a session."""
+        """Whether the broker has a session for this client."""
         return self._id != NO_SESSION
 
     def add(self, target: FetchTarget) -> None:
@@ -103,14 +103,14 @@ class FetchSession:
                 self._forget[tp] = self._known.pop(tp)
 
     def target_of_answer(self, tp: TopicPartition) -> FetchTarget | None:
-        """Return the target of a partition in a response; None if it is no longer fetched, or from another offset."""
+        """Return the target for a partition in a response; None if the response is no longer wanted."""
         return None if tp in self._changed else self.targets.get(tp)
 
     def next_request(self, with_epochs: bool = True) -> FetchBody:
         """Return the body of the next request, which then counts as sent.
 
         Arguments:
-            with_epochs: whether the broker compares epochs of records, as it does since version 12.
+            with_epochs: whether the broker checks epochs of records, as it does in version 12 and later.
         """
         full = self._epoch <= INITIAL_EPOCH
         named = list(self.targets.values()) if full else [self.targets[tp] for tp in self._changed]
@@ -123,7 +123,7 @@ class FetchSession:
             self._forget.clear()
             self.topic_names.clear()
         elif self._by_id and not with_ids:
-            self.reset()  # a session uses either names or ids
+            self.reset()  # a session uses either topic names or topic ids
             return self.next_request(with_epochs)
         forgotten = _forgotten(self._forget) if self._forget else []
         body = FetchBody(self._id, self._epoch, self._topics(named, with_epochs), forgotten, self._by_id)
@@ -140,7 +140,7 @@ class FetchSession:
         return FetchBody(self._id, FINAL_EPOCH, [], [], self._by_id)
 
     def answered(self, session_id: int) -> None:
-        """Note that the broker accepted the request; ``session_id`` is its current session, 0 for none."""
+        """Note that the broker accepted the request; ``session_id`` is the current session's id, 0 if there is none."""
         if not self._incremental:
             return
         if session_id == NO_SESSION:

@@ -25,9 +25,9 @@ from kafka.wire.api.fetch import FetchResponse
 log = logging.getLogger(__name__)
 
 _NEVER_MENDED = (SaslAuthenticationFailedError, UnsupportedVersionError)
-"""Permanent errors of a broker, which the caller has to know."""
+"""Permanent errors of a broker, which are raised to the caller."""
 _ASK_AGAIN_S = 0.5
-"""How long to wait before requesting metadata again that may describe a deleted topic."""
+"""How long to wait before refreshing metadata that may describe a deleted topic."""
 
 
 class FetchListener(Protocol):
@@ -49,21 +49,21 @@ class FetchListener(Protocol):
         """Return whether the group's coordinator revokes the partitions of deleted topics on its own (KIP-848)."""
 
     def is_believed(self, topic: str) -> bool:
-        """Return whether to trust the current metadata about a topic; they may come from a broker that lags behind."""
+        """Return whether to trust the current metadata for a topic, which may come from a broker that lags behind."""
 
 
 class Fetcher:
     """Fetches assigned partitions from their brokers; see the module.
 
     Arguments:
-        options: sizes, times, isolation.
-        client: sends, and knows the leaders.
+        options: sizes, times and isolation level.
+        client: sends requests, and knows the leaders.
         subscription: the assignment.
         buffer: receives the responses.
         backoff: pauses after failures.
         listener: notified of data and failures, and asked about topics.
         replica_lease_ms: how long to read from a preferred replica before asking the leader again.
-        statistics: counts responses, or None.
+        statistics: counts responses; None: responses are not counted.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Fetcher:
 
     @property
     def bytes_fetched(self) -> int:
-        """The number of received bytes of record batches."""
+        """The number of bytes of record batches received so far."""
         return self._partitions.bytes_fetched
 
     def waiting_since(self) -> float | None:
@@ -119,7 +119,7 @@ class Fetcher:
         self._fetchers.clear()
 
     def refresh(self, state: PartitionState) -> None:
-        """Decide again whether to fetch a partition, from which broker and at which offset."""
+        """Decide again whether to fetch a partition, and if so from which broker and offset."""
         if self._closed:
             return
         if state.fetching.generation != state.generation:
@@ -153,7 +153,7 @@ class Fetcher:
         fetcher.changed(fresh or before is None, fresh)
 
     def refresh_all(self) -> None:
-        """Decide again for every partition, because leaders may have moved."""
+        """Call `refresh` for every partition, because leaders may have moved."""
         for state in self._subscription.states():
             self.refresh(state)
 
@@ -277,7 +277,7 @@ class Fetcher:
         return broker
 
     def _fetcher_of(self, node_id: int) -> BrokerFetcher:
-        """Create the fetcher of a broker."""
+        """Create the fetcher for a broker."""
         fetcher = BrokerFetcher(node_id, self._options, self._client, self, self._retry)
         self._fetchers[node_id] = fetcher
         return fetcher
@@ -289,6 +289,6 @@ class Fetcher:
             return
         fetcher.blocked.discard(state)
         target = fetcher.session.targets.get(state.tp)
-        if target is not None and target.state is state:  # not if the partition was reassigned since
+        if target is not None and target.state is state:  # false if the partition was reassigned in the meantime
             fetcher.session.remove(state.tp)
         fetcher.changed(urgent=False)

@@ -1,6 +1,6 @@
-"""Checks, after a change of leader, whether its log still contains the records read before a position (KIP-320).
+"""Checks, after a leader change, whether the new leader's log contains the records read before a position (KIP-320).
 
-A leader that was not in sync may lack records that consumers have seen, and have others at their offsets. So the new
+A leader that was not in sync may lack records that consumers have seen, or have others at their offsets. So the new
 leader is asked where the epoch of the last record ends in its log (OffsetForLeaderEpoch). Fetching pauses meanwhile.
 Runs on the loop. Java: ``OffsetsForLeaderEpochUtils``, ``SubscriptionState.maybeValidatePosition``.
 """
@@ -21,13 +21,13 @@ log = logging.getLogger(__name__)
 
 
 class Divergence(NamedTuple):
-    """A difference between a leader's log and the one that was read.
+    """A difference between a leader's log and the log that was read.
 
     Arguments:
         state: the partition.
         generation: the generation of the state at the time of the request.
         position: the compared position, up to which the partition was fetched.
-        end: the end of the common part of the logs, and the epoch before it; None: the leader does not know.
+        end: the end of the common part of the logs, and the epoch before it; None if the leader does not know it.
     """
 
     state: PartitionState
@@ -46,7 +46,7 @@ class ValidationListener(Protocol):
         """Called when a partition should be refreshed after a pause."""
 
     def refused(self, target: FetchTarget, error: type[BrokerResponseError]) -> None:
-        """Called when a leader answers the query about a position with an error."""
+        """Called when a leader answers a query about a position with an error."""
 
     def metadata_stale(self) -> None:
         """Called when a leader cannot be asked, so that newer metadata are needed."""
@@ -56,10 +56,10 @@ class ValidationListener(Protocol):
 
 
 class PositionValidation:
-    """Validates positions after a change of leader; see the module.
+    """Validates positions after a leader change; see the module.
 
     Arguments:
-        client: sends, and knows the leaders.
+        client: sends requests, and knows the leaders.
         backoff: pauses after failures.
         listener: receives the results.
     """
@@ -93,7 +93,7 @@ class PositionValidation:
         self._next.pop(state, None)
 
     def is_valid(self, state: PartitionState, leader_epoch: int) -> bool:
-        """Return whether a partition may be fetched further; starts a validation if necessary.
+        """Return whether fetching of a partition may continue, and start a validation if necessary.
 
         Positions are not validated within a leader's own epoch, because it has all records of that epoch.
 
@@ -117,8 +117,8 @@ class PositionValidation:
         """Compare a position with a leader's answer about the epoch before it.
 
         Arguments:
-            epoch: the newest epoch in its log up to the requested one; -1 if unknown.
-            end_offset: the end of that epoch in its log; -1 if unknown.
+            epoch: the newest epoch in the leader's log that is not newer than the requested one; -1 if unknown.
+            end_offset: the end of that epoch in the leader's log; -1 if unknown.
         """
         state, fetching = asked.state, asked.state.fetching
         end = FetchPosition(end_offset, epoch) if end_offset >= 0 and epoch >= 0 else None
@@ -178,7 +178,7 @@ class PositionValidation:
             self.judge(asked, answer.leader_epoch, answer.end_offset)
 
     def _take_back(self, asked: FetchTarget) -> bool:
-        """Return whether an answer is still useful, and stop waiting for it."""
+        """Stop waiting for an answer, and return whether it is still useful."""
         if self._asked.get(asked.state) is not asked:
             return False
         del self._asked[asked.state]
@@ -187,7 +187,7 @@ class PositionValidation:
         return now == (asked.generation, asked.offset, asked.last_epoch)
 
     def _failed(self, targets: list[FetchTarget]) -> None:
-        """Retry later, because newer metadata may contain a leader that answers."""
+        """Schedule a retry, because newer metadata may contain a leader that answers."""
         self._listener.metadata_stale()
         for asked in targets:
             if self._take_back(asked):

@@ -32,19 +32,19 @@ log = logging.getLogger(__name__)
 _METADATA_ATTEMPTS = 8
 """How often a position may be out of range while newer metadata are awaited."""
 _SMALLEST_BATCH = 14
-"""The minimum length of a batch of any magic."""
+"""The minimum length of a batch, whatever its magic."""
 
 
 class RecordTooLargeError(KafkaError):
-    """A batch is larger than the maximum of one fetch, so no complete batch arrived (brokers before 0.10.1)."""
+    """A batch exceeds the maximum size of a fetch, so no complete batch arrived (brokers before 0.10.1)."""
 
 
 _UNUSUAL = 3
-"""The number of consecutive failures of a partition above which a moving leader is an unlikely cause."""
+"""After more consecutive failures of a partition than this, a leader change is an unlikely cause."""
 
 
 class FailureLog:
-    """Logs partitions that cannot be fetched, first as information, and repeated failures as warnings.
+    """Logs partitions that cannot be fetched: the first failures at level INFO, further ones as warnings.
 
     `FetchProgress.failures` counts the failures of each partition. Used on the loop.
 
@@ -73,7 +73,7 @@ class FailureLog:
 
 
 def place(tp: TopicPartition) -> str:
-    """Describe a partition in words."""
+    """Describe a partition in words, for log messages."""
     return f"partition {tp.partition} of topic {tp.topic!r}"
 
 
@@ -119,7 +119,7 @@ class PreferredReplicas:
         return self.leases.pop(tp, None) is not None
 
     def forget_broker(self, broker_id: int) -> list[TopicPartition]:
-        """Ask the leaders again after a broker does not respond. Returns the partitions for which it was preferred."""
+        """Ask the leaders again if a replica does not respond. Returns the partitions for which it was preferred."""
         affected = [tp for tp, lease in self.leases.items() if lease.broker_id == broker_id]
         for tp in affected:
             del self.leases[tp]
@@ -142,14 +142,14 @@ class ResponseListener(Protocol):
         """Called when a leader's log diverges from the fetched one: see `PositionValidation.judge`."""
 
     def data_arrived(self) -> None:
-        """Called when an error for the caller was added to the buffer after its response was handled."""
+        """Called when an error for the caller is added to the buffer after the response was handled."""
 
 
 class ResponseHandler:
     """Handles the responses for partitions; see the module.
 
     Arguments:
-        options: sizes.
+        options: the sizes for requests.
         client: knows the leaders.
         buffer: receives records and errors.
         replicas: receives the followers that leaders prefer.
@@ -181,7 +181,7 @@ class ResponseHandler:
         self._closed = True
 
     def take(self, target: FetchTarget, answer: Any, frame: SharedFrame, *, by_id: bool) -> bool:
-        """Handle the response for a partition. Returns True if there are data or an error for the caller.
+        """Handle the response for a partition. Returns whether there are data or an error for the caller.
 
         Arguments:
             frame: contains the bytes of the response.
@@ -229,14 +229,14 @@ class ResponseHandler:
         """Switch to the replica that the leader named instead of sending records."""
         if self._client.metadata.broker_metadata(replica) is None or replica == state.fetching.broker_id:
             self._listener.metadata_stale()
-            self._listener.back_off(state)  # otherwise the same request would be repeated at once
+            self._listener.back_off(state)  # otherwise the same request would be sent again at once
             return
         log.debug("%s is read from replica %d", place(state.tp), replica)
         self._replicas.prefer(state.tp, replica, asyncio.get_running_loop().time())
         self._listener.refresh(state)
 
     def _take_error(self, target: FetchTarget, answer: Any, by_id: bool) -> bool:
-        """Handle a partition's error. Returns True if there is an error for the caller."""
+        """Handle a partition's error. Returns whether there is an error for the caller."""
         state, tp = target.state, target.state.tp
         error = for_code(answer.error_code)
         where = f"{place(tp)} at offset {target.offset}"
@@ -254,7 +254,7 @@ class ResponseHandler:
         return self._take_refusal(target, error, answer.current_leader)
 
     def _take_refusal(self, target: FetchTarget, error: type[BrokerResponseError], leader: Any) -> bool:
-        """Handle an error that may be transient. Returns True if there is an error for the caller.
+        """Handle an error that may be transient. Returns whether there is an error for the caller.
 
         Arguments:
             leader: the leader, if the broker names it; otherwise None.
@@ -286,14 +286,14 @@ class ResponseHandler:
 
         The caller is notified later.
 
-        A follower cannot decide that, because it does not know epochs without records.
+        A follower cannot decide whether logs diverge, because it does not know epochs without records.
         """
         state = target.state
         if self._replicas.forget(state.tp):
             self._listener.metadata_stale()
             self._listener.back_off(state)
         elif end.epoch >= target.last_epoch and end.end_offset >= target.offset:
-            self._listener.back_off(state)  # no divergence, but the broker would repeat it at once
+            self._listener.back_off(state)  # no divergence, but the same request would have the same result
         else:
             self._listener.judge(target, end.epoch, end.end_offset)
         return False
@@ -302,7 +302,7 @@ class ResponseHandler:
         """Pause fetching of the partition until newer metadata show whether its topic is still the same.
 
         Requests to brokers before Kafka 3.1 contain topic names, so the response may be about a recreated topic. Newer
-        metadata then move the position. If none arrive for a few attempts, the response counts.
+        metadata then move the position. If no newer metadata arrive for a few attempts, the response is accepted.
         """
         fetching, version = target.state.fetching, self._client.metadata.version
         if by_id or target.topic_id is None:
@@ -311,13 +311,13 @@ class ResponseHandler:
             fetching.out_of_range_since = version, fetching.failures
         first_version, first_failure = fetching.out_of_range_since
         if version - first_version >= 2 or fetching.failures - first_failure >= _METADATA_ATTEMPTS:
-            return False  # two, because the first may have been under way already
+            return False  # two newer versions, because a request for the first may have been outstanding already
         self._listener.metadata_stale()
         self._listener.back_off(target.state)
         return True
 
     def _out_of_range(self, target: FetchTarget) -> bool:
-        """Have the caller apply the reset policy or raise; pause first if the error repeats."""
+        """Make the caller apply the reset policy or raise an error; pause first if the error is repeated."""
         state, fetching = target.state, target.state.fetching
         error = OffsetOutOfRangeError({state.tp: target.offset})
         if fetching.failures == 1:
@@ -348,7 +348,7 @@ class ResponseHandler:
         return self._fail(target, error)
 
     def _fail(self, target: FetchTarget, error: KafkaError) -> bool:
-        """Pass an error to the caller that remains until a seek, and stop fetching until then."""
+        """Pass the caller an error that is raised until it seeks, and stop fetching until then."""
         state = target.state
         filed = self._buffer.put(
             state, PartitionResponse(state.tp, target.generation, target.offset, error=error, sticky=True)

@@ -1,6 +1,6 @@
-"""Requests about offsets to the leaders of partitions: ListOffsets and OffsetForLeaderEpoch (KIP-320).
+"""Offset requests to partition leaders: ListOffsets and OffsetForLeaderEpoch (KIP-320).
 
-Each sends one request to one broker; `kafka.consumer.position.offset_search` repeats them until all are answered.
+Each call sends one request to one broker; `kafka.consumer.position.offset_search` retries until all are answered.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ class Answers(NamedTuple):
 
     Arguments:
         offsets: the found offsets; -1 if there is none.
-        errors: any `Exception`, not only Kafka's.
+        errors: exceptions of any type, not only Kafka errors.
     """
 
     offsets: dict[TopicPartition, OffsetAndTimestamp]
@@ -46,7 +46,7 @@ class Answers(NamedTuple):
 
 
 class LeaderRequests:
-    """Sends requests to the leaders of partitions, each to one broker.
+    """Sends requests to partition leaders, each to a single broker.
 
     Arguments:
         client: sends, and knows the leaders.
@@ -64,12 +64,12 @@ class LeaderRequests:
         """Send one request. Any failure becomes an error of the partitions.
 
         Arguments:
-            wanted: the number to ask about, for each partition.
+            wanted: for each partition, the number to look up: a timestamp or an epoch.
         """
         raise NotImplementedError
 
     def by_leader(self, wanted: Mapping[TopicPartition, int]) -> dict[int | None, dict[TopicPartition, int]]:
-        """Group partitions by leader; None: those without a known leader."""
+        """Group partitions by leader; the key None is for those without a known leader."""
         grouped: dict[int | None, dict[TopicPartition, int]] = {}
         for tp, asked in wanted.items():
             grouped.setdefault(self._client.metadata.leader_for_partition(tp), {})[tp] = asked
@@ -95,14 +95,14 @@ class LeaderRequests:
 
 
 _TIMES_SINCE = 1
-"""The first version that returns one offset and its time; v0 returns a list of the starts of segments."""
+"""The first version that returns one offset and its timestamp; v0 returns a list of segment base offsets."""
 _MAX_TIMESTAMP_SINCE = 7
 _CONSUMER = -1
 """Replica id of clients that are not replicas."""
 
 
 class ListOffsets(LeaderRequests):
-    """Looks up the first record of each partition at or after a time, or the start or end of its log.
+    """Looks up the first record of each partition at or after a timestamp, or the start or end of its log.
 
     The resulting offset is -1 if there is no such record.
 
@@ -187,7 +187,7 @@ class EpochQuery(NamedTuple):
 
     Arguments:
         tp: the partition.
-        current: the epoch of its leader in the metadata; other brokers refuse the query. -1 if unknown.
+        current: the leader epoch in the metadata; a broker with another epoch refuses the query. -1 if unknown.
         epoch: the epoch whose end is requested.
     """
 
@@ -197,7 +197,7 @@ class EpochQuery(NamedTuple):
 
 
 def epoch_request(questions: Iterable[EpochQuery]) -> OffsetForLeaderEpochRequest:
-    """Create the request to the leader of these partitions."""
+    """Create the request for partitions with the same leader."""
     topics: dict[str, OffsetForLeaderTopic] = {}
     for tp, current, epoch in questions:
         topic = topics.setdefault(tp.topic, OffsetForLeaderTopic(topic=tp.topic, partitions=[]))
@@ -213,9 +213,9 @@ def epoch_answers(response: OffsetForLeaderEpochResponse) -> Mapping[TopicPartit
 
 
 class EpochEnds(LeaderRequests):
-    """Looks up the end of the newest epoch up to the requested one, for each partition.
+    """Looks up, for each partition, the end of the newest epoch that is not newer than the requested one.
 
-    The resulting offset is -1 if the leader does not know.
+    The resulting offset is -1 if the leader does not know the end.
     """
 
     api = "OffsetForLeaderEpoch"

@@ -1,6 +1,6 @@
-"""Looks up offsets by time, or the start or end of the log, until each partition has one.
+"""Looks up offsets by timestamp, or the start or end of the log, until each partition has an offset.
 
-No partition waits for the leader of another one. If a leader fails or does not answer, its partitions are looked up
+No partition waits for another partition's leader. If a leader fails or does not answer, its partitions are looked up
 again after a pause, with fresh metadata. A permanent error ends the search for its partition only.
 """
 
@@ -31,7 +31,7 @@ class SearchListener(Protocol):
 
 
 class OffsetSearch:
-    """Looks up offsets on one loop; see the module. Its tasks end with their search, or by `close`.
+    """Looks up offsets on one loop; see the module. Tasks end with their search, or when `close` is called.
 
     Arguments:
         requests: asks brokers.
@@ -48,13 +48,13 @@ class OffsetSearch:
 
         Arguments:
             timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP; epochs for `EpochEnds`.
-            failures: the number of attempts that have already failed; if there are any, it begins with a pause.
+            failures: the number of attempts that have already failed; if there are any, the search begins with a pause.
         """
         if failures:
             self._spawn(self._again(timestamps, seeker, failures))
             return
         for leader, those in self._requests.by_leader(timestamps).items():
-            if leader is None:  # newer metadata may contain one, so there is no pause before the first attempt
+            if leader is None:  # newer metadata may contain a leader, so there is no pause before the first attempt
                 self._spawn(self._again(those, seeker, 0))
             else:
                 self._spawn(self._ask(leader, those, seeker, 0))
@@ -80,7 +80,7 @@ class OffsetSearch:
             self._policy.tell_success(what)
 
     async def _again(self, timestamps: Mapping[TopicPartition, int], seeker: SearchListener, failures: int) -> None:
-        """Ask again after a pause, with newer metadata."""
+        """Look up the offsets again after a pause, with newer metadata."""
         await asyncio.sleep(self._policy.pause_s(failures))
         try:
             await self._requests.refresh(timestamps)
@@ -118,7 +118,7 @@ class OffsetSearch:
 
 
 class OffsetsForTimes:
-    """Finds the offset of each partition at a time, for a caller that waits. Java: ``offsetsForTimes``.
+    """Looks up offsets by timestamp for a caller that waits. Java: ``offsetsForTimes``.
 
     Arguments:
         requests: asks brokers.
@@ -132,13 +132,13 @@ class OffsetsForTimes:
     async def find(
         self, timestamps: Mapping[TopicPartition, int], timeout_ms: float
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
-        """Return the offset of each partition; -1 if there is no record at or after the time.
+        """Return the offset for each partition; -1 if there is no record at or after the timestamp.
 
         Arguments:
             timestamps: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP; epochs for `EpochEnds`.
             timeout_ms: how long to try.
 
-        Raises `KafkaTimeoutError`, which names the partitions without a result and the causes, and permanent errors.
+        Raises permanent errors, and `KafkaTimeoutError`, which names the partitions without a result and the causes.
         """
         search = OffsetSearch(self._requests, self._policy)
         waiting = _Waiting(timestamps)

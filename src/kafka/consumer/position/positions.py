@@ -31,14 +31,14 @@ class ResolverListener(Protocol):
         """Return the current id of a topic; None if unknown."""
 
     def position_found(self, state: PartitionState, generation: int, position: FetchPosition) -> None:
-        """Called with a position that was looked up under a generation."""
+        """Called with the result of a lookup that began under ``generation``."""
 
     def position_failed(self, error: Exception) -> None:
-        """Called with a permanent error. Its partitions are not looked up until the next `PositionResolver.resolve`."""
+        """Called with a permanent error. Its partitions are looked up again by the next `PositionResolver.resolve`."""
 
 
 class PositionResolver:
-    """Finds a position for each assigned partition that has none, for as long as it takes.
+    """Finds a position for each assigned partition that has none, with retries until it succeeds.
 
     Arguments:
         subscription: the assignment.
@@ -72,7 +72,7 @@ class PositionResolver:
         self._is_due = False
 
     def resolve_soon(self) -> None:
-        """Schedule a single `resolve` for all pending calls: a caller may seek in thousands of partitions."""
+        """Schedule `resolve`, once for all calls until it runs: a caller may seek in thousands of partitions."""
         if not self._is_due:
             self._is_due = True
             asyncio.get_running_loop().call_soon(self._resolve_now)
@@ -103,7 +103,7 @@ class PositionResolver:
     async def outcome(self, state: PartitionState) -> None:
         """Wait for the result of a partition's lookup.
 
-        Raises its permanent error, and `IllegalStateError` once the consumer is closed, because no result follows then.
+        Raises a permanent error of the lookup, and `IllegalStateError` once the consumer is closed.
         """
         self.resolve()
         if state.position is not None:
@@ -121,7 +121,7 @@ class PositionResolver:
                 del self._waiters[state]
 
     def moved(self, state: PartitionState) -> None:
-        """Report that a partition got a position by other means."""
+        """Record that a partition has received a position by other means."""
         self._wake(state, None)
 
     # Internals --------------------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class PositionResolver:
             self._search.begin(chosen, lookup, failures)
 
     def search_end(self, tp: TopicPartition, lookup: "_Lookup") -> None:
-        """Use the end of the log, because no record is as late as the requested time."""
+        """Look up the end of the log, because no record is at or after the requested timestamp."""
         self._search.begin({tp: LATEST}, lookup)
 
     def is_under_way(self, state: PartitionState, generation: int) -> bool:
@@ -202,7 +202,7 @@ class PositionResolver:
         self._settle(state, None)
 
     def refuse(self, states: Iterable[PartitionState], error: Exception) -> None:
-        """Handle a permanent error: raise it to the waiters, or pass it to the listener if there are none."""
+        """Handle a permanent error: raise it in waiting calls, or pass it to the listener if there are none."""
         waited_for = True
         for state in states:
             self._refusals[state] = self._refusals.get(state, 0) + 1
@@ -230,13 +230,13 @@ class PositionResolver:
 
 
 def _concerned(partitions: list[TopicPartition], error: Exception) -> list[TopicPartition]:
-    """Return the partitions that an error is about: those of the topics that it names, otherwise all."""
+    """Return the partitions that an error concerns: those in the topics that it names, or all if it names none."""
     topics = error.args[0] if isinstance(error, TopicAuthorizationFailedError) and error.args else None
     return [tp for tp in partitions if isinstance(topics, set) and tp.topic in topics] or partitions
 
 
 class _Lookup:
-    """Partitions looked up together, each with its generation. The `SearchListener` of a search."""
+    """Partitions that are looked up together, each with its generation. The `SearchListener` for their search."""
 
     def __init__(self, resolver: PositionResolver, states: Iterable[PartitionState]) -> None:
         self._resolver = resolver

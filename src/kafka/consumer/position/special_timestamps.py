@@ -1,6 +1,6 @@
 """The special timestamps of ListOffsets for the start and the end of the log, and the timestamps of reset policies.
 
-Spark's tasks import this module, but not those that send requests.
+Spark tasks import this module without importing those that send requests.
 """
 
 from kafka.config.consumer import BY_DURATION, milliseconds
@@ -19,7 +19,7 @@ def reset_timestamp(strategy: str, now_ms: int) -> int | None:
     """Return the timestamp to look up a position by; None if there is no reset policy.
 
     Arguments:
-        strategy: the value of ``auto_offset_reset``; a duration longer than the time since 1970 means the start.
+        strategy: the value of ``auto_offset_reset``; a duration that goes back beyond 1970 means the start of the log.
         now_ms: milliseconds since 1970-01-01 UTC.
     """
     if not strategy.startswith(BY_DURATION):

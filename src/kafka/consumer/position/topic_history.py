@@ -1,7 +1,7 @@
 """Remembers the topics and partitions that a consumer has seen, to recognize those created in the meantime.
 
-A position in a topic that was deleted and recreated means nothing in the new topic. All records of a partition added
-while a consumer runs are newer than the consumer. Runs on the loop.
+A position in a topic that was deleted and recreated is meaningless in the new topic. All records of a partition that
+is added while a consumer runs are newer than the consumer. Runs on the loop.
 """
 
 import logging
@@ -54,8 +54,8 @@ class TopicHistory:
         clock: the loop's clock, in seconds.
 
     Attributes:
-        is_told_elsewhere: whether the caller compares topic ids and reports the consequences, so that nothing is
-            logged.
+        is_told_elsewhere: whether the caller compares topic ids itself and reports the consequences, so that nothing
+            is logged here.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class TopicHistory:
             self._tell(sorted(read))
 
     def is_still_there(self, tp: TopicPartition, metadata: ClusterMetadata) -> bool:
-        """Return whether the topic that had this partition still exists, because topics do not lose partitions.
+        """Return whether the topic that had this partition still exists; existing topics do not lose partitions.
 
         May be called in any thread.
         """
@@ -125,7 +125,7 @@ class TopicHistory:
         )
 
     def is_believed(self, topic: str) -> bool:
-        """Return whether a topic is the one in the current metadata; otherwise it may be a later one."""
+        """Return whether the topic in the current metadata is believed to be the current one, not an outdated one."""
         since = self._doubted_since.get(topic)
         return since is None or self._clock() - since >= _STALE_S
 
@@ -135,7 +135,7 @@ class TopicHistory:
         return None if seen is None else seen.topic_id
 
     def is_added(self, tp: TopicPartition) -> bool:
-        """Return whether a partition was created after its topic was first looked up and has not been read since."""
+        """Return whether a partition was added after the first lookup of its topic and has not been read since."""
         seen = self._seen.get(tp.topic)
         if seen is not None and tp.partition not in seen.partitions:
             return True  # a coordinator may know the partition before the metadata contain it
@@ -150,7 +150,7 @@ class TopicHistory:
         return tp in self._begun
 
     def located(self, tp: TopicPartition) -> None:
-        """Note that a position was found in a partition, which is no longer new."""
+        """Note that a position was found in a partition, which is then no longer new."""
         if self.is_added(tp):
             self._begun.add(tp)
         self._added.discard(tp)
@@ -177,7 +177,7 @@ class TopicHistory:
         return self._subscription.topics | self._subscription.assigned_topics()
 
     def _compare(self, topic: str, metadata: ClusterMetadata) -> bool:
-        """Record a topic. Returns whether it was recreated."""
+        """Record the state of a topic. Returns whether the topic was recreated."""
         numbers = metadata.partitions_for_topic(topic)
         before = self._seen.get(topic)
         if numbers is None:
@@ -186,7 +186,7 @@ class TopicHistory:
                     self._missing.add(topic)
                     return False
                 self._absent.add(topic)
-                if before.topic_id is None:  # if it returns, it may be another topic
+                if before.topic_id is None:  # a topic that reappears may be another one
                     self._seen[topic] = _Seen(None, frozenset())
             return False
         self._absent.discard(topic)

@@ -1,7 +1,7 @@
-"""Handles positions that are not in the log: out of range, or in a part that was truncated (KIP-320).
+"""Handles positions that are not in the log, because they are out of range or the log was truncated (KIP-320).
 
 After a truncation, a consumer with a reset policy continues where the logs diverge, as in Java; without one, an error
-is raised. The position itself is checked first, because fetching is ahead of it; data fetched beyond it are dropped.
+is raised. Fetching is ahead of the position, so the position itself is checked first; data beyond it are dropped.
 """
 
 import logging
@@ -59,7 +59,7 @@ class Truncations:
         self._listener.truncation_found()
 
     def act(self) -> None:
-        """Handle all divergences. Called in the caller's thread; after an interrupt, the next call continues."""
+        """Handle all divergences found. Called in the caller's thread; after an interrupt, the next call continues."""
         while self._found:
             divergence = self._found[0]
             state, position = divergence.state, divergence.state.position
@@ -89,7 +89,7 @@ class Truncations:
             self._listener.read_from(state, end)
 
     def _tell(self, divergence: Divergence) -> None:
-        """Make `poll()` raise, until a seek."""
+        """Make `poll()` raise an error until a seek."""
         state, position, end = divergence.state, divergence.position, divergence.end
         error = LogTruncationError(
             {state.tp: None if end is None else OffsetAndMetadata(end.offset, "", end.leader_epoch)},
@@ -118,7 +118,7 @@ def _text(divergence: Divergence) -> str:
 class OutOfRangeLog:
     """Logs positions that are out of range, and the positions to which `auto_offset_reset` moves them.
 
-    Remembers each such position until the new one is known.
+    Remembers each position that is out of range until the new position is known.
     """
 
     def __init__(self) -> None:

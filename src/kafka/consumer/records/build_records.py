@@ -89,7 +89,7 @@ class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Ge
         return f"ConsumerRecords({dict(self.items())!r})"
 
     def _repr_html_(self) -> str:
-        """Return the HTML for notebooks: a table of the first records."""
+        """Return HTML for notebooks: a table of the first records."""
         from kafka.display.html_tables import many_records
 
         title = f"{len(self):,} record(s) of {len(self.keys()):,} partition(s)"
@@ -99,7 +99,7 @@ class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Ge
 log = logging.getLogger(__name__)
 
 ErrorHandler = Callable[[RecordDeserializationError], ConsumerRecord | None]
-"""Returns a replacement for a record that cannot be deserialized, or None to skip it."""
+"""A function that returns a replacement for a record that cannot be deserialized, or None to skip the record."""
 
 
 class Failure(NamedTuple):
@@ -110,7 +110,7 @@ class Failure(NamedTuple):
 
 
 class FailedRow(NamedTuple):
-    """A record that could not be deserialized: its row, "key" or "value", and the exception.
+    """A record that could not be deserialized: its row, the part ("key" or "value"), and the exception.
 
     The part is empty if the exception does not concern the record.
     """
@@ -140,7 +140,7 @@ class RecordBuilder:
         self._class = cls
 
     def build(self, columns: Columns, more: int | None = None) -> tuple[list[ConsumerRecord], FailedRow | None]:
-        """Return the records before the first that cannot be deserialized; `more` is that of `Columns.to_records`."""
+        """Return the records before the first that cannot be deserialized; see `Columns.to_records` for ``more``."""
         records: list[ConsumerRecord] = []
         while True:
             rest = columns.slice(len(records), len(columns)) if records else columns
@@ -192,11 +192,11 @@ class Materializer:
         self._advice = "it is skipped" if on_error == "skip" else None
 
     def records(self, piece: Slice) -> tuple[list[ConsumerRecord], Failure | None]:
-        """Return the records of a slice before the first that cannot be deserialized or skipped, and its error."""
+        """Return the records in a slice before the first that is neither deserialized nor skipped, and its error."""
         return self.of_columns(piece.columns)
 
     def of_columns(self, columns: Columns) -> tuple[list[ConsumerRecord], Failure | None]:
-        """Return the records of columns before the first that cannot be deserialized or skipped, and its error."""
+        """Return the records in columns before the first that is neither deserialized nor skipped, and its error."""
         records, failed = self._builder.build(columns)
         while failed is not None:
             columns = columns.slice(failed.row, len(columns))
@@ -216,9 +216,9 @@ class Materializer:
         return records, None
 
     def batch(self, polled: PolledBatch) -> dict[TopicPartition, list[ConsumerRecord]]:
-        """Return the records of a polled batch by partition.
+        """Return the records in a polled batch, by partition.
 
-        A record that cannot be deserialized ends the batch. If it is the very first, its error is raised.
+        A record that cannot be deserialized ends the batch. If it is the first record, its error is raised.
         """
         gathered: dict[TopicPartition, list[ConsumerRecord]] = {}
         for piece in polled.slices:
@@ -238,12 +238,12 @@ class Materializer:
 
 
 def skip(error: RecordDeserializationError) -> None:
-    """Skip the record, with a line in the log."""
+    """Skip the record, and log the error."""
     log.warning("left out (on_deserialization_error='skip'): %s", error)
 
 
 class Deserializers:
-    """The deserializers of keys and of values, adapted from the user's objects; None keeps bytes.
+    """The deserializers for keys and values, adapted from the user's objects; None keeps bytes.
 
     Arguments:
         key, value: the user's deserializers.
@@ -254,7 +254,7 @@ class Deserializers:
         self.value = adapt_deserializer(value)
 
     def close(self) -> None:
-        """Close both. Raises their errors."""
+        """Close both deserializers. Raises their errors."""
         try:
             if self.key is not None:
                 self.key.close()
@@ -264,18 +264,18 @@ class Deserializers:
 
 
 def is_about_record(cause: Exception) -> bool:
-    """Return whether an exception concerns the record, unlike, for example, that of an unavailable registry."""
+    """Return whether an exception concerns the record, and not, for example, an unavailable schema registry."""
     return not isinstance(cause, KafkaError) or cause.about_record
 
 
 def failure_of(record: ConsumerRecord, part: str, cause: Exception, advice: str | None = None) -> Exception:
     """Return the error to raise for a deserializer's exception.
 
-    This is a `RecordDeserializationError` if it concerns the record, and otherwise the exception itself, so that no
-    program skips a record that can be read later.
+    This is a `RecordDeserializationError` if the exception concerns the record, and otherwise the exception itself, so
+    that no program skips a record that can be read later.
 
     Arguments:
-        those of `deserialization_error`.
+        record, part, cause, advice: as in `deserialization_error`.
     """
     if is_about_record(cause):
         return deserialization_error(record, part, cause, advice)
@@ -291,11 +291,11 @@ def failure_of(record: ConsumerRecord, part: str, cause: Exception, advice: str 
 def deserialization_error(
     record: ConsumerRecord, part: str, cause: Exception, advice: str | None = None
 ) -> RecordDeserializationError:
-    """Return a `RecordDeserializationError` for a deserializer's exception, which also has the exception's type.
+    """Return a `RecordDeserializationError` that is also an instance of the type of the deserializer's exception.
 
     Arguments:
-        record: with its key and value as they were fetched.
-        advice: how to proceed; None: seek past it.
+        record: the record, with its key and value as they were fetched.
+        advice: how to proceed; None: seek past the record.
     """
     tp = TopicPartition(record.topic, record.partition)
     named = (cause.schema_id, cause.field) if isinstance(cause, SerializationError) else (None, None)
@@ -306,7 +306,7 @@ def deserialization_error(
     if cls is not RecordDeserializationError:
         with contextlib.suppress(Exception):
             both = own.__new__(cls, *cause.args)
-            own.__init__(both, *cause.args)  # for C attributes of an error, such as those of UnicodeDecodeError
+            own.__init__(both, *cause.args)  # sets attributes that are implemented in C, as in UnicodeDecodeError
             both.args = plain.args
             both.__dict__.update(vars(cause) | vars(plain))
             error = both
@@ -322,7 +322,7 @@ def _of_both_types(cause: type[Exception]) -> type[RecordDeserializationError]:
     try:
         own = {"__module__": __name__, "of_cause": True}
         return type(RecordDeserializationError.__name__, (RecordDeserializationError, cause), own)
-    except Exception:  # incompatible classes, or one that forbids subclasses
+    except Exception:  # the classes are incompatible, or one forbids subclasses
         return RecordDeserializationError
 
 
@@ -332,9 +332,9 @@ _NOWHERE = PartitionState(TopicPartition("", -1))
 
 
 class RecordCursor:
-    """Iterates over a consumer, record by record. The position follows each record. The cursor never waits.
+    """Iterates over a consumer's records one by one. The position follows each record. The cursor never waits.
 
-    A record counts as returned immediately: a commit in the loop's body includes it. Records that were taken from the
+    A record counts as returned immediately: a commit in the loop body includes it. Records that were taken from the
     buffer and not returned go back there when the program calls `poll()` or `pause()`.
 
     The code that takes a record from `rest` sets `state.last_record` to it, which moves the position.
@@ -368,7 +368,7 @@ class RecordCursor:
     def load(self) -> bool:
         """Fill `rest`, which is exhausted, from the next slice. Returns False if there is none.
 
-        Raises the error of a record that cannot be deserialized.
+        Raises the error for a record that cannot be deserialized.
         """
         polled = self._polled
         if polled is None:
@@ -387,7 +387,7 @@ class RecordCursor:
             if self.on_consume is not None and records:
                 records = self.on_consume({piece.state.tp: list(records)}).get(piece.state.tp, [])
             rest = iter(records)
-            if polled.slices and polled.slices[0] is piece:  # unless a deserializer has paused the partition or sought
+            if polled.slices and polled.slices[0] is piece:  # not if a deserializer paused the partition or sought
                 self.rest, self.state, self._loaded, self._failure = rest, piece.state, piece, failure
                 return True
         self._polled = None

@@ -1,4 +1,4 @@
-"""Arrow batches with keys and values as typed columns, and data frames made of them."""
+"""Arrow batches with keys and values as typed columns, and data frames made from them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _INSTALL = {
 
 
 class Stop(NamedTuple):
-    """The end of a batch before a record that cannot be read, and the error to raise when the caller gets there."""
+    """The end of a batch before a record that cannot be read, and the error to raise when the caller reaches it."""
 
     piece: int
     offset: int
@@ -49,10 +49,10 @@ class TypedColumns:
     """Builds Arrow batches with typed columns for keys, values or both.
 
     Arguments:
-        key, value: the readers, see `reader_of`; None: the bytes are kept.
-        error_columns: whether columns `key_error` and `value_error` explain why a row is null, so that nothing fails.
-        on_error: how to handle records that cannot be read otherwise, as in ``on_deserialization_error``.
-        advice: how to proceed, for the error message; None: seek past it.
+        key, value: the readers; see `reader_of`. None: the bytes are kept.
+        error_columns: whether columns `key_error` and `value_error` explain why a row is null, instead of an error.
+        on_error: without these columns, how to handle records that cannot be read, as in ``on_deserialization_error``.
+        advice: how to proceed, for the error message; None: seek past the record.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class TypedColumns:
         self.is_typed = bool(self._readers)
 
     def of(self, pieces: Sequence[Columns]) -> tuple[Any, Stop | None]:
-        """Return a batch of columns, up to the first record that cannot be read or skipped.
+        """Convert columns to an Arrow batch, up to the first record that can be neither read nor skipped.
 
         Raises `SchemaNeeded` if a schema has to be looked up first; call this again afterwards.
         """
@@ -91,7 +91,7 @@ class TypedColumns:
         return self._without_bad(batch, pieces, bad) if any(bad.values()) else (batch, None)
 
     def of_hand_out(self, polled: PolledBatch) -> Any:
-        """Return a batch of a polled batch. Raises the error of the very first record, and `SchemaNeeded`."""
+        """Convert a polled batch to an Arrow batch. Raises the error of the first record, and `SchemaNeeded`."""
         pieces = polled.pieces
         batch, stop = self.of([piece.columns for piece in pieces])
         if stop is not None:
@@ -101,7 +101,7 @@ class TypedColumns:
         return batch
 
     def _without_bad(self, batch: Any, pieces: Sequence[Columns], bad: Bad) -> tuple[Any, Stop | None]:
-        """Return the rows that can be returned."""
+        """Return the rows up to the first bad one that is not skipped or replaced, and where and why the batch ends."""
         instead: dict[int, Replacement | None] = {}
         for row in sorted({row for rows in bad.values() for row in rows}):
             piece, at = _place(pieces, row)
@@ -120,7 +120,7 @@ class TypedColumns:
         return self._with(batch, instead), None
 
     def _with(self, batch: Any, instead: Mapping[int, Replacement | None]) -> Any:
-        """Return the batch with other keys and values in some rows, and without the rows whose replacement is None."""
+        """Return the batch with some keys and values replaced, and without the rows whose replacement is None."""
         import pyarrow as pa
 
         replacements = {row: each for row, each in instead.items() if each is not None}
@@ -169,7 +169,7 @@ def _replaced(batch: Any, columns: Mapping[str, Array]) -> Any:
 
 
 def _place(pieces: Sequence[Columns], row: int) -> tuple[int, int]:
-    """Return the piece that contains a row, counted over all pieces, and the row within it."""
+    """Return the piece that contains a row (counted over all pieces), and the row within that piece."""
     for number, piece in enumerate(pieces):
         if row < len(piece):
             return number, row
@@ -224,7 +224,7 @@ def exact_frame(table: pyarrow.Table) -> pandas.DataFrame:
         table: any table.
 
     Returns:
-        The frame. Integers with nulls have pandas' nullable types; within structs they are Python's.
+        The data frame. Integers with nulls have pandas' nullable types; within structs they are Python integers.
     """
     import pyarrow as pa
 

@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 class _Call:
-    """A running user function. Tasks that it starts inherit its context, and belong to it while it runs.
+    """A running user function. Tasks that it starts inherit its context, and count as part of the call while it runs.
 
     Arguments:
         runner: the runner that called it; None after it has returned.
@@ -67,7 +67,7 @@ class LoopRunner(OwnLoop):
     # Between the two sides --------------------------------------------------------------------------------------------
 
     def notify(self) -> None:
-        """Wake the caller if it waits. May be called from any thread."""
+        """Wake the caller if it is waiting. May be called from any thread."""
         try:
             here = asyncio.get_running_loop() is self.loop
         except RuntimeError:
@@ -83,18 +83,18 @@ class LoopRunner(OwnLoop):
             self._attendant.set()
 
     def news_for_attendant(self) -> asyncio.Event:
-        """Return an event that is set with all news, for an observer other than the caller."""
+        """Return an event that is set at each notification, for an observer other than the caller."""
         self._attendant = asyncio.Event()
         self._attendant.set()
         return self._attendant
 
     def submit(self, function: Callable[..., object], *args: object) -> None:
-        """Call ``function(*args)`` immediately. Raises like `check`."""
+        """Call ``function(*args)`` immediately. Raises the errors of `check`."""
         self.check()
         function(*args)
 
     def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
-        """Do nothing: the caller has ended with its loop."""
+        """Do nothing: if the loop fails, so does the caller."""
 
     def callback_runner(self, name: str) -> CallbackRunner:
         """Return the loop itself."""
@@ -103,7 +103,7 @@ class LoopRunner(OwnLoop):
     # The caller's side ------------------------------------------------------------------------------------------------
 
     async def wait(self, timeout_s: float) -> None:
-        """Wait for news, up to the timeout."""
+        """Wait for a notification, up to the timeout."""
         # One timer and one future, at a third of the cost of asyncio.timeout() around an event.
         timer = self.loop.call_later(timeout_s, self._news.set)
         try:
@@ -116,7 +116,7 @@ class LoopRunner(OwnLoop):
         await asyncio.sleep(0)
 
     async def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
-        """Await a coroutine of the core, which enforces ``timeout_ms`` itself. Raises like `check`."""
+        """Await a coroutine of the core; the coroutine itself enforces ``timeout_ms``. Raises the errors of `check`."""
         return await self.checked(coroutine)
 
     async def run_through(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float) -> Result:
@@ -165,7 +165,7 @@ class LoopRunner(OwnLoop):
         self._turn.release()
 
     async def close_once(self, close: Callable[[], Coroutine[Any, Any, None]], timeout_ms: float) -> None:
-        """Await ``close()``, once. Other calls wait for the first, except those from within it.
+        """Await ``close()`` once. Other calls wait for the first one, except calls from within ``close()``.
 
         The first call raises the errors of ``close()``; if its task was cancelled, the loop logs them. In a forked
         child, nothing is closed, because the parent does that.

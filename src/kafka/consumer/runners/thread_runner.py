@@ -81,7 +81,7 @@ class PollGuard:
 
 
 def _name(ident: int) -> str:
-    """Return the name of a thread, which may have ended in the meantime."""
+    """Return the name of a thread, or its number if the thread has ended in the meantime."""
     return next((thread.name for thread in threading.enumerate() if thread.ident == ident), f"number {ident}")
 
 
@@ -120,7 +120,7 @@ class ThreadRunner:
         self._closer: int | None = None
         """The thread that is closing the consumer."""
         self._closed = interruptible.Latch()
-        # Locked while there is no news. A third of the cost of threading.Event, measurable per round trip.
+        # Locked while there is no notification. Costs a third of threading.Event, which is measurable per round trip.
         self._gate = threading.Lock()
         self._gate.acquire()
         self._thread.on_death(self, lambda runner, error: runner.notify())
@@ -128,13 +128,13 @@ class ThreadRunner:
     # Between the two sides --------------------------------------------------------------------------------------------
 
     def notify(self) -> None:
-        """Wake the caller if it waits. May be called from any thread."""
+        """Wake the caller if it is waiting. May be called from any thread."""
         if self._gate.locked():
             with contextlib.suppress(RuntimeError):  # another thread was faster
                 self._gate.release()
 
     def submit(self, function: Callable[..., object], *args: object) -> None:
-        """Run ``function(*args)`` on the loop soon, in the order of the calls. Several calls wake it once."""
+        """Run ``function(*args)`` on the loop soon, in the order of the calls. Several calls wake the loop once."""
         self._thread.check()
         self._calls.append((function, args))
         if not self._calling:
@@ -155,7 +155,7 @@ class ThreadRunner:
                 function, args = self._calls.popleft()
                 function(*args)
         finally:
-            if self._calls:  # one has raised, which the loop reports; continue with the others
+            if self._calls:  # a function has raised an error, which the loop reports; continue with the others
                 self._thread.call(self._call_all)
 
     def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
@@ -163,17 +163,17 @@ class ThreadRunner:
         self._thread.on_death(owner, tell)
 
     def callback_runner(self, name: str) -> CallbackRunner:
-        """Return a runner with its own thread, which starts when there is something to run."""
+        """Return a runner with its own thread, which starts when there is a function to run."""
         return WorkerThread(name)
 
     # The caller's side ------------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
-        """Forget earlier news. The caller checks everything between this and `wait`."""
+        """Forget earlier notifications. The caller checks for work between this call and `wait`."""
         self._gate.acquire(blocking=False)
 
     def wait(self, timeout_s: float) -> None:
-        """Wait for news, up to the timeout. Raises `IllegalStateError` once the loop has failed."""
+        """Wait for a notification, up to the timeout. Raises `IllegalStateError` once the loop has failed."""
         interruptible.acquire(self._gate, timeout_s)
         self._thread.check()
 
@@ -181,7 +181,7 @@ class ThreadRunner:
         """Do nothing: the loop has its own thread, so a tight polling loop cannot starve it."""
 
     def run(self, coroutine: Coroutine[Any, Any, Result], timeout_ms: float | None = None) -> Result:
-        """Run a coroutine of the core, which enforces ``timeout_ms`` itself, and wait for it."""
+        """Run a coroutine of the core and wait for its result; the coroutine itself enforces ``timeout_ms``."""
         return self._thread.run(coroutine, None if timeout_ms is None else timeout_ms / 1000 + _MARGIN_S)
 
     def run_through(self, coroutine: Coroutine[Any, Any, None], timeout_ms: float) -> None:
@@ -215,7 +215,7 @@ class ThreadRunner:
         """Do nothing."""
 
     def close_once(self, close: Callable[[], None], timeout_ms: float) -> None:
-        """Call ``close``, once. Another call does nothing, but one from another thread waits for the first.
+        """Call ``close`` once. Further calls do nothing, except that one from another thread waits for the first.
 
         In a forked child, the parent closes the consumer. Raises `IllegalStateError` in the loop's own thread, where a
         finalizer may run; nothing is closed there.
@@ -236,13 +236,13 @@ class ThreadRunner:
                 close()
             finally:
                 self._closed.set()
-        elif self._closer != me and not self._closed.wait(timeout_ms / 1000):  # else a listener calls close()
+        elif self._closer != me and not self._closed.wait(timeout_ms / 1000):  # otherwise a listener is calling close()
             raise KafkaTimeoutError(f"another thread has not closed the consumer within {timeout_ms} ms")
 
     def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Begin to close without waiting, in any thread. In a forked child, the parent closes the consumer."""
         if os.getpid() == self._pid:
-            with contextlib.suppress(IllegalStateError):  # the loop has failed, and everything on it
+            with contextlib.suppress(IllegalStateError):  # the loop has failed, and with it everything that runs on it
                 self.begin(close)
 
     def begin(self, close: Callable[[], Coroutine[Any, Any, None]]) -> LoopCall[None]:
@@ -274,7 +274,7 @@ def _at_exit() -> None:
     closing = []
     for core, (runner, group_id) in list(_open.items()):
         if core.close_begun:
-            if runner.last_call is not None:  # an interrupt has ended the wait for it
+            if runner.last_call is not None:  # an interrupt has ended the wait for the last call
                 closing.append(runner.last_call)
             continue
         was_closed, core.closed = core.closed, True  # but an interrupt prevented closing
@@ -289,7 +289,7 @@ def _at_exit() -> None:
         except KafkaError as error:
             log.debug("closing a consumer at exit: %s", error)
     deadline = time.monotonic() + _CLOSE_MS / 1000
-    for call in closing:  # they close concurrently
+    for call in closing:  # the consumers are closed concurrently
         call.wait(max(0.0, deadline - time.monotonic()))
 
 

@@ -1,4 +1,4 @@
-"""Acquired records: until they are decoded (`Acquired`), and until they are acknowledged (`InFlight`).
+"""Acquired records before they are decoded (`Acquired`) and until they are acknowledged (`InFlight`).
 
 Records that cannot be decoded are acknowledged at once, so that they are not delivered forever. A damaged batch is
 rejected. Records after it, and records whose codec is missing, are released. Java does so in ``ShareCompletedFetch``.
@@ -32,7 +32,7 @@ class Range(NamedTuple):
 
 
 def in_order(ranges: Iterable[Range]) -> list[Range]:
-    """Return the ranges in order, without empty ones and overlaps, so that no record is returned twice."""
+    """Return the ranges in order, without empty or overlapping ones, so that no record is returned twice."""
     found: list[Range] = []
     start = 0
     for one in ranges:
@@ -51,7 +51,7 @@ class DecodeOptions(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """Offsets that could not be decoded, and the type of their acknowledgement."""
+    """Offsets that could not be decoded, and their acknowledgement type."""
 
     first: int
     last: int
@@ -61,7 +61,7 @@ class Refused(NamedTuple):
 class Decoded(NamedTuple):
     """The result of decoding a response.
 
-    ``beyond`` is the first acquired offset after the last batch; None: there is none.
+    ``beyond`` is the first acquired offset after the last batch; None if there is none.
     """
 
     pieces: list[Piece]
@@ -147,7 +147,7 @@ class Acquired:
         return Piece(self.tp, self.topic_id, self.node_id, taken, first, last, count, has_gaps, self.locked_until)
 
     def _end_of_damage(self, columns: Columns, records: memoryview | bytes, error: Exception) -> int:
-        """Return the last offset of the damaged batch; -1 if none is damaged, but the client cannot read it."""
+        """Return the last offset of the damaged batch; -1 if no batch is damaged, but the client cannot read one."""
         if not isinstance(error, CorruptRecordError):
             return -1
         try:
@@ -158,7 +158,7 @@ class Acquired:
         return last if header is None or header.last_offset < columns.next_offset else min(header.last_offset, last)
 
     def _refused(self, start: int, end_of_damage: int) -> list[Refused]:
-        """Refuse the acquired offsets from ``start`` on: reject up to the end of the damage, and release the rest."""
+        """Refuse the acquired offsets from ``start`` on: reject those in the damaged batch, and release the rest."""
         found = []
         for first, last, _ in self.ranges:
             first = max(first, start)
@@ -171,7 +171,7 @@ class Acquired:
 
 
 def _told(error: Exception, refused: Sequence[Refused]) -> KafkaError:
-    """Return the error for the caller, with the consequences for the records."""
+    """Return the error for the caller, which also states what happens to the records."""
     done = ", ".join(f"{one.first} to {one.last} {_DONE[one.kind]}" for one in refused)
     kind: type[KafkaError] = type(error) if isinstance(error, KafkaError) else KafkaError
     told = kind(f"{error}; of the acquired records, offsets {done}")
@@ -183,7 +183,7 @@ _DONE = {AcknowledgeType.REJECT: "are rejected", AcknowledgeType.RELEASE: "are r
 
 
 class InFlight:
-    """The records that were returned to the program and not acknowledged. Used in the caller's thread.
+    """The records that were returned to the program but not acknowledged. Used in the caller's thread.
 
     Attributes:
         pieces: the returned pieces, in order.
@@ -213,7 +213,7 @@ class InFlight:
         )
 
     def refuse(self, source: Acquired | Piece, refused: Iterable[Refused]) -> None:
-        """Add acknowledgements of offsets that could not be decoded or deserialized."""
+        """Add acknowledgements for offsets that could not be decoded or deserialized."""
         self.refused += [(source.tp, source.topic_id, source.node_id, one) for one in refused]
 
     def accept_all(self) -> None:
@@ -223,11 +223,11 @@ class InFlight:
 
     @property
     def is_open(self) -> bool:
-        """Whether a returned record is not acknowledged."""
+        """Whether any returned record is not acknowledged."""
         return any(piece.is_open for piece in self.pieces)
 
     def put_back(self, decoded: deque[Piece]) -> None:
-        """Put back records that iteration took and did not return."""
+        """Put back records that iteration has taken but not returned."""
         if not any(piece.handed < len(piece) for piece in self.pieces):
             return
         rests = [rest for piece in self.pieces if (rest := piece.split()) is not None]
@@ -235,7 +235,7 @@ class InFlight:
         decoded.extendleft(reversed(rests))
 
     def cut(self, piece: Piece, row: int) -> Piece | None:
-        """Cut a piece before a row, for iteration; returns the rest, if there is one."""
+        """Cut a piece before a row. Returns the remaining piece; None if there is none."""
         piece.handed = row
         rest = piece.split()
         piece.handed = 0
@@ -249,7 +249,7 @@ class InFlight:
         self.pieces = [one for one in self.pieces if one is not piece]
 
     def take(self) -> list[Acknowledgements]:
-        """Return the acknowledgements to send, by partition and broker; unacknowledged rows stay."""
+        """Return the acknowledgements to send, by partition and broker; unacknowledged rows are kept."""
         found: dict[tuple[TopicPartition, UUID, int], Acknowledgements] = {}
 
         def of(tp: TopicPartition, topic_id: UUID, node_id: int) -> Acknowledgements:

@@ -17,9 +17,9 @@ class AsyncKafkaShareConsumer(AsyncShareCalls):
 
     Arguments:
         topics: topics to subscribe to; without any, call `subscribe`.
-        configs: options, see `KafkaShareConsumer`.
+        configs: options; see `KafkaShareConsumer`.
 
-    Before `start`, each method raises `IllegalStateError`.
+    All methods raise `IllegalStateError` before `start`.
 
     Raises `KafkaConfigurationError` for an option that is unknown, invalid, or meaningless for share groups.
     """

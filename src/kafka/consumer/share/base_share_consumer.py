@@ -1,4 +1,4 @@
-"""The part that the synchronous and the asyncio share consumer share: all methods that do not wait."""
+"""The base class of the synchronous and the asyncio share consumer, with all methods that do not wait."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ CLOSE_TIMEOUT_MS = 30_000
 """Default timeout of `close`."""
 
 CommitCallback = Callable[[dict[TopicPartition, set[int]], Exception | None], Any]
-"""Called with the offsets by partition, and the error of their acknowledgement or None."""
+"""Called with the acknowledged offsets by partition, and the error or None."""
 
 
 class BaseShareConsumer:
@@ -101,7 +101,7 @@ class BaseShareConsumer:
         self._core.send_acknowledgements()
 
     def set_acknowledgement_commit_callback(self, callback: CommitCallback | None) -> None:
-        """Set a ``callback(offsets, error)`` that receives the results of acknowledgements, for each partition.
+        """Set a ``callback(offsets, error)`` that receives the result of acknowledgements for each partition.
 
         Arguments:
             callback: receives a dict of `TopicPartition` to sets of offsets, and an error or None. It runs within
@@ -117,7 +117,7 @@ class BaseShareConsumer:
             self._core.fetcher.outcomes.clear()
 
     def acquisition_lock_timeout_ms(self) -> int | None:
-        """Return how long records are locked for this consumer, as last reported by a broker; None before that."""
+        """Return how long records are locked for this consumer, as last reported by a broker; None if none has."""
         return self._core.fetcher.lock_timeout_ms
 
     @overload
@@ -125,7 +125,7 @@ class BaseShareConsumer:
     @overload
     def metrics(self, raw: bool) -> dict[Any, Any]: ...
     def metrics(self, raw: bool = False) -> dict[Any, Any]:
-        """Return the current values by group and name; empty with ``metrics_enabled=False``. Any thread may call this.
+        """Return the current metric values by group and name; empty with ``metrics_enabled=False``. Thread-safe.
 
         Arguments:
             raw: True returns `KafkaMetric` objects by their `MetricName` instead.
@@ -139,7 +139,7 @@ class BaseShareConsumer:
         `kafka.metrics.stats.Total` is pushed as a sum, any other metric as a gauge. A metric with the `MetricName` of
         one of the client's is ignored. Any thread may call this.
 
-        Raises `TypeError` if it is not a `KafkaMetric`.
+        Raises `TypeError` for anything but a `KafkaMetric`.
         """
         self._core.telemetry.register(metric)
 
@@ -152,7 +152,7 @@ class BaseShareConsumer:
         self._core.telemetry.unregister(metric)
 
     def health(self) -> Health:
-        """Return the state of the consumer, see `Health`.
+        """Return the state of the consumer; see `Health`.
 
         Any thread may call this at any time; it neither waits nor raises.
         """
@@ -161,16 +161,16 @@ class BaseShareConsumer:
         return self._core.health()
 
     def wakeup(self) -> None:
-        """Make the current `poll()` or iteration, or otherwise the next one, raise `WakeupError`.
+        """Make the current `poll()` or iteration raise `WakeupError`, or the next one if there is none.
 
-        It raises once and takes no records; the next call returns them. Records returned earlier are accepted, or must
-        be acknowledged, as with any other call. Any thread may call this, and so may a signal handler. Java:
-        ``wakeup``.
+        The error is raised once and no records are lost; the next call returns them. Records returned earlier are
+        accepted, or must be acknowledged, as with any other call. Any thread may call this, and so may a signal
+        handler. Java: ``wakeup``.
         """
         self._core.events.wake()
 
     def _repr_html_(self) -> str:
-        """Return the HTML for notebooks: health and topics. Any thread may call this; it sends no requests."""
+        """Return HTML for notebooks that shows health and topics. Thread-safe; sends no requests."""
         options, read = self._config, self._core.subscription if self._started else None
         return consumer_html(type(self).__name__, self.health(), options.connection, options.share.group_id, read)
 
@@ -183,7 +183,7 @@ class BaseShareConsumer:
     # Internals --------------------------------------------------------------------------------------------------------
 
     def _settle(self) -> None:
-        """In implicit mode, accept the returned records; those that iteration has not returned stay."""
+        """In implicit mode, accept the returned records, but not those that iteration has yet to return."""
         self._stop_iteration()
         core = self._core
         core.in_flight.put_back(core.decoded)
@@ -191,13 +191,13 @@ class BaseShareConsumer:
             core.in_flight.accept_all()
 
     def _stop_iteration(self) -> None:
-        """Stop iteration; the caller puts back the records that iteration took and has not returned."""
+        """Stop iteration; the caller puts back the records that iteration has taken but not returned."""
         self._rest = iter(())
         self._current = None
         self._loaded.clear()
 
     def _check_mine(self) -> None:
-        """Raise `IllegalStateError` if the consumer is closed, or another call is in progress."""
+        """Raise `IllegalStateError` if the consumer is closed or another call is in progress."""
         self._core.check_open()
         if self._in_a_call:
             raise IllegalStateError(

@@ -1,4 +1,4 @@
-"""Sends the requests of a share consumer to one broker, one at a time, as the session's epoch requires.
+"""Sends a share consumer's requests to one broker, one at a time, because each contains the next session epoch.
 
 A fetch is sent when the caller wants records, never in advance, because the locks of acquired records would expire
 while they wait to be processed. Acknowledgements are sent with a fetch if there is one, otherwise in a separate
@@ -32,11 +32,11 @@ FIRST_EPOCH, LAST_EPOCH = 0, -1
 _EPOCHS = 2**31 - 1
 
 Partition = tuple[UUID, int]
-"""The topic's id and the partition number."""
+"""The topic id and the partition number."""
 
 
 class ShareSession:
-    """The share session with one broker: it knows the fetched partitions, so that requests contain only changes.
+    """The share session with one broker, which knows the fetched partitions, so that requests contain only changes.
 
     Java: ``ShareSessionHandler``.
 
@@ -53,13 +53,13 @@ class ShareSession:
 
     @property
     def is_open(self) -> bool:
-        """Whether the broker has a session."""
+        """Whether the broker has a session for this consumer."""
         return self.epoch != FIRST_EPOCH
 
     def fetch_topics(
         self, acks: Iterable[Acknowledgements]
     ) -> tuple[list[share_fetch.FetchTopic], list[share_fetch.ForgottenTopic]]:
-        """Return the contents of the next fetch: new partitions, those with acknowledgements, and forgotten ones."""
+        """Return the topics of the next request: new partitions, those with acknowledgements, and forgotten ones."""
         self._sent = set(self.targets)
         rows: dict[Partition, share_fetch.FetchPartition] = {}
         for topic_id, number in sorted(self.targets - self._known):
@@ -80,7 +80,7 @@ class ShareSession:
 
     @staticmethod
     def acknowledge_topics(acks: Iterable[Acknowledgements]) -> list[share_acknowledge.AcknowledgeTopic]:
-        """Return the contents of the next acknowledgement."""
+        """Return the topics for the next acknowledgement request."""
         topics: dict[UUID, share_acknowledge.AcknowledgeTopic] = {}
         for (topic_id, number), batches in _by_partition(acks).items():
             row = share_acknowledge.AcknowledgePartition(
@@ -112,7 +112,7 @@ class ShareSession:
 
 
 def _by_partition(acks: Iterable[Acknowledgements]) -> dict[Partition, list[AckBatch]]:
-    """Return the batches of each partition, in order."""
+    """Return the acknowledgement batches for each partition, in order."""
     found: dict[Partition, list[AckBatch]] = {}
     for each in acks:
         found.setdefault((each.topic_id, each.tp.partition), []).extend(each.batches)
@@ -134,7 +134,7 @@ class BrokerShareListener(Protocol):
     """The listener of a `BrokerShareFetcher`. Called on the loop."""
 
     def name_of(self, partition: Partition) -> TopicPartition | None:
-        """Return a partition that is or was assigned, by its topic's name; None if the name is unknown."""
+        """Return a partition that is or was assigned, with its topic name; None if the name is unknown."""
 
     def acquired(self, acquired: Acquired) -> None:
         """Called with acquired records."""
@@ -143,13 +143,13 @@ class BrokerShareListener(Protocol):
         """Called with the lock timeout of a response, before its records; 0 if the broker does not report it."""
 
     def answered(self) -> None:
-        """Called after the response to a fetch, which may be empty."""
+        """Called after each fetch response, even if it is empty."""
 
     def completed(self, acks: Acknowledgements, error: Exception | None) -> None:
         """Called with the result of acknowledgements."""
 
     def refused(self, partition: Partition, error: type[KafkaError], data: PartitionData) -> None:
-        """Called when a broker cannot return records of a partition."""
+        """Called when a broker cannot return records from a partition."""
 
     def broker_failed(self, error: Exception) -> None:
         """Called when a broker is unavailable, or refuses a whole request."""
@@ -160,8 +160,8 @@ class BrokerShareFetcher:
 
     Arguments:
         node_id: the broker.
-        options: sizes, times, modes.
-        client: sends.
+        options: the sizes, times and modes for requests.
+        client: sends requests.
         member_id: the member's id, which also identifies the session.
         listener: receives the responses.
         retry: handles failures.
@@ -196,7 +196,7 @@ class BrokerShareFetcher:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a request is outstanding or about to be repeated."""
+        """Whether a request is outstanding or about to be retried."""
         return self._task is not None
 
     def kick(self) -> None:
@@ -308,7 +308,7 @@ class BrokerShareFetcher:
             self._listener.completed(each, said.get((each.topic_id, each.tp.partition), missing))
         self._listener.answered()
         if trouble is not None:
-            raise trouble  # so that the next fetch waits briefly
+            raise trouble  # raised so that the next fetch waits briefly
 
     def _acquired(self, key: Partition, data: PartitionData, frame: SharedFrame) -> None:
         tp = self._listener.name_of(key)
@@ -359,17 +359,17 @@ class BrokerShareFetcher:
             self._listener.completed(each, said.get((each.topic_id, each.tp.partition), missing))
 
     def _refused(self, kind: type[KafkaError], text: str | None, acks: list[Acknowledgements]) -> None:
-        """Handle the refusal of a whole request; raises errors that require a pause."""
+        """Handle the refusal of a whole request. Raises errors that require a pause."""
         error = kind(f"broker {self.node_id}: {text or 'the broker refuses the share session'}")
         self.session.lost()
         self._complete(acks, error)
         if isinstance(error, _SESSION_LOST):
             log.info("%s; beginning a new share session", error)
-            self._listener.answered()  # the caller asks again
+            self._listener.answered()  # the caller sends another request
             self._sessions_lost += 1
             if self._sessions_lost > 1:
                 raise error
-            return  # the first new one is begun immediately
+            return  # the first new session is started immediately
         self._listener.broker_failed(error)
         raise error
 

@@ -47,11 +47,11 @@ class ShareCore:
         config: all options.
         runner: connects the loop and the caller.
         loop: the loop on which this runs.
-        client: the cluster; None: create one from the options.
+        client: the cluster client; None: create one from the options.
 
     Attributes:
-        in_flight: the records that the program has.
-        decoded: pieces that were decoded and not returned.
+        in_flight: the records that were returned to the program but not acknowledged.
+        decoded: pieces that were decoded but not returned.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class ShareCore:
     # The loop's side --------------------------------------------------------------------------------------------------
 
     async def start(self, *, in_background: bool = False) -> None:
-        """Find the cluster. Raises `NoBrokersAvailable`, but not ``in_background``."""
+        """Find the cluster. Raises `NoBrokersAvailable` unless ``in_background``."""
         await self._client_core.start(in_background=in_background)
         self.client.on_metadata(self._metadata_changed)
 
@@ -159,7 +159,7 @@ class ShareCore:
         self.events.happened()
 
     async def close(self, timeout_ms: float) -> None:
-        """Send acknowledgements, end the sessions, leave the group, close the connections, once. Does not raise."""
+        """Send acknowledgements, end the sessions, leave the group, and close the connections, once. Does not raise."""
         if self.close_begun:
             return
         self.close_begun = self.closed = self.events.pending = True
@@ -242,7 +242,7 @@ class ShareCore:
         return acks
 
     def has_records(self) -> bool:
-        """Return whether records can be returned without asking a broker."""
+        """Return whether records can be returned without a request to a broker."""
         return bool(self.fetcher.renewed or self.decoded or self.fetcher.ready)
 
     def take(self, max_records: int) -> list[Piece]:
@@ -321,7 +321,7 @@ class ShareCore:
         return next(place for place, one in enumerate(self.decoded) if one is piece)
 
     def handed_out(self, pieces: list[Piece], one_by_one: bool = False) -> None:
-        """Note that the program has received these pieces, or receives their records one by one."""
+        """Note that the program has received these pieces, or will receive their records one by one."""
         for piece in pieces:
             piece.handed = 0 if one_by_one else len(piece)
         self.in_flight.pieces = [*self.in_flight.pieces, *pieces]
@@ -343,7 +343,7 @@ class ShareCore:
 
 
 class ShareMetrics:
-    """The share consumer's metrics: the part that counts each of them, and their names.
+    """The share consumer's metrics: their names, and for each the part that records it.
 
     Arguments:
         config: the consumer's options.
@@ -354,7 +354,7 @@ class ShareMetrics:
         all: every metric of the consumer.
         traffic: counts bytes exchanged with brokers.
 
-    Raises exceptions of the constructor, `configure` and `init` of reporters.
+    Raises exceptions from the constructor, `configure` and `init` of a reporter.
     """
 
     def __init__(

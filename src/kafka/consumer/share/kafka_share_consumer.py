@@ -10,7 +10,7 @@ from kafka.consumer.share._sync.calls import ShareCalls
 
 @with_options("share consumer")
 class KafkaShareConsumer(ShareCalls):
-    """Reads records of topics together with other members of a share group (KIP-932). Java: ``KafkaShareConsumer``.
+    """Reads records from topics together with other members of a share group (KIP-932). Java: ``KafkaShareConsumer``.
 
     The consumers of a share group share the records of each partition, however many consumers there are. A record is
     acquired for one of them, under a lock that expires (after 30 seconds, unless brokers are configured otherwise). An

@@ -36,7 +36,7 @@ class ShareConsumerRecord(ConsumerRecord):
     """A `ConsumerRecord` with an additional last field.
 
     Attributes:
-        delivery_count: how often the record was delivered to the group, including this time. Java: ``deliveryCount()``.
+        delivery_count: how often the record was delivered to the group, this time included. Java: ``deliveryCount()``.
     """
 
     __slots__ = ()
@@ -109,11 +109,11 @@ class ShareMaterializer:
         self._builder = RecordBuilder(key_deserializer, value_deserializer, ShareConsumerRecord)
 
     def records(self, core: ShareCore, pieces: list[Piece]) -> ConsumerRecords:
-        """Return the records of pieces by partition.
+        """Return the records in the pieces, by partition.
 
-        If a record cannot be deserialized, the list of pieces is cut before it. If it is the very first record, it is
-        released and its error raised. An error that does not concern the record does not release it, and the next call
-        tries again.
+        If a record cannot be deserialized, the list of pieces is cut before it. If it is the first record, it is
+        released and its error is raised. If the error does not concern the record, the record is not released, and the
+        next call tries again.
         """
         gathered: dict[TopicPartition, list[ConsumerRecord]] = {}
         for number, piece in enumerate(pieces):
@@ -131,7 +131,7 @@ class ShareMaterializer:
         return ConsumerRecords(gathered)
 
     def made(self, piece: Piece) -> tuple[list[ShareConsumerRecord], FailedRow | None]:
-        """Return the records of a piece before the first that cannot be deserialized."""
+        """Return the records in a piece before the first that cannot be deserialized, and how that one failed."""
         built = self._builder.build(piece.columns, piece.delivery_count)
         return cast("tuple[list[ShareConsumerRecord], FailedRow | None]", built)
 
@@ -143,14 +143,14 @@ class ShareMaterializer:
             raise failure_of(record, failed.part, failed.cause)
 
     def _refuse(self, core: ShareCore, piece: Piece, failed: FailedRow) -> Exception:
-        """Release the first record of the next piece, and continue after it; returns the error to raise."""
+        """Release the first record of the next piece, and continue after it. Returns the error to raise."""
         core.cut(piece, failed.row + 1)
         core.drop(piece)
         return self.refuse(core, piece, failed)
 
     @staticmethod
     def refuse(core: ShareCore, piece: Piece, failed: FailedRow) -> Exception:
-        """Release a record; returns the error to raise."""
+        """Release a record. Returns the error to raise."""
         [record] = piece.columns.slice(failed.row, failed.row + 1).to_records()
         offset = record.offset
         core.in_flight.refuse(piece, [Refused(offset, offset, AcknowledgeType.RELEASE)])

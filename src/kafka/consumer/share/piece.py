@@ -1,4 +1,4 @@
-"""Acquired records, the acknowledgement type of each, and acknowledgements to send."""
+"""Acquired records with an acknowledgement type for each, and acknowledgements to send."""
 
 import enum
 import math
@@ -15,7 +15,7 @@ class AcknowledgeType(enum.IntEnum):
     """A program's decision about a record. Java: ``AcknowledgeType``."""
 
     ACCEPT = 1
-    """The record was processed: it is not delivered again."""
+    """The record was processed and is not delivered again."""
     RELEASE = 2
     """The record was not processed: it is delivered again, to any consumer of the group, up to the delivery limit."""
     REJECT = 3
@@ -27,23 +27,23 @@ class AcknowledgeType(enum.IntEnum):
 GAP = 0
 """The type for an offset without a record, because of compaction or a transaction marker."""
 OPEN, SENT = 0xFF, 0xFE
-"""The row is not acknowledged; its acknowledgement was sent, so it can no longer be changed."""
+"""OPEN: the row is not acknowledged. SENT: its acknowledgement was sent and can no longer be changed."""
 _LONG_GAP = 32
 """Gaps of up to this many offsets are sent offset by offset, in one batch with their neighbours."""
 _ACCEPT, _RENEW = int(AcknowledgeType.ACCEPT), int(AcknowledgeType.RENEW)
 
 
 class Piece:
-    """A range of acquired records: rows of columns, and the acknowledgement of each. No object is created per row.
+    """A range of acquired records: columns, and an acknowledgement for each row. No object is created for each row.
 
     Used in the caller's thread.
 
     Arguments:
         tp, topic_id: the partition.
         node_id: the broker that sent the records and receives the acknowledgements.
-        columns: the records; there may be fewer than offsets.
-        first, last: the acquired offsets.
-        delivery_count: how often they were delivered, including this time.
+        columns: the records; there may be fewer records than offsets.
+        first, last: the first and the last acquired offset.
+        delivery_count: how often the records were delivered, including this delivery.
 
     Attributes:
         handed: the number of rows returned to the program, from the front.
@@ -128,14 +128,14 @@ class Piece:
 
     @property
     def is_open(self) -> bool:
-        """Whether a returned row is not acknowledged."""
+        """Whether any returned row is not acknowledged."""
         if self._types is None:
             return self.handed > 0
         return self._types.find(OPEN, 0, self.handed) >= 0
 
     @property
     def is_said(self) -> bool:
-        """Whether there are acknowledgements, or gaps, to send."""
+        """Whether there are acknowledgements or gaps to send."""
         if self.has_gaps:
             return True
         return self._types is not None and bool(self._types.strip(bytes((OPEN, SENT))))
@@ -148,7 +148,7 @@ class Piece:
         return not len(self) or (self._types is not None and self._types.count(SENT) == len(self))
 
     def split(self) -> "Piece | None":
-        """Cut off the rows that were not returned; None if there are none."""
+        """Cut off and return the rows that were not returned to the program; None if there are none."""
         if self.handed >= len(self):
             return None
         offsets = self.columns.offsets
@@ -169,7 +169,7 @@ class Piece:
         )
 
     def take(self) -> tuple[list[tuple[int, int, bytes]], list["Piece"]]:
-        """Return the new acknowledgements as ranges of offsets with their types, and the pieces to renew."""
+        """Return the new acknowledgements as offset ranges with their types, and the pieces to renew."""
         count, types = len(self), self.types
         if count == self.last - self.first + 1:  # the usual case: a row for each offset
             ranges = _ranges(self.first, types)
@@ -185,7 +185,7 @@ class Piece:
         return ranges, renewed
 
     def _with_gaps(self, types: bytearray) -> list[tuple[int, int, bytes]]:
-        """Return the acknowledgements of rows and of the offsets between them; memory grows with the rows only.
+        """Return acknowledgements for rows and the offsets between them; memory grows with the number of rows only.
 
         A long gap is a separate range, because a broker may report any number of offsets as acquired.
         """
@@ -238,7 +238,7 @@ _MOST_OF_A_RANGE = 1 << 20
 
 
 class AckBatch(NamedTuple):
-    """Consecutive offsets, with a single acknowledgement type for all, or one for each."""
+    """Consecutive offsets, with one acknowledgement type for all or one for each."""
 
     first: int
     last: int
@@ -246,14 +246,14 @@ class AckBatch(NamedTuple):
 
 
 class Acknowledgements:
-    """The acknowledgements of one partition to send to the broker that sent the records.
+    """The acknowledgements for one partition, to send to the broker that sent the records.
 
     Arguments:
         tp, topic_id: the partition.
         node_id: the broker.
 
     Attributes:
-        batches: in order of offset after `sort`.
+        batches: the batches, in order of offset after `sort`.
         renewed: the pieces to return again if the broker agrees.
         error: the error, or None.
         done: whether the result is known.
@@ -275,7 +275,7 @@ class Acknowledgements:
         self.batches.sort()
 
     def offsets(self) -> set[int]:
-        """Return the offsets of records, without gaps; of a range that was not decoded, the first million."""
+        """Return the offsets of records, without gaps; for a range that was not decoded, only the first million."""
         found: set[int] = set()
         for batch in self.batches:
             if len(batch.types) == 1:

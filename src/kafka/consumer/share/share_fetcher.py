@@ -34,27 +34,27 @@ _NEVER_MENDED = (
     TopicAuthorizationFailedError,
     UnsupportedVersionError,
 )
-"""Permanent errors of a broker, which the caller has to know."""
+"""Permanent errors of a broker, which are raised to the caller."""
 
 
 class ShareFetcher:
     """Fetches for a share consumer; see the module.
 
     Arguments:
-        options: sizes, times, modes.
-        client: sends, and knows the leaders.
+        options: the sizes, times and modes for requests.
+        client: sends requests, and knows the leaders.
         member_id: the member's id.
         backoff: pauses after failures.
-        notify: called when there is news for the caller.
+        notify: called to wake the caller.
         failed: called with an error for the caller.
 
     Attributes:
-        ready: responses that the caller has not taken; it takes them from the left, in its thread.
-        renewed: pieces whose locks were renewed, likewise.
-        outcomes: acknowledgements to report to the callback, likewise.
+        ready: responses that the caller has not taken; the caller takes them from the left, in its thread.
+        renewed: pieces whose locks were renewed, taken in the same way.
+        outcomes: acknowledgements to report to the callback, taken in the same way.
         wants_outcomes: whether there is a callback.
         renewing: the number of outstanding renewals.
-        lock_timeout_ms: the lock timeout last reported by a broker; None before that.
+        lock_timeout_ms: the lock timeout last reported by a broker; None before the first report.
         bytes_fetched, fetches, acknowledged, acknowledgements_failed: counters for metrics.
     """
 
@@ -89,7 +89,7 @@ class ShareFetcher:
     # Assignment -------------------------------------------------------------------------------------------------------
 
     def assignment(self) -> set[TopicPartition]:
-        """Return the partitions being fetched, as far as their topics' names are known. May be called in any thread."""
+        """Return the partitions being fetched whose topic names are known. Thread-safe."""
         names, assigned = self._names, self._assigned
         return {TopicPartition(names[key], n) for key, numbers in assigned.items() if key in names for n in numbers}
 
@@ -105,7 +105,7 @@ class ShareFetcher:
             self._client.request_refresh()
 
     def metadata_changed(self, metadata: ClusterMetadata) -> None:
-        """Update the leaders and the names of topics."""
+        """Update the partition leaders and the topic names."""
         for topic in metadata.topics(False):
             known_id = metadata.topic_id(topic)
             if known_id is not None:
@@ -133,7 +133,7 @@ class ShareFetcher:
     # Requests of the caller -------------------------------------------------------------------------------------------
 
     def fetch(self, max_records: int) -> None:
-        """Ask each broker that is not being asked already for ``max_records``, because the caller waits for records."""
+        """Request ``max_records`` from each broker that has no outstanding request; the caller waits for records."""
         if self.ready or self.renewed or self.renewing:
             return
         for broker in self._brokers.values():
@@ -199,7 +199,7 @@ class ShareFetcher:
         self._notify()
 
     def _lock_over(self) -> float:
-        """Return the latest expiry of a lock just reported by a broker, which began before the response arrived."""
+        """Return the latest time at which the locks in a response expire; they began before the response arrived."""
         timeout_ms = math.inf if self.lock_timeout_ms is None else self.lock_timeout_ms
         return asyncio.get_running_loop().time() + timeout_ms / 1000
 

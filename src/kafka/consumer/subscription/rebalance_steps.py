@@ -19,13 +19,13 @@ class StepListener(Protocol):
     """The consumer that a `Rebalance` belongs to."""
 
     def reassign(self, partitions: Iterable[TopicPartition]) -> None:
-        """Replace the assignment; partitions that stay keep their state."""
+        """Replace the assignment; partitions that stay assigned keep their state."""
 
     def find_positions(self) -> None:
         """Find the positions of added partitions. Called on the loop."""
 
     def step_ready(self) -> None:
-        """Called when the next `poll()` has to look for a step again. In any thread."""
+        """Called, in any thread, when the next `poll()` has to look for a step again."""
 
 
 class Rebalance:
@@ -60,7 +60,7 @@ class Rebalance:
         """The number of steps that added partitions."""
 
     def next_step(self) -> Step | None:
-        """Return the next step to carry out. Raises the permanent error of the membership, at every `poll()`."""
+        """Return the next step to carry out. Raises a permanent error of the membership, in every `poll()`."""
         if not self._subscription.is_automatic or self._changes != self._changes_heard:
             return None
         try:
@@ -70,7 +70,7 @@ class Rebalance:
             raise
         if (
             step is None or (step.turn, step.kind is StepKind.ADD) == self._finished
-        ):  # the loop may not know yet that it is finished
+        ):  # the loop may not know yet that the step is finished
             return None
         self._listener.step_ready()  # the next poll() continues in any case
         return step
@@ -87,11 +87,11 @@ class Rebalance:
     def take_ahead(self, metadata_version: int) -> None:
         """Without a group, take the known partitions before `poll()` reports them to the listener.
 
-        This allows a program to seek and pause before its first poll. `poll()` handles revocations that concern a
-        listener.
+        This allows a program to seek and pause before its first poll. Revocations that a listener must know of are left
+        to `poll()`.
 
         Arguments:
-            metadata_version: does nothing if called again for the same version.
+            metadata_version: the version of the metadata; another call for the same version does nothing.
         """
         if self._taken_at == (metadata_version, self._changes):
             return
@@ -106,7 +106,7 @@ class Rebalance:
         self._taken_at = metadata_version, self._changes
 
     def leave_step(self) -> Step | None:
-        """Return the step before the caller gives up all partitions; None if no subscription has assigned any."""
+        """Return the step before the caller gives up all partitions; None if no partition comes from a subscription."""
         held = self._held()
         return self._membership.leave_step(held) if held and self._subscription.is_automatic else None
 
@@ -125,7 +125,7 @@ class Rebalance:
         self._submit(self._membership.step_done, step, self._held())
         if step.kind is StepKind.ADD:
             self._submit(self._listener.find_positions)
-        self._finished = step.turn, step.kind is StepKind.ADD  # an interrupt before this repeats the step
+        self._finished = step.turn, step.kind is StepKind.ADD  # an earlier interrupt means that the step is repeated
 
     def _held(self) -> frozenset[TopicPartition]:
         """Return the partitions that were reported to the listener."""

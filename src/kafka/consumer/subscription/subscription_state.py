@@ -18,7 +18,7 @@ class ConsumerRebalanceListener(abc.ABC):
 
     @abc.abstractmethod
     def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
-        """Called before ``revoked`` go to other members: the last opportunity to commit their offsets."""
+        """Called before ``revoked`` are assigned to other members: the last opportunity to commit their offsets."""
 
     @abc.abstractmethod
     def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
@@ -55,7 +55,7 @@ class AsyncConsumerRebalanceListener(abc.ABC):
         """See `ConsumerRebalanceListener`.
 
         Arguments:
-            lost: the partitions that may already belong to others.
+            lost: the partitions that may already belong to other members.
         """
         await self.on_partitions_revoked(lost)
 
@@ -112,7 +112,7 @@ class SubscriptionState:
     ) -> None:
         """Subscribe to ``topics``, or to all topics that match ``pattern``.
 
-        Raises `IllegalStateError` after `assign_from_user`, and if both or neither are given.
+        Raises `IllegalStateError` after `assign_from_user`, and if both or neither of topics and pattern are given.
         """
         if self.type is SubscriptionType.USER_ASSIGNED:
             raise IllegalStateError("partitions were assigned manually; call unsubscribe() before subscribe()")
@@ -131,7 +131,7 @@ class SubscriptionState:
         self.listener = listener
 
     def listener_for(self, taking_over: bool) -> Listener | None:
-        """Return the listener for added or revoked partitions; revoked ones are reported to the one that knows them."""
+        """Return the listener for added or revoked partitions; for the latter, the one to which they were reported."""
         if taking_over:
             self._listener_of_held = self.listener
             return self.listener
@@ -140,7 +140,7 @@ class SubscriptionState:
     def match(self, topics: Iterable[str]) -> bool:
         """Select the ``topics`` that match the pattern. Returns whether the selection changed."""
         pattern = self.pattern
-        if pattern is None:  # the caller has subscribed to names in the meantime
+        if pattern is None:  # the caller has subscribed to topic names in the meantime
             return False
         matched = frozenset(topic for topic in topics if pattern.match(topic))
         if self.pattern is not pattern:
@@ -155,7 +155,7 @@ class SubscriptionState:
             raise IllegalStateError("topics are subscribed to; call unsubscribe() before assign()")
 
     def assign_from_user(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
-        """Assign exactly ``partitions``, without a group. Returns the states of those no longer assigned.
+        """Assign exactly ``partitions``, without a group. Returns the states of partitions that are no longer assigned.
 
         Raises `IllegalStateError` after `subscribe`.
         """
@@ -165,14 +165,14 @@ class SubscriptionState:
         return gone
 
     def assign_from_membership(self, partitions: Iterable[TopicPartition]) -> list[PartitionState]:
-        """Replace the assignment of a subscription; partitions that stay keep their state.
+        """Replace the assignment of a subscription; partitions that stay assigned keep their state.
 
-        Returns the states of the others.
+        Returns the states of partitions that are no longer assigned.
         """
         return self._assign(partitions, keep=True)
 
     def unsubscribe(self) -> list[PartitionState]:
-        """Unassign everything. Returns the states."""
+        """Unassign all partitions, and return their states."""
         self.type, self.topics, self.pattern, self.regex = SubscriptionType.NONE, frozenset(), None, None
         self.listener = None
         return self._assign((), keep=False)
@@ -200,7 +200,7 @@ class SubscriptionState:
         return state
 
     def _how_to_assign(self) -> str:
-        """Return how a program gets a partition assigned, for error messages."""
+        """Return advice for error messages on how to get a partition assigned."""
         if self.type is SubscriptionType.USER_ASSIGNED:
             return "assign() was called without it"
         if self.type is SubscriptionType.NONE:
@@ -218,7 +218,7 @@ class SubscriptionState:
         return {tp.topic for tp in self._states}
 
     def all_consumed_offsets(self) -> ReadOffsets:
-        """Return the known positions, which a commit without arguments commits."""
+        """Return all known positions: the offsets that a commit without arguments commits."""
         offsets = ReadOffsets()
         for state in self._states.values():
             # The topic first: if the caller's thread then moves the position, it must not get another topic's.
@@ -231,7 +231,7 @@ class SubscriptionState:
 
 
 class PositionsLeft:
-    """Positions in partitions that a consumer gave up, for when they return.
+    """Positions in partitions that a consumer gave up, in case they are assigned again.
 
     A broker may report briefly that a topic does not exist. If the same topic returns, reading continues from the same
     position. Without a group, this applies to all partitions. In a group, it applies to partitions created while the

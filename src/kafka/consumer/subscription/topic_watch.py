@@ -16,13 +16,13 @@ log = logging.getLogger(__name__)
 _FOR_THE_CALLER = (TopicAuthorizationFailedError, InvalidTopicError)
 """Permanent errors of a topic, which the caller has to know."""
 _PATTERN = ""
-"""The key of the pattern among the topics that caused warnings."""
+"""The key that stands for the pattern among the topics that caused warnings."""
 _RETRY_S = 1.0
 """How long to wait before a missing topic is looked up again, because it may be created at any time."""
 
 
 _ABSENT, _PARTITION, _LEADER = _KINDS = (" absent", " partition", " leader")
-"""What may be missing; topic names contain no spaces."""
+"""What may be missing. Each is appended to a topic name as a key; topic names contain no spaces."""
 
 
 class _Problem(NamedTuple):
@@ -38,7 +38,7 @@ class _Problem(NamedTuple):
 
 
 class TopicWatch:
-    """Requests metadata of missing topics again, with an immediate warning and rare repetitions. Runs on the loop.
+    """Requests metadata for missing topics again, and warns of them at once and then rarely. Runs on the loop.
 
     Arguments:
         client: provides the metadata.
@@ -77,7 +77,7 @@ class TopicWatch:
         self._watch()
 
     def update(self) -> None:
-        """Act on a change of the consumer's topics."""
+        """Look up the consumer's topics after they changed."""
         if self._closed:
             return
         if not self._subscription.is_automatic:
@@ -113,7 +113,7 @@ class TopicWatch:
             if metadata.topic_errors.get(topic) not in _FOR_THE_CALLER:  # those errors are raised
                 self._warnings.warning(topic + kind, text)
         for topic in self._missing - problems.keys():
-            if sum(self._warnings.forget(topic + kind) for kind in _KINDS):  # all kinds are forgotten
+            if sum(self._warnings.forget(topic + kind) for kind in _KINDS):  # sum(), unlike any(), forgets all kinds
                 log.info("%s", f"topic {topic!r} can be read now" if topic else "topics match the pattern now")
         self._missing = set(problems)
 
@@ -144,7 +144,7 @@ class TopicWatch:
 
 
 def _problem(topic: str, partitions: list[TopicPartition], metadata: ClusterMetadata) -> _Problem | None:
-    """Return why partitions of a topic cannot be read; None if they can."""
+    """Return the reason why partitions of a topic cannot be read; None if all can be read."""
     known = metadata.partitions_for_topic(topic)
     if known is None:
         error = metadata.topic_errors.get(topic, UnknownTopicOrPartitionError)

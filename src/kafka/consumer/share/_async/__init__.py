@@ -1,1 +1,1 @@
-"""Asyncio sources: `scripts/twins.py` writes their synchronous twins into `_sync/`, under the same names."""
+"""Asyncio modules, from which `scripts/twins.py` generates synchronous twins of the same names in `_sync/`."""

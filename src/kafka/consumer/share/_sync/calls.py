@@ -45,10 +45,10 @@ class ShareCalls(BaseShareConsumer):
     # Topics -----------------------------------------------------------------------------------------------------------
 
     def subscribe(self, topics: Iterable[str]) -> None:
-        """Read these topics as a member of the group; replaces an earlier subscription. None means `unsubscribe`.
+        """Read these topics as a member of the group; replaces an earlier subscription. None calls `unsubscribe`.
 
         Arguments:
-            topics: names of topics. Share groups do not support patterns.
+            topics: topic names. Share groups do not support patterns.
 
         Raises `IllegalStateError` if the consumer is closed, `TypeError` and `IllegalArgumentError` for invalid names.
         """
@@ -72,10 +72,10 @@ class ShareCalls(BaseShareConsumer):
     # Records ----------------------------------------------------------------------------------------------------------
 
     def poll(self, timeout_ms: float = 0, max_records: int | None = None) -> ConsumerRecords:
-        """Return records that were acquired for this consumer, waiting for some if there are none.
+        """Return records that were acquired for this consumer; wait for some if there are none.
 
         With ``share_acknowledgement_mode='implicit'``, this accepts the records of the last call; with 'explicit', all
-        of them must have been acknowledged. A record whose lock was renewed is returned again.
+        of those must have been acknowledged. A record whose lock was renewed is returned again.
 
         Arguments:
             timeout_ms: how long to wait for records; 0 does not wait. Records that arrive later are kept for the next
@@ -88,7 +88,7 @@ class ShareCalls(BaseShareConsumer):
 
         Raises `IllegalStateError` without a subscription, for records that are not acknowledged, and while another call
         is in progress; `RecordDeserializationError` and `CorruptRecordError`, after which the next call continues
-        behind the record; `UnsupportedVersionError` if the brokers do not support share groups,
+        after the record; `UnsupportedVersionError` if the brokers do not support share groups,
         `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError`, `WakeupError` after a `wakeup()`, and
         exceptions of the callback.
         """
@@ -100,7 +100,7 @@ class ShareCalls(BaseShareConsumer):
         """Like `poll`, but return one Arrow batch, empty after a timeout.
 
         Columns: topic, partition, offset, timestamp (ms, UTC), timestamp_type, key, value, headers, delivery_count. No
-        Python object is created per record. Requires the extra "arrow".
+        Python object is created for each record. Requires the extra "arrow".
 
         Arguments:
             timeout_ms: how long to wait for records; 0 does not wait.
@@ -113,7 +113,7 @@ class ShareCalls(BaseShareConsumer):
         """Like `poll`, but return columns instead of records; an empty list after a timeout.
 
         A partition may have several `Columns`, in order: each was acquired separately, and its rows have the same
-        delivery count. `acknowledge` accepts topic, partition and offset of a row.
+        delivery count. `acknowledge` accepts the topic, partition and offset of a row.
 
         Arguments:
             timeout_ms: how long to wait for records; 0 does not wait.
@@ -147,7 +147,7 @@ class ShareCalls(BaseShareConsumer):
                 raise StopIteration
 
     def _load(self) -> bool:
-        """Load more records for iteration, which is exhausted. Returns False if there are none."""
+        """Load more records for iteration, which has no more. Returns False if there are none."""
         while self._loaded and self._core.lock_is_over(self._loaded[0]):
             self._core.in_flight.drop(self._loaded.popleft())
         if not self._loaded:
@@ -174,7 +174,7 @@ class ShareCalls(BaseShareConsumer):
     def _hand_over(
         self, make: Callable[[list[Piece]], Result], timeout_ms: float, max_records: int, one_by_one: bool = False
     ) -> Result:
-        """Return the result of calling ``make`` with the next pieces, which the program owns once it is returned."""
+        """Return the result of calling ``make`` with the next pieces, which belong to the program from then on."""
         core = self._core
         self._check_mine()
         before: list[Piece] | None = None
@@ -213,7 +213,7 @@ class ShareCalls(BaseShareConsumer):
                 taken = core.take(max_records)
                 if any(map(len, taken)):
                     return taken
-                if taken:  # offsets without records: nothing to return, but something to acknowledge
+                if taken:  # there are only offsets without records, which are acknowledged but not returned
                     core.handed_out(taken)
                     core.send_acknowledgements()
                 if core.closed:
@@ -283,10 +283,10 @@ class ShareCalls(BaseShareConsumer):
     # Lifecycle --------------------------------------------------------------------------------------------------------
 
     def client_instance_id(self, timeout_ms: float | None = None) -> UUID:
-        """Return the id that brokers assigned to this consumer for its metrics; it never changes (KIP-714, Kafka 3.7).
+        """Return the id that brokers assigned to this client for its metrics; it never changes (KIP-714, Kafka 3.7).
 
         Arguments:
-            timeout_ms: how long to wait for it; None: ``default_api_timeout_ms``.
+            timeout_ms: how long to wait for the id; None: ``default_api_timeout_ms``.
 
         Raises `UnsupportedVersionError` if no broker accepts client metrics, `KafkaTimeoutError`, and
         `IllegalStateError` with ``enable_metrics_push=False``.
@@ -328,7 +328,7 @@ class ShareCalls(BaseShareConsumer):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close."""
+        """Close the consumer."""
         self.close()
 
 
@@ -337,7 +337,7 @@ def _columns(pieces: list[Piece]) -> list[Columns]:
 
 
 def _abandon(core: Any, runner: ThreadRunner) -> None:
-    """Close without waiting: the consumer is no longer referenced."""
+    """Close a consumer that is no longer referenced, without waiting."""
     if not core.close_begun:
         core.closed = True
         runner.abandon(functools.partial(core.close, _ABANDONED_CLOSE_MS))
