@@ -3,8 +3,8 @@
 Layer 5: may import `kafka.cluster` and the layers below it. Everything here runs on one asyncio loop and never blocks.
 Rebalance listeners run in the caller's thread; `kafka.consumer` calls them.
 
-Each way to get partitions is a `membership.Membership`: `classic` is the group protocol of JoinGroup, SyncGroup and
-Heartbeat, `consumer_group` that of KIP-848, and `ungrouped` a subscription without a group. To add an assignor, see
+Each way to get partitions is a `membership.Membership`: `classic` implements the group protocol of JoinGroup, SyncGroup
+and Heartbeat, `consumer_group` that of KIP-848, and `ungrouped` a subscription without a group. To add an assignor, see
 `assignors`.
 """
 

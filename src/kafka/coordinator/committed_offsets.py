@@ -1,4 +1,4 @@
-"""The committed offsets of a group: OffsetCommit and OffsetFetch in all versions, with retries."""
+"""A group's committed offsets: OffsetCommit and OffsetFetch in all versions, with retries."""
 
 import asyncio
 import logging
@@ -37,21 +37,21 @@ Result = TypeVar("Result")
 
 
 class _EpochMovedOn(RetriableError):
-    """The member has a newer epoch, which the next heartbeat returns."""
+    """The coordinator has given the member a newer epoch, which the next heartbeat returns."""
 
 
 _NAMED_UNTIL = 9
-"""The last version of both APIs that contains topic names instead of ids."""
+"""The last version of both APIs with topic names instead of topic ids."""
 _NO_ID = UUID(int=0)
 _GROUPS_SINCE = 8
-"""The first version of OffsetFetch that reads several groups."""
+"""The first version of OffsetFetch that can read the offsets of several groups."""
 _MEMBERS_SINCE = 9
 """The first version of OffsetFetch that contains the requesting member (KIP-848)."""
 _STABLE_SINCE = 7
 """The first version of OffsetFetch that can wait for open transactions."""
 
 _MEMBERSHIP = frozenset({IllegalGenerationError.errno, UnknownMemberIdError.errno, RebalanceInProgressError.errno})
-"""Errors that mean that the partitions belong to another member, or soon will."""
+"""Errors which mean that the partitions belong to another member, or soon will."""
 _HERE_TO_STAY = (
     CoordinatorLoadInProgressError,
     RetriableCommitFailedError,
@@ -62,9 +62,9 @@ _HERE_TO_STAY = (
 )
 """Retriable errors that do not mean that the coordinator has moved."""
 _NO_TOPIC = (UnknownTopicIdError, UnknownTopicOrPartitionError)
-"""Errors of a topic that does not exist: most likely it was deleted."""
+"""Errors for a topic that does not exist, most likely because it was deleted."""
 _CHANNEL = "coordinator"
-"""Membership uses this connection to the coordinator too, so that responses arrive in the order of the requests."""
+"""The membership shares this connection to the coordinator, so that responses arrive in the order of the requests."""
 
 Refused = Callable[[int, Generation], None]
 
@@ -73,15 +73,15 @@ class GroupOffsets:
     """Commits and reads the offsets of one group.
 
     Arguments:
-        client: sends to the coordinator.
+        client: sends requests to the coordinator.
         group_id: the group.
         group_instance_id: the instance id of a static member, or None.
-        refused: called with an error code and the generation used if the response to a commit concerns the membership.
+        refused: called with the error code, and the generation sent, if the error of a commit concerns the membership.
         require_stable: whether to wait for transactions that are committing offsets (KIP-447).
         backoff: pauses between attempts.
         statistics: counts commits.
-        newest: returns the newest generation. In the protocol of KIP-848 it changes during a membership, and a
-            request refused with older ones is sent again with them.
+        newest: returns the newest generation. In the protocol of KIP-848 the generation changes during a membership,
+            and a request that was refused with an older one is sent again with the newest.
     """
 
     def __init__(
@@ -114,11 +114,11 @@ class GroupOffsets:
         resend: bool = True,
         await_topics: bool = True,
     ) -> None:
-        """Commit, with retries. Nothing is sent for a partition after a newer commit of it.
+        """Commit offsets, with retries. No offset is sent for a partition after a newer commit for that partition.
 
         Arguments:
-            offsets: the offsets to commit. Those of `ReadOffsets` whose topic was deleted and recreated since are
-                omitted; if none are left, nothing is sent.
+            offsets: the offsets to commit. Those in a `ReadOffsets` whose topic has since been deleted and recreated
+                are omitted; if none are left, nothing is sent.
             generation: the member's generation; `NO_GENERATION` for a consumer with manually assigned partitions.
             timeout_ms: how long to try.
             resend: whether the commit may be sent more than once. As in Java, a commit that no one waits for may not,
@@ -142,7 +142,7 @@ class GroupOffsets:
     async def fetch(
         self, partitions: Iterable[TopicPartition], timeout_ms: float
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """Return the committed offsets; partitions without one are omitted. Raises like `commit`."""
+        """Return the committed offsets; partitions without one are omitted. Raises the same errors as `commit`."""
         wanted = list(partitions)
         if not wanted:
             return {}
@@ -165,7 +165,7 @@ class GroupOffsets:
             self._client.forget_coordinator("group", self._group_id)
 
     def _renewed(self, generation: Generation) -> Generation:
-        """Return the newest generation of the same membership. Raises `CommitFailedError` if it has ended."""
+        """Return the newest generation of a membership. Raises `CommitFailedError` if that membership has ended."""
         if not generation.membership:
             return generation
         newest = self._newest()
@@ -206,7 +206,7 @@ class GroupOffsets:
     def _without_deleted(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata]
     ) -> Mapping[TopicPartition, OffsetAndMetadata]:
-        """Return the offsets whose topics still exist, as far as that is known."""
+        """Return the offsets without those whose topics are known to have been deleted."""
         ids, now = _topic_ids(offsets), self._client.metadata.topic_id
         deleted = [tp for tp, topic_id in ids.items() if is_another_topic(topic_id, now(tp.topic))]
         if not deleted:
@@ -298,7 +298,7 @@ class GroupOffsets:
 
 
 def _topic_ids(offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> Mapping[TopicPartition, UUID]:
-    """Return the ids of the topics that the offsets were read from, as far as known."""
+    """Return the known ids of the topics that the offsets were read from."""
     return offsets.topic_ids if isinstance(offsets, ReadOffsets) else {}
 
 
@@ -321,7 +321,7 @@ def _commit_topics(
 
 
 def _read_committed(topics: Iterable[Any], group_id: str) -> dict[TopicPartition, OffsetAndMetadata]:
-    """Read the offsets of a response.
+    """Read the offsets in a response.
 
     Raises a single error for all unauthorized topics, which takes precedence over other errors.
     """
@@ -353,7 +353,7 @@ def _ends_trying(error: Exception) -> bool:
 
 
 class CommitOrder:
-    """Keeps commits in order: after a commit of a partition, no older one is sent.
+    """Keeps commits in order: after a commit for a partition, no older one is sent.
 
     Numbers the commits, and remembers the newest one sent for each partition. Used on the loop only.
     """

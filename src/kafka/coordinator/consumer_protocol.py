@@ -1,6 +1,6 @@
 """The messages that members of a "consumer" group exchange through the coordinator, which does not interpret them.
 
-They begin with a two-byte version. Newer versions only append fields, so readers of older versions ignore the rest.
+Messages begin with a two-byte version. Newer versions only append fields, which readers of older versions ignore.
 """
 
 import struct
@@ -12,7 +12,7 @@ from kafka.wire.api import consumer_protocol as wire
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
 PROTOCOL_TYPE = "consumer"
-"""The protocol type of consumer groups; Connect and others have their own."""
+"""The protocol type of consumer groups; Connect and other kinds of group have their own."""
 
 ASSIGNMENT_VERSION = 0
 """The version written for assignments: all versions have the same layout, and the oldest members accept this one."""
@@ -26,7 +26,7 @@ def make_subscription(topics: Iterable[str], user_data: bytes | None = None) -> 
 
 
 def make_assignment(topics: Mapping[str, Sequence[int]], user_data: bytes | None = None) -> ConsumerProtocolAssignment:
-    """Create the assignment of one member from its partitions by topic."""
+    """Create a member's assignment from its partitions by topic."""
     assigned = [
         wire.ConsumerProtocolAssignmentTopicPartition(topic=topic, partitions=list(partitions))
         for topic, partitions in topics.items()
@@ -35,7 +35,7 @@ def make_assignment(topics: Mapping[str, Sequence[int]], user_data: bytes | None
 
 
 def assigned_partitions(assignment: ConsumerProtocolAssignment) -> list[TopicPartition]:
-    """List the partitions of an assignment."""
+    """List the partitions in an assignment."""
     return [
         TopicPartition(entry.topic, partition)
         for entry in assignment.assigned_partitions
@@ -77,7 +77,7 @@ def encode_assignment(assignment: ConsumerProtocolAssignment) -> bytes:
 
 
 def decode_assignment(data: bytes) -> ConsumerProtocolAssignment:
-    """Decode the leader's assignment; empty bytes are an empty assignment. Raises `WireFormatError`."""
+    """Decode the assignment from the leader; empty bytes mean an empty assignment. Raises `WireFormatError`."""
     if not data:
         return ConsumerProtocolAssignment()
     version = _read_version(data, "assignment")

@@ -1,4 +1,4 @@
-"""Measurements of a group member: the times of its polls (KIP-517), heartbeats, joins and commits."""
+"""Statistics of a group member: the times of its polls (KIP-517), heartbeats, joins and commits."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class _Polls(Window):
 
 
 class PollClock:
-    """Records when the caller last polled, for `max_poll_interval_ms`, and how it spends its time (KIP-517).
+    """Records when the caller last polled, for `max_poll_interval_ms`, and how the caller spends its time (KIP-517).
 
-    The caller's thread writes it in `poll()` and iteration; the heartbeat reads it on the loop. Times are in seconds,
-    of the loop's clock.
+    Written in the caller's thread, by `poll()` and iteration; read on the loop, by the heartbeat. Times are those of
+    the loop's clock, in seconds.
 
     Arguments:
         now: the current time.
@@ -57,7 +57,7 @@ class PollClock:
         self._inside -= 1
         self._last = now
         between = self._between
-        if between < math.inf:  # not the first poll
+        if between < math.inf:  # false for the first poll
             polls = self.polls.at(now)
             polls.count += 1
             polls.inside_s += now - self.began
@@ -74,7 +74,7 @@ class PollClock:
 
 
 def _idle_ratio(clock: PollClock, now: float) -> float:
-    """Return the fraction of time spent in polls; at most 1, as the last poll may be the longest."""
+    """Return the fraction of time spent in polls; limited to 1, because the last poll may be the longest."""
     return min(1.0, mean((clock.polls,), "inside_s", "between_s", now))
 
 

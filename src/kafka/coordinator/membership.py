@@ -1,9 +1,9 @@
 """The interface of a membership, which turns a subscription into partitions, whatever protocol the group uses.
 
-A membership talks to the coordinator on the loop. If the caller's thread has to do something inside `poll()`, the
-membership requests it in steps. Each step names its partitions; all others stay assigned and keep their positions. The
-caller calls `next_step` until it returns None, carries out each step, and reports it with `step_done`. So the caller's
-side is the same for all protocols:
+A membership communicates with the coordinator on the loop. If the caller's thread has to do something inside `poll()`,
+the membership requests it in steps. Each step names its partitions; all others stay assigned and keep their positions.
+The caller calls `next_step` until it returns None, carries out each step, and reports it with `step_done`. So the
+caller's side is the same for all protocols:
 
 | protocol | steps of a rebalance |
 |---|---|
@@ -24,8 +24,8 @@ class Generation(NamedTuple):
     """The member id and generation in group requests, which show that their sender still belongs to the group.
 
     Arguments:
-        generation_id: the group's generation, or the member's epoch (KIP-848); -1 without one.
-        member_id: the id that the coordinator assigned; "" before that.
+        generation_id: the group's generation, or the member's epoch (KIP-848); -1 if there is none.
+        member_id: the id that the coordinator assigned; "" until then.
         protocol: name of the assignor that the group agreed on, or None.
         membership: number of the consumer's membership in the protocol of KIP-848, where the epoch changes during a
             membership; 0 in other protocols.
@@ -62,8 +62,8 @@ class Step(NamedTuple):
 
     Arguments:
         kind: the action.
-        partitions: the partitions. May be empty, which is reported to the listener, too. Always empty with KEEP, which
-            is not reported to it.
+        partitions: the partitions. May be empty; the listener is called even then. Always empty for KEEP, for which the
+            listener is not called.
         turn: the request of the membership that this step answers. A turn contains at most one step that gives up
             partitions, and one that adds some.
     """
@@ -78,8 +78,8 @@ class MemberStatus(NamedTuple):
 
     Arguments:
         name: the state.
-        waits_for: the next expected event; "" if none.
-        is_lost: whether a membership was lost and has not been regained.
+        waits_for: the next expected event; "" if there is none.
+        is_lost: whether the membership was lost and has not been regained.
         fatal: the permanent error that prevents a membership, or None.
     """
 
@@ -96,7 +96,7 @@ class MembershipListener(Protocol):
         """Return the topics whose partitions are wanted."""
 
     def watch_group_topics(self, topics: frozenset[str]) -> None:
-        """Keep the metadata of all topics of the group up to date: this member computes the assignment."""
+        """Keep the metadata for all topics of the group up to date, because this member computes the assignment."""
 
     def subscribed_regex(self) -> str | None:
         """Return the regular expression that the coordinator evaluates, or None (KIP-848)."""
@@ -105,7 +105,7 @@ class MembershipListener(Protocol):
         """Called when the caller has a step to carry out."""
 
     def membership_failed(self, error: Exception) -> None:
-        """Called with a permanent error, which the next `poll()` must raise; a later one may join again."""
+        """Called with a permanent error, which the next `poll()` must raise; a later `poll()` may join again."""
 
 
 class Membership(Protocol):
@@ -117,7 +117,7 @@ class Membership(Protocol):
 
     @property
     def last_generation(self) -> Generation:
-        """The generation; after a membership was lost, the former one, which the coordinator refuses.
+        """The generation; after the loss of a membership, its former generation, which the coordinator refuses.
 
         May be read from any thread.
         """
@@ -128,8 +128,8 @@ class Membership(Protocol):
     def commit_generation(self) -> Generation:
         """Return the current generation for a commit.
 
-        Raises `CommitFailedError` without a membership, and `RebalanceInProgressError` while its partitions are
-        unknown.
+        Raises `CommitFailedError` without a membership, and `RebalanceInProgressError` while the member's partitions
+        are unknown.
         """
 
     def next_step(self, held: Partitions) -> Step | None:
@@ -138,11 +138,11 @@ class Membership(Protocol):
         Arguments:
             held: the partitions that the caller has.
 
-        Raises the permanent error of the membership, each time.
+        Raises a permanent error of the membership, each time.
         """
 
     def leave_step(self, held: Partitions) -> Step:
-        """Return the step before the caller leaves: REVOKE, or LOSE if it is no longer a member."""
+        """Return the step to carry out before leaving: REVOKE, or LOSE if the membership was already lost."""
 
     def step_done(self, step: Step, held: Partitions) -> None:
         """Report that the caller has carried out ``step``, and now has ``held``. An outdated step is ignored."""
@@ -167,7 +167,7 @@ class Membership(Protocol):
         """
 
     async def close(self, timeout_ms: float) -> None:
-        """Leave for good, after notifying the coordinator. Does not raise."""
+        """Leave for good, and notify the coordinator. Does not raise."""
 
 
 def step_towards(target: Partitions, held: Partitions, turn: int) -> Step:

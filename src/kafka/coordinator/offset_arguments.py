@@ -1,4 +1,4 @@
-"""Checks of offsets to commit, by a consumer or in a producer's transaction.
+"""Checks for offsets that a consumer, or a producer in a transaction, is to commit.
 
 Numbers may be of any integer type, such as NumPy's. Partitions may be plain tuples.
 """
@@ -22,7 +22,7 @@ _MAX_METADATA = 2**15 - 1
 
 
 def whole_number(given: Any, low: int, high: int) -> int | None:
-    """Convert to an int; returns None unless it is a whole number from ``low`` to ``high``."""
+    """Convert a value to an int. Returns None unless it is a whole number from ``low`` to ``high``."""
     try:
         number = operator.index(given)
     except TypeError:
@@ -31,19 +31,19 @@ def whole_number(given: Any, low: int, high: int) -> int | None:
 
 
 def timestamp_ms(given: datetime) -> int | None:
-    """Convert to milliseconds since 1970; None before 1970, because negative timestamps have special meanings.
+    """Convert to milliseconds since 1970; None for earlier times, as negative timestamps have special meanings.
 
     A datetime without a time zone is local time, as for `datetime.timestamp`.
     """
     try:
         found = round(given.timestamp() * 1_000)
-    except (OSError, OverflowError, ValueError):  # years that local time cannot represent
+    except (OSError, OverflowError, ValueError):  # raised for years that local time cannot represent
         return None
     return found if found >= 0 else None
 
 
 def check_topic_name(topic: object) -> str:
-    """Return the topic if brokers would accept its name. Raises `TypeError` or `IllegalArgumentError`."""
+    """Return a topic name if brokers would accept it. Raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(topic, str):
         raise TypeError(f"a topic name must be a str, not {type(topic).__name__}: {topic!r}")
     if not LEGAL_TOPIC_NAME.match(topic) or topic in (".", ".."):
@@ -114,10 +114,10 @@ def _checked_metadata(tp: TopicPartition, metadata: object) -> str | None:
 
 
 def check_group(group: Any, by_old_name: Any = None) -> ConsumerGroupMetadata:
-    """Return the group to commit offsets for, given by name or as described by its consumer.
+    """Return the group to commit offsets for, which is given by name or by the consumer's `group_metadata`.
 
     Arguments:
-        by_old_name: the same value, passed by the other of two keywords.
+        by_old_name: the group, if it is passed by the argument's old name.
 
     Raises `IllegalArgumentError`.
     """
@@ -137,10 +137,10 @@ def check_group(group: Any, by_old_name: Any = None) -> ConsumerGroupMetadata:
 class ReadOffsets(dict[TopicPartition, OffsetAndMetadata]):
     """Offsets to commit, with the ids of the topics that they were read from.
 
-    A position in a deleted topic means nothing in a new topic of the same name.
+    A position in a deleted topic is meaningless in a new topic of the same name.
 
     Attributes:
-        topic_ids: ids of the topics that the positions refer to, as far as known (KIP-516).
+        topic_ids: the known ids of the topics that the positions refer to (KIP-516).
     """
 
     def __init__(self) -> None:

@@ -21,13 +21,13 @@ class UngroupedMembership:
     """A `Membership` without a coordinator.
 
     Partitions are given up if their topic is no longer subscribed to or does not exist, or was recreated with fewer
-    partitions. They stay assigned while a topic cannot be described for another reason.
+    partitions. They stay assigned while a topic's metadata are unavailable for another reason.
 
     Arguments:
         metadata: returns the newest metadata.
         listener: the consumer.
-        is_still_there: returns whether a partition exists although the metadata lack it, because the broker lags
-            behind.
+        is_still_there: returns whether a partition still exists although it is missing from the metadata, because the
+            broker lags behind.
     """
 
     generation: Generation = NO_GENERATION
@@ -62,7 +62,7 @@ class UngroupedMembership:
             if numbers is None and metadata.topic_errors.get(topic) is not UnknownTopicOrPartitionError:
                 lacking.add(topic)
         target.update(tp for tp in held if tp.topic in lacking or (tp.topic in topics and self._is_still_there(tp)))
-        # Each call is a separate turn: no step waits for the loop.
+        # Each call is a separate turn, because no step waits for the loop.
         return None if target == held else step_towards(frozenset(target), held, next(self._turns))
 
     def leave_step(self, held: Partitions) -> Step:

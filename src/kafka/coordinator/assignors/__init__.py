@@ -21,7 +21,7 @@ ASSIGNORS: tuple[type[AbstractPartitionAssignor], ...] = (
     StickyPartitionAssignor,
     CooperativeStickyAssignor,
 )
-"""The assignors of this package, which options may name. Those offered by default are in order of preference."""
+"""The assignors in this package, which options can name. Those offered by default are in order of preference."""
 
 
 def __getattr__(name: str) -> Any:

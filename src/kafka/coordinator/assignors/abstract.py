@@ -13,7 +13,7 @@ from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, Consume
 
 
 class PartitionCounts(Protocol):
-    """The part of the cluster's metadata that an assignor needs."""
+    """The part of the cluster metadata that an assignor needs."""
 
     def partitions_for_topic(self, topic: str) -> set[int] | None:
         """Return the partitions of a topic; None for an unknown topic."""
@@ -27,7 +27,7 @@ class Subscription:
         topics: the subscribed topics.
         user_data: data that the member's assignor added.
         owned_partitions: the partitions that the member still owns; empty in the eager protocol.
-        generation: the generation in which it owned them; -1 if unknown.
+        generation: the generation in which the member owned these partitions; -1 if unknown.
         group_instance_id: set on static members (KIP-345).
         rack_id: the member's rack, or None (KIP-881).
     """
@@ -49,27 +49,27 @@ class RebalanceProtocol(enum.IntEnum):
     """How members handle their partitions while their group rebalances (KIP-429)."""
 
     EAGER = 0
-    """Members revoke all partitions."""
+    """Members revoke all their partitions."""
     COOPERATIVE = 1
-    """Members revoke only the partitions that are assigned to others."""
+    """Members revoke only the partitions that are assigned to other members."""
 
 
 class AbstractPartitionAssignor(abc.ABC):
-    """A way to distribute partitions among members. Java: ``ConsumerPartitionAssignor``.
+    """Distributes partitions among the members of a group. Java: ``ConsumerPartitionAssignor``.
 
     The members of a group agree on an assignor by its ``name``, even across clients in other languages, so assignors
     with the same name must produce the same assignments. Methods may be class methods;
     ``partition_assignment_strategy`` accepts classes and instances. A user's methods run in a separate thread and may
     block.
 
-    Each assignor of this package has a module here, and is listed in `kafka.coordinator.assignors.ASSIGNORS`. It
-    declares `on_loop` and `by_default`; assignors of users do not.
+    Each assignor in this package has its own module, is listed in `kafka.coordinator.assignors.ASSIGNORS`, and
+    declares `on_loop` and `by_default`; a user's assignors do not.
     """
 
     on_loop: ClassVar[bool] = False
-    """Whether this class, but no subclass, runs on the client's loop because it processes its input in one pass."""
+    """Whether this class runs on the client's loop because it processes its input in one pass. Subclasses never do."""
     by_default: ClassVar[bool] = False
-    """Whether consumers offer it if no assignors are configured."""
+    """Whether consumers offer this assignor if none are configured."""
 
     @property
     @abc.abstractmethod
@@ -115,7 +115,7 @@ class AbstractPartitionAssignor(abc.ABC):
 def sort_key(member: tuple[str, Subscription]) -> tuple[bool, str]:
     """Order members as Java does: static members first, by instance id; then the others by member id.
 
-    Programs written for kafka-python 1.x pass what `metadata` returned, which has no instance id.
+    Programs written for kafka-python 1.x pass the result of `metadata`, which has no instance id.
     """
     member_id, subscription = member
     instance_id = getattr(subscription, "group_instance_id", None)
@@ -123,7 +123,7 @@ def sort_key(member: tuple[str, Subscription]) -> tuple[bool, str]:
 
 
 class MemberId(str):
-    """The id of a member, with its subscription: a dict of members iterates like the list of members in kafka-python 3.
+    """A member id with its subscription, so that iterating over a dict of members yields members as in kafka-python 3.
 
     Arguments:
         member_id: the id.
@@ -140,7 +140,7 @@ class MemberId(str):
 
     @property
     def member_id(self) -> str:
-        """The id alone."""
+        """The member id as a string."""
         return str(self)
 
     @property
@@ -150,7 +150,7 @@ class MemberId(str):
 
 
 def by_member_id(members: Mapping[str, Subscription] | Iterable[Any]) -> Mapping[str, Subscription]:
-    """Return the subscriptions by member id; also accepts a list of kafka-python 3's members."""
+    """Return the subscriptions by member id. Also accepts a list of members, as in kafka-python 3."""
     if isinstance(members, Mapping):
         return members
     told: Iterable[Any] = members
@@ -158,7 +158,7 @@ def by_member_id(members: Mapping[str, Subscription] | Iterable[Any]) -> Mapping
 
 
 def _subscription(told: Any, group_instance_id: str | None) -> Subscription:
-    """Convert a message with a member's subscription."""
+    """Convert a member's subscription message."""
     return Subscription(
         topics=told.topics,
         user_data=told.user_data,
@@ -173,7 +173,7 @@ def one_by_one(owned: Iterable[Any]) -> list[TopicPartition]:
     """List the owned partitions of a subscription.
 
     Arguments:
-        owned: the partitions of a `Subscription`, or of the message, which groups them by topic.
+        owned: the owned partitions in a `Subscription`, or in the message, which groups them by topic.
     """
     partitions = []
     for each in owned:

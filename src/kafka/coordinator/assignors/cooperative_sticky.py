@@ -18,11 +18,11 @@ from kafka.coordinator.consumer_protocol import assigned_partitions, make_assign
 from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
 _USER_DATA = struct.Struct(">i")
-"""The generation, for leaders that read subscriptions older than version 2, which lack it."""
+"""The generation, for leaders that read subscriptions before version 2, which do not contain it."""
 
 
 class CooperativeStickyAssignor(StickyPartitionAssignor):
-    """Distributes partitions like `StickyPartitionAssignor`, in two rounds if any of them move (KIP-429).
+    """Distributes partitions like `StickyPartitionAssignor`, in two rounds if any partition moves (KIP-429).
 
     A partition that moves is not assigned in the first round. Its owner revokes it and joins again, and the second
     round assigns it to the new owner. Meanwhile, members continue to read the partitions that they keep. Members with
@@ -49,7 +49,7 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
 
     @classmethod
     def parse_member_metadata(cls, metadata: Any) -> StickyAssignorMemberMetadataV1:
-        """Read the partitions that a member owns, and their generation, from its `Subscription`."""
+        """Read the partitions that a member owns, and the generation of that assignment, from its `Subscription`."""
         generation = metadata.generation if hasattr(metadata, "generation") else metadata.generation_id
         if generation < 0:
             generation = _generation_in(metadata.user_data)
@@ -62,7 +62,7 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
         return ConsumerProtocolSubscription(topics=sorted(topics), user_data=_USER_DATA.pack(self.generation))
 
     def supported_protocols(self) -> Sequence[RebalanceProtocol]:
-        """Return both protocols: combined with an eager assignor it is eager, which allows migrating between them."""
+        """Return both protocols: in combination with an eager assignor this one is eager, which allows a migration."""
         return RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER
 
 

@@ -1,4 +1,4 @@
-"""The range assignor: assigns each member a range of adjacent partitions of each topic."""
+"""The range assignor: assigns each member a range of consecutive partitions of each topic."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, Consume
 class RangePartitionAssignor(AbstractPartitionAssignor):
     """Divides the ordered partitions of each topic into one range for each member that subscribes to it.
 
-    If the number is not divisible, the first members get one partition more. Topics with equal numbers of partitions
+    If they cannot be divided evenly, the first members get one partition more. Topics with equal numbers of partitions
     are therefore assigned alike and can be joined partition by partition. Java: ``RangeAssignor``, but without racks.
     """
 

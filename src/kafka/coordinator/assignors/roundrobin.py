@@ -1,4 +1,4 @@
-"""The round-robin assignor: distributes all partitions of all topics in turn."""
+"""The round-robin assignor: assigns the partitions of all topics to the members in turn."""
 
 import itertools
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, Consume
 class RoundRobinPartitionAssignor(AbstractPartitionAssignor):
     """Assigns the partitions to the members in turn, ordered by topic name and partition number.
 
-    Members that do not subscribe to the topic are skipped. Java: ``RoundRobinAssignor``.
+    Members that do not subscribe to a partition's topic are skipped. Java: ``RoundRobinAssignor``.
     """
 
     name = "roundrobin"

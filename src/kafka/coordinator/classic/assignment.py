@@ -1,4 +1,4 @@
-"""The assignors of a member: those that it offers when it joins, and the one that it runs as the group's leader.
+"""A member's assignors: those that it offers when it joins, and the one that it runs if it leads the group.
 
 Assignors run in a thread. On the client's loop, a slow one, such as a user's assignor or a sticky one in a large group,
 would delay heartbeats, including those of other clients. Assignors that declare `on_loop` run on the loop.
@@ -49,8 +49,8 @@ class JoinSubscription(NamedTuple):
 
     Arguments:
         topics: the subscribed topics.
-        owned: the partitions that it owns; none in the eager protocol (KIP-429).
-        generation_id: their generation; -1 without one (KIP-792).
+        owned: the partitions that the member owns; none in the eager protocol (KIP-429).
+        generation_id: the generation of these partitions; -1 if there is none (KIP-792).
         rack_id: the client's rack, or None (KIP-881).
     """
 
@@ -64,14 +64,14 @@ class Assignors:
     """The assignors that a consumer can use, in order of preference.
 
     Arguments:
-        configured: classes, instances or names, see ``partition_assignment_strategy``; None: those offered by default.
+        configured: classes, instances or names; see ``partition_assignment_strategy``. None: those offered by default.
 
     Attributes:
-        protocol: the highest protocol that all of them support, as in Java: a cooperative assignor configured together
-            with an eager one is eager.
+        protocol: the highest protocol that all assignors support, as in Java: a cooperative assignor configured
+            together with an eager one is eager.
 
-    Raises `KafkaConfigurationError` for an invalid assignor, for two with the same name, and if they have no protocol
-    in common.
+    Raises `KafkaConfigurationError` for an invalid assignor, for two assignors with the same name, and if the
+    assignors have no protocol in common.
     """
 
     def __init__(self, configured: Sequence[Any] | None) -> None:
@@ -112,7 +112,7 @@ class Assignors:
     def choose(self, name: str | None) -> AbstractPartitionAssignor:
         """Return the assignor that the coordinator chose.
 
-        Raises `InconsistentGroupProtocolError` if it was not offered.
+        Raises `InconsistentGroupProtocolError` if the assignor was not offered.
         """
         if name is None or name not in self._by_name:
             raise InconsistentGroupProtocolError(
@@ -127,7 +127,7 @@ def _protocols_of(assignor: Any) -> set[RebalanceProtocol]:
 
 
 def read_members(response: JoinGroupResponse) -> dict[str, Subscription]:
-    """Read the subscriptions of all members from the response that the leader receives."""
+    """Read the subscriptions of all members from the JoinGroup response to the leader."""
     members: dict[str, Subscription] = {}
     for member in response.members:
         told = decode_subscription(bytes(member.metadata))
@@ -157,7 +157,7 @@ async def run_assignor(
 
 
 async def notify(assignor: AbstractPartitionAssignor, assignment: ConsumerProtocolAssignment, generation: int) -> None:
-    """Pass the member's assignment and generation to an assignor; older assignors take them separately.
+    """Pass the member's assignment and generation to an assignor. Older assignors take the two separately.
 
     Raises `AssignorFailed`.
     """
@@ -189,7 +189,7 @@ def _assign(
                 )
         encoded[member_id] = encode_assignment(assignment)
     cooperates = RebalanceProtocol.COOPERATIVE in _protocols_of(assignor)
-    if cooperates and not isinstance(assignor, CooperativeStickyAssignor):  # which ignores outdated claims
+    if cooperates and not isinstance(assignor, CooperativeStickyAssignor):  # it ignores outdated claims itself
         _check_nothing_is_taken_away(assignor, members, owners)
     return encoded
 
@@ -214,7 +214,7 @@ async def _call(assignor: AbstractPartitionAssignor, function: Callable[..., Res
         except BaseException as error:  # sys.exit() in user code must not end the loop
             return None, error
 
-    if type(assignor) in ASSIGNORS and assignor.on_loop:  # but not a subclass: user code may block
+    if type(assignor) in ASSIGNORS and assignor.on_loop:  # a subclass is user code and may block
         result, error = guarded()
     else:
         result, error = await run_blocking(guarded)
@@ -232,7 +232,7 @@ def _as_exception(assignor: AbstractPartitionAssignor, error: BaseException) -> 
 
 
 def _read(given: Any, decode: Callable[[bytes], Result]) -> Result:
-    """Read an assignor's message, which may be of a class of kafka-python up to 2.3 that encodes itself."""
+    """Read an assignor's message, which may be a self-encoding object of a class from kafka-python 2.3 or earlier."""
     if isinstance(given, (ConsumerProtocolSubscription, ConsumerProtocolAssignment)):
         return cast("Result", given)
     return decode(given.encode())

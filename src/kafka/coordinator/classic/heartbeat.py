@@ -1,7 +1,7 @@
-"""Heartbeats: a task on the loop that tells the coordinator that the member is alive.
+"""Heartbeats: a task on the loop that shows the coordinator that the member is alive.
 
-It also watches the caller. A caller that has not polled for `max_poll_interval_ms` counts as stuck, and the member
-leaves the group so that others get its partitions (KIP-62).
+The task also watches the caller. A caller that has not polled for `max_poll_interval_ms` counts as stuck, and the
+member leaves the group so that other members get its partitions (KIP-62).
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _TRIES_A_SESSION = 3
 
 
 class HeartbeatListener(Protocol):
-    """The member that heartbeats are sent for."""
+    """The member for which heartbeats are sent."""
 
     @property
     def generation(self) -> Generation:
@@ -39,7 +39,7 @@ class Heartbeat:
     """Sends heartbeats from `start` to `stop`, even after failures.
 
     Arguments:
-        client: sends to the coordinator.
+        client: sends requests to the coordinator.
         group_id: the group.
         options: intervals and timeouts, in milliseconds.
         request_timeout_ms: the timeout of a request; at most a third of the session.
@@ -77,12 +77,12 @@ class Heartbeat:
         return self._task is not None
 
     def start(self) -> None:
-        """Start, unless it is already running."""
+        """Start sending heartbeats, unless they are already being sent."""
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._run(), name=f"heartbeat {self._group_id}")
 
     def stop(self) -> None:
-        """Stop. May be called while a response is handled."""
+        """Stop sending heartbeats. May be called while a response is handled."""
         task, self._task = self._task, None
         if task is not None and task is not asyncio.current_task():
             task.cancel()
@@ -130,7 +130,7 @@ class Heartbeat:
                 response: HeartbeatResponse = await self._client.send_coordinator(
                     "group", self._group_id, request, timeout_ms=self._timeout_ms
                 )
-        except TimeoutError as error:  # also if the coordinator was not found or not reached
+        except TimeoutError as error:  # also raised if the coordinator was not found or not reached
             raise KafkaTimeoutError(f"no answer within {self._timeout_ms:g} ms") from error
         now = loop.time()
         self._statistics.heartbeats.record(1000 * (now - sent_at), now)

@@ -1,6 +1,6 @@
 """One round of joining: JoinGroup, the assignment if this member leads the group, and SyncGroup.
 
-The membership repeats failed rounds. `JoinRetries` decides whether and when.
+The membership retries failed rounds. `JoinRetries` decides whether and when.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from kafka.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
 from kafka.wire.api.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 
 JOIN_MARGIN_MS = 5_000
-"""Added to the rebalance timeout when waiting for the response to JoinGroup."""
+"""Added to the rebalance timeout to get the timeout for the JoinGroup response."""
 
 
 log = logging.getLogger(__name__)
@@ -55,12 +55,12 @@ class JoinRound:
     """Sends the requests of a round and reads the responses.
 
     Arguments:
-        client: sends to the coordinator.
+        client: sends requests to the coordinator.
         group_id: the group.
-        options: timeouts in milliseconds, static membership.
+        options: timeouts in milliseconds, and static membership.
         request_timeout_ms: the timeout of SyncGroup, and the minimum timeout of JoinGroup, which waits for all members.
         assignors: the assignors that this member can use.
-        watch: called by a leader with all topics of the group, to keep their metadata up to date.
+        watch: called on the leader with all topics of the group, to keep their metadata up to date.
         statistics: counts rounds.
     """
 
@@ -110,7 +110,7 @@ class JoinRound:
         return response
 
     async def assign(self, joined: Joined) -> dict[str, bytes]:
-        """Run the assignor for all members; raises `AssignorFailed`."""
+        """Run the assignor for all members. Raises `AssignorFailed`."""
         members = read_members(joined.response)
         topics = frozenset(topic for member in members.values() for topic in member.topics)
         self._watch(topics)
@@ -151,11 +151,11 @@ _ABOUT_THE_MEMBER = (
     RebalanceInProgressError,
     UnknownMemberIdError,
 )
-"""Errors that are not retriable, but that another round may avoid."""
+"""Errors that are not retriable as such, but that another round may avoid."""
 
 
 def ends_joining(error: Exception) -> bool:
-    """Return whether to raise an error because rejoining would fail the same way."""
+    """Return whether to raise an error because rejoining would fail in the same way."""
     if isinstance(error, KafkaError):
         return not error.retriable and not isinstance(error, _ABOUT_THE_MEMBER)
     return isinstance(error, AssignorFailed)
@@ -167,7 +167,7 @@ def leads_elsewhere(error: Exception) -> bool:
 
 
 def error_for_caller(error: Exception) -> Exception:
-    """Return the error to raise; an assignor's own error is raised unchanged."""
+    """Return the error to raise: an assignor's own exception unchanged, otherwise the given error."""
     cause = error.__cause__
     return cause if isinstance(error, AssignorFailed) and isinstance(cause, Exception) else error
 
@@ -187,7 +187,7 @@ class JoinRetries:
         self._refusals = 0
 
     def begin(self) -> tuple[Attempts, float]:
-        """Begin a join. Returns its attempts, and the pause before the first round if earlier joins were refused."""
+        """Begin a join. Returns its attempts, and the seconds to wait before the first round after earlier refusals."""
         return self._policy.attempts(f"joining group {self._group_id!r}"), self._backoff.seconds(self._refusals)
 
     def refused(self) -> None:
@@ -195,13 +195,13 @@ class JoinRetries:
         self._refusals += 1
 
     def succeeded(self, attempts: Attempts) -> None:
-        """Reset the failures: this consumer is a member."""
+        """Reset the failures, because this consumer is now a member."""
         self._refusals = 0
         attempts.succeeded()
 
     def pause_after(self, error: Exception, attempts: Attempts) -> float:
-        """Count and log a failure; returns the seconds to wait before the next round."""
+        """Count and log a failure. Returns the seconds to wait before the next round."""
         pause = attempts.note(error)
         if isinstance(error, RebalanceInProgressError) and attempts.failures == 1:
-            return 0.0  # other members often join at the same time; only a repetition is unusual
+            return 0.0  # other members often join at the same time; only repeated failures are unusual
         return pause

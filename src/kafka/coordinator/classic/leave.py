@@ -1,4 +1,4 @@
-"""LeaveGroup: tells the coordinator that a member leaves, which it would otherwise notice when the session expires."""
+"""Sends LeaveGroup, so that the coordinator removes a member at once and not only when its session expires."""
 
 import asyncio
 import logging
@@ -10,18 +10,18 @@ from kafka.wire.api.leave_group import LeaveGroupRequest, LeaveGroupResponse, Me
 log = logging.getLogger(__name__)
 
 _SINGLE_UNTIL = 2
-"""The last version that contains a single member instead of a list."""
+"""The last version of LeaveGroup that contains a single member instead of a list."""
 
 
 _TIMEOUT_MS = 5_000
-"""How long to try to reach the coordinator."""
+"""How long LeaveGroup may try to reach the coordinator."""
 
 
 class Leaving:
     """Sends LeaveGroup requests in the background.
 
     Arguments:
-        client: sends them.
+        client: sends the requests.
         group_id: the group.
     """
 
@@ -38,7 +38,7 @@ class Leaving:
         task.add_done_callback(self._tasks.discard)
 
     async def wait(self, timeout_ms: float) -> None:
-        """Wait for the coordinator to respond, up to the timeout."""
+        """Wait for the coordinator's responses, up to the timeout."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout_ms / 1000)
 

@@ -1,4 +1,4 @@
-"""A member of a group of the classic protocol, eager or cooperative: it joins, sends heartbeats, rebalances and leaves.
+"""A group member in the classic protocol, eager or cooperative: it joins, sends heartbeats, rebalances and leaves.
 
 It runs on one loop. The state (see `state`) determines the work for the caller's thread. Each change of state creates a
 new `CallerView` with the next number, and `next_step` returns the step that the newest view requires.
@@ -61,8 +61,8 @@ class ClassicMembership:
     """A `Membership` in the classic protocol; see the module.
 
     Arguments:
-        client: sends to the coordinator.
-        options: group, timeouts and intervals (milliseconds).
+        client: sends requests to the coordinator.
+        options: the group, and timeouts and intervals in milliseconds.
         request_timeout_ms: the timeout of requests that the coordinator answers immediately.
         rack_id: the client's rack; "" if unknown (KIP-881).
         listener: the consumer.
@@ -171,7 +171,7 @@ class ClassicMembership:
         self._rejoin(reason)
 
     def metadata_changed(self, metadata: ClusterMetadata) -> None:
-        """Rejoin, as a leader, if a topic of the group appeared, vanished or gained partitions."""
+        """Rejoin if this member leads the group and a topic of the group was created, deleted or extended."""
         for topic, count in self._round.partition_counts.items():
             found = len(metadata.partitions_for_topic(topic) or ())
             if found != count:
@@ -219,7 +219,7 @@ class ClassicMembership:
             self._fail(for_code(error_code)(f"heartbeat of group {self.group_id!r}"))
 
     def poll_overdue(self, idle_s: float) -> None:
-        """Leave, so that others get the partitions of a stuck caller; the next `poll()` joins again."""
+        """Leave the group, so that others get the partitions of a stuck caller; the next `poll()` joins again."""
         self._log.warning(
             "group %s: no poll() for %.1f s, longer than max_poll_interval_ms=%d allows; leaving the group until the "
             "next one. Raise max_poll_interval_ms, or process fewer records at a time (max_poll_records)",
@@ -293,7 +293,7 @@ class ClassicMembership:
             assignments = await self._round.assign(joined)
         self._move(MemberState.SYNCING)
         assignment = await self._round.sync(self.generation, assignments)
-        if self._again:  # otherwise partitions of topics no longer subscribed to would be added and revoked at once
+        if self._again:  # otherwise partitions of unwanted topics would be added, and then revoked at once
             raise RebalanceInProgressError(self._again)
         await notify(assignor, assignment, self.generation.generation_id)
         partitions = frozenset(assigned_partitions(assignment))
@@ -310,7 +310,7 @@ class ClassicMembership:
     # Losing the membership --------------------------------------------------------------------------------------------
 
     def _drop_membership(self, lost: bool, keep_id: bool = False) -> Generation:
-        """Change to UNJOINED; returns the former generation."""
+        """Change to UNJOINED. Returns the former generation."""
         before = self._end_membership(keep_id)
         self._lost_generation = before if lost else NO_GENERATION
         if self.state not in (MemberState.UNJOINED, MemberState.CLOSED):
@@ -375,7 +375,7 @@ class RebalanceSteps(Protocol):
 
 
 class EagerSteps:
-    """A member revokes all its partitions before it joins, and adds all that it is assigned."""
+    """The eager steps: a member revokes all its partitions before it joins, and adds all those assigned to it."""
 
     def before_joining(self, held: Partitions, topics: frozenset[str], turn: int) -> Step:
         """See `RebalanceSteps`."""
@@ -387,7 +387,7 @@ class EagerSteps:
 
 
 class CooperativeSteps:
-    """A member keeps its partitions until they are assigned to others, except those of unwanted topics."""
+    """The cooperative steps: a member keeps partitions of wanted topics until they are assigned to other members."""
 
     def before_joining(self, held: Partitions, topics: frozenset[str], turn: int) -> Step:
         """See `RebalanceSteps`."""
@@ -413,8 +413,8 @@ class CallerView(NamedTuple):
         number: the number of the state change, used as `Step.turn`.
         state: the state.
         assignment: the result of the last round.
-        lost: whether the partitions may already belong to other members.
-        fenced: the coordinator's error if another consumer took over this one's instance id.
+        lost: whether the member's partitions may already belong to other members.
+        fenced: the coordinator's error if another consumer took over this one's instance id, or None.
     """
 
     number: int = 0

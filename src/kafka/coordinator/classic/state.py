@@ -1,7 +1,8 @@
 """The states of a group member in the classic protocol, and the allowed transitions.
 
-A member is driven from two sides. The loop talks to the coordinator. The caller's thread, inside `poll()`, runs the
-rebalance listener. `UNJOINED`, `REBALANCING` and `ADOPTING` wait for the caller, the other states for the coordinator.
+A member is driven from two sides. The loop communicates with the coordinator. The caller's thread, inside `poll()`,
+runs the rebalance listener. `UNJOINED`, `REBALANCING` and `ADOPTING` wait for the caller, the other states for the
+coordinator.
 """
 
 import enum
@@ -56,8 +57,8 @@ TRANSITIONS: dict[MemberState, frozenset[MemberState]] = {
 SENDS_HEARTBEATS = frozenset({MemberState.ASSIGNING, MemberState.ADOPTING, MemberState.STABLE, MemberState.REBALANCING})
 """States in which the coordinator expects heartbeats.
 
-It expects none while it delays the response to JoinGroup or SyncGroup; brokers then read no other request from that
-connection.
+The coordinator expects none while it delays the response to JoinGroup or SyncGroup, because brokers then read no
+other request from that connection.
 """
 
 IN_A_ROUND = frozenset({MemberState.JOINING, MemberState.ASSIGNING, MemberState.SYNCING})
@@ -79,7 +80,7 @@ class MemberStateMachine:
         return self._state
 
     def move(self, new: MemberState) -> None:
-        """Change to ``new``. Raises `IllegalStateError` if the table has no such transition."""
+        """Change to the state ``new``. Raises `IllegalStateError` if the table does not allow this transition."""
         if new not in TRANSITIONS[self._state]:
             raise IllegalStateError(f"a group member cannot go from {self._state.name} to {new.name}")
         self._state = new

@@ -1,6 +1,6 @@
-"""Heartbeats of a member (KIP-848): the requests, the meaning of errors in responses, and the task that sends them.
+"""A member's heartbeats (KIP-848): the requests, the task that sends them, and the meaning of errors in responses.
 
-A request contains only the fields that changed since the last one that arrived.
+A request contains only the fields that changed since the last request that arrived.
 """
 
 import asyncio
@@ -41,9 +41,9 @@ from kafka.wire.api.consumer_group_heartbeat import (
 log = logging.getLogger(__name__)
 
 LEAVE_EPOCH = -1
-"""The epoch of a request to leave."""
+"""The epoch in a request to leave the group."""
 LEAVE_STATIC_EPOCH = -2
-"""The epoch of a static member's request to leave: it will return, and keeps its partitions until then (KIP-345)."""
+"""The epoch in a static member's request to leave, for now: its partitions stay reserved until it returns (KIP-345)."""
 
 
 class Wanted(NamedTuple):
@@ -59,10 +59,10 @@ class Wanted(NamedTuple):
 
 
 class Heartbeats:
-    """Builds the requests.
+    """Builds heartbeat requests.
 
     Arguments:
-        options: group, instance, assignor, and the rebalance timeout.
+        options: the group, the instance id, the assignor, and the rebalance timeout.
         rack_id: the client's rack, or None (KIP-881).
         id_of: returns the id of an assigned topic.
     """
@@ -93,7 +93,7 @@ class Heartbeats:
     def next(
         self, member_id: str, epoch: int, wanted: Wanted, owned: Partitions, acknowledges: bool
     ) -> ConsumerGroupHeartbeatRequest:
-        """Build a request of a member.
+        """Build a further request of a member.
 
         Arguments:
             owned: the partitions that the caller has, or is adopting.
@@ -132,7 +132,7 @@ class Heartbeats:
     def _add_wanted(self, request: ConsumerGroupHeartbeatRequest, wanted: Wanted) -> None:
         self._wanted = wanted
         request.subscribed_topic_names = sorted(wanted.topics)
-        if wanted.regex is not None or self._had_regex:  # "" cancels an earlier one
+        if wanted.regex is not None or self._had_regex:  # "" cancels an earlier regular expression
             self._had_regex = True
             request.subscribed_topic_regex = wanted.regex or ""
 
@@ -148,7 +148,7 @@ REGEX_NEEDS = (
 
 
 class Refusal(enum.Enum):
-    """How to handle an error in the response to a heartbeat."""
+    """How to handle an error in a heartbeat response."""
 
     TRY_AGAIN = "the coordinator is not ready"
     LOOK_FOR_COORDINATOR = "another broker is the coordinator"
@@ -200,7 +200,7 @@ def refusal(group_id: str, response: ConsumerGroupHeartbeatResponse) -> KafkaErr
 class HeartbeatTask:
     """Sends heartbeats from `start` to `stop`, at the interval that the coordinator requests, even after failures.
 
-    It also watches the caller: a member that does not poll must leave. Runs on the loop.
+    The task also watches the caller: a member that does not poll must leave. Runs on the loop.
 
     Arguments:
         group_id: the group, for the log.
@@ -236,19 +236,19 @@ class HeartbeatTask:
         return self._task is not None
 
     def start(self) -> None:
-        """Start with an immediate heartbeat, unless it is already running."""
+        """Start with an immediate heartbeat, unless the task is already running."""
         if self._task is None:
             self._news.clear()
             self._task = asyncio.get_running_loop().create_task(self._run(), name=f"heartbeat {self._group_id}")
 
     def stop(self) -> None:
-        """Stop. May be called from within a heartbeat."""
+        """Stop sending heartbeats. May be called from within a heartbeat."""
         task, self._task = self._task, None
         if task is not None and task is not asyncio.current_task():
             task.cancel()
 
     def hurry(self) -> None:
-        """Send the next heartbeat immediately, because there is news. The pause after a failure is kept."""
+        """Send the next heartbeat immediately, because something changed. The pause after a failure is kept."""
         self._news.set()
 
     async def _run(self) -> None:
@@ -276,7 +276,7 @@ class HeartbeatTask:
                 due = loop.time() + interval
 
     async def _wait(self, seconds: float, whatever_comes: bool) -> None:
-        """Wait for the time to pass, or for news."""
+        """Wait until the time has passed or, unless ``whatever_comes``, `hurry` is called."""
         if whatever_comes:
             await asyncio.sleep(seconds)
             return

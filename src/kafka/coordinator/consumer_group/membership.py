@@ -1,4 +1,4 @@
-"""A member of a group in the protocol of KIP-848: heartbeats receive assignments and acknowledge them.
+"""A group member in the protocol of KIP-848: heartbeats receive assignments and acknowledge them.
 
 It runs on one loop. The state (see `state`) determines the work for the caller's thread. Each change creates a new
 `CallerView` with the next number, and `next_step` returns the step that the newest view requires.
@@ -52,15 +52,15 @@ _FIRST_INTERVAL_S = 5.0
 _LEAVE_TIMEOUT_S = 5.0
 """How long to try to reach the coordinator when leaving."""
 _MISSED_INTERVALS = 3
-"""A heartbeat counts as lost after this many intervals without a response; by default a session is nine of them."""
+"""A heartbeat counts as lost after this many intervals without a response; a session is nine intervals by default."""
 
 
 class ConsumerGroupMembership:
     """A `Membership` in the protocol of KIP-848; see the module.
 
     Arguments:
-        client: sends to the coordinator, and looks up topics by id.
-        options: group, instance, the coordinator's assignor, ``max_poll_interval_ms``.
+        client: sends requests to the coordinator, and looks up topics by id.
+        options: the group, the instance id, the coordinator's assignor, and ``max_poll_interval_ms``.
         request_timeout_ms: the timeout of a heartbeat.
         rack_id: the client's rack; "" if unknown (KIP-881).
         listener: the consumer.
@@ -90,7 +90,7 @@ class ConsumerGroupMembership:
         fields = {"kafka_group_id": options.group_id, "kafka_client_id": backoff.current_failures.client_id}
         self._log = logging.LoggerAdapter(log, fields)  # attributes of log records, for structured logs
         self.group_id = options.group_id
-        self._member_id = str(new_uuid())  # kept for the life of the consumer or its group (KIP-1082)
+        self._member_id = str(new_uuid())  # kept for the lifetime of the consumer or its group (KIP-1082)
         self._target = Target(client, self._reconcile, backoff)
         self._requests = Heartbeats(options, rack_id or None, self._target.id_of)
         self._heartbeat = HeartbeatTask(
@@ -219,7 +219,7 @@ class ConsumerGroupMembership:
             request = self._requests.next(self._member_id, epoch, wanted, self._claimed, acknowledges)
             self._unacknowledged = self._unacknowledged and not acknowledges
             if self.state is MemberState.ACKNOWLEDGING:
-                self._reconcile()  # the rest, whose names were not known, or newer changes
+                self._reconcile()  # adopt partitions whose topic names were not known, or newer changes
         try:
             response = await self._send(request, 0 if request.subscribed_topic_regex is None else 1)
         except UnsupportedVersionError as error:
@@ -248,7 +248,7 @@ class ConsumerGroupMembership:
                 response: ConsumerGroupHeartbeatResponse = await self._client.send_coordinator(
                     "group", self.group_id, request, timeout_ms=timeout_ms, min_version=min_version
                 )
-        except TimeoutError as error:  # also if the coordinator was not found or not reached
+        except TimeoutError as error:  # also raised if the coordinator was not found or not reached
             raise KafkaTimeoutError(f"no answer within {timeout_ms:g} ms") from error
         now = loop.time()
         self._statistics.heartbeats.record(1000 * (now - sent_at), now)
@@ -289,7 +289,7 @@ class ConsumerGroupMembership:
             raise error
 
     def poll_overdue(self, idle_s: float) -> None:
-        """Leave, so that others get the partitions of a stuck caller; the next `poll()` joins again."""
+        """Leave the group, so that others get the partitions of a stuck caller; the next `poll()` joins again."""
         self._log.warning(
             "group %s: no poll() for %.1f s, longer than max_poll_interval_ms=%d allows; leaving the group until the "
             "next one. Raise max_poll_interval_ms, or process fewer records at a time (max_poll_records)",
@@ -302,7 +302,7 @@ class ConsumerGroupMembership:
     # Reconciling ------------------------------------------------------------------------------------------------------
 
     def _reconcile(self) -> None:
-        """Compare the held partitions with the coordinator's target, as far as the names of its topics are known."""
+        """Compare the held partitions with the coordinator's target, as far as its topic names are known."""
         if self.state not in IN_GROUP:
             return
         target = self._target.towards(self._owned)
@@ -338,7 +338,7 @@ class ConsumerGroupMembership:
         self._move(MemberState.FATAL, fatal=error)
 
     def _begin_to_leave(self, then: MemberState) -> None:
-        """Tell the coordinator, and change to ``then``: immediately, or afterwards if the caller may join next."""
+        """Notify the coordinator, and change to ``then``: immediately, or afterwards if the caller may join next."""
         self._end_membership()
         self._move(MemberState.LEAVING)
         self._leaving = asyncio.get_running_loop().create_task(self._tell_of_leaving())
@@ -348,7 +348,7 @@ class ConsumerGroupMembership:
             self._leaving.add_done_callback(lambda task: self._move(then))
 
     async def _tell_of_leaving(self) -> None:
-        """Try once; otherwise the coordinator notices when the session expires."""
+        """Try to notify the coordinator, once; otherwise it removes the member when the session expires."""
         try:
             async with asyncio.timeout(_LEAVE_TIMEOUT_S):
                 response = await self._send(self._requests.leaving(self._member_id))
@@ -393,7 +393,7 @@ class CallerView(NamedTuple):
         number: the number of the change, used as `Step.turn`.
         state: the state.
         target: the assignment to adopt, or None.
-        fatal: why the coordinator refuses this member, or None.
+        fatal: the error with which the coordinator refuses this member, or None.
     """
 
     number: int = 0

@@ -1,7 +1,7 @@
-"""The states of a member in the protocol of KIP-848, and the allowed transitions.
+"""The states of a group member in the protocol of KIP-848, and the allowed transitions.
 
-They are those of Java's ``MemberState`` without ``PREPARE_LEAVING``: Java calls the listener in this state before a
-member leaves; here the caller has called it before it asks to leave.
+The states are those of Java's ``MemberState`` without ``PREPARE_LEAVING``, in which Java calls the listener before a
+member leaves; here the caller has called the listener before it asks to leave.
 """
 
 import enum
@@ -56,7 +56,7 @@ class MemberStateMachine:
         return self._state
 
     def move(self, new: MemberState) -> None:
-        """Change to ``new``. Raises `IllegalStateError` if the table has no such transition."""
+        """Change to the state ``new``. Raises `IllegalStateError` if the table does not allow this transition."""
         if new not in TRANSITIONS[self._state]:
             raise IllegalStateError(f"a group member cannot go from {self._state.name} to {new.name}")
         self._state = new

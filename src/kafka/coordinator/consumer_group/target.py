@@ -12,7 +12,7 @@ from kafka.errors import UnknownTopicIdError
 from kafka.structs import TopicPartition
 
 _LOOK_AGAIN_S = 0.5
-"""How often to check whether the metadata contain the assigned topic id."""
+"""The interval at which to check whether the metadata contain the assigned topic id."""
 
 
 log = logging.getLogger(__name__)
@@ -101,16 +101,16 @@ class Target:
 
     @property
     def lacks_names(self) -> bool:
-        """Whether the name of a topic is unknown."""
+        """Whether the name of any assigned topic is unknown."""
         return len(self._known()) < len(self._wanted or ())
 
     @property
     def topics(self) -> frozenset[str]:
-        """The known names of the topics."""
+        """The known names of the assigned topics."""
         return frozenset(self._names.want(self._wanted or ()).values())
 
     def id_of(self, topic: str) -> UUID:
-        """Return the id of a topic that the caller has, or was offered."""
+        """Return the id of a topic whose partitions the caller holds or was offered."""
         return self._ids[topic]
 
     def replace(self, wanted: Mapping[UUID, Sequence[int]]) -> None:
@@ -147,7 +147,7 @@ class Target:
         return frozenset(target)
 
     def taken_over(self, held: Partitions) -> None:
-        """Note the partitions that the caller has now."""
+        """Record the partitions that the caller now holds."""
         self._held_ids = {topic: self._ids[topic] for topic in {tp.topic for tp in held}}
 
     def close(self) -> None:

@@ -1,1 +1,1 @@
-"""Membership of share groups (KIP-932): heartbeats are the only request, to join, stay and leave."""
+"""Membership in share groups (KIP-932): heartbeats are the only request, to join, stay in and leave the group."""

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 _JOIN, _LEAVE = 0, -1
 _OLDEST_VERSION = 1
-"""Version 0 was an early-access version in Kafka 4.0, which works differently."""
+"""Version 0 belongs to the early access of Kafka 4.0, which works differently."""
 _ELSEWHERE = (NotCoordinatorError, CoordinatorNotAvailableError, CoordinatorLoadInProgressError)
 _REJOIN = (UnknownMemberIdError, FencedMemberEpochError)
 _FEATURE = "share.version"
@@ -63,7 +63,7 @@ TRANSITIONS: dict[ShareMemberState, frozenset[ShareMemberState]] = {
 
 
 def check_move(before: ShareMemberState, after: ShareMemberState) -> None:
-    """Raise `IllegalStateError` for a transition that is not in the table."""
+    """Raise `IllegalStateError` for a transition that the table does not allow."""
     if after not in TRANSITIONS[before]:
         raise IllegalStateError(f"a share group's member cannot become {after.name} while it is {before.name}")
 
@@ -75,17 +75,17 @@ class ShareMemberListener(Protocol):
         """Called with the assigned partitions, by topic id."""
 
     def failed(self, error: Exception) -> None:
-        """Called with an error to raise once."""
+        """Called with an error, which is raised once."""
 
     def refused(self, error: Exception) -> None:
-        """Called with an error to raise at every call until the consumer unsubscribes."""
+        """Called with an error, which is raised in every call until the consumer unsubscribes."""
 
 
 class ShareMembership:
     """A member of a share group; see the module. Used on the loop only.
 
     Arguments:
-        client: sends to the coordinator.
+        client: sends requests to the coordinator.
         group_id: the group.
         rack: the client's rack; "" if unknown.
         max_poll_interval_ms: the maximum time between two polls.
@@ -96,7 +96,7 @@ class ShareMembership:
 
     Attributes:
         member_id: the id that the member chose.
-        heartbeats, joins: the numbers of successful ones.
+        heartbeats, joins: the numbers of successful heartbeats and joins.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class ShareMembership:
         self._news.set()
 
     def polled(self) -> None:
-        """Rejoin if this member was removed for not polling."""
+        """Rejoin if this member was removed because it did not poll."""
         if self.state is ShareMemberState.STALE:
             self._rejoin()
             self._news.set()
@@ -169,7 +169,7 @@ class ShareMembership:
             await self._tell_of_leaving(timeout_ms)
 
     async def close(self, timeout_ms: float) -> None:
-        """Leave and stop. Does not raise."""
+        """Leave the group and stop. Does not raise."""
         task, self._task = self._task, None
         try:
             if task is not None:
@@ -277,7 +277,7 @@ class ShareMembership:
             raise
         self._is_join_out = False
         if self._joins_begun != begun or self.state not in (ShareMemberState.JOINING, ShareMemberState.STABLE):
-            return  # it has left or rejoined in the meantime
+            return  # the member has left or rejoined in the meantime
         if response.error_code:
             self._failed(for_code(response.error_code), response.error_message)
         else:
@@ -298,7 +298,7 @@ class ShareMembership:
             )
 
     def _failed(self, kind: type[KafkaError], text: str | None) -> None:
-        """Handle an error from the coordinator; raises errors that are retried."""
+        """Handle an error from the coordinator. Raises errors that are to be retried."""
         error = kind(f"share group {self._group_id!r}: {text or kind.__name__}")
         if issubclass(kind, _REJOIN):
             log.info("%s; joining again", error)

@@ -1,1 +1,1 @@
-"""The sticky assignor (KIP-54): balanced, and members keep as many of their partitions as possible."""
+"""The sticky assignor (KIP-54): assignments are balanced, and members keep as many of their partitions as possible."""

@@ -20,12 +20,12 @@ from kafka.wire.structs import Struct
 
 
 class StickyAssignorMemberMetadataV1(NamedTuple):
-    """A member's previous assignment, as it reports it.
+    """A member's previous assignment, as reported by the member.
 
     Arguments:
-        subscription: the topics that it subscribes to.
-        partitions: its previous partitions.
-        generation: their generation; -1 if not reported.
+        subscription: the topics that the member subscribes to.
+        partitions: the member's previous partitions.
+        generation: the generation of the previous assignment; -1 if not reported.
     """
 
     subscription: list[str]
@@ -95,7 +95,7 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
     ) -> ConsumerProtocolSubscription:
         """Return the subscription of a member with these previous partitions.
 
-        The name is kafka-python's, for derived assignors.
+        The name is kafka-python's, for subclasses that call this method.
         """
         if member_assignment_partitions is None:
             return make_subscription(topics)
@@ -122,9 +122,9 @@ class PreviousTopic(Struct):
 
 
 class StickyAssignorUserData(Message, versions=(0, 1)):
-    """The user data of a member with the sticky assignor: its previous partitions, and their generation.
+    """The user data of a member with the sticky assignor: its previous partitions and their generation.
 
-    The data do not contain their version; Kafka before 2.1 wrote version 0.
+    The data do not contain a version number; Kafka before 2.1 wrote version 0.
     """
 
     previous_assignment: list[PreviousTopic] = array(PreviousTopic)
@@ -166,7 +166,7 @@ def owners_of(claims: Mapping[str, tuple[Sequence[TopicPartition], int]]) -> dic
     latest generation wins. If two members of the same generation claim a partition, it counts as unowned.
 
     Arguments:
-        claims: the partitions that each member claims to have owned, and in which generation.
+        claims: the partitions that each member claims to have owned, and the generation of each claim.
     """
     latest: dict[TopicPartition, tuple[int, str | None]] = {}
     for member_id, (partitions, generation) in claims.items():
@@ -184,7 +184,7 @@ def still_held(
     wanted: Mapping[str, frozenset[str]],
     counts: Mapping[str, Sequence[int]],
 ) -> Held:
-    """Return the partitions that each member can keep, in the order it reported them.
+    """Return the partitions that each member can keep, in the order in which it reported them.
 
     These are existing partitions of topics that it still subscribes to.
 
@@ -208,10 +208,10 @@ def still_held(
 
 
 def assign_uniform(held: Held, partitions: Sequence[TopicPartition]) -> Held:
-    """Assign partitions if all members subscribe to the same topics; returns the partitions of each member.
+    """Assign partitions if all members subscribe to the same topics. Returns the partitions of each member.
 
     Arguments:
-        held: the partitions that each member can keep; it keeps those with low numbers.
+        held: the partitions that each member can keep; those with low numbers are kept first.
         partitions: all partitions, in the order in which they are distributed.
     """
     least, larger_shares = divmod(len(partitions), len(held))
@@ -238,7 +238,7 @@ def assign_uniform(held: Held, partitions: Sequence[TopicPartition]) -> Held:
 
 
 def assign_mixed(held: Held, wanted: Mapping[str, frozenset[str]], counts: Mapping[str, Sequence[int]]) -> Held:
-    """Assign partitions if members subscribe to different topics; returns the partitions of each member.
+    """Assign partitions if members subscribe to different topics. Returns the partitions of each member.
 
     Arguments:
         held: the partitions that each member can keep.
@@ -256,10 +256,10 @@ class _Sharing:
     """Assigns partitions to members that subscribe to different topics.
 
     The result is balanced as KIP-54 requires: no partition could move to a member with at least two partitions fewer.
-    Among such results it is close to the previous assignment. Unassigned partitions go to the members with the fewest.
-    Then partitions move from the members with the most, each directly to its final owner. Finally, moved partitions
-    return to their previous owners where a swap allows it. Java's algorithm gives the same guarantees, but may assign
-    individual partitions differently.
+    Among the balanced results, it is close to the previous assignment. Unassigned partitions go to the members with the
+    fewest partitions. Then partitions move from the members with the most, each directly to its final owner. Finally,
+    moved partitions return to their previous owners where a swap allows it. Java's algorithm gives the same guarantees,
+    but may assign individual partitions differently.
     """
 
     def __init__(self, held: Held, wanted: Mapping[str, frozenset[str]], counts: Mapping[str, Sequence[int]]) -> None:
@@ -278,7 +278,7 @@ class _Sharing:
             self._held[tp.topic][member_id].add(tp)
 
     def deal_out(self) -> None:
-        """Give each unassigned partition to the member with the fewest."""
+        """Give each unassigned partition to the member with the fewest partitions."""
         for topic in self._topics:
             least_first = [(self._loads[member_id], member_id) for member_id in self._eligible[topic]]
             heapq.heapify(least_first)
@@ -291,7 +291,7 @@ class _Sharing:
                 heapq.heappush(least_first, (load + 1, member_id))
 
     def balance(self) -> None:
-        """Move partitions until none could go to a member with at least two fewer.
+        """Move partitions until none could move to a member with at least two partitions fewer.
 
         Each move reduces the sum of the squared loads, so this terminates.
         """
@@ -302,7 +302,7 @@ class _Sharing:
                 moved = self._balance_topic(topic) or moved
 
     def _balance_topic(self, topic: str) -> bool:
-        """Move partitions of a topic from the most to the least loaded members; True if any moved.
+        """Move partitions of a topic from the most to the least loaded members. Returns whether any moved.
 
         Loads change, so heap entries with an outdated load are skipped: a newer entry replaces them.
         """
@@ -327,7 +327,7 @@ class _Sharing:
                 heapq.heappush(most_first, (-loads[member_id], member_id))
 
     def _to_be_moved(self, owned: set[TopicPartition], giver: str, taker: str) -> TopicPartition:
-        """Return the best partition to move: preferably one that `taker` had before, or `giver` had not."""
+        """Return the best partition to move: preferably one that ``taker`` owned before, or that ``giver`` did not."""
         return max(owned, key=lambda tp: (self._previous.get(tp) == taker, self._previous.get(tp) != giver, tp))
 
     def _move(self, tp: TopicPartition, giver: str, taker: str) -> None:
@@ -337,7 +337,7 @@ class _Sharing:
         self._loads[taker] += 1
 
     def give_back(self) -> None:
-        """Swap partitions if one returns to its previous owner and the other was not with its own."""
+        """Swap two partitions if one returns to its previous owner and the other does not leave its own."""
         least = {topic: min((self._loads[each] for each in self._eligible[topic]), default=0) for topic in self._topics}
         new: dict[str, set[TopicPartition]] = {member_id: set() for member_id in self._loads}
         away: list[tuple[TopicPartition, str]] = []
