@@ -1,4 +1,4 @@
-"""The cluster as a client sees it: its metadata, the connections to its brokers, and the routing of requests.
+"""A client's view of the cluster: the metadata, the connections to brokers, and the routing of requests.
 
 Layer 4. Imports `kafka.net`, `kafka.wire` and layer 0. Everything runs on one event loop; only the immutable
 `kafka.cluster.metadata_snapshot.ClusterMetadata` may be read from other threads.

@@ -13,10 +13,10 @@ class Backoff:
     """Pauses that double from ``first_ms`` to ``max_ms``, each randomly lengthened or shortened by up to a fifth.
 
     Arguments:
-        first_ms, max_ms: in milliseconds; at least 1, because retrying an immediate failure without a pause would
-            occupy a whole processor.
+        first_ms, max_ms: pauses in milliseconds; at least 1, because retrying an immediate failure without a pause
+            would occupy a whole processor.
         rng: source of the jitter; a seeded one makes the pauses repeatable.
-        current_failures: the failures retried with these pauses, for the client's `health()`.
+        current_failures: the failures that are retried with these pauses, for the client's `health()`.
     """
 
     __slots__ = ("_first_s", "_max_s", "_rng", "current_failures")
@@ -34,7 +34,7 @@ class Backoff:
         self._rng = rng if rng is not None else loop_random()
 
     def seconds(self, failures: int) -> float:
-        """Return the pause in seconds after this many consecutive failures; 0 without a failure."""
+        """Return the pause in seconds after this many consecutive failures; 0 if there are none."""
         if failures <= 0:
             return 0.0
         pause = min(self._first_s * 2.0 ** min(failures - 1, 32), self._max_s)

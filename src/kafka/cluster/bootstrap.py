@@ -27,13 +27,13 @@ from kafka.net.statistics import NetworkTraffic
 log = logging.getLogger(__name__)
 
 _STAGGER_S = 0.5
-"""Head start of an address before the next one is tried in parallel."""
+"""Seconds after which the next address is tried in parallel with an earlier one."""
 
 _SAID_AFTER_S = 3.0
 """Seconds after which a continuing search is logged."""
 
 _LOOKS = 2
-"""Number of times that a server which hangs up is probed; it may start to respond in the meantime."""
+"""Number of times that a server that hangs up is probed; it may start to respond in the meantime."""
 
 Address = tuple[str, int]
 Found = tuple[Connection, MetadataAnswer]
@@ -50,10 +50,10 @@ class Bootstrap:
     """Asks the bootstrap servers in random order, with staggered starts, until one of them answers.
 
     Arguments:
-        ask: requests the cluster's metadata from a server.
+        ask: requests the cluster metadata from a server.
         rng: shuffles the servers, so that not every client asks the first one.
-        failed_at: returns the connection error of an address in backoff; None if the address may be tried.
-        traffic: counts the bytes and requests of each server.
+        failed_at: returns the connection error for an address in backoff; None if the address may be tried.
+        traffic: counts the bytes and requests for each server.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Bootstrap:
 
         Raises `NoBrokersAvailable`, which names each server and its last error. An error that retrying cannot resolve
         (credentials, versions, options) is raised immediately. If every server refuses connections and the user has set
-        ``api_version_auto_timeout_ms``, stops after that time.
+        ``api_version_auto_timeout_ms``, the search stops after that time.
         """
         timeout_s = self._options.bootstrap_timeout_ms / 1000
         refusing_ms = self._options.api_version_auto_timeout_ms
@@ -118,13 +118,13 @@ class Bootstrap:
             telling.cancel()
 
     async def once(self, topics: set[str] | None) -> Found:
-        """Try each server once. Raises as `until_found` does."""
+        """Try each server once. Raises the same errors as `until_found`."""
         to_try = []
         for server in dict.fromkeys(self._options.bootstrap_servers):
             error = self._failed_at(server)
             if error is None:
                 to_try.append(server)
-            else:  # the address of a broker that was tried a moment ago
+            else:  # this is the address of a broker that was tried a moment ago
                 self._failures[server] = as_kafka_error("connecting", error)
         self._rng.shuffle(to_try)
         running: dict[asyncio.Task[Found], Address] = {}
@@ -147,7 +147,7 @@ class Bootstrap:
         raise NoBrokersAvailable(self._report("")) from self._cause()
 
     async def again(self, topics: set[str] | None) -> Found:
-        """Find a known cluster again like `once`, at most every ``reconnect_backoff_ms``."""
+        """Find a known cluster again, as `once` does, at most every ``reconnect_backoff_ms``."""
         loop = asyncio.get_running_loop()
         wait = self._not_before - loop.time()
         if wait > 0:
@@ -165,7 +165,7 @@ class Bootstrap:
     async def _first_answer(
         self, to_try: list[Address], topics: set[str] | None, running: "dict[asyncio.Task[Found], Address]"
     ) -> Found | None:
-        """Ask one server after the other; ``running`` contains the attempts whose results have not been processed."""
+        """Ask one server after another; ``running`` contains the attempts whose results have not been processed."""
         while to_try or running:
             if to_try:
                 server = to_try.pop(0)
@@ -180,7 +180,7 @@ class Bootstrap:
         return None
 
     def _look_at(self, done: "list[tuple[Address, asyncio.Task[Found]]]") -> Found | None:
-        """Return the first success, and record failures. Without a success, raise any error that is not retriable."""
+        """Return the first success, and record failures. If there is none, raise any error that is not retriable."""
         found: Found | None = None
         fatal: BaseException | None = None
         for server, task in done:
@@ -198,7 +198,7 @@ class Bootstrap:
         return found
 
     def _tell_failures(self) -> None:
-        """Log why servers failed while the search continues. Once it ends, its error contains the reasons."""
+        """Log why servers failed while the search continues. If the search fails, its error contains the reasons."""
         for server, error in self._untold.items():
             text = str(error.args[0] if error.args else error)
             named = f"{server[0]}:{server[1]}"
@@ -215,7 +215,7 @@ class Bootstrap:
         self._limiter.warning("looking for a broker", text)
 
     def _all_refuse(self) -> bool:
-        """Return whether none of the addresses has a listener or resolves to a host."""
+        """Return whether every address refuses connections or cannot be resolved."""
         servers = set(self._options.bootstrap_servers)
         return servers == set(self._failures) and all(
             isinstance(error, DialError) and error.refused for error in self._failures.values()
@@ -225,7 +225,7 @@ class Bootstrap:
     async def _end_others(tasks: "list[asyncio.Task[Found]]") -> None:
         for task in tasks:
             task.cancel()
-            task.add_done_callback(_end_late)  # even if nothing awaits it
+            task.add_done_callback(_end_late)  # called even if nothing awaits the task
         if tasks:
             await asyncio.wait(tasks)
 
@@ -246,7 +246,7 @@ class Bootstrap:
             raise
 
     async def _look_at_listeners(self) -> None:
-        """Probe the servers that hung up: one that expects another protocol will not accept a retry."""
+        """Probe the servers that hung up: retrying cannot help if a server expects another protocol."""
         looks = []
         for server, error in self._failures.items():
             hung_up_on = getattr(error, "hung_up_on", None)

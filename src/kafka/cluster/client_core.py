@@ -19,18 +19,18 @@ from kafka.net.statistics import NetworkTraffic
 
 
 class ClientCore:
-    """The cluster, retries, health and telemetry of one client. Created in any thread; its coroutines run on the loop.
+    """One client's cluster, retries, health and telemetry. Created in any thread; its coroutines run on the loop.
 
-    Each client's own core creates one, and builds its parts from these attributes.
+    The core of each kind of client creates a `ClientCore`, and builds its parts from the attributes.
 
     Arguments:
         connection, security: the client's options.
         loop: the event loop that the client runs on.
-        traffic: counts the bytes and requests of its connections.
+        traffic: counts the bytes and requests of the client's connections.
         metrics: all of the client's metrics, which telemetry pushes to brokers (KIP-714).
         identity: the client's name and labels in telemetry.
-        submit: runs a user's function, such as a metric's, where user code may run.
-        cluster: the cluster to use; None: connect according to the options.
+        submit: runs a user function, such as one that computes a metric, where user code may run.
+        cluster: the cluster client to use; None: connect according to the options.
 
     Attributes:
         cluster: metadata, and connections to brokers.
@@ -65,7 +65,7 @@ class ClientCore:
         """Find the cluster, and start pushing metrics.
 
         Arguments:
-            in_background: return immediately; the search continues on the loop, see `ClusterClient.start`.
+            in_background: return immediately; the search continues on the loop. See `ClusterClient.start`.
 
         Raises `NoBrokersAvailable` and similar errors, unless ``in_background`` is set.
         """

@@ -1,4 +1,4 @@
-"""A client's report about itself: the result of `health()`, and its table in a notebook. Neither sends a request."""
+"""A client's report about itself: the result of `health()`, and a table for notebooks. Neither sends a request."""
 
 import asyncio
 import math
@@ -15,7 +15,7 @@ from kafka.health import Failure, Health, HealthState
 from kafka.structs import TopicPartition
 
 STALLED_S = 10.0
-"""Seconds beyond the usual limit after which a missing response counts as a fault."""
+"""Seconds past the usual limit after which a missing response counts as a fault."""
 
 _OFTEN = 2
 """Number of consecutive failures that indicate more than a leader change."""
@@ -25,8 +25,8 @@ class Observed(NamedTuple):
     """Observations that a kind of client adds to the report.
 
     Arguments:
-        waiting_since: time of the loop since which the client has been waiting without a result, in seconds; None if it
-            is not waiting.
+        waiting_since: loop time, in seconds, since which the client has been waiting without a result; None if it is
+            not waiting.
         limit_s: usual maximum wait in seconds.
         waits_for: what the client is waiting for.
         degraded: whether there is another problem.
@@ -46,12 +46,12 @@ class Observed(NamedTuple):
 class ClientHealth:
     """The part of the report that all clients share.
 
-    Any thread may read it, also in a forked child; nothing here waits.
+    Any thread may read the report, even in a forked child; no method waits.
 
     Arguments:
         client_id: the client's name.
         loop: the loop that the client runs on.
-        current_failures: failures of the client's operations.
+        current_failures: the operations that currently fail.
         cluster: the client's connections.
     """
 
@@ -77,8 +77,8 @@ class ClientHealth:
         """Return the client's current health.
 
         Arguments:
-            seen: observations of the client itself.
-            closed: whether it is closed or closing.
+            seen: observations by the client itself.
+            closed: whether the client is closed or closing.
         """
         current_failures, now = self._current_failures, self._loop.time()
         fatal = self._cannot_run() or seen.fatal
@@ -121,7 +121,7 @@ class ClientHealth:
 
 
 def not_started(client_id: str | None) -> Health:
-    """Return the health of a client that has not been started yet."""
+    """Return the health of a client that has not been started."""
     return Health(HealthState.STARTING, client_id or "")
 
 
@@ -131,11 +131,11 @@ def client_html(
     """Return an HTML table of a client's health, without options that may be secret.
 
     Arguments:
-        kind: the client's class.
-        health: the result of its `health()`.
-        options: its connection options.
-        more: additional names and values.
-        below: HTML to append.
+        kind: the name of the client's class.
+        health: the result of the client's `health()`.
+        options: the client's connection options.
+        more: additional rows, as pairs of name and value.
+        below: HTML to append below the table.
     """
     from kafka.display import html_tables
     from kafka.display.html_tables import Html

@@ -1,4 +1,4 @@
-"""The cluster client, through which the producer, the consumer and the admin client send all their requests."""
+"""The cluster client, through which producers, consumers and admin clients send all their requests."""
 
 import logging
 import random
@@ -41,15 +41,16 @@ R = TypeVar("R", bound="Response")
 
 
 class ClusterClient:
-    """Connections, metadata and routing for one client, on the event loop that `start` runs on.
+    """Connections, metadata and routing for one client, on the event loop on which `start` runs.
 
-    `send` and similar methods try once; `retry` repeats. All waits have limits: ``socket_connection_setup_timeout_ms``
-    for connecting, ``request_timeout_ms`` for responses, ``bootstrap_timeout_ms`` for `start`.
+    `send` and similar methods make one attempt; `retry` makes several. All waits have limits:
+    ``socket_connection_setup_timeout_ms`` for connecting, ``request_timeout_ms`` for responses,
+    ``bootstrap_timeout_ms`` for `start`.
 
     Arguments:
         rng: chooses among equally good brokers.
-        traffic: counts requests and bytes; None not to count them.
-        current_failures: records failures that are retried; None not to record them.
+        traffic: counts requests and bytes; None: they are not counted.
+        current_failures: records failures that are retried; None: they are not recorded.
     """
 
     def __init__(
@@ -89,8 +90,8 @@ class ClusterClient:
         """Find the cluster and read its metadata.
 
         Arguments:
-            in_background: return immediately, and search until the cluster is found. Calls made before that search too,
-                and fail in the same way as when all brokers are lost.
+            in_background: return immediately, and search until the cluster is found. Until then, other calls search as
+                well, and fail in the same way as when all brokers are lost.
 
         Raises `NoBrokersAvailable`, which names each bootstrap server and its last error;
         `SaslAuthenticationFailedError`, `UnsupportedVersionError`, `KafkaConfigurationError`; `IllegalStateError` if
@@ -116,15 +117,15 @@ class ClusterClient:
     # Metadata
 
     def watch_topics(self, topics: set[str] | None) -> None:
-        """From the next refresh on, keep the metadata of these topics; None for all topics.
+        """From the next refresh on, keep the metadata for these topics; None for all topics.
 
-        These are the topics that the program sends to or subscribes to: requesting their metadata may create them, if
-        ``allow_auto_create_topics`` and the brokers allow it. No other metadata request creates a topic.
+        Watched topics are those that the program sends to or subscribes to. A request for their metadata may create
+        them, if ``allow_auto_create_topics`` and the brokers allow it. No other metadata request creates a topic.
         """
         self._updater.watched = None if topics is None else set(topics)
 
     def on_metadata(self, callback: Callable[[ClusterMetadata], object]) -> Callable[[], None]:
-        """Call ``callback(metadata)`` on the loop after each change; call the returned function to stop that."""
+        """Call ``callback(metadata)`` on the loop after each change. The returned function removes the callback."""
         return self._updater.on_change(callback)
 
     async def refresh_metadata(self, topics: Iterable[str] | None = None) -> ClusterMetadata:
@@ -133,8 +134,8 @@ class ClusterClient:
         Concurrent calls share one request, and two requests are at least ``retry_backoff_ms`` apart.
 
         Arguments:
-            topics: the topics to refresh, keeping the metadata of others; None for all watched topics, forgetting
-                others.
+            topics: the topics to refresh, keeping the metadata for others; None for all watched topics, forgetting
+                all others.
 
         Raises `KafkaConnectionError` or `NoBrokersAvailable` if no broker responds.
         """
@@ -145,25 +146,25 @@ class ClusterClient:
     async def read_metadata(
         self, topics: "set[str] | set[str | UUID] | None", *, authorized_operations: bool = False
     ) -> "MetadataResponse":
-        """Return one broker's metadata of topics, by name or id (None: all).
+        """Return metadata from one broker for topics, given by name or id (None: all topics).
 
         Topics are neither created nor remembered.
         """
         return await read_metadata(await self.any_connection(), topics, authorized_operations)
 
     def request_refresh(self, topics: Iterable[str] | None = None) -> None:
-        """Request a refresh like `refresh_metadata`, without waiting, because the metadata has proved wrong."""
+        """Request a refresh, as `refresh_metadata` does, without waiting, because the metadata has proved wrong."""
         self._check_open()
         self._updater.refresher.request(topics)
 
     def note_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> None:
-        """Record a newer leader of a partition that a response named (KIP-951)."""
+        """Record a partition's newer leader, which a response named (KIP-951)."""
         self._updater.note_leader(tp, leader, leader_epoch)
 
     async def partition_leader(self, tp: TopicPartition, timeout_ms: float) -> int:
-        """Return the id of a partition's leader, refreshing the metadata until there is one.
+        """Return the id of a partition's leader; refresh the metadata until there is one.
 
-        Raises `KafkaTimeoutError` if there is none after ``timeout_ms``, `TopicAuthorizationFailedError` and
+        Raises `KafkaTimeoutError` if there is no leader after ``timeout_ms``, `TopicAuthorizationFailedError` and
         `InvalidTopicError`.
         """
         return await self._lookup.partition_leader(tp, timeout_ms)
@@ -175,7 +176,7 @@ class ClusterClient:
         return await self._pool.get(node_id, channel)
 
     def ready_connection(self, node_id: int, channel: str = "") -> Connection | None:
-        """Return the open connection to a broker, or None instead of opening one."""
+        """Return the open connection to a broker; None if there is none."""
         return self._pool.ready(node_id, channel)
 
     async def send(
@@ -188,15 +189,15 @@ class ClusterClient:
         max_version: int | None = None,
         channel: str = "",
     ) -> R:
-        """Send a request to one broker once, and await the response.
+        """Send a request to a broker, without retries, and await the response.
 
         Arguments:
             timeout_ms: maximum wait for the response in milliseconds; None for ``request_timeout_ms``.
             min_version, max_version: the versions that support the fields that are set in the request.
             channel: selects a separate connection, so that a long poll does not delay later requests.
 
-        Raises `KafkaConnectionError`, `KafkaTimeoutError`, `StaleMetadata` for an id that the cluster does not have,
-        `UnsupportedVersionError`. The caller checks error codes in the response.
+        Raises `KafkaConnectionError`, `KafkaTimeoutError`, `UnsupportedVersionError`, and `StaleMetadata` if the
+        cluster has no broker with this id. The caller checks error codes in the response.
         """
         connection = self._pool.ready(node_id, channel) or await self._pool.get(node_id, channel)
         return await self._send_on(connection, request, timeout_ms, min_version, max_version)
@@ -209,7 +210,7 @@ class ClusterClient:
         min_version: int = 0,
         max_version: int | None = None,
     ) -> R:
-        """Send a request like `send`, to the least loaded broker."""
+        """Send a request to the least loaded broker, as `send` does."""
         connection = await self.any_connection()
         return await self._send_on(connection, request, timeout_ms, min_version, max_version)
 
@@ -221,7 +222,7 @@ class ClusterClient:
         min_version: int = 0,
         max_version: int | None = None,
     ) -> R:
-        """Send a request like `send`, to the controller; with KRaft, any broker forwards the request (KIP-590).
+        """Send a request to the controller, as `send` does; with KRaft, any broker forwards the request (KIP-590).
 
         After `NotControllerError` in a response, refresh the metadata and send again.
         """
@@ -230,14 +231,14 @@ class ClusterClient:
         )
 
     async def controller(self) -> int:
-        """Return the id of the broker for requests to the controller, see `send_controller`.
+        """Return the id of the broker for requests to the controller; see `send_controller`.
 
-        Raises `NotControllerError` if there is none at the moment, `UnsupportedVersionError` before Kafka 0.10.
+        Raises `NotControllerError` if there is currently no controller, `UnsupportedVersionError` before Kafka 0.10.
         """
         return await self._lookup.controller()
 
     async def coordinator(self, kind: CoordinatorKind, key: str, timeout_ms: float | None = None) -> int:
-        """Return the id of the coordinator of a group or a transactional id, remembered until `forget_coordinator`.
+        """Return the id of the coordinator for a group or transactional id, cached until `forget_coordinator`.
 
         Raises `KafkaTimeoutError` if there is none after ``timeout_ms`` (None for ``request_timeout_ms``), and errors
         that are not retriable, such as `GroupAuthorizationFailedError`, immediately.
@@ -260,7 +261,7 @@ class ClusterClient:
         max_version: int | None = None,
         channel: str = "coordinator",
     ) -> R:
-        """Send a request like `send`, to a coordinator, which is looked up again after a failure."""
+        """Send a request to a coordinator, as `send` does; the coordinator is looked up again after a failure."""
         node_id = await self._lookup.coordinator(kind, key, self._options.request_timeout_ms)
         try:
             return await self.send(
@@ -276,44 +277,44 @@ class ClusterClient:
             raise
 
     def api_version(self, node_id: int, request: "type[Request[Any]]", max_version: int | None = None) -> int | None:
-        """Return the version that `send` would use; None if the broker was never connected or supports none."""
+        """Return the version that `send` would use; None if the broker was never connected or has no such version."""
         versions = self._pool.api_versions(node_id)
         return None if versions is None else versions.pick(request, 0, max_version)
 
     def feature_level(self, feature: str) -> int:
-        """Return the level of a feature of the cluster (KIP-584), as last reported by a broker; 0 if it is off."""
+        """Return the level of a cluster feature (KIP-584), as last reported by a broker; 0 if the feature is off."""
         return self._pool.feature_level(feature)
 
     @property
     def release(self) -> tuple[int, ...] | None:
-        """``api_version`` if set, or the release of a connected broker; None if none was connected. For any thread."""
+        """``api_version`` if set, or the release of a connected broker; None if none was connected. Thread-safe."""
         return self._options.api_version or self._pool.release()
 
     @property
     def connected_brokers(self) -> tuple[int, ...]:
-        """The ids of the connected brokers. For any thread."""
+        """The ids of the connected brokers. Thread-safe."""
         return self._pool.connected()
 
     @property
     def metadata_renewed_at(self) -> float:
-        """Time of the loop when the metadata was last read, in seconds; minus infinity if never. For any thread."""
+        """Loop time in seconds when the metadata was last read; minus infinity if it never was. Thread-safe."""
         return self._updater.renewed_at
 
     async def retry(self, what: str, operation: Callable[[], Awaitable[T]], timeout_ms: float | None) -> T:
-        """Repeat ``operation`` with growing pauses, and with fresh metadata if the error requires that.
+        """Retry ``operation`` with growing pauses until it succeeds, and with fresh metadata if an error requires that.
 
         Arguments:
             what: describes the operation in errors.
             timeout_ms: maximum time for retries in milliseconds; None for no limit.
 
-        Raises as `RetryPolicy.run`; errors that are not a `KafkaError` are raised immediately.
+        Raises the errors of `RetryPolicy.run`. An error that is not a `KafkaError` is raised immediately.
         """
         return await self._retries.run(what, operation, timeout_ms)
 
     async def any_connection(self) -> Connection:
         """Return a connection to the least loaded broker, or to the first one that can be reached.
 
-        If none can be reached, asks the bootstrap servers again, because all brokers may have moved (KIP-899).
+        If no broker can be reached, asks the bootstrap servers again, because all brokers may have moved (KIP-899).
         Raises `KafkaConnectionError` or `NoBrokersAvailable`.
         """
         self._check_open()
@@ -321,7 +322,7 @@ class ClusterClient:
         self._rng.shuffle(nodes)
         loads = [(load, node) for node in nodes if (load := self._pool.load(node)) is not None]
         if loads:
-            return await self._pool.get(min(loads, key=lambda each: each[0])[1])  # among equals, any broker will do
+            return await self._pool.get(min(loads, key=lambda each: each[0])[1])  # any broker among equals will do
         for node in sorted(nodes, key=lambda node: self._pool.blocked_for(node) > 0):
             try:
                 return await self._pool.get(node)

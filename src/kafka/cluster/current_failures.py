@@ -45,11 +45,11 @@ class CurrentFailures:
         self._present[what] = recorded
 
     def noted(self, what: str, error: Exception) -> None:
-        """Record that an operation has failed permanently and that its caller gets the error."""
+        """Record that an operation has failed permanently and that the error is raised to its caller."""
         self._last = _recorded(what, error, self._clock(), 1)
 
     def over(self, what: str) -> None:
-        """Record that an operation succeeds again, or is no longer tried."""
+        """Record that an operation has succeeded again, or is no longer tried."""
         self._present.pop(what, None)
 
     def failing(self) -> tuple[Failure, ...]:
@@ -64,7 +64,7 @@ class CurrentFailures:
 
 
 def _recorded(what: str, error: Exception, now: float, in_a_row: int) -> _Recorded:
-    """Return the error as text only, because its traceback would keep objects alive."""
+    """Return a record with the error as text only, because a traceback would keep objects alive."""
     return _Recorded(what, type(error).__name__, str(error), now, in_a_row)
 
 

@@ -31,7 +31,7 @@ _BATCHED_SINCE = 4
 
 
 class Coordinators:
-    """Finds and caches the coordinators of groups and transactional ids.
+    """Finds and caches the coordinators for groups and transactional ids.
 
     Arguments:
         any_connection: returns an open connection to any broker.
@@ -56,12 +56,12 @@ class Coordinators:
             del self._known[each]
 
     def clear(self) -> None:
-        """Clear the cache, after the cluster was found again."""
+        """Clear the cache, because the cluster was found again."""
         self._known.clear()
         self.nodes.clear()
 
     async def find(self, kind: CoordinatorKind, key: str) -> int:
-        """Send one FindCoordinator request. Raises the error in the response, and the errors of `Connection.send`."""
+        """Send one FindCoordinator request. Raises the error in the response, and errors of `Connection.send`."""
         connection = await self._any_connection()
         version = connection.api_versions.version_for(FindCoordinatorRequest)
         response = await connection.send(_request(kind, key, version), version)
@@ -89,7 +89,7 @@ def _request(kind: CoordinatorKind, key: str, version: int) -> FindCoordinatorRe
 
 
 def _answer(response: FindCoordinatorResponse, version: int) -> tuple[Any, int, str | None]:
-    """Return the part of a response that contains node, host and port, and its error code and message."""
+    """Return the part of a response that contains node, host and port, and the error code and message."""
     if version < _BATCHED_SINCE:
         return response, response.error_code, response.error_message
     found: Sequence[Any] = response.coordinators
@@ -102,13 +102,13 @@ log = logging.getLogger(__name__)
 
 
 class Discovery:
-    """Asks the bootstrap servers, and passes their response to the parts of the client.
+    """Asks the bootstrap servers, and passes the response to the parts of the client.
 
     Arguments:
         bootstrap: asks the servers.
         updater: receives the metadata.
         pool: receives the connection.
-        coordinators: its cache is cleared when the cluster is found again.
+        coordinators: the coordinator cache, which is cleared when the cluster is found again.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Discovery:
         self._closed = False
 
     async def start(self) -> Connection:
-        """Find the cluster for the first time. Raises as `Bootstrap.until_found`."""
+        """Find the cluster for the first time. Raises the errors of `Bootstrap.until_found`."""
         task = self._start_search(self._bootstrap.until_found)
         try:
             return await outcome_of(task)
@@ -133,9 +133,9 @@ class Discovery:
             raise
 
     async def again(self) -> Connection:
-        """Find a cluster that was lost (KIP-899, KIP-1102); concurrent callers share one search.
+        """Find a lost cluster again (KIP-899, KIP-1102); concurrent callers share one search.
 
-        Raises as `Bootstrap.again`.
+        Raises the errors of `Bootstrap.again`.
         """
         if self._search is None:
             self._search = self._start_search(self._bootstrap.again)
@@ -143,7 +143,7 @@ class Discovery:
         return await outcome_of(self._search)
 
     async def close(self) -> None:
-        """Cancel all searches; their callers get `IllegalStateError`."""
+        """Cancel all searches, which raises `IllegalStateError` in their callers."""
         self._closed = True
         for task in self._running:
             task.cancel()
@@ -159,13 +159,13 @@ class Discovery:
         return task
 
     def _search_ended(self, search: "asyncio.Task[Connection]") -> None:
-        """Let the next caller start a new search. Retrieves the exception, because all callers may have given up."""
+        """Let the next caller start a new search. Retrieve the exception, because all callers may have given up."""
         self._search = None
         if not search.cancelled() and search.exception() is None:
             log.info("found the cluster again through %s", search.result().described_as)
 
     async def _look(self, look: Callable[[set[str] | None], Awaitable[Found]]) -> Connection:
-        """Search for the cluster; keep the returned metadata, and the connection for the broker that it leads to."""
+        """Search for the cluster; keep the returned metadata, and the connection to the broker that responded."""
         connection, answer = await look(self._updater.watched)
         self._coordinators.clear()
         self._pool.try_all_again()
@@ -184,7 +184,7 @@ class BrokerLookup:
         cluster: provides and refreshes the metadata.
         coordinators: looks up coordinators; each lookup is one attempt.
         any_connection: returns a connection to any broker.
-        retries: repeats lookups without a result.
+        retries: retries lookups without a result.
     """
 
     def __init__(
@@ -234,7 +234,7 @@ class BrokerLookup:
 
 
 def _leader(metadata: ClusterMetadata, tp: TopicPartition) -> int:
-    """Return the leader in the metadata. Raises an error with the reason if there is none."""
+    """Return a partition's leader from the metadata. Raises an error with the reason if there is none."""
     leader = metadata.leader_for_partition(tp)
     if leader is not None:
         return leader

@@ -1,7 +1,8 @@
 """The attribute `_client`, which programs written for kafka-python access inside an admin client or a consumer.
 
-Through it they read the cluster (`admin._client.cluster.brokers()`), and send requests of `kafka.protocol`. It is the
-`KafkaClient` of `kafka.client_async`, has its own connections, and is created on first access.
+Such programs use it to read the cluster metadata (`admin._client.cluster.brokers()`), and to send requests from
+`kafka.protocol`. It is the `KafkaClient` of `kafka.client_async`, has its own connections, and is created on first
+access.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ _HOMES = {"KafkaClient": "kafka.legacy.client_async.kafka_client"}
 
 
 class HasPolledClient:
-    """Base of the synchronous clients with the attribute `_client`."""
+    """The base class of the synchronous clients with the attribute `_client`."""
 
     _client = InnerName(lambda owner: owner._polled_client())
     _polled: Any = None
 
     def _options_given(self) -> Mapping[str, Any]:
-        """Return the options that this client was created with."""
+        """Return the options with which this client was created."""
         raise NotImplementedError
 
     def _is_closed(self) -> bool:
@@ -52,7 +53,7 @@ class HasPolledClient:
             made = _old_names.of_a_package(__name__, "KafkaClient", _HOMES)(**self._options_given())
             try:
                 made.poll(future=made.cluster.request_update(), timeout_ms=made.config["request_timeout_ms"])
-                polled = self.__dict__.setdefault("_polled", made)  # another thread may have been first
+                polled = self.__dict__.setdefault("_polled", made)  # another thread may have created one first
                 self._drive(polled)
                 self._check_not_closed()  # another thread may have closed this client without closing `polled`
             finally:
@@ -69,30 +70,30 @@ class HasPolledClient:
             raise IllegalStateError(f"the {type(self).__name__} is closed")
 
     def _close_polled_client(self) -> None:
-        """Close the connections of the `KafkaClient`, if it was created."""
+        """Close the connections of the `KafkaClient`, if one was created."""
         if self._polled is not None:
             self._polled.close()
 
 
 class SendsToNodes(HasPolledClient):
-    """Private methods with which programs of 1.4 to 2.x send requests for which the admin client has no method."""
+    """Private methods of kafka-python 1.4 to 2.x, used to send requests for which the admin client has no method."""
 
     def _send_request_to_node(self, node_id: Any, request: Any, wakeup: bool = True) -> Any:
-        """Send a request of `kafka.protocol` to a broker once it is connected; return the future of the response."""
+        """Send a request from `kafka.protocol` to a broker once it is connected. Returns a future for the response."""
         self._client.await_ready(node_id)
         return self._client.send(node_id, request, wakeup)
 
     def _wait_for_futures(self, futures: Iterable[Any]) -> None:
-        """Wait until all futures are complete; raise the error of one that has failed."""
+        """Wait until all futures are complete. Raises the error of one that has failed."""
         for future in futures:
             self._client.poll(future=future)
             if future.failed():
                 raise future.exception
 
     def _matching_api_version(self, operation: Any) -> int:
-        """Return the newest version of a request that broker and `kafka.protocol` support.
+        """Return the newest version of a request that both the broker and `kafka.protocol` support.
 
-        Raises `IncompatibleBrokerVersion` if there is none.
+        Raises `IncompatibleBrokerVersion` if there is no such version.
         """
         version: int = self._client.api_version(operation)
         return version

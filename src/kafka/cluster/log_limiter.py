@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 _MAX_CAUSES = 256
 LONGEST_S = 240.0
-"""Maximum interval in seconds between two log lines of a continuing cause."""
+"""Maximum interval in seconds between two log lines for a continuing cause."""
 
 
 class LogLimiter:
-    """Logs the first event of a cause immediately, and later ones together, with their number, less and less often.
+    """Logs the first event for a cause immediately, and later events together, with a count, less and less often.
 
     Arguments:
         log: the logger.
-        every_s: minimum interval in seconds between the first two lines of a cause; doubles up to `LONGEST_S` with each
-            further line while the cause continues.
+        every_s: minimum interval in seconds between the first two lines for a cause; the interval doubles up to
+            `LONGEST_S` with each further line while the cause continues.
     """
 
     def __init__(self, log: logging.Logger, every_s: float = 30.0) -> None:
@@ -24,7 +24,7 @@ class LogLimiter:
         self._causes: dict[str, tuple[float, int, float]] = {}
 
     def warning(self, cause: str, text: str) -> None:
-        """Log an event as a warning, see `say`."""
+        """Log an event as a warning; see `say`."""
         self.say(logging.WARNING, cause, text)
 
     def say(
@@ -50,7 +50,7 @@ class LogLimiter:
             self._causes[cause] = (next_line, unsaid + 1, gap_s)
             return
         if now - next_line > LONGEST_S:
-            gap_s = self._every_s / 2  # after a quiet period, this counts as a new occurrence
+            gap_s = self._every_s / 2  # an event after a quiet period counts as a new occurrence
         if cause not in self._causes and len(self._causes) >= _MAX_CAUSES:
             self._causes.pop(next(iter(self._causes)))
         gap_s = min(2 * gap_s, max(LONGEST_S, self._every_s))
@@ -64,5 +64,5 @@ class LogLimiter:
             self._log.info("%s", text, extra=fields)
 
     def forget(self, cause: str) -> bool:
-        """Forget a cause that has ended; return whether anything was logged for it."""
+        """Forget a cause that has ended. Returns whether anything was logged for it."""
         return self._causes.pop(cause, None) is not None

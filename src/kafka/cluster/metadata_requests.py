@@ -22,16 +22,16 @@ T = TypeVar("T")
 
 
 MOST_PARTITIONS = 1_000_000
-"""Above the size of any real topic. Callers allocate tables as long as a topic's highest partition number."""
+"""More partitions than any real topic has. Callers allocate tables as long as a topic's highest partition number."""
 _LONGEST_NAME = 249
 _SHOWN = 5
 
 
 def remove_impossible(response: "MetadataResponse") -> list[str]:
-    """Remove impossible entries from a response, in place; return descriptions of these.
+    """Remove impossible entries from a response, in place. Returns descriptions of the removed entries.
 
-    Removes brokers without an id or a port, topics without a name, and partitions with a number that is negative or
-    reaches `MOST_PARTITIONS`.
+    These are brokers without an id or a port, topics without a name, and partitions whose number is negative or at
+    least `MOST_PARTITIONS`.
     """
     found = []
     brokers = [each for each in response.brokers if each.node_id >= 0 and 0 < each.port < 65_536]
@@ -59,7 +59,7 @@ def remove_impossible(response: "MetadataResponse") -> list[str]:
 _CREATION_CHOSEN_SINCE = 4
 """The first version of Metadata in which clients choose whether topics may be created (Kafka 0.11)."""
 _OPERATIONS_SINCE = 8
-"""The first version that returns the client's permitted operations on a topic (KIP-430)."""
+"""The first version that returns the operations that the client may perform on a topic (KIP-430)."""
 _IDS_SINCE = 12
 """The first version that accepts topic ids (KIP-516)."""
 
@@ -68,8 +68,8 @@ class MetadataAnswer(NamedTuple):
     """A broker's response.
 
     Attributes:
-        error_code: an error of the whole response.
-        has_brokers: whether it named any brokers.
+        error_code: the error code of the whole response.
+        has_brokers: whether the response named any brokers.
         metadata: the known metadata with the response merged in.
         impossible: descriptions of the entries that were removed.
     """
@@ -83,8 +83,8 @@ class MetadataAnswer(NamedTuple):
 def metadata_request(topics: set[str] | None, version: int, may_create: bool) -> MetadataRequest:
     """Create a request for some topics, or for all (None).
 
-    Brokers before 0.11 create topics that are named and missing. To prevent that, they are asked for all topics; those
-    that they do not list are then reported as unknown, as later brokers do.
+    Brokers before 0.11 create missing topics that a request names. To prevent that, such brokers are asked for all
+    topics; those that they do not list are then reported as unknown, as later brokers do.
     """
     named = [MetadataRequestTopic(name=name) for name in sorted(topics or ())]
     if version >= _CREATION_CHOSEN_SINCE:
@@ -97,10 +97,10 @@ def metadata_request(topics: set[str] | None, version: int, may_create: bool) ->
 async def ask_metadata(
     connection: Connection, topics: set[str] | None, may_create: bool, known: ClusterMetadata, *, keep_others: bool
 ) -> MetadataAnswer:
-    """Request metadata of some topics, or of all (None), from one broker. Raises the errors of `Connection.send`.
+    """Request metadata for some topics, or for all (None), from one broker. Raises the errors of `Connection.send`.
 
     Arguments:
-        may_create: whether brokers may create topics that are named and missing, if they are configured to do so.
+        may_create: whether brokers may create missing topics that the request names, if they are configured to do so.
         known: the metadata into which the response is merged, in a thread if it is large.
         keep_others: whether to keep topics that the response does not name.
     """
@@ -122,7 +122,7 @@ async def ask_metadata(
 async def read_metadata(
     connection: Connection, topics: "set[str] | set[str | UUID] | None", authorized_operations: bool = False
 ) -> "MetadataResponse":
-    """Request metadata like `ask_metadata`, but return the response itself, and create no topics.
+    """Like `ask_metadata`, but return the response itself, and create no topics.
 
     Topics may also be given by id.
     """

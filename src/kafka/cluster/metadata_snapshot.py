@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _NO_ID = UUID(int=0)
 _FORGET_ON = (UnknownTopicOrPartitionError, InvalidTopicError, TopicAuthorizationFailedError)
-"""Errors after which the known metadata of a topic is wrong; after others it is still the best guess."""
+"""Errors after which the known metadata for a topic is wrong; after other errors it is still the best guess."""
 
 
 class TopicMetadata(NamedTuple):
@@ -35,10 +35,10 @@ class ClusterMetadata:
     """A snapshot of the cluster's metadata; each refresh creates a new object (`ClusterClient.metadata`).
 
     Attributes:
-        is_complete: whether it contains all topics of the cluster that the client may see.
+        is_complete: whether the snapshot contains all topics of the cluster that the client may see.
         cluster_id: the id of the cluster; None on brokers before 0.10.1.
-        controller_id: the controller, or with KRaft any live broker; -1 if it is not known.
-        topic_errors: maps topics to the class of the error that the cluster returned for them.
+        controller_id: the id of the controller, or with KRaft of any live broker; -1 if it is not known.
+        topic_errors: the class of the error that the cluster returned for each topic that has one.
         version: the number of refreshes; a higher one is newer.
     """
 
@@ -74,7 +74,7 @@ class ClusterMetadata:
 
     @property
     def controller(self) -> BrokerMetadata | None:
-        """The broker of `controller_id`; None if it is not known."""
+        """The broker with the id `controller_id`; None if it is not known."""
         return self._nodes.get(self.controller_id)
 
     def topics(self, exclude_internal_topics: bool = True) -> set[str]:
@@ -97,12 +97,12 @@ class ClusterMetadata:
         return found.partitions.get(tp.partition) if found is not None else None
 
     def leader_for_partition(self, partition: TopicPartition) -> int | None:
-        """Return the id of the leader; None if the partition is not known or has no leader."""
+        """Return the id of a partition's leader; None if the partition is not known or has no leader."""
         found = self.partition_metadata(partition)
         return found.leader if found is not None and found.leader >= 0 else None
 
     def leader_epoch(self, tp: TopicPartition) -> int:
-        """Return the leader epoch (KIP-320); -1 if it is not known."""
+        """Return a partition's leader epoch (KIP-320); -1 if it is not known."""
         found = self.partition_metadata(tp)
         return found.leader_epoch if found is not None else -1
 
@@ -116,7 +116,7 @@ class ClusterMetadata:
         }
 
     def topic_id(self, topic: str) -> UUID | None:
-        """Return the id of a topic (KIP-516); None if it is not known, or the brokers do not support ids."""
+        """Return the id of a topic (KIP-516); None if it is not known or the brokers do not support topic ids."""
         found = self._topics.get(topic)
         return found.topic_id if found is not None else None
 
@@ -135,7 +135,7 @@ class ClusterMetadata:
         """Return a new snapshot with a broker's response merged in.
 
         A partition keeps its leader if the response has an older leader epoch: brokers learn of elections at different
-        times, and going back would send requests to a leader that has been replaced (KIP-320).
+        times, and going back to an older epoch would send requests to a leader that has been replaced (KIP-320).
 
         Arguments:
             keep_others: whether to keep topics that the response does not contain.
@@ -169,7 +169,7 @@ class ClusterMetadata:
         )
 
     def with_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> "ClusterMetadata":
-        """Return a new snapshot with the new leader that a Fetch or Produce response reported (KIP-951)."""
+        """Return a new snapshot with a partition's new leader, which a Fetch or Produce response reported (KIP-951)."""
         topic = self._topics.get(tp.topic)
         known = self.partition_metadata(tp)
         if topic is None or known is None or leader_epoch <= known.leader_epoch:
@@ -191,10 +191,10 @@ class ClusterMetadata:
 
 
 class _SharedLists(dict[tuple[int, ...], list[int]]):
-    """Shares one list among all partitions with the same replicas.
+    """Shares one list object among all partitions with the same replicas.
 
-    A large cluster has few different lists but very many partitions, and the cyclic garbage collector has to traverse
-    each list.
+    A large cluster has very many partitions but few different lists, and the cyclic garbage collector has to traverse
+    every list object.
     """
 
     def __missing__(self, brokers: tuple[int, ...]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Keeps a client's metadata up to date: when to refresh, which topics and broker to ask, whom to notify."""
+"""Keeps a client's metadata up to date: decides when to refresh, which topics to request, and whom to notify."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ _WHAT = "refreshing the cluster's metadata"
 
 
 class _Round:
-    """One refresh, running or planned, and its waiters. ``everything``: whether it covers all watched topics."""
+    """One refresh, running or planned, and its waiters. ``everything`` tells whether it covers all watched topics."""
 
     __slots__ = ("everything", "future", "topics")
 
@@ -33,9 +33,9 @@ class _Round:
         self.future.add_done_callback(lambda future: future.cancelled() or future.exception())
 
     def covers(self, topics: frozenset[str] | None) -> bool:
-        """Return whether this round covers the topics (None: all watched ones).
+        """Return whether this round covers the topics (None: all watched topics).
 
-        A full round covers no individual topics.
+        A round for all watched topics covers no individual topics.
         """
         return self.everything if topics is None else topics <= self.topics
 
@@ -54,7 +54,7 @@ class MetadataRefresher:
             topics as well.
         min_interval_ms, max_interval_ms: minimum interval between two refreshes, and maximum interval while they fail,
             in milliseconds.
-        max_age_ms: age in milliseconds after which the metadata is refreshed without a request.
+        max_age_ms: age in milliseconds after which the metadata is refreshed even if no one requests it.
         current_failures: records failures.
     """
 
@@ -81,14 +81,14 @@ class MetadataRefresher:
         self._closed = False
 
     async def refresh(self, topics: Iterable[str] | None = None) -> None:
-        """Wait for a refresh that covers ``topics`` (None: all watched ones), joining a running one if possible.
+        """Wait for a refresh that covers ``topics`` (None: all watched topics); join a running one if possible.
 
         Raises the errors of `fetch`.
         """
         await asyncio.shield(self.request(topics))
 
     def request(self, topics: Iterable[str] | None = None) -> "asyncio.Future[None]":
-        """Request a refresh like `refresh`, without waiting."""
+        """Request a refresh, as `refresh` does, without waiting."""
         if self._closed:
             raise IllegalStateError("the client is closed")
         wanted = None if topics is None else frozenset(topics)
@@ -102,7 +102,7 @@ class MetadataRefresher:
         return self._next.future
 
     def fetched(self) -> None:
-        """Record that metadata has just been received, by a refresh or by bootstrapping: its age counts from now."""
+        """Record that metadata was just received, by a refresh or while bootstrapping; its age counts from now."""
         self._attempts.succeeded()
         self.fetched_at = asyncio.get_running_loop().time()
         self._renew_in(self._max_age_s)
@@ -112,7 +112,7 @@ class MetadataRefresher:
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
-        rounds = (self._running, self._next)  # read before the driver is cancelled, which then forgets its round
+        rounds = (self._running, self._next)  # read first, because the driver forgets its round when it is cancelled
         if self._driver is not None:
             self._driver.cancel()
             await asyncio.gather(self._driver, return_exceptions=True)
@@ -165,7 +165,7 @@ class MetadataUpdater:
     """Keeps the `ClusterMetadata` of one client up to date.
 
     Requesting a topic's metadata may create the topic (``allow_auto_create_topics``) only if it is watched, because the
-    program sends to it or subscribes to it. A lookup never creates one.
+    program sends to it or subscribes to it. A lookup never creates a topic.
 
     Arguments:
         options: how often to refresh, and whether topics may be created.
@@ -213,7 +213,7 @@ class MetadataUpdater:
 
     @property
     def renewed_at(self) -> float:
-        """Time of the loop when metadata was last received, in seconds; minus infinity if never."""
+        """Loop time in seconds when metadata was last received; minus infinity if it never was."""
         return -math.inf if self._refresher is None else self._refresher.fetched_at
 
     @property
@@ -225,7 +225,7 @@ class MetadataUpdater:
 
     @property
     def creates(self) -> set[str]:
-        """The topics that a request may create."""
+        """The watched topics that a metadata request may create."""
         return self.watched or set() if self._options.allow_auto_create_topics else set()
 
     def on_change(self, callback: Callable[[ClusterMetadata], object]) -> Callable[[], None]:
@@ -250,7 +250,7 @@ class MetadataUpdater:
     def take_in(self, answer: MetadataAnswer) -> None:
         """Make a broker's response the newest snapshot."""
         metadata = answer.metadata
-        for tp, (leader, epoch) in self._noted.items():  # they may have been noted after the broker built the response
+        for tp, (leader, epoch) in self._noted.items():  # these leaders may be newer than the response
             same = metadata.topic_id(tp.topic) == self.metadata.topic_id(tp.topic)
             if same and metadata.broker_metadata(leader) is not None:
                 metadata = metadata.with_leader(tp, leader, epoch)
@@ -259,7 +259,7 @@ class MetadataUpdater:
         self._set(metadata)
 
     async def _fetch(self, topics: set[str], everything: bool) -> None:
-        """Request the metadata of topics, and of all watched ones if ``everything``."""
+        """Request metadata for ``topics``, and for all watched topics if ``everything``."""
         if everything and self.watched is None:
             await self._ask_any(None, False, keep_others=False)
             return

@@ -1,4 +1,4 @@
-"""The connections to the brokers: one per broker, or more if callers name channels; opened on demand."""
+"""The connections to brokers, opened on demand: one for each broker, or several if callers name channels."""
 
 import asyncio
 import logging
@@ -25,8 +25,8 @@ BOOTSTRAP_NODE = -1
 async def outcome_of(task: asyncio.Task[T]) -> T:
     """Wait for one of the client's own tasks, which continues if the caller is cancelled.
 
-    Raises the task's error, and `IllegalStateError` if it was cancelled: only closing the client does that, and the
-    callers themselves were not cancelled.
+    Raises the task's error, and `IllegalStateError` if the task was cancelled: that happens only when the client is
+    closed, without a cancellation of the callers themselves.
     """
     await asyncio.wait((task,))
     if task.cancelled():
@@ -35,12 +35,12 @@ async def outcome_of(task: asyncio.Task[T]) -> T:
 
 
 def _traffic_name(node_id: int, channel: str) -> str:
-    """Return kafka-python's name of a broker in metrics; connections to coordinators have separate names."""
+    """Return kafka-python's name for a broker in metrics; connections to coordinators have separate names."""
     return f"coordinator-{node_id}" if channel == "coordinator" else str(node_id)
 
 
 class _Broker:
-    """The connections to one broker by channel, and the results of the last connection attempts on all channels."""
+    """The connections to one broker by channel, and the results of the last connection attempts."""
 
     __slots__ = ("attempts", "blocked_until", "connections", "opening")
 
@@ -65,12 +65,13 @@ class _Broker:
 class ConnectionPool:
     """Connections by broker id and channel.
 
-    A broker that fails is not tried again for ``reconnect_backoff_ms``, and longer each time. This applies to all its
-    channels together. While a broker is not known to be reachable, only one channel at a time tries to connect.
+    A broker that fails is not tried again for ``reconnect_backoff_ms``, and longer after each further failure. This
+    applies to all its channels together. While a broker is not known to be reachable, only one channel at a time tries
+    to connect.
 
     Arguments:
-        address_of: returns the current host and port of a broker, None if the cluster has no such broker.
-        traffic: counts the bytes and requests of each broker.
+        address_of: returns the current host and port of a broker; None if the cluster has no such broker.
+        traffic: counts the bytes and requests for each broker.
         current_failures: records which brokers cannot be reached.
     """
 
@@ -116,14 +117,14 @@ class ConnectionPool:
         return max(0.0, broker.blocked_until - asyncio.get_running_loop().time())
 
     def last_error_at(self, address: Address) -> Exception | None:
-        """Return the error of a broker at this address that is in backoff; None if there is none."""
+        """Return the last error of a broker in backoff at this address; None if there is no such broker."""
         for node_id, broker in self._brokers.items():
             if broker.attempts.last is not None and self.blocked_for(node_id) and self._address_of(node_id) == address:
                 return broker.attempts.last
         return None
 
     def connected(self) -> tuple[int, ...]:
-        """Return the ids of the connected brokers. In any thread."""
+        """Return the ids of the connected brokers. Thread-safe."""
         return tuple(
             sorted(
                 node_id
@@ -138,7 +139,7 @@ class ConnectionPool:
         return None if connection is None else connection.in_flight
 
     def api_versions(self, node_id: int) -> ApiVersions | None:
-        """Return the versions that a broker supported when it was last connected; None if it never was."""
+        """Return the versions that a broker supported when it was last connected; None if it never was connected."""
         return self._versions.get(node_id)
 
     def feature_level(self, feature: str) -> int:
@@ -149,7 +150,7 @@ class ConnectionPool:
     def release(self) -> tuple[int, ...] | None:
         """Return the release of one of the brokers, derived from its versions; None if none was connected.
 
-        In any thread.
+        Thread-safe.
         """
         for versions in list(self._versions.values()):
             return release_of(versions)
@@ -158,8 +159,8 @@ class ConnectionPool:
     async def get(self, node_id: int, channel: str = "") -> Connection:
         """Return the connection to a broker, opening it if necessary.
 
-        Raises `KafkaConnectionError` if it cannot be opened or is in backoff, `IllegalStateError` if the client is
-        closed in the meantime, and the errors of `open_connection`.
+        Raises `KafkaConnectionError` if the broker cannot be reached or is in backoff, `IllegalStateError` if the
+        client is closed in the meantime, and the errors of `open_connection`.
         """
         while True:
             connection = self.ready(node_id, channel)
@@ -177,9 +178,9 @@ class ConnectionPool:
             return await outcome_of(task)
 
     def adopt(self, node_id: int, connection: Connection) -> None:
-        """Adopt a connection that was opened to find the cluster, for the broker that it leads to.
+        """Adopt a connection that was opened to find the cluster, as the connection to broker ``node_id``.
 
-        `BOOTSTRAP_NODE` stands for a connection to an address that no broker advertises; the last such one is kept.
+        `BOOTSTRAP_NODE` stands for an address that no broker advertises; only the last such connection is kept.
         """
         broker = self._broker(node_id)
         if node_id != BOOTSTRAP_NODE and ("" in broker.opening or self.ready(node_id) is not None):
@@ -224,7 +225,7 @@ class ConnectionPool:
             raise StaleMetadata(f"the cluster has no broker with id {node_id} (any more)")
         task = asyncio.get_running_loop().create_task(self._open(node_id, channel, broker, address))
         broker.opening[channel] = task
-        # Retrieve the exception even if every caller has given up, so that asyncio does not complain about it.
+        # Retrieve the exception even if every caller has given up, so that asyncio does not log it as never retrieved.
         task.add_done_callback(lambda task: task.cancelled() or task.exception())
         return task
 
@@ -271,7 +272,7 @@ class ConnectionPool:
         connection.on_close(lost)
 
     def _lost(self, broker: _Broker, error: KafkaError, it_worked: bool) -> None:
-        if it_worked:  # retry immediately, and wait only if that fails
+        if it_worked:  # reconnect immediately, and wait only if that fails
             broker.works()
             log.debug("%s", error)
         elif not self._closed:

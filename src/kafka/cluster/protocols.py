@@ -1,7 +1,7 @@
-"""The interfaces to the cluster that consumers, producers, group members and admin operations use, as protocols.
+"""The interfaces through which consumers, producers, group members and admin operations use the cluster, as protocols.
 
 `kafka.cluster.ClusterClient` implements all of them, and so does the fake in the tests (`tests/fakes/cluster.py`). The
-same contract tests run on both (`tests/unit/cluster/test_contract.py`). Use the smallest protocol that is sufficient:
+same contract tests run on both (`tests/unit/cluster/test_contract.py`). Use the smallest protocol that suffices:
 
 | protocol | users |
 |---|---|
@@ -121,7 +121,7 @@ class BrokerConnection(Protocol):
 
 
 class BrokerConnections(BrokerRequests, Protocol):
-    """Returns the connections themselves."""
+    """Returns connections to brokers."""
 
     async def connection(self, node_id: int, channel: str = "") -> BrokerConnection: ...
     def ready_connection(self, node_id: int, channel: str = "") -> BrokerConnection | None: ...

@@ -1,10 +1,10 @@
-"""Decides what is retried, when, and what is logged about it: one policy for all retries.
+"""One policy for all retries: decides which errors are retried, when, and what is logged about them.
 
-It has two uses. An operation that a caller waits for has a deadline::
+The policy has two uses. An operation that a caller waits for has a deadline::
 
     offsets = await policy.run("OffsetFetch of group 'g'", fetch_once, timeout_ms=30_000)
 
-A loop of the client, which lives as long as the client does, has none::
+A loop that runs as long as the client is open has no deadline::
 
     attempts = policy.attempts("fetching from broker 1")
     while not closed:
@@ -15,8 +15,8 @@ A loop of the client, which lives as long as the client does, has none::
         else:
             attempts.succeeded()
 
-Both survive any `Exception` that is not fatal. It is logged immediately, again after 30 seconds, and then less and less
-often (`LogLimiter`), and followed by a pause.
+Both survive any `Exception` that is not fatal. The error is logged immediately, again after 30 seconds, and then less
+and less often (`LogLimiter`), and each failure is followed by a pause.
 """
 
 import asyncio
@@ -36,17 +36,17 @@ Renew = Callable[[KafkaError], Awaitable[object]]
 
 
 def refused_for_good(error: Exception) -> bool:
-    """Return whether Kafka considers an error not retriable. An error that is not a `KafkaError` is retried."""
+    """Return whether Kafka considers an error not retriable. Errors other than a `KafkaError` are retried."""
     return isinstance(error, KafkaError) and not error.retriable
 
 
 def anything_unexpected(error: Exception) -> bool:
-    """Return whether an error is refused for good or not a `KafkaError`. A waiting caller should get either."""
+    """Return whether an error is refused for good or not a `KafkaError`. Both should be raised to a waiting caller."""
     return not isinstance(error, KafkaError) or not error.retriable
 
 
 def nothing(error: Exception) -> bool:
-    """Return False: retry after any error."""
+    """Return False, so that any error is retried."""
     return False
 
 
@@ -56,22 +56,22 @@ def wants_metadata(error: KafkaError) -> bool:
 
 
 def as_kafka_error(what: str, error: Exception) -> KafkaError:
-    """Return the error for callers of ``what``; an error that is not a `KafkaError` becomes a retriable one."""
+    """Return the error for callers of ``what``; an error that is not a `KafkaError` is converted to a retriable one."""
     return error if isinstance(error, KafkaError) else RetriableError(f"{what} failed unexpectedly: {error!r}")
 
 
 class RetryPolicy:
-    """Determines how failures are classified and logged, and the pauses after them.
+    """Determines how failures are classified and logged, and how long to pause after them.
 
-    Immutable except for the state of its log; used on one loop.
+    Immutable except for the state of its log limiter; used on one loop.
 
     Arguments:
         backoff: the pauses between attempts.
         log: the logger for failures.
         level: the level of log records. Unexpected errors (not a `KafkaError`) are logged as errors, with a traceback.
-        quiet: number of consecutive failures that are logged only at DEBUG, because such failures are normal and pass.
+        quiet: number of consecutive failures that are logged only at DEBUG, because they are normal and transient.
         fatal: tells which errors are not retried.
-        renew: awaited before the next attempt after an error that newer metadata may resolve, see `wants_metadata`.
+        renew: awaited before the next attempt after an error that newer metadata may resolve; see `wants_metadata`.
     """
 
     __slots__ = ("_backoff", "_fatal", "_level", "_limiter", "_log", "_quiet", "_renew")
@@ -95,10 +95,10 @@ class RetryPolicy:
         self._renew = renew
 
     def attempts(self, what: str, timeout_ms: float | None = None) -> "Attempts":
-        """Create the attempts of an operation.
+        """Create an `Attempts` object for an operation.
 
         Arguments:
-            what: name of the operation in the log and in errors, and the cause of log lines.
+            what: name of the operation in the log and in errors, and the cause for the log limiter.
             timeout_ms: maximum time for all attempts in milliseconds; None for no limit.
         """
         loop = asyncio.get_running_loop()
@@ -135,7 +135,7 @@ class RetryPolicy:
         return {"kafka_client_id": self._backoff.current_failures.client_id, "kafka_operation": what}
 
     def tell_success(self, what: str) -> None:
-        """Log that a failed operation succeeds again."""
+        """Log that a failed operation has succeeded again."""
         self._backoff.current_failures.over(what)
         self._limiter.over(what, f"{what} works again", self._fields(what))
 
@@ -146,11 +146,11 @@ class RetryPolicy:
             self._backoff.current_failures.noted(what, error)
 
     def elsewhere(self) -> str:
-        """Return the client's other current failures, as the end of a sentence: they may explain a missing response."""
+        """Return the end of a sentence, with the client's current failures; they may explain a missing response."""
         return meanwhile(self._backoff.current_failures.failing())
 
     async def renew_after(self, error: Exception) -> None:
-        """Request newer metadata if ``error`` requires that; failures of this show at the next attempt."""
+        """Request newer metadata if ``error`` requires that. A failure is only logged; the next attempt reveals it."""
         if self._renew is None or not isinstance(error, KafkaError) or not wants_metadata(error):
             return
         try:
@@ -191,15 +191,15 @@ class Attempts:
         self.failures, self.last = 0, None
 
     def ended(self) -> None:
-        """Record that the operation is not tried any more, for the time being."""
+        """Record that the operation is no longer tried for the time being."""
         if self.failures:
             self._policy.tell_end(self.what)
             self.failures, self.last = 0, None
 
     def note(self, error: Exception) -> float:
-        """Count and log a failure; return the pause before the next attempt in seconds.
+        """Count and log a failure. Returns the pause in seconds before the next attempt.
 
-        Raises ``error`` if retrying cannot help, `KafkaTimeoutError` if the next attempt would come too late.
+        Raises ``error`` if retrying cannot help, and `KafkaTimeoutError` if the next attempt would come too late.
         """
         if self._policy.is_fatal(error):
             self._policy.tell_end(self.what, error)
@@ -213,9 +213,9 @@ class Attempts:
         return pause
 
     async def failed(self, error: Exception) -> None:
-        """Handle a failure like `note`, and wait until the next attempt.
+        """Handle a failure as `note` does, and wait until the next attempt.
 
-        Renews the metadata if the error requires that.
+        Refreshes the metadata if the error requires that.
         """
         pause = self.note(error)
         limit = asyncio.timeout_at(self._deadline)

@@ -1,6 +1,6 @@
 """`Telemetry`: asks a broker which metrics it wants from this client, and pushes them until the client is closed.
 
-Java: ``ClientTelemetryReporter``. A single task does this, started when a broker supports the APIs; it uses existing
+Java: ``ClientTelemetryReporter``. A single task is started when a broker supports the APIs; it uses existing
 connections and opens none.
 """
 
@@ -57,7 +57,7 @@ TRANSITIONS: dict[TelemetryState, frozenset[TelemetryState]] = {
 
 
 def check_move(before: TelemetryState, after: TelemetryState) -> None:
-    """Raise `IllegalStateError` for a transition that is not in the table."""
+    """Raise `IllegalStateError` for a transition that the table does not allow."""
     if after not in TRANSITIONS[before]:
         raise IllegalStateError(f"telemetry cannot become {after.name} while it is {before.name}")
 
@@ -68,11 +68,11 @@ _GET_SUBSCRIPTIONS, _PUSH = 71, 72
 _LOOK_AGAIN_S = 10.0
 """Seconds between checks for a connection to a broker that accepts metrics."""
 _SPREAD = 0.5, 1.5
-"""Range of the time until the first push, in intervals, so that clients that start together push at different times."""
+"""Range of the time until the first push, in intervals, so that clients started together push at different times."""
 
 
 class Telemetry:
-    """The telemetry of one client. On the loop, except `register` and `unregister`.
+    """The telemetry of one client. Used on the loop, except `register` and `unregister`.
 
     Arguments:
         options: whether telemetry is enabled.
@@ -84,7 +84,7 @@ class Telemetry:
 
     Attributes:
         state: the current state.
-        subscription: the broker's subscription; None before there is one.
+        subscription: the broker's subscription; None until it is received.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class Telemetry:
             self._look()
 
     async def close(self, limit_s: float | None = None) -> None:
-        """Push one last time if a broker has subscribed to metrics, and end. Does not raise.
+        """Push one last time if a broker has subscribed to metrics, and stop. Does not raise.
 
         Arguments:
             limit_s: maximum wait in seconds, at most `LAST_PUSH_S`, the default. If no broker is connected, nothing is
@@ -150,7 +150,7 @@ class Telemetry:
             self._move(TelemetryState.TERMINATED)
 
     async def client_instance_id(self, timeout_ms: float) -> UUID:
-        """Return the id that a broker assigned to this client, waiting for it if necessary.
+        """Return the id that a broker assigned to this client; wait for it if necessary.
 
         Raises `IllegalStateError` if telemetry is disabled or the client is closed, `UnsupportedVersionError` if the
         brokers do not accept metrics, `KafkaTimeoutError`, and permanent errors of a broker.
@@ -173,26 +173,26 @@ class Telemetry:
         return self.subscription.client_instance_id
 
     def register(self, metric: KafkaMetric) -> None:
-        """Push one of the program's metrics along with the client's (KIP-1076). In any thread.
+        """Push one of the program's metrics along with the client's (KIP-1076). Thread-safe.
 
-        A metric with the name of one of the client's metrics is ignored. Raises `TypeError` if it is not a
+        A metric with the name of one of the client's metrics is ignored. Raises `TypeError` for anything but a
         `KafkaMetric`.
         """
         self._of_program().add(metric)
 
     def unregister(self, metric: KafkaMetric) -> None:
-        """Stop pushing a metric. In any thread."""
+        """Stop pushing a metric. Thread-safe."""
         self._of_program().remove(metric)
 
     # Internals
 
     def _look(self) -> None:
-        """Start if a connected broker accepts metrics."""
+        """Start the task if a connected broker accepts metrics."""
         if self._task is None and self.state is TelemetryState.SUBSCRIPTION_NEEDED and self._connection() is not None:
             self._task = self._loop.create_task(self._run(), name="telemetry")
 
     def _connection(self) -> BrokerConnection | None:
-        """Return an open connection to a broker that accepts metrics, preferably the same broker as before; or None."""
+        """Return an open connection to a broker that accepts metrics, preferably to the same one as before; or None."""
         for node in (self._node, *self._cluster.connected_brokers, BOOTSTRAP_NODE):
             connection = None if node is None else self._cluster.ready_connection(node)
             if connection is not None and _takes_metrics(connection):
@@ -201,7 +201,7 @@ class Telemetry:
         return None
 
     async def _find_offer(self) -> None:
-        """Wait until a broker is connected; raise `UnsupportedVersionError` if none accepts metrics."""
+        """Wait until a broker is connected. Raises `UnsupportedVersionError` if none accepts metrics."""
         if self._task is None and self._connection() is None:
             connection = await self._cluster.retry("looking for a broker", self._cluster.any_connection, None)
             if not _takes_metrics(connection):
@@ -257,7 +257,7 @@ class Telemetry:
             self._due = self._loop.time() + self.subscription.interval_s
 
     def _failed(self, error: Exception) -> None:
-        """Handle the error of a request. Lost connections are logged by their owner."""
+        """Handle a request's error. Lost connections are logged elsewhere, by their owner."""
         from kafka.cluster.telemetry.subscription import pause_after
 
         pause_s = pause_after(error, self.subscription, asked=self.state is TelemetryState.SUBSCRIPTION_IN_PROGRESS)
@@ -272,7 +272,7 @@ class Telemetry:
             log.debug("pushing metrics: %s", error)
 
     def _tell(self, text: str, error: Exception | None = None) -> None:
-        """Log a cause once in the lifetime of a client."""
+        """Log a message once in the lifetime of a client."""
         cause = text.lstrip("0123456789") if error is None else type(error).__name__
         if cause not in self._told:
             self._told.add(cause)

@@ -15,9 +15,9 @@ class Identity(NamedTuple):
     """A client's name and labels in telemetry.
 
     Arguments:
-        kind: prefix of its metrics' names: "producer", "consumer" or "admin-client".
-        prefix: prefix of its metric groups, which `kind` replaces.
-        labels: returns labels of the client as a whole, such as ``group_id``; empty ones and None are left out.
+        kind: prefix of the client's metric names: "producer", "consumer" or "admin-client".
+        prefix: prefix of the client's metric groups, which `kind` replaces.
+        labels: returns labels for the client as a whole, such as ``group_id``; empty ones and None are omitted.
     """
 
     kind: str
@@ -27,9 +27,9 @@ class Identity(NamedTuple):
 
 _DOMAIN = "org.apache.kafka"
 _NOT_SENT = "client_id"
-"""A tag that brokers know from the request."""
+"""A tag that is not sent, because brokers know its value from the request."""
 _MANY = 1_000
-"""Number of values that take about ten milliseconds in total."""
+"""Number of values that take about ten milliseconds to collect."""
 _Key = tuple[str, tuple[tuple[str, str], ...]]
 
 
@@ -38,9 +38,9 @@ class Collected(NamedTuple):
 
     Arguments:
         data: the metrics, encoded by `kafka.cluster.telemetry.otlp`.
-        left_out: number of metrics for which there was no room.
-        sums: the values of sums by name and attributes.
-        at_ns: time of these values in nanoseconds.
+        left_out: number of metrics that did not fit.
+        sums: the values of the sums, by name and attributes.
+        at_ns: time at which the values were collected, in nanoseconds.
     """
 
     data: bytes
@@ -50,7 +50,7 @@ class Collected(NamedTuple):
 
 
 class MetricsCollector:
-    """Collects a client's metrics. On the loop; `collect` in any thread.
+    """Collects a client's metrics. Used on the loop, except `collect`, which any thread may call.
 
     Arguments:
         metrics: the client's metrics.
@@ -69,10 +69,10 @@ class MetricsCollector:
     def collect(
         self, subscription: Subscription, of_program: Iterable[tuple[Point, bool]], max_bytes: int
     ) -> Collected:
-        """Return the current values of the wanted metrics that fit; those of single brokers and topics come last.
+        """Return the current values of the wanted metrics that fit; values for single brokers and topics come last.
 
         Arguments:
-            of_program: values that the program has registered, and whether each is a sum.
+            of_program: values of metrics that the program has registered, each with a flag that is true for a sum.
         """
         now_ns, sums = self._now_ns(), {}
         names: dict[tuple[str, str], str] = {}
@@ -111,11 +111,11 @@ class MetricsCollector:
         return self._metrics.count() > _MANY
 
     def pushed(self, collected: Collected) -> None:
-        """Record that a broker has received the values, so that deltas count from these."""
+        """Record that a broker has received the values, so that the next deltas are relative to them."""
         self._pushed.update((key, (value, collected.at_ns)) for key, value in collected.sums.items())
 
     def reset(self) -> None:
-        """Start over, because the broker wants the other kind of sums."""
+        """Start over, because the broker has switched between deltas and totals."""
         self._pushed.clear()
 
     def _since_pushed(self, key: _Key, value: float) -> tuple[float, int]:

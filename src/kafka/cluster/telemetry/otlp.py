@@ -1,4 +1,4 @@
-"""Encodes metrics in OpenTelemetry's protocol (OTLP 1): gauges and sums, as Protocol Buffers.
+"""Encodes metrics in the OpenTelemetry protocol (OTLP 1): gauges and sums, as Protocol Buffers.
 
 Contains only the parts that a client sends. A message consists of its fields in sequence: a varint of number and wire
 type, then the value. https://github.com/open-telemetry/opentelemetry-proto defines the numbers.
@@ -15,18 +15,18 @@ _DELTA, _CUMULATIVE = 1, 2
 _FIXED: Final = struct.Struct("<Q")
 _DOUBLE: Final = struct.Struct("<d")
 _LENGTHS_AND_TAGS = 24
-"""Upper bound of the tags and lengths of a metric and its containers, in addition to its name and its points."""
+"""Upper bound for the bytes of tags and lengths of a metric and its containers, besides its name and points."""
 
 
 class Measured(NamedTuple):
     """A metric's value.
 
     Arguments:
-        name: with dots, such as "org.apache.kafka.producer.record.send.total".
-        attributes: its subject, such as a topic or a node.
+        name: the name with dots, such as "org.apache.kafka.producer.record.send.total".
+        attributes: the subject of the metric, such as a topic or a node.
         value: a finite number.
         is_sum: whether it is a sum that only grows; otherwise, it is a gauge.
-        since_ns: when a sum was zero, in nanoseconds since 1970.
+        since_ns: time from which a sum counts, in nanoseconds since 1970.
     """
 
     name: str
@@ -40,8 +40,8 @@ class Encoded(NamedTuple):
     """Encoded metrics.
 
     Arguments:
-        data: a ``MetricsData``; empty without metrics.
-        taken: number of metrics in it, counted from the first.
+        data: a ``MetricsData`` message; empty if there are no metrics.
+        taken: number of metrics in the message, counted from the first.
     """
 
     data: bytes
@@ -51,12 +51,12 @@ class Encoded(NamedTuple):
 def encode(
     metrics: Sequence[Measured], resource: Mapping[str, str], now_ns: int, delta: bool, max_bytes: int
 ) -> Encoded:
-    """Encode the metrics that fit, grouping all values of a name.
+    """Encode the metrics that fit, with all values of the same name grouped.
 
     Arguments:
-        resource: the labels of the client as a whole.
-        now_ns: time of the values, in nanoseconds since 1970.
-        delta: whether sums count since the last push.
+        resource: the labels for the client as a whole.
+        now_ns: time at which the values were collected, in nanoseconds since 1970.
+        delta: whether sums are deltas since the last push.
         max_bytes: maximum size of the result.
     """
     about = _message(1, _attributes(1, resource))

@@ -13,16 +13,16 @@ from kafka.metrics.stat import Total
 log = logging.getLogger(__name__)
 
 _LONGEST_S = 1.0
-"""Maximum wait for their values, which are computed by the program's functions and may hang."""
+"""Maximum wait in seconds for the values, which are computed by the program's functions and may hang."""
 
 Values = list[tuple[Point, bool]]
 
 
 class RegisteredMetrics:
-    """The program's registered metrics. `add` and `remove` in any thread, `read` on the loop.
+    """The program's registered metrics. `add` and `remove` are thread-safe; `read` runs on the loop.
 
     Arguments:
-        metrics: the client's metrics, which must not be replaced.
+        metrics: the client's own metrics, which registered ones must not replace.
         submit: runs a function where user code may run.
     """
 
@@ -34,7 +34,7 @@ class RegisteredMetrics:
         self._failed: set[MetricName] = set()
 
     def add(self, metric: KafkaMetric) -> None:
-        """Register a metric; see `register_metric_for_subscription` of the clients."""
+        """Register a metric; see the clients' `register_metric_for_subscription`."""
         name = _name_of(metric)
         if name in self._metrics.registered():
             log.debug("%s is not registered: the client has a metric of this name", name)
@@ -42,11 +42,11 @@ class RegisteredMetrics:
             self._registered[name] = metric
 
     def remove(self, metric: KafkaMetric) -> None:
-        """Unregister a metric; see `unregister_metric_from_subscription` of the clients."""
+        """Unregister a metric; see the clients' `unregister_metric_from_subscription`."""
         self._registered.pop(_name_of(metric), None)
 
     async def read(self) -> Values:
-        """Return the current values, each with whether it is a sum; nothing until they are available."""
+        """Return the current values, each with a flag that is true for a sum; empty until they are available."""
         if not self._registered:
             return []
         if self._reading is None:
@@ -74,7 +74,7 @@ class RegisteredMetrics:
         return future
 
     def _value(self, name: MetricName, metric: KafkaMetric) -> tuple[Point, bool] | None:
-        """Return the value of one metric; None if it has none, which is logged once."""
+        """Return the value of a metric; None if it has no usable value, which is logged once."""
         try:
             value = float(metric.value())
         except BaseException as error:  # even SystemExit must affect only this metric

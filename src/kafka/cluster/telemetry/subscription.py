@@ -1,4 +1,4 @@
-"""A broker's subscription to metrics of a client, and how the client reacts to refusals."""
+"""A broker's subscription to client metrics, and how the client reacts to refusals."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from kafka.record.batch_types import Compression
 from kafka.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsResponse
 
 DEFAULT_INTERVAL_S = 300.0
-"""Interval in seconds if no broker has specified one."""
+"""Push interval in seconds if no broker has specified one."""
 _SHORTEST_S = 0.1
-"""Minimum interval in seconds; brokers do not let administrators set a shorter one."""
+"""Minimum push interval in seconds; brokers do not let administrators set a shorter one."""
 _EVERYTHING = "*"
 _AT_ONCE = (UnknownSubscriptionIdError, UnsupportedCompressionTypeError)
-"""Errors that mean that the subscription has changed and must be requested again without a pause."""
+"""Errors which mean that the subscription has changed and must be requested again without a pause."""
 _FOR_GOOD = (InvalidRequestError, InvalidRecordError, UnsupportedVersionError)
-"""Errors that mean that brokers will never understand this client's requests."""
+"""Errors which mean that brokers will never understand this client's requests."""
 
 
 class Subscription(NamedTuple):
@@ -36,8 +36,8 @@ class Subscription(NamedTuple):
         compression: the codecs that the broker accepts, the preferred one first.
         interval_s: interval between pushes in seconds.
         max_bytes: maximum size of a push in bytes.
-        delta: whether sums count from one push to the next, instead of from the client's start.
-        prefixes: prefixes of the names of wanted metrics.
+        delta: whether sums are pushed as deltas since the last push, instead of totals since the client's start.
+        prefixes: prefixes of the names of wanted metrics; "*" matches all.
     """
 
     client_instance_id: UUID
@@ -62,18 +62,18 @@ class Subscription(NamedTuple):
         )
 
     def wants(self, name: str) -> bool:
-        """Return whether a metric is wanted: its name begins with one of the prefixes, or "*" is among them."""
+        """Return whether a metric is wanted: whether its name begins with a prefix, or "*" is among the prefixes."""
         return _EVERYTHING in self.prefixes or name.startswith(self.prefixes)
 
 
 def pause_after(error: Exception, subscription: Subscription | None, *, asked: bool) -> float | None:
-    """Return the pause in seconds before the subscription is requested again; None: never.
+    """Return the pause in seconds before the subscription is requested again; None if it never is.
 
     Follows Java's client, except after a lost connection: this client then asks another broker, whereas Java's stops
     permanently.
 
     Arguments:
-        asked: whether the request for the subscription has failed, not a push.
+        asked: whether the request for the subscription has failed, as opposed to a push.
     """
     if isinstance(error, _FOR_GOOD):
         return None

@@ -1,4 +1,4 @@
-"""The two requests of telemetry, for subscriptions and pushes, and the state kept between them."""
+"""The two telemetry requests, for subscriptions and pushes, and the state that is kept between them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kafka.wire.api.push_telemetry import PushTelemetryRequest
 
 
 class Exchange:
-    """Sends the requests of telemetry. On the loop.
+    """Sends telemetry requests. Used on the loop.
 
     Arguments:
         collector: provides the metrics to push.
@@ -39,7 +39,7 @@ class Exchange:
         self._most_bytes: int | None = None
 
     async def subscribe(self, connection: BrokerConnection) -> Subscription:
-        """Request the subscription; raise the broker's error."""
+        """Request the subscription. Raises the broker's error."""
         before = self._subscription
         known: UUID = NO_UUID if before is None else before.client_instance_id
         answer = await connection.send(GetTelemetrySubscriptionsRequest(client_instance_id=known))
@@ -50,10 +50,9 @@ class Exchange:
         return subscription
 
     async def push(self, connection: BrokerConnection, of_program: Values, terminating: bool) -> int:
-        """Push the wanted metrics; return the number of metrics that did not fit. Raises the broker's error.
+        """Push the wanted metrics. Returns the number of metrics that did not fit. Raises the broker's error.
 
-        Sums that a broker may have received are not pushed again as deltas: counting too little is better than counting
-        twice.
+        Deltas that a broker may have received are not pushed again: counting too little is better than counting twice.
         """
         subscription = self._subscription
         assert subscription is not None
@@ -68,7 +67,7 @@ class Exchange:
         )
         try:
             answer = await connection.send(request)
-        except (KafkaConnectionError, KafkaTimeoutError, asyncio.CancelledError):  # cancelled when the client closes
+        except (KafkaConnectionError, KafkaTimeoutError, asyncio.CancelledError):  # closing cancels the request
             self._collector.pushed(collected)
             raise
         try:
@@ -90,7 +89,7 @@ class Exchange:
     def _room(self, subscription: Subscription) -> int:
         """Return the maximum uncompressed size in bytes.
 
-        Newer brokers check this size, older ones the compressed size.
+        Newer brokers check the uncompressed size, older ones the compressed size.
         """
         limit = subscription.max_bytes
         return limit if self._most_bytes is None else min(limit, self._most_bytes)
