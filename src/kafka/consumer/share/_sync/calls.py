@@ -147,7 +147,7 @@ class ShareCalls(BaseShareConsumer):
                 raise StopIteration
 
     def _load(self) -> bool:
-        """Load more records for iteration, which has no more. Returns False if there are none."""
+        """Load the next records for iteration, after it has returned all others. Returns False if there are none."""
         while self._loaded and self._core.lock_is_over(self._loaded[0]):
             self._core.in_flight.drop(self._loaded.popleft())
         if not self._loaded:
