@@ -15,7 +15,7 @@ class Backoff:
     Arguments:
         first_ms, max_ms: pauses in milliseconds; at least 1, because retrying an immediate failure without a pause
             would occupy a whole processor.
-        rng: source of the jitter; a seeded one makes the pauses repeatable.
+        rng: source of the jitter; a seeded generator makes the pauses reproducible.
         current_failures: the failures that are retried with these pauses, for the client's `health()`.
     """
 

@@ -92,7 +92,7 @@ class ClusterMetadata:
         return {n for n, each in found.partitions.items() if each.leader >= 0} if found is not None else set()
 
     def partition_metadata(self, tp: TopicPartition) -> PartitionMetadata | None:
-        """Return the metadata of a partition; None if it is not known."""
+        """Return the metadata for a partition; None if the partition is not known."""
         found = self._topics.get(tp.topic)
         return found.partitions.get(tp.partition) if found is not None else None
 

@@ -126,8 +126,8 @@ class BaseConsumer:
     def assignment(self) -> set[TopicPartition]:
         """Return the partitions that are assigned to this consumer.
 
-        With a group, `poll()` assigns them. Without a group, they are assigned as soon as the metadata of the topics
-        are known. If this call may wait, it looks these up, once and for at most five seconds.
+        With a group, `poll()` assigns them. Without a group, they are assigned as soon as the metadata for the topics
+        are known. If this call may wait, it looks up the metadata, once and for at most five seconds.
         """
         self._take_ahead(ASSIGNMENT_WAIT_MS)
         return self._core.subscription.assigned_partitions()

@@ -218,7 +218,7 @@ class Losses:
 
         Arguments:
             topics: topic names.
-            metadata: the newest metadata of the cluster.
+            metadata: the newest cluster metadata.
         """
         gone = set()
         for topic in topics:

@@ -369,7 +369,7 @@ class MetadataQueries:
             timeout_ms: how long to try; None: no limit.
             renew: request the metadata again, even if the brokers are known.
 
-        Raises `KafkaTimeoutError`, which contains the errors of the servers.
+        Raises `KafkaTimeoutError` with the error of each server in its message.
         """
         if renew or not self._client.metadata.brokers():
             await self._client.retry("looking up the brokers", self._client.refresh_metadata, timeout_ms)

@@ -94,7 +94,7 @@ class OldMethods:
     def get_partition_offsets(
         self, topic: str | bytes, partition: int, request_time_ms: int, max_num_offsets: int
     ) -> list[int]:
-        """Look up offsets of a partition before a time, as in 0.9.
+        """Look up a partition's offsets before a time, as in 0.9.
 
         Arguments:
             topic: the topic.

@@ -51,7 +51,7 @@ class Runner(Protocol):
     """Connects the two sides: `LoopRunner` or `ThreadRunner` of `kafka.consumer.runners`."""
 
     def notify(self) -> None:
-        """Wake a waiting caller, because there is news. Called on the loop."""
+        """Wake the caller if it is waiting. Called on the loop."""
 
     def submit(self, function: Callable[..., object], *args: object) -> None:
         """Run ``function(*args)`` on the loop. Called by the caller."""

@@ -128,7 +128,7 @@ class GroupOffsets:
                 Java's automatic commits do not wait for it either.
 
         Raises `CommitFailedError` if the partitions may belong to another member, `RetriableCommitFailedError` if a
-        newer commit was sent or this one may not be sent again, `KafkaTimeoutError`, and other errors of the broker.
+        newer commit was sent or this one may not be sent again, `KafkaTimeoutError`, and other broker errors.
         """
         if not offsets:
             return

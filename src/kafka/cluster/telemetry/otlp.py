@@ -25,7 +25,7 @@ class Measured(NamedTuple):
         name: the name with dots, such as "org.apache.kafka.producer.record.send.total".
         attributes: the subject of the metric, such as a topic or a node.
         value: a finite number.
-        is_sum: whether it is a sum that only grows; otherwise, it is a gauge.
+        is_sum: whether the metric is a sum that only grows; otherwise it is a gauge.
         since_ns: time from which a sum counts, in nanoseconds since 1970.
     """
 

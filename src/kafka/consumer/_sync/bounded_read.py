@@ -100,7 +100,7 @@ def read(
     Returns an `BoundedRead`: iterate over it for records, or convert it to Arrow, pandas or polars.
 
     Raises `TypeError` or `IllegalArgumentError` for invalid bounds, `UnknownTopicOrPartitionError`,
-    `KafkaTimeoutError`, and errors of the consumer.
+    `KafkaTimeoutError`, and the consumer's errors.
     """
     check_timeout(timeout_ms)
     check_options(configs)
@@ -134,12 +134,12 @@ def _opened(configs: Mapping[str, Any]) -> KafkaConsumer:
 
 
 class BoundedRead:
-    """The records between two offsets of each partition, as determined by `read`.
+    """The records between two offsets in each partition, as determined by `read`.
 
     Arguments:
         consumer: used by the first iteration, and closed at its end.
         configs: the options for the consumer of each later iteration.
-        ranges: the offsets of each partition.
+        ranges: the offsets to read from each partition.
         progress: see `read`.
         timeout_ms: how long a read may make no progress.
         skips: whether missing records are skipped and counted.
@@ -149,7 +149,8 @@ class BoundedRead:
     Iterate over it for `ConsumerRecord` objects, which are in order within each partition. Each iteration, and each of
     the methods below, reads from the start and closes the consumer at its end. Only one may run at a time.
 
-    `ranges` contains the offsets of each partition; because of compaction and transactions, some have no record.
+    `ranges` contains the offsets to read from each partition; because of compaction and transactions, some have no
+    record.
     `missing` contains the number of offsets that the newest iteration found deleted.
 
     Raises `OffsetOutOfRangeError` if offsets to be read were deleted in the meantime (unless ``on_missing="skip"``),

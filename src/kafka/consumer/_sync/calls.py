@@ -244,7 +244,7 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
                 caller.is_polling = False
 
     def _load(self) -> bool:
-        """Load more records into the cursor, which is exhausted.
+        """Load more records into the exhausted cursor.
 
         Returns False if there are none or the consumer is closed.
         """
@@ -339,7 +339,7 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
             timeout_ms: how long to wait; None: no limit.
             refresh: request the metadata again, even if they are known.
 
-        Raises `KafkaTimeoutError`, which contains the errors of the servers.
+        Raises `KafkaTimeoutError` with the error of each server in its message.
         """
         self._check_open()
         limit_ms = None if timeout_ms is None else check_timeout(timeout_ms)

@@ -115,7 +115,7 @@ class PollLoop:
         return True
 
     def _commit_before(self, step: Step, deadline: float | None) -> bool:
-        """Return whether the automatic commit of returned records is done, successfully or not."""
+        """Wait for the automatic commit before a step. Returns whether it is done, successfully or not."""
         commits, timeout_ms = self.core.commits, self.core.config.group.session_timeout_ms
         if not commits.is_automatic or not (held := self.core.consumed_offsets()):
             return True

@@ -1,7 +1,7 @@
 """Decodes fetched responses, in the caller's thread or ahead of it in a separate one.
 
 `DecodeAhead` decodes the next partitions, part by part, while the caller decodes another or processes its records.
-`ResponseOpener` opens the next response of a partition, either way.
+`ResponseOpener` opens the next response for a partition, either way.
 
 Most of the time is spent on decompression, which releases the GIL. The thread decodes one item after another. It ends
 after a few milliseconds, when enough parts are ready or none are left, so there is no thread to stop when a consumer is
@@ -159,7 +159,7 @@ class DecodeAhead:
             raise
 
     def take(self, item: PartitionResponse) -> DecodedFetch | None:
-        """Return the next part of a claimed item, as `PartitionResponse.decode` does; waits until it is decoded.
+        """Wait for the next part of a claimed item, and return it as `PartitionResponse.decode` does.
 
         Returns None if a signal handler has abandoned the item in the meantime.
         """
@@ -195,7 +195,7 @@ class DecodeAhead:
             self._ready -= sum(part.nbytes for part in task.parts)
             task.parts.clear()
             if self._unfinished is not task or self._worker is not None:
-                return  # it is finished, or the thread will release it
+                return  # the item is finished, or the thread will release it
             self._unfinished = None
         task.release()
 
@@ -279,14 +279,14 @@ class PositionListener(Protocol):
         """Called if the broker's log does not contain the position (any more) and there is a reset policy."""
 
     def topic_replaced(self, state: PartitionState) -> None:
-        """Called before the first records of a topic that was deleted and recreated."""
+        """Called before the first records from a topic that was deleted and recreated are returned."""
 
     def is_topic_replaced(self, state: PartitionState) -> bool:
         """Return whether the position belongs to a deleted topic, and is meaningless in the topic that replaced it."""
 
 
 class ResponseOpener:
-    """Opens the next response of a partition: decodes it, takes parts decoded ahead, or returns its error.
+    """Opens the next response for a partition: decodes it, takes parts decoded ahead, or returns its error.
 
     Used in the caller's thread.
 

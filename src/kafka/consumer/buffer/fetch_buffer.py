@@ -31,7 +31,7 @@ DECODED_BYTES = 8 * 1024 * 1024
 """The maximum size of columns decoded from one partition's response at a time, however well it is compressed."""
 
 _JOINED_PART = 8
-"""Records of several partitions are joined up to this fraction of the maximum, because joining copies them."""
+"""Records from several partitions are joined up to this fraction of the maximum, because joining copies them."""
 
 
 class BufferListener(PositionListener, Protocol):
@@ -61,7 +61,7 @@ class FetchBuffer:
         self._most_made = max(options.max_decompressed_bytes, DECODED_BYTES)
         self._listener = listener
         self._statistics = statistics
-        self._lock = loop_lock()  # a signal handler may run while it is held
+        self._lock = loop_lock()  # a signal handler may run while the lock is held
         self._ready = ReadyQueue(self._lock)
         self._bytes = 0
         self._waiting_for_room: dict[PartitionState, None] = {}
@@ -268,7 +268,7 @@ class FetchBuffer:
                 passed_over.append(state)
                 continue
             if state is None and passed_over and not polled.count:
-                state = self._ready.take_passed_over(wanted)  # no other data: wait until it is decoded
+                state = self._ready.take_passed_over(wanted)  # there are no other data, so wait for these
             if state is None:
                 break
             if state.buffer.current is None:
@@ -318,7 +318,7 @@ class FetchBuffer:
             self._finish(state, current)
 
     def _finish(self, state: PartitionState, current: DecodedFetch) -> None:
-        """Finish ``current``, which was taken completely."""
+        """Finish ``current``, because all of it was taken."""
         buffer = state.buffer
         with self._lock:
             if buffer.current is not current:

@@ -25,7 +25,7 @@ class DecodeOptions(NamedTuple):
 
 
 class TopicReplaced(Exception):
-    """A marker in the buffer after the last records of a topic that was deleted and recreated."""
+    """A marker in the buffer after the last records from a topic that was deleted and recreated."""
 
 
 class SharedFrame:
@@ -36,7 +36,7 @@ class SharedFrame:
     def __init__(self, release: Callable[[], None] | None) -> None:
         self._release = release
         self._count = 1
-        self._lock = threading.RLock()  # a signal handler that seeks may run while it is held
+        self._lock = threading.RLock()  # a signal handler that seeks may run while the lock is held
 
     def retain(self) -> None:
         """Add a user of the frame."""
@@ -57,7 +57,7 @@ class PartitionResponse:
 
     Arguments:
         tp: the partition.
-        generation: the generation of its `PartitionState` under which it was fetched.
+        generation: the generation of the partition's `PartitionState` when the data were fetched.
         offset: the requested offset; later, the offset at which decoding continues.
         records: whole batches, except that the last may be incomplete.
         nbytes: the size that counts towards the buffer's limits.
@@ -201,7 +201,7 @@ class DecodedFetch:
 
 
 class PartitionBuffer:
-    """The fetched data of one partition that has not been returned yet.
+    """The fetched data of one partition that have not been returned.
 
     The loop adds data, and the caller takes it, under the lock of the `FetchBuffer`.
 

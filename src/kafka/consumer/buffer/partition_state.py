@@ -92,7 +92,7 @@ class FetchProgress:
 
 
 class Consumed(Window):
-    """The records of a topic that were returned."""
+    """The records from a topic that were returned."""
 
     __slots__ = ("largest_lag", "nbytes", "records")
 
@@ -197,7 +197,7 @@ class PartitionState:
         """Read from another position, with a new generation.
 
         Arguments:
-            position: the position; None: it has to be looked up.
+            position: the position; None: look it up.
             reset: the timestamp to look it up by; None: as configured.
         """
         self.generation += 1

@@ -37,7 +37,7 @@ _SESSION_ERRORS = frozenset(
 
 
 class FetchAnswers(Protocol):
-    """Receives the responses of a broker."""
+    """Receives the responses from a broker."""
 
     def take_answer(self, fetcher: "BrokerFetcher", response: FetchResponse) -> None:
         """Handle a response."""

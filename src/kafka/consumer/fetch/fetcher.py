@@ -166,7 +166,7 @@ class Fetcher:
     # Responses --------------------------------------------------------------------------------------------------------
 
     def take_answer(self, fetcher: BrokerFetcher, response: FetchResponse) -> None:
-        """Buffer the response of a broker."""
+        """Buffer a broker's response."""
         held = getattr(response, "frame", None)
         frame = SharedFrame(held.release if held is not None else None)
         sizes: dict[str, int] = {}

@@ -276,7 +276,7 @@ class ResponseHandler:
         return self._buffer.put(state, PartitionResponse(tp, target.generation, target.offset, error=failed))
 
     def refused(self, target: FetchTarget, error: type[BrokerResponseError]) -> None:
-        """Handle the error of a leader that was asked to validate a position."""
+        """Handle an error from a leader that was asked to validate a position."""
         target.state.fetching.failures += 1
         if self._take_refusal(target, error, None):
             self._listener.data_arrived()

@@ -76,7 +76,7 @@ class LeaderRequests:
         return grouped
 
     async def refresh(self, partitions: Iterable[TopicPartition]) -> None:
-        """Refresh the metadata of some partitions; raises the errors of the refresh."""
+        """Refresh the metadata for some partitions. Raises the errors of the refresh."""
         await self._client.refresh_metadata({tp.topic for tp in partitions})
 
     def without_leader(self, tp: TopicPartition) -> Exception:

@@ -15,7 +15,7 @@ from kafka.structs import OffsetAndTimestamp, TopicPartition
 
 
 class SearchListener(Protocol):
-    """Receives the offsets of an `OffsetSearch`."""
+    """Receives the offsets found by an `OffsetSearch`."""
 
     def wants(self, tp: TopicPartition) -> bool:
         """Return whether the offset is still needed. Called before each further attempt."""

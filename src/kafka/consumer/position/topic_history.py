@@ -114,7 +114,7 @@ class TopicHistory:
     def is_still_there(self, tp: TopicPartition, metadata: ClusterMetadata) -> bool:
         """Return whether the topic that had this partition still exists; existing topics do not lose partitions.
 
-        May be called in any thread.
+        Thread-safe.
         """
         seen = self._seen.get(tp.topic)
         return (

@@ -62,7 +62,7 @@ class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Ge
         raise KeyError(key)
 
     def records(self, partition: TopicPartition) -> list[ConsumerRecord[Key, Value]]:
-        """Return the records of a partition; an empty list if there are none."""
+        """Return the records from a partition; an empty list if there are none."""
         return self.get(partition, [])
 
     def by_topic(self) -> dict[str, list[ConsumerRecord[Key, Value]]]:
@@ -343,7 +343,7 @@ class RecordCursor:
         materializer: builds records.
 
     Attributes:
-        rest: the records of one slice that have not been returned.
+        rest: the records in one slice that have not been returned.
         state: the partition of these records.
         on_consume: passes records, by partition, through the interceptors; None: there are no interceptors.
     """
@@ -360,13 +360,13 @@ class RecordCursor:
         self.state = _NOWHERE
 
     def begin(self, polled: PolledBatch) -> None:
-        """Continue with the records of ``polled``."""
+        """Continue with the records in ``polled``."""
         self._stop()
         polled.on_change = self._stop
         self._polled = polled
 
     def load(self) -> bool:
-        """Fill `rest`, which is exhausted, from the next slice. Returns False if there is none.
+        """Refill the exhausted `rest` from the next slice. Returns False if there is none.
 
         Raises the error for a record that cannot be deserialized.
         """

@@ -20,11 +20,11 @@ class _Call:
     """A running user function. Tasks that it starts inherit its context, and count as part of the call while it runs.
 
     Arguments:
-        runner: the runner that called it; None after it has returned.
+        runner: the runner that called the function; None after the function has returned.
         outer: the enclosing call, or None.
 
     Attributes:
-        task: the task that called it.
+        task: the task that called the function.
     """
 
     __slots__ = ("outer", "runner", "task")
@@ -184,7 +184,7 @@ class LoopRunner(OwnLoop):
     def abandon(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Begin to close without waiting. May be called from any thread; does nothing if the loop is closed.
 
-        Does nothing after `close_once`, which continues even without its caller, nor in a forked child, because the
+        Does nothing after `close_once`, which continues even without its caller, or in a forked child, because the
         parent closes the consumer.
         """
         if self._closing is not None or self.was_left_by_fork:

@@ -71,12 +71,12 @@ class BaseShareConsumer:
         self, topic: str, partition: int, offset: int, type: AcknowledgeType | int = AcknowledgeType.ACCEPT
     ) -> None: ...
     def acknowledge(self, *given: Any, **named: Any) -> None:
-        """Acknowledge a record of the last `poll()`. The next `poll()` or a commit sends the acknowledgement.
+        """Acknowledge a record from the last `poll()`. The next `poll()` or a commit sends the acknowledgement.
 
         Arguments:
             given, named: either ``record, type`` or ``topic, partition, offset, type``, by position or by keyword. The
-                second form also acknowledges the record of a `RecordDeserializationError`, which is released
-                otherwise. The type defaults to `AcknowledgeType.ACCEPT`.
+                second form can also acknowledge the record named by a `RecordDeserializationError`; without that, the
+                record is released. The type defaults to `AcknowledgeType.ACCEPT`.
 
         Raises `IllegalStateError` if ``share_acknowledgement_mode`` is 'implicit', and for a record that this
         consumer does not have, or has already acknowledged; `IllegalArgumentError` for an unknown type.

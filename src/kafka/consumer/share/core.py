@@ -218,7 +218,7 @@ class ShareCore:
         await self.membership.leave(timeout_ms)
 
     def begin_poll(self, now: float) -> None:
-        """Begin a poll, which lasts until `PollClock.end`. Raises `IllegalStateError` if it cannot return records."""
+        """Begin a poll, which lasts until `PollClock.end`. Raises `IllegalStateError` if no record can be returned."""
         self.check_open()
         if not self.subscription.topics:
             raise IllegalStateError("the share consumer is not subscribed to any topics: call subscribe() first")
@@ -248,7 +248,7 @@ class ShareCore:
     def take(self, max_records: int) -> list[Piece]:
         """Decode and return the next pieces, with about ``max_records`` records. They stay queued until `handed_out`.
 
-        Raises the error of a response once the records before it have been returned.
+        Raises the error for a response once the records before it have been returned.
         """
         taken: list[Piece] = []
         count = 0

@@ -125,7 +125,7 @@ class Rebalance:
         self._submit(self._membership.step_done, step, self._held())
         if step.kind is StepKind.ADD:
             self._submit(self._listener.find_positions)
-        self._finished = step.turn, step.kind is StepKind.ADD  # an earlier interrupt means that the step is repeated
+        self._finished = step.turn, step.kind is StepKind.ADD  # after an earlier interrupt, the step is repeated
 
     def _held(self) -> frozenset[TopicPartition]:
         """Return the partitions that were reported to the listener."""

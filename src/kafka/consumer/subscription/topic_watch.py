@@ -29,7 +29,7 @@ class _Problem(NamedTuple):
     """The reason why partitions of a topic cannot be read.
 
     Arguments:
-        kind: one of `_KINDS`. The log repeats each kind only rarely.
+        kind: one of `_KINDS`. Each kind is logged again only rarely.
         text: for the log.
     """
 

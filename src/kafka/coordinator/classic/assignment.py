@@ -41,7 +41,7 @@ _BY_NAME: dict[Any, type[AbstractPartitionAssignor]] = {assignor.name: assignor 
 
 
 class AssignorFailed(Exception):
-    """An assignor raised ``__cause__``, which the caller receives unchanged."""
+    """An assignor raised the exception ``__cause__``, which is raised to the caller unchanged."""
 
 
 class JoinSubscription(NamedTuple):

@@ -132,7 +132,7 @@ class ShareMembership:
         self._task: asyncio.Task[None] | None = None
 
     def status(self) -> MemberStatus:
-        """Return the member's status. May be called in any thread."""
+        """Return the member's status. Thread-safe."""
         state = self.state
         waits_for = f"its group: {state.value}" if state in (ShareMemberState.JOINING, ShareMemberState.STALE) else ""
         return MemberStatus(state.name, waits_for, state is ShareMemberState.STALE)

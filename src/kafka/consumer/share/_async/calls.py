@@ -297,7 +297,7 @@ class AsyncShareCalls(BaseShareConsumer):
     async def close(self, timeout_ms: float | None = None) -> None:
         """Send acknowledgements, release all other records, leave the group, close connections and deserializers.
 
-        As in Java, closing accepts nothing: the records of the last `poll()` are delivered again unless `commit` was
+        As in Java, closing accepts nothing: the records from the last `poll()` are delivered again unless `commit` was
         called. Closing a closed consumer does nothing. A call from another thread or task waits for the first call.
 
         Arguments:
