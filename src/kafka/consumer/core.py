@@ -97,7 +97,7 @@ class ConsumerCore(ConsumerParts):
         try:
             try:
                 await self.commits.close()
-            finally:  # even if waiting was interrupted
+            finally:  # done even if waiting was interrupted
                 left_ms = (deadline - self._loop.time()) * 1000
                 await self.membership.close(min(max(left_ms, 100.0), LEAVE_TIMEOUT_MS))
         finally:

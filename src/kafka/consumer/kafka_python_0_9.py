@@ -64,7 +64,7 @@ class OldMethods:
     def _in_old_manner(self, name: str, *args: Any, **kwargs: Any) -> Any:
         consumer: Any = self
         topics, configs = self._given
-        _old_names.of_a_package(__name__, "KafkaConsumer", _HOMES)._parse(configs)  # before the consumer is closed
+        _old_names.of_a_package(__name__, "KafkaConsumer", _HOMES)._parse(configs)  # checks the options first
         positions = {tuple(tp): consumer.position(tp) for tp in consumer.assignment()}
         consumer.close(autocommit=False)
         switch_to_0_9(consumer, (*topics, positions), configs)

@@ -132,7 +132,7 @@ class AsyncPollLoop:
             if self.core.poll_along is not None:
                 await self.runner.call(self.core.poll_along)
         except BaseException:
-            self.core.events.pending = True  # the next call runs the others
+            self.core.events.pending = True  # the next call runs the other callbacks
             raise
 
     async def give_up_partitions(self, timeout_ms: float) -> None:

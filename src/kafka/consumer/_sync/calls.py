@@ -289,7 +289,7 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
                     caller.is_polling = True
                     with self._take(timeout_ms, max_records, max_bytes, one_each, wanted, max_each) as polled:
                         made = make(polled)
-                        polled.commit()  # within the block, or another thread could get the same records
+                        polled.commit()  # must be within the block, or another thread could get the same records
                 finally:
                     caller.is_polling = False
         except BaseException:
@@ -379,7 +379,7 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         Raises `IllegalStateError` after `subscribe`, `TypeError` and `IllegalArgumentError` for invalid partitions.
         """
         self._check_open()
-        self._core.subscription.check_unsubscribed()  # before the listener is called
+        self._core.subscription.check_unsubscribed()  # checked before the listener is called
         wanted = check_partitions(partitions)
         self._poll_loop.give_up_partitions(self._api_timeout_ms)
         self._core.assign(wanted)

@@ -133,7 +133,7 @@ class PollLoop:
             if self.core.poll_along is not None:
                 self.runner.call(self.core.poll_along)
         except BaseException:
-            self.core.events.pending = True  # the next call runs the others
+            self.core.events.pending = True  # the next call runs the other callbacks
             raise
 
     def give_up_partitions(self, timeout_ms: float) -> None:

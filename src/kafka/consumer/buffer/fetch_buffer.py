@@ -23,8 +23,8 @@ NO_LIMIT = 2**62
 """Larger than any number of records or bytes."""
 
 _PARTITION_FETCHES = 1.5
-"""The number of full responses of a partition that may be buffered before it is no longer fetched: one is returned
-while the next is buffered or on its way. Responses are rarely completely full, so two of them have to suffice.
+"""The number of full responses at which a partition is no longer fetched: one is returned while the next is buffered or
+on its way. Responses are rarely completely full, so two of them have to suffice.
 """
 
 DECODED_BYTES = 8 * 1024 * 1024

@@ -224,7 +224,7 @@ class Commits:
         while self._done and not self._calls:
             offsets, error, callback, future = self._done[0]
             if future is not None and not future.is_done:
-                break  # the loop is about to resolve it, and will then notify the caller
+                break  # the loop is about to resolve the future, and will then notify the caller
             self._done.popleft()
             if error is None and self.on_committed is not None:
                 self._calls.append(functools.partial(self.on_committed, offsets))

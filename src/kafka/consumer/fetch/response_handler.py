@@ -241,7 +241,7 @@ class ResponseHandler:
         error = for_code(answer.error_code)
         where = f"{place(tp)} at offset {target.offset}"
         state.fetching.failures += 1
-        if self._replicas.forget(tp):  # the leader decides
+        if self._replicas.forget(tp):  # ask the leader, which decides
             log.info("%s is read from its leader again: the replica answered %s", where, error.message)
             if error.invalid_metadata:
                 self._listener.metadata_stale()

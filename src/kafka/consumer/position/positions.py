@@ -151,7 +151,7 @@ class PositionResolver:
             except Exception as error:
                 if self._policy.is_fatal(error):
                     lookup.refuse(_concerned(wanted, error), error)
-                    continue  # with the remaining partitions
+                    continue  # continue with the remaining partitions
                 failures += 1
                 self._policy.tell_failure(what, error, failures)
             else:

@@ -165,7 +165,7 @@ class RecordBuilder:
                 columns.to_records(None, None, self._key, None)
             part = "value"
             columns.to_records(None, None, self._key, self._value, self._class, more, records)
-        except Exception as failure:  # as above
+        except Exception as failure:  # user code may raise anything here, too
             return FailedRow(row, part, failure)
         return None
 

@@ -130,7 +130,7 @@ class ThreadRunner:
     def notify(self) -> None:
         """Wake the caller if it is waiting. May be called from any thread."""
         if self._gate.locked():
-            with contextlib.suppress(RuntimeError):  # another thread was faster
+            with contextlib.suppress(RuntimeError):  # another thread has already released the lock
                 self._gate.release()
 
     def submit(self, function: Callable[..., object], *args: object) -> None:
@@ -277,7 +277,7 @@ def _at_exit() -> None:
             if runner.last_call is not None:  # an interrupt has ended the wait for the last call
                 closing.append(runner.last_call)
             continue
-        was_closed, core.closed = core.closed, True  # but an interrupt prevented closing
+        was_closed, core.closed = core.closed, True  # true if an interrupt prevented closing
         if group_id is not None and not was_closed:
             log.warning(
                 "a consumer of group %r was not closed before the program ended: records received since its last "

@@ -147,7 +147,7 @@ class ShareCore:
     def assigned(self, partitions: dict[UUID, list[int]]) -> None:
         """See `ShareMemberListener`."""
         self.fetcher.assign(partitions)
-        self._runner.notify()  # a waiting caller then requests their records
+        self._runner.notify()  # a waiting caller then requests records from these partitions
 
     def failed(self, error: Exception) -> None:
         """See `ShareMemberListener`."""
