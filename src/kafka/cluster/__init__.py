@@ -42,5 +42,5 @@ _HOMES = {"ClusterMetadata": "kafka.legacy.client_async.cluster_metadata", "coll
 
 
 def __getattr__(name: str) -> Any:
-    """Load a name that kafka-python's module of this name defined."""
+    """Load a name that kafka-python's module ``kafka.cluster`` defined."""
     return _old_names.of_a_package(__name__, name, _HOMES)

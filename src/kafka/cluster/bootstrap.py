@@ -275,7 +275,7 @@ class Bootstrap:
         return f"{text}: {'; '.join(self._answers())}{advice}"
 
     def _answers(self) -> list[str]:
-        """Return the last result of each server."""
+        """Return the last result for each server."""
         answers = [str(error.args[0] if error.args else error) for error in self._failures.values()]
         silent = [server for server in dict.fromkeys(self._options.bootstrap_servers) if server not in self._failures]
         return answers + [f"{format_address(*each)}: no answer yet" for each in silent]

@@ -70,7 +70,7 @@ class ClientHealth:
         self._loop_error: Exception | None = None
 
     def loop_failed(self, error: Exception) -> None:
-        """Record that the loop has died."""
+        """Record that the loop has failed."""
         self._loop_error = error
 
     def report(self, seen: Observed, closed: bool) -> Health:

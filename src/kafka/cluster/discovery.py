@@ -51,7 +51,7 @@ class Coordinators:
         self._known.pop((kind, key), None)
 
     def forget_node(self, node_id: int) -> None:
-        """Remove all coordinators on a broker that does not respond."""
+        """Remove all coordinators on a broker from the cache, because the broker does not respond."""
         for each in [each for each, node in self._known.items() if node == node_id]:
             del self._known[each]
 

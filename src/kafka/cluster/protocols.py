@@ -79,7 +79,7 @@ class BrokerRequests(MetadataAccess, Protocol):
 
 
 class CoordinatorRequests(BrokerRequests, Protocol):
-    """Sends requests to the coordinator of a group or a transactional id."""
+    """Sends requests to the coordinator for a group or a transactional id."""
 
     async def coordinator(self, kind: CoordinatorKind, key: str, timeout_ms: float | None = None) -> int: ...
     def forget_coordinator(self, kind: CoordinatorKind, key: str) -> None: ...

@@ -244,7 +244,7 @@ class Attempts:
                 return result
 
     def time_is_up(self) -> KafkaTimeoutError:
-        """Return the error for all attempts together."""
+        """Return the timeout error for the whole operation."""
         self._policy.tell_end(self.what)
         if self.last is None:
             silence = f"{self.what}: the time is up, and there is no answer yet"

@@ -269,7 +269,7 @@ class ConsumerCore(ConsumerParts):
         self._positions_wanted = self.events.pending = True
 
     def unsubscribe(self) -> None:
-        """Unassign everything; `leave_group` leaves the group."""
+        """Unassign all topics and partitions; `leave_group` leaves the group."""
         self._drop(self.subscription.unsubscribe())
         self._runner.submit(self._wants_others)
 
@@ -375,6 +375,6 @@ class MetadataQueries:
             await self._client.retry("looking up the brokers", self._client.refresh_metadata, timeout_ms)
 
     async def is_connected(self) -> bool:
-        """Return whether a broker is connected."""
+        """Return whether the client is connected to a broker."""
         nodes = self._client.metadata.brokers()
         return any(self._client.ready_connection(node.nodeId) is not None for node in nodes)

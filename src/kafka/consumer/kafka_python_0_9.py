@@ -36,7 +36,7 @@ _OPENED = ("_core", "_cursor", "_poll_loop", "_events")
 
 
 def wants_0_9(topics: tuple[Any, ...], configs: Mapping[str, Any]) -> bool:
-    """Return whether a constructor's arguments are those of 0.9."""
+    """Return whether the arguments of a constructor are for the consumer of 0.9."""
     return not _OPTIONS.isdisjoint(configs) or any(isinstance(topic, _FORMS) for topic in topics)
 
 

@@ -167,7 +167,7 @@ class Membership(Protocol):
         """
 
     async def close(self, timeout_ms: float) -> None:
-        """Leave for good, and notify the coordinator. Does not raise."""
+        """Leave the group for good, and notify the coordinator. Does not raise."""
 
 
 def step_towards(target: Partitions, held: Partitions, turn: int) -> Step:

@@ -272,7 +272,7 @@ class AsyncBoundedRead:
         return frame
 
     async def close(self) -> None:
-        """Close the consumer, if there is one; a running read fails."""
+        """Close the consumer, if there is one; an iteration in progress fails."""
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
             await consumer.close()
@@ -315,7 +315,7 @@ class AsyncBoundedRead:
     async def _columns(
         self, ranges: Mapping[TopicPartition, OffsetRange], progress: bool | Tell
     ) -> AsyncGenerator[Columns]:
-        """Iterate over the columns of the ranges."""
+        """Iterate over the columns that the ranges contain."""
         if self._reading:
             raise IllegalStateError(
                 "this bounded read is already being iterated over: finish that, or call kafka.read() again"
@@ -457,7 +457,7 @@ async def _offsets(
     last: Mapping[TopicPartition, int],
     default: Mapping[TopicPartition, int],
 ) -> dict[TopicPartition, int]:
-    """Return the offset of a bound in each partition, limited to its log."""
+    """Return the offset of a bound in each partition, limited to the offsets of the partition's log."""
     if bound is Edge.EARLIEST or bound is Edge.LATEST:
         return dict(first if bound is Edge.EARLIEST else last)
     if isinstance(bound, Time):

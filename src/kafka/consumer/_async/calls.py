@@ -328,7 +328,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
         return await self._poll_loop.run(self._core.cluster.all_topics(), self._api_timeout_ms)
 
     async def bootstrap_connected(self) -> bool:
-        """Return whether a broker is connected."""
+        """Return whether the client is connected to a broker."""
         return await self._poll_loop.run(self._core.cluster.is_connected())
 
     async def bootstrap(self, timeout_ms: float | None = None, refresh: bool = False) -> None:

@@ -19,7 +19,7 @@ from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 
 class AsyncOffsetCalls(BaseConsumer):
-    """The calls of `AsyncKafkaConsumer` that concern offsets."""
+    """The methods of `AsyncKafkaConsumer` for offsets."""
 
     _poll_loop: AsyncPollLoop
 

@@ -329,7 +329,7 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         return self._poll_loop.run(self._core.cluster.all_topics(), self._api_timeout_ms)
 
     def bootstrap_connected(self) -> bool:
-        """Return whether a broker is connected."""
+        """Return whether the client is connected to a broker."""
         return self._poll_loop.run(self._core.cluster.is_connected())
 
     def bootstrap(self, timeout_ms: float | None = None, refresh: bool = False) -> None:

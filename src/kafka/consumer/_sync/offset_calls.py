@@ -20,7 +20,7 @@ from kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 
 class OffsetCalls(BaseConsumer):
-    """The calls of `KafkaConsumer` that concern offsets."""
+    """The methods of `KafkaConsumer` for offsets."""
 
     _poll_loop: PollLoop
 

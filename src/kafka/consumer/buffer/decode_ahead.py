@@ -47,7 +47,7 @@ class _Part(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """The memory size of its columns."""
+        """The size of the part's columns in memory."""
         return 0 if self.columns is None else self.columns.nbytes
 
 
@@ -200,7 +200,7 @@ class DecodeAhead:
         task.release()
 
     def _claim(self) -> _Task | None:
-        """Claim the next item of the first partition for which that is worthwhile."""
+        """Claim the next item of the first partition for which decoding ahead is worthwhile."""
         with self._waiting_lock:
             for state in self._next_waiting():
                 buffer = state.buffer

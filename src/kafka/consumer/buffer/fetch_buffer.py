@@ -20,7 +20,7 @@ from kafka.net.interruptible import loop_lock
 from kafka.structs import TopicPartition
 
 NO_LIMIT = 2**62
-"""Larger than any number of records or bytes."""
+"""A limit larger than any number of records or bytes."""
 
 _PARTITION_FETCHES = 1.5
 """The number of full responses at which a partition is no longer fetched: one is returned while the next is buffered or
@@ -209,7 +209,7 @@ class FetchBuffer:
             raise
 
     def close(self, states: Iterable[PartitionState]) -> None:
-        """Drop all data of these partitions; no more records are returned."""
+        """Drop all data from these partitions; none of their records are returned any longer."""
         for state in states:
             with self._lock:
                 self._empty(state)
@@ -423,7 +423,7 @@ class ReadyQueue:
         return None
 
     def give_back(self, state: PartitionState) -> None:
-        """Return a partition that the caller has held to the queue."""
+        """Return a partition to the queue after the caller has held it."""
         with self._lock:
             state.buffer.queued = False
             if state.buffer.is_begun and not state.paused:

@@ -130,7 +130,7 @@ class FetchStatistics:
 
 
 class _Partition(NamedTuple):
-    """The values that the metrics of a partition read."""
+    """The values from which a partition's metrics are computed."""
 
     state: PartitionState
     lags: PartitionConsumption
@@ -138,7 +138,7 @@ class _Partition(NamedTuple):
 
     @property
     def lag(self) -> float:
-        """Return the number of records after the position; NaN if unknown."""
+        """Return the number of offsets after the position; NaN if unknown."""
         known = current_lag(self.state, self.read_committed)
         return math.nan if known is None else float(known)
 
@@ -148,7 +148,7 @@ def _tags(state: PartitionState) -> dict[str, str]:
 
 
 def _tag(topic: str) -> str:
-    """Return a topic name as kafka-python and Java write it in tags."""
+    """Return a topic name in the form that kafka-python and Java use in tags."""
     return topic.replace(".", "_")
 
 

@@ -146,7 +146,7 @@ class PolledBatch:
         self.count += piece.count
 
     def end_at(self, last: Slice, offset: int) -> None:
-        """Put back all records from ``offset`` of ``last`` on."""
+        """Put back all records from ``offset`` in ``last`` on."""
         index = self.slices.index(last)
         unwanted = [last.from_offset(offset), *self.slices[index + 1 :]]
         self.slices[index:] = [last.up_to(offset), *unwanted]

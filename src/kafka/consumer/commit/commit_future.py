@@ -163,12 +163,12 @@ class CommittedOffset(int):
 
     @property
     def offset(self) -> int:
-        """The plain offset."""
+        """The offset as a plain int."""
         return int(self)
 
     @property
     def _epoch(self) -> int:
-        """The epoch; -1 if unknown."""
+        """The leader epoch; -1 if unknown."""
         return -1 if self.leader_epoch is None else self.leader_epoch
 
     def __bool__(self) -> bool:

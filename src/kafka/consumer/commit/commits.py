@@ -86,7 +86,7 @@ class Commits:
             await asyncio.wait(self._tasks, timeout=timeout_ms / 1000)
 
     async def close(self) -> None:
-        """Stop; commits still in progress fail."""
+        """Stop automatic commits; all commits still in progress fail."""
         await self.finish(0)
         for task in self._tasks:
             task.cancel()

@@ -306,7 +306,7 @@ CHANNELS = ("fetch", "fetch-2")
 _ANSWERED_BY_S = 0.05
 """A fetch counts as a long poll after twice the shortest response time so far, but at the latest after this time."""
 _ANSWERED_FROM_S = 0.003
-"""Minimum of twice the shortest response time."""
+"""The minimum of that threshold, if twice the shortest response time is less."""
 _SHORT_WAIT_MS = 5
 _SHORT_WAIT_PART = 100
 """While one connection waits for the end of an abandoned long poll, a poll on the other cannot be cut short, so it

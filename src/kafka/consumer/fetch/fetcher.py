@@ -37,7 +37,7 @@ class FetchListener(Protocol):
         """Called when a response contained data or errors for the caller."""
 
     def metadata_stale(self) -> None:
-        """Called when a broker is not, or no longer, the leader."""
+        """Called when a broker is not, or is no longer, the leader."""
 
     def fetch_failed(self, error: Exception) -> None:
         """Called with a permanent error, which the caller must raise."""
@@ -207,7 +207,7 @@ class Fetcher:
             self._listener.fetch_failed(error)
 
     def back_off(self, state: PartitionState) -> None:
-        """Pause fetching of a partition."""
+        """Pause fetching from a partition."""
         if not state.fetching.backing_off:
             state.fetching.backing_off = True
             asyncio.get_running_loop().call_later(

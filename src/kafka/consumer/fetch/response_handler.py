@@ -136,7 +136,7 @@ class ResponseListener(Protocol):
         """Called when a partition should be refreshed after a pause."""
 
     def metadata_stale(self) -> None:
-        """Called when a broker is not, or no longer, the leader."""
+        """Called when a broker is not, or is no longer, the leader."""
 
     def judge(self, target: FetchTarget, epoch: int, end_offset: int) -> None:
         """Called when a leader's log diverges from the fetched one: see `PositionValidation.judge`."""

@@ -21,7 +21,7 @@ class SearchListener(Protocol):
         """Return whether the offset is still needed. Called before each further attempt."""
 
     def found(self, tp: TopicPartition, offset: OffsetAndTimestamp) -> None:
-        """Called when the offset was found."""
+        """Called when an offset has been found."""
 
     def refused(self, tp: TopicPartition, error: Exception) -> None:
         """Called after a permanent error; the partition is not looked up again."""

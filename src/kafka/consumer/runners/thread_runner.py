@@ -146,7 +146,7 @@ class ThreadRunner:
                 raise
 
     def _call_all(self) -> None:
-        """Run the functions of `submit` on the loop."""
+        """Run the functions that were passed to `submit`, on the loop."""
         self._calling = False
         try:
             while True:

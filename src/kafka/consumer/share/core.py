@@ -204,7 +204,7 @@ class ShareCore:
             raise WakeupError("wakeup() was called")
 
     def subscribe(self, topics: frozenset[str]) -> None:
-        """Become a member of the group that reads these topics."""
+        """Join the group, if necessary, and read these topics."""
         self._refusal = None
         self._runner.submit(self._subscribe, topics)
 

@@ -80,7 +80,7 @@ class Rebalance:
         self._changes += 1
 
     def subscription_heard(self) -> None:
-        """Note that the membership has handled one such change. Called on the loop."""
+        """Note that the membership has handled one change of the subscription. Called on the loop."""
         self._changes_heard += 1
         self._listener.step_ready()
 
@@ -117,7 +117,7 @@ class Rebalance:
             self._untold = frozenset()
 
     def finish(self, step: Step) -> None:
-        """Finish a step. Called after the listener, even if it raised."""
+        """Finish a step. Called after the listener, even if the listener raised an error."""
         if step.kind is StepKind.ADD:
             self.completed += 1
         else:

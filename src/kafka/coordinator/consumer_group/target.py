@@ -165,7 +165,7 @@ class Target:
             timer.cancel()
 
     def _known(self) -> dict[UUID, str]:
-        """Return the names of the topics that may be added or are held."""
+        """Return the known names of the assigned topics, without topics that were deleted and recreated."""
         now = self._client.metadata.topic_id
         return {
             topic_id: name

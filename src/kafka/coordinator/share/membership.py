@@ -140,7 +140,7 @@ class ShareMembership:
     # Requests of the caller -------------------------------------------------------------------------------------------
 
     def subscribe(self, topics: frozenset[str]) -> None:
-        """Become a member that reads these topics."""
+        """Join the group, if necessary, and read these topics."""
         self._topics = topics
         if self.state is ShareMemberState.FATAL:
             self._go(ShareMemberState.UNSUBSCRIBED)
