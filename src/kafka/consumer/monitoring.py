@@ -111,7 +111,7 @@ def _gauge(name: str, description: str, read: Callable[[], float]) -> Metric:
 
 
 _UNUSUAL = 3
-"""After more consecutive failures of a partition than this, a leader change is an unlikely cause."""
+"""From this number of consecutive failures of a partition on, a leader change is an unlikely cause."""
 
 _NAMED = 5
 """The maximum number of partitions named in a message."""

@@ -40,7 +40,7 @@ class RecordTooLargeError(KafkaError):
 
 
 _UNUSUAL = 3
-"""After more consecutive failures of a partition than this, a leader change is an unlikely cause."""
+"""From this number of consecutive failures of a partition on, a leader change is an unlikely cause."""
 
 
 class FailureLog:
