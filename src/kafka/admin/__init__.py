@@ -8,9 +8,10 @@ requests through `kafka.cluster`. The methods of `AsyncKafkaAdminClient` are in 
 To add a call, write its coroutine in the module of its subject, and its method in the module of that subject in
 `_async`; a new subject is a base class of both clients. The method's docstring ends with the counterpart in Java, the
 first Kafka release that supports it and whether the embedded broker does (see `scripts/reference/admin_page.py`). Then
-run ``python scripts/twins.py`` and ``python -m scripts.reference``, which lists the method in docs/ADMIN.md. For the
-tests of its errors, add it to `CALLS` in tests/unit/admin/admin_calls.py, and a request that no other method sends to
-`ADMIN_APIS` in tests/fakes/cluster.py and to `TRIED_AGAIN` in tests/unit/admin/test_error_codes.py.
+run ``python scripts/twins.py`` and ``python -m scripts.reference``, which lists the method in docs/ADMIN.md. Tests of
+its errors need it in `CALLS` (tests/unit/admin/admin_calls.py), a request that no other method sends in `ADMIN_APIS`
+(tests/fakes/cluster.py) and `TRIED_AGAIN` (tests/unit/admin/test_error_codes.py), and a method without a counterpart in
+Java in `WITHOUT_COUNTERPART` (tests/unit/admin/test_admin_docs.py).
 """
 
 from typing import TYPE_CHECKING, Any

@@ -2,7 +2,7 @@
 
 To add a command, add its row to `COMMANDS`, and ``command``, a `click.Command`, to a module or package of that name in
 this package. Import slow modules inside functions. Then run ``python scripts/command_line.py``, which writes
-docs/COMMAND_LINE.md. Tests are in tests/unit/cli, one file per command.
+docs/COMMAND_LINE.md. Tests are in tests/unit/cli.
 """
 
 import difflib

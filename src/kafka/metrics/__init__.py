@@ -9,6 +9,8 @@
 `kafka.legacy.metrics` contains the statistics that sensors compute, such as averages, except `Total`, which telemetry
 uses.
 
+The metrics of the clients are defined in `kafka.consumer.monitoring` and `kafka.producer.producer_statistics`.
+
 The names below are loaded on first use, because a client needs none of them unless the program reads its metrics.
 """
 

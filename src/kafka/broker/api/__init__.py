@@ -5,8 +5,8 @@ the response (such as a `LongPoll` or a `NoAnswer`), or None if the client expec
 
 To add an API, add a handler to the module of its family, whose docstring lists the versions served, the behaviour and
 the known gaps; and its row to `APIS`, from which ApiVersions and the faults take its versions. `kafka.wire.api`
-declares its messages, and `kafka.broker.error_codes` the error codes that it returns. Tests are in
-tests/unit/broker/api.
+declares its messages, and `kafka.broker.error_codes` the error codes that it returns. Tests are in the
+family's folder below tests/unit/broker.
 """
 
 import asyncio
