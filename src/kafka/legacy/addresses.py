@@ -216,16 +216,16 @@ ADDRESSES: dict[str, Address] = {
     "kafka.coordinator.protocol": Address(
         "kafka-python's import path of `ConsumerProtocol`, from 1.0 to 2.x.",
         names="""
-            kafka.legacy.coordinator.consumer_coordinator ConsumerProtocol ConsumerProtocol_v0
-            kafka.legacy.coordinator.consumer_coordinator ConsumerProtocolMemberAssignment
-            kafka.legacy.coordinator.consumer_coordinator ConsumerProtocolMemberAssignment_v0
-            kafka.legacy.coordinator.consumer_coordinator ConsumerProtocolMemberMetadata
-            kafka.legacy.coordinator.consumer_coordinator ConsumerProtocolMemberMetadata_v0
+            kafka.legacy.coordinator.protocol_structs ConsumerProtocol ConsumerProtocol_v0
+            kafka.legacy.coordinator.protocol_structs ConsumerProtocolMemberAssignment
+            kafka.legacy.coordinator.protocol_structs ConsumerProtocolMemberAssignment_v0
+            kafka.legacy.coordinator.protocol_structs ConsumerProtocolMemberMetadata
+            kafka.legacy.coordinator.protocol_structs ConsumerProtocolMemberMetadata_v0
         """,
     ),
     "kafka.coordinator.subscription": Address(
         "kafka-python's import path of `Subscription`, in 2.x.",
-        names="kafka.legacy.coordinator.consumer_coordinator Subscription",
+        names="kafka.legacy.coordinator.protocol_structs Subscription",
     ),
     "kafka.future": Address(
         "kafka-python's import path of `Future`, from 1.0 on.",

@@ -376,4 +376,4 @@ class _Sharing:
 
 
 def __getattr__(name: str) -> Any:
-    return of_a_package(__name__, name, {"StickyAssignorUserDataV1": "kafka.legacy.coordinator.consumer_coordinator"})
+    return of_a_package(__name__, name, {"StickyAssignorUserDataV1": "kafka.legacy.coordinator.protocol_structs"})
