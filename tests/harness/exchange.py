@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kafka.record import Compression
-
-CODECS = tuple(codec.option for codec in Compression)
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+"""Written out, because other clients with a package `kafka` of their own import this module, too."""
 START_MS = 1_700_000_000_000
 PATIENCE_S = 60
 """How long a client waits for a record. It ends a test that hangs; a busy machine may need much of it."""

@@ -110,7 +110,7 @@ async def test_the_same_in_asyncio(broker: Broker, make_topic: MakeTopic, regist
         assert found == ROWS
         read = await kafka.read_async(topic, bootstrap_servers=broker.bootstrap_servers, value=reader)
         assert (await read.to_arrow()).column("value").to_pylist() == ROWS
-        with consumer_of(broker, topic) as sync_consumer, pytest.raises(TypeError, match="asyncio clients take"):
+        with consumer_of(broker, topic) as sync_consumer, pytest.raises(TypeError, match="asyncio clients accept"):
             polled(sync_consumer, 1, value=await registry.reader(f"{topic}-value"))
 
 
@@ -411,7 +411,7 @@ def test_records_of_typed_columns_are_refused_and_frames_are_exact(
         [False, True, False],
     )
     read = kafka.read(topic, bootstrap_servers=broker.bootstrap_servers, value=reader)
-    with pytest.raises(IllegalStateError, match="key= and value= make typed columns: use batches"):
+    with pytest.raises(IllegalStateError, match="key= and value= create typed columns: use batches"):
         next(iter(read))
     with pytest.raises(RecordDeserializationError, match="error_columns=True keeps its row") as caught:
         read.to_arrow()
