@@ -50,7 +50,8 @@ def contents(servers: str) -> list[tuple[object, ...]]:
 
 
 def test_the_guide_tells_of_each_setting_that_is_not_simply_javas() -> None:
-    told, refused, idle = re.split(r"^\*\*(?:Rejected|Without)", SETTINGS.partition("**Different defaults")[0], flags=re.MULTILINE)
+    without_defaults = SETTINGS.partition("**Different defaults")[0]
+    told, refused, idle = re.split(r"^\*\*(?:Rejected|Without)", without_defaults, flags=re.MULTILINE)
     named = [set(re.findall(r"`([a-z0-9._]+)`", part)) & OWN for part in (told, refused, idle)]
     assert named == [{*RENAMED, *CONVERTED, "default.topic.config"}, {*REFUSED}, {*IDLE}]
 
