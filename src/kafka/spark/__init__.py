@@ -1,4 +1,4 @@
-"""Kafka as a source and a sink of Spark, batch and streaming, with the format ``kafka_columnar`` and without a JAR.
+"""A Spark source and sink for Kafka, batch and streaming, with the format ``kafka_columnar`` and without a JAR.
 
 Layer 7. Spark finds the format through the top-level module `pyspark_kafka_columnar`. `register` makes it known to a
 session that does not find it, and `session` creates a session with suitable settings. `start` starts a query on a busy

@@ -1,4 +1,4 @@
-"""The batch source: plans with `batch_plan` in one of Spark's processes, and reads with `read_task` in others."""
+"""The batch source. It plans with `batch_plan` in one of Spark's processes, and reads with `read_task` in others."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class KafkaBatchReader(DataSourceReader):  # type: ignore[misc]  # PySpark's classes are untyped here
-    """Reads offset ranges that are planned once for each `load()`, so a frame is a snapshot.
+    """Reads offset ranges that are planned once for each `load()`, so a DataFrame is a snapshot.
 
     Arguments:
         options: the options that Spark passes.
         schema: the columns to read, a `StructType`.
         schemas: schemas of typed keys and values, found when the source was created; None with a user schema.
 
-    Raises a `KafkaConfigurationError` that names the option.
+    Raises a `KafkaConfigurationError` that names the invalid option.
     """
 
     @without_traceback

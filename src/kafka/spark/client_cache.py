@@ -1,7 +1,7 @@
 """A cache of clients for successive tasks.
 
-Spark reuses worker processes, and a new connection takes longer than reading a small range. Each process imports this
-module by name, so its state persists between tasks.
+Spark reuses worker processes, and opening a connection takes longer than reading a small range. Each process imports
+this module by name, so its state persists between tasks.
 """
 
 import collections
@@ -26,7 +26,9 @@ Client = TypeVar("Client")
 
 
 class ClientCache(Generic[Client]):
-    """A cache of clients by their options. A client is lent to one task at a time, and returned unless the task fails.
+    """A cache of clients, keyed by their options. A client is lent to one task at a time.
+
+    It is returned to the cache unless the task fails.
 
     Arguments:
         make: creates a client from keyword arguments.
@@ -84,7 +86,7 @@ class ClientCache(Generic[Client]):
 
 
 def admin_configs(configs: Configs) -> dict[str, Any]:
-    """Return the options of a consumer or producer that an admin client also accepts."""
+    """Return those options of a consumer or producer that an admin client also accepts."""
     from kafka.config import option_table
 
     table = option_table()
@@ -92,7 +94,7 @@ def admin_configs(configs: Configs) -> dict[str, Any]:
 
 
 def make_consumer(configs: dict[str, Any]) -> "KafkaConsumer":
-    """Create a consumer without a group that raises if an offset is out of range."""
+    """Create a consumer that has no group and raises an error if an offset is out of range."""
     from kafka import KafkaConsumer
 
     consumer = KafkaConsumer(

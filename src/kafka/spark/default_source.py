@@ -1,8 +1,10 @@
-"""The columns of a read, before Spark creates a reader: checks options, and finds the schemas of typed keys and values.
+"""Determines the columns of a read before Spark creates a reader.
+
+This module checks the options and finds the schemas of typed keys and values.
 
 `pyspark_kafka_columnar.DefaultSource`, the class that Spark finds, calls `begin` and `schema`; the readers call
-`planned_types`. Modules for typed columns are imported only if a read has such columns, because each of Spark's
-processes would have to import them.
+`planned_types`. Modules for typed columns are imported only if a read has such columns, because otherwise each of
+Spark's processes would have to import them.
 """
 
 from collections.abc import Mapping
@@ -66,7 +68,7 @@ def typed_read(options: ReadOptions, found: str | None) -> "TypedRead | None":
 
     Arguments:
         options: the options of the read.
-        found: the schemas from `typed_schema`; None if the user has passed a schema instead.
+        found: the schemas from `typed_schema`; None if the user has specified a schema instead.
 
     Raises `KafkaConfigurationError`, and `SchemaRegistryError` if the registry rejects a request or does not answer.
     """

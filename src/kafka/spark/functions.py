@@ -40,15 +40,15 @@ def from_avro(
     version: int | None = None,
     errors: str = "fail",
 ) -> "Column":
-    """Decode Avro values to a column with their schema's type.
+    """Decode Avro values into a column with their schema's type.
 
     Arguments:
         column: a column of bytes.
         schema: the reader's schema, as JSON.
         registry: options of `SchemaRegistryClient`. Values must start with a zero byte and the id of their writer's
-            schema, which is looked up in the registry. None: they were written with `schema`, and have no id.
+            schema, which is looked up in the registry. If None, the values were written with `schema` and have no id.
         subject: the subject of the reader's schema, instead of `schema`.
-        version: the version within the subject; None: the current latest.
+        version: the version within the subject; None for the current latest version.
         errors: "fail" ends the query at a value that cannot be decoded; "null" makes the value null.
 
     Raises `KafkaConfigurationError` for conflicting arguments or a schema that Spark cannot represent, and
@@ -59,7 +59,7 @@ def from_avro(
 
 
 def from_json(column: "Column | str", schema: str, *, errors: str = "fail") -> "Column":
-    """Decode JSON values strictly to a column with their schema's type; faster than Spark's function.
+    """Decode JSON values strictly into a column with their schema's type, faster than Spark's function does.
 
     Arguments:
         column: a column of bytes or strings.
@@ -81,16 +81,16 @@ def from_protobuf(
     version: int | None = None,
     errors: str = "fail",
 ) -> "Column":
-    """Decode Protobuf values to a column with their message's type.
+    """Decode Protobuf values into a column with their message's type.
 
     Arguments:
         column: a column of bytes.
         schema: the text of a .proto file, or its descriptors in base64.
-        message: the name of the message; None: the first one of the schema.
+        message: the name of the message; None for the first message in the schema.
         registry: options of `SchemaRegistryClient`. Values must start with a zero byte, the id of their schema and the
-            index of the message. None: they consist of the message only.
+            index of the message. If None, the values consist of the message only.
         subject: the subject of the schema, instead of `schema`.
-        version: the version within the subject; None: the current latest.
+        version: the version within the subject; None for the current latest version.
         errors: "fail" ends the query at a value that cannot be decoded; "null" makes the value null.
 
     Raises `KafkaConfigurationError` for conflicting arguments or a schema that Spark cannot represent, and
@@ -109,14 +109,15 @@ def to_avro(
     version: int | None = None,
     register: bool = True,
 ) -> "Column":
-    """Encode a column as Avro values.
+    """Encode the values of a column as Avro.
 
     Arguments:
         column: a column with the schema's type; a struct for a record.
-        schema: the writer's schema, as JSON; None: the subject's schema.
-        registry: options of `SchemaRegistryClient`. Values then start with the id of the schema. None: without an id.
+        schema: the writer's schema, as JSON; None for the subject's schema.
+        registry: options of `SchemaRegistryClient`. Values then start with the id of the schema. If None, values have
+            no id.
         subject: the subject in which to register or look up the schema.
-        version: the version within the subject, if `schema` is None; None: the current latest.
+        version: the version within the subject, if `schema` is None; None for the current latest version.
         register: whether to register the schema; otherwise, it is only looked up.
 
     Raises `KafkaConfigurationError` for conflicting arguments, and `SchemaRegistryError`.
@@ -135,12 +136,12 @@ def to_protobuf(
     version: int | None = None,
     register: bool = True,
 ) -> "Column":
-    """Encode a column as Protobuf values.
+    """Encode the values of a column as Protobuf messages.
 
     Arguments:
-        column: a struct with the message's fields. Fields that it lacks are not set.
-        schema: the text of a .proto file, or its descriptors in base64; None: the subject's schema.
-        message: the name of the message; None: the first one of the schema.
+        column: a struct with the message's fields. Fields that the struct lacks are not set.
+        schema: the text of a .proto file, or its descriptors in base64; None for the subject's schema.
+        message: the name of the message; None for the first message in the schema.
         registry, subject, version, register: as in `to_avro`; the index of the message follows the schema id.
 
     Raises `KafkaConfigurationError` for conflicting arguments, and `SchemaRegistryError`.
@@ -150,7 +151,7 @@ def to_protobuf(
 
 
 def to_json(column: "Column | str") -> "Column":
-    """Encode a column as compact JSON in UTF-8.
+    """Encode the values of a column as compact JSON in UTF-8.
 
     Arguments:
         column: a column of any type that JSON can represent.

@@ -1,4 +1,4 @@
-"""Describes the differences for a query that used Spark's own Kafka connector. Pure."""
+"""Describes what changes for a query that has used Spark's own Kafka connector. Pure."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ class Difference(NamedTuple):
     """A difference other than the effect of a single option.
 
     Arguments:
-        applies: returns whether it applies to a query with these options, whose names are in lower case.
+        applies: returns whether the difference applies to a query with the given options, with names in lower case.
         text: the difference, in sentences.
     """
 
@@ -91,10 +91,11 @@ def migrate(options: Mapping[str, str], *, writing: bool | None = None) -> list[
 
     Arguments:
         options: the query's options for Spark's connector; names are not case-sensitive.
-        writing: whether it is a write; None: it is a write unless it has subscribe, subscribePattern or assign.
+        writing: whether the query is a write; if None, it is a write unless it has subscribe, subscribePattern or
+            assign.
 
     Returns sentences: first about rejected options, then about options without effect, then about other differences.
-    They contain no secrets. Does not connect to anything.
+    The sentences contain no secrets. This function does not connect to anything.
     """
     lowered = {name.lower(): str(value) for name, value in options.items()}
     if writing is None:

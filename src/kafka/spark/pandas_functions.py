@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FIELD = "value"
 _PLAIN = re.compile(r"[\w.]+")
 _JSON_OPTIONS = {
-    "ignoreNullFields": "false",  # includes null fields: the name of the type may not list every field
+    "ignoreNullFields": "false",  # includes null fields, because the name of the type may not list every field
     "timeZone": "UTC",
     "dateFormat": "yyyy-MM-dd",
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'",
@@ -34,7 +34,7 @@ _JSON_OPTIONS = {
 
 
 class _ArrowSeries(pd.Series):
-    """A series of an Arrow array, which ignores the conversions that Spark applies to values of nested types."""
+    """A series with an Arrow array. It ignores the conversions that Spark applies to values of nested types."""
 
     @property
     def _constructor(self) -> type["_ArrowSeries"]:

@@ -1,7 +1,7 @@
 """Differences between PySpark versions from 4.0 on, with replacements for classes that older versions lack.
 
 - Before 4.2, Spark calls `latestOffset()` without arguments: it passes neither the start of the micro-batch nor its
-  limit. `Trigger.AvailableNow` is one micro-batch, and `reportLatestOffset` is not called.
+  limit. `Trigger.AvailableNow` runs one micro-batch, and `reportLatestOffset` is not called.
 - Before 4.2, a plan without tasks is read by one task whose partition is None.
 - Before 4.1, the writer of a stream receives Arrow batches only if it is also a batch writer for Arrow.
 """
@@ -48,7 +48,7 @@ except ImportError:
         min_rows: int
 
     class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
-        """An empty base class: this version of Spark does not use it."""
+        """An empty base class, which this version of Spark does not use."""
 
 
 try:
@@ -72,5 +72,5 @@ __all__ = [
 
 
 def task_of(partition: InputPartition | None) -> "Task | tuple[Any, ...]":
-    """Return the ranges that a task must read; empty for the task that Spark runs if a plan has no tasks."""
+    """Return the ranges that a task must read: none for the task that Spark runs if a plan has no tasks."""
     return (None if partition is None else partition.value) or ()

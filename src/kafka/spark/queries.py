@@ -1,8 +1,8 @@
 """Functions that start streaming queries or prepare their writers.
 
 `start` restarts a query if Spark gave up on a Python process that was slow to start. `run_available` does what
-`Trigger.AvailableNow` does, in bounded micro-batches, with each PySpark version. `upsert` writes the changed rows of an
-aggregation, like ``outputMode("update")`` with Spark's own connector.
+`Trigger.AvailableNow` does, in bounded micro-batches and with every PySpark version. `upsert` writes the changed rows
+of an aggregation, like ``outputMode("update")`` with Spark's own connector.
 """
 
 import datetime
@@ -27,17 +27,18 @@ Report = Mapping[str, Any]
 
 
 def run_available(writer: "DataStreamWriter") -> "StreamingQuery":
-    """Run a query until it has read everything available at the start, as `Trigger.AvailableNow` should, and return.
+    """Run a query until it has read everything available at the start, as with `Trigger.AvailableNow`, and return.
 
     From PySpark 4.2 on, this uses that trigger. Earlier versions end such a query after one micro-batch, which may be
-    limited by `maxOffsetsPerTrigger`, or only repeat one that a crash has interrupted. So the query is restarted on its
-    checkpoint, one micro-batch at a time, until it has read everything available when the first new one was planned.
+    limited by `maxOffsetsPerTrigger`, or may only be the replay of one that a crash has interrupted. So the query is
+    restarted from its checkpoint, one micro-batch at a time, until it has read everything available when the first new
+    one was planned.
 
     Arguments:
         writer: ``frame.writeStream`` with all its settings, such as `checkpointLocation`. Its trigger is replaced.
 
-    Returns the last query, which has ended. Raises `StreamingQueryException` if a query fails; when it is run again, it
-    resumes from its checkpoint. Example::
+    Returns the last query, which has ended. Raises `StreamingQueryException` if a query fails; a later run resumes from
+    its checkpoint. Example::
 
         kafka.spark.run_available(rows.writeStream.format("kafka_columnar").options(**options))
     """
@@ -85,7 +86,7 @@ class Goal:
         ends = _ends(batches)
         read = _read(batches)
         if any(map(backlog, ends)):
-            return not (is_first or read)  # a query without progress would be repeated forever
+            return not (is_first or read)  # a query without progress would be restarted forever
         if not read:
             return not (is_first and any(map(offsets_of, ends)))
         return all(self._is_new(planned_ms(end), is_first) for end in read)
@@ -93,7 +94,7 @@ class Goal:
     def _is_new(self, planned: int | None, is_first: bool) -> bool:
         """Return whether a micro-batch was planned after the start.
 
-        If the report does not say, the first query's was not.
+        If the report does not contain the time, only micro-batches of later queries count.
         """
         assert self._began_ms is not None
         return not is_first if planned is None else planned >= self._began_ms
@@ -105,7 +106,7 @@ def _batches(reports: Sequence[Report]) -> list[Report]:
 
 
 def _ends(batches: Sequence[Report]) -> list[Mapping[str, Any]]:
-    """Return the ends of the sources."""
+    """Return the end offsets of the sources."""
     return [report_layout(each.get("endOffset")) or {} for each in batches[-1].get("sources") or ()]
 
 
@@ -140,7 +141,7 @@ def _tell(query: "StreamingQuery", reports: Sequence[Report], is_over: bool) -> 
 
 
 def _read(batches: Sequence[Report]) -> list[Mapping[str, Any]]:
-    """Return the ends of the Kafka sources that have made progress."""
+    """Return the end offsets of the Kafka sources that have made progress."""
     sources = [source for batch in batches for source in batch.get("sources") or ()]
     moved = [each for each in sources if report_layout(each.get("startOffset")) != report_layout(each.get("endOffset"))]
     return [report_layout(each.get("endOffset")) or {} for each in moved if offsets_of(each.get("endOffset"))]
@@ -149,7 +150,7 @@ def _read(batches: Sequence[Report]) -> list[Mapping[str, Any]]:
 GAVE_UP = "Python worker failed to connect back"
 """Spark's error if the Python process of a source does not start within ten seconds."""
 _BEFORE = ("Initializing", "Getting offsets")
-"""Prefixes of the status of a query whose sources may not have started yet."""
+"""Prefixes of the status message of a query whose sources may not have started yet."""
 _LOOK_S = 0.1
 
 
@@ -158,8 +159,8 @@ def start(
 ) -> "StreamingQuery":
     """Start a streaming query, and restart it if Spark gives up on a Python process. Returns when its sources run.
 
-    Spark gives the planning process of a source ten seconds to start, which is not configurable. If the machine is too
-    busy, the query ends before its first micro-batch, so it can be restarted without loss.
+    Spark gives the planning process of a source ten seconds to start; this limit is not configurable. If the machine is
+    too busy, the query ends before its first micro-batch, so it can be restarted without loss.
 
     Arguments:
         writer: ``frame.writeStream`` with all its settings, ready for ``start()``.
@@ -194,7 +195,7 @@ _SPARKS = "checkpointlocation"
 
 
 def upsert(writer: "DataStreamWriter", options: Mapping[str, Any] | None = None, **more: Any) -> "DataStreamWriter":
-    """Make a stream write the rows that each micro-batch changes to Kafka; return the writer, ready to start.
+    """Make a stream write to Kafka the rows that each micro-batch changes; return the writer, ready to start.
 
     Spark rejects ``outputMode("update")`` for sinks in Python, but accepts it for `foreachBatch`. So each micro-batch
     is written as a batch by `foreachBatch`. If the key of an aggregation is the key of its records, the last record
@@ -205,7 +206,7 @@ def upsert(writer: "DataStreamWriter", options: Mapping[str, Any] | None = None,
         options: options of the sink, by name; `checkpointLocation` is passed to the query.
         more: more options, such as ``topic="counts"``.
 
-    Raises a `KafkaConfigurationError` that names a wrong option, before the query starts. Example::
+    Raises a `KafkaConfigurationError` that names an invalid option, before the query starts. Example::
 
         upsert(counts.writeStream, brokers, topic="counts", checkpointLocation="...").start()
     """

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 PYSPARK_NEEDED = (4, 0)
-"""The first version whose Python data sources support streams and Arrow batches."""
+"""The first PySpark version whose Python data sources support streams and Arrow batches."""
 JAVA_NEEDED = 17
 INSTALL = "pip install 'kafka-columnar[spark]'"
 
@@ -38,7 +38,7 @@ def check_pyspark() -> None:
 
 
 def _is_installed(package: str) -> bool:
-    """Return whether a package is installed, without importing it, because that is slow."""
+    """Return whether a package is installed, without importing it, because the import is slow."""
     try:
         return importlib.util.find_spec(package) is not None
     except ValueError:  # `sys.modules` contains a module without a spec, or None
@@ -55,7 +55,7 @@ def find_java() -> str | None:
 
 
 def java_version(java: str) -> str:
-    """Return the version line of ``java -version``, or the error if it cannot be run."""
+    """Return the line with the version from ``java -version``, or the error if the command cannot be run."""
     try:
         answer = subprocess.run(
             [java, "-version"], capture_output=True, text=True, timeout=30, check=False, errors="replace"
@@ -63,7 +63,7 @@ def java_version(java: str) -> str:
     except (OSError, subprocess.SubprocessError) as error:
         return f"{java} does not run: {error}"
     lines = (answer.stderr or answer.stdout).strip().splitlines()
-    # Before it, Java prints the options from JDK_JAVA_OPTIONS or JAVA_TOOL_OPTIONS.
+    # Before the version, Java prints the options from JDK_JAVA_OPTIONS or JAVA_TOOL_OPTIONS.
     return next((line for line in lines if ' version "' in line), lines[0] if lines else "").strip()
 
 

@@ -1,4 +1,4 @@
-"""Sessions for the Kafka source and sink: suitable settings, and the Python interpreter that Spark starts.
+"""Spark sessions for the Kafka source and sink: suitable settings, and the Python interpreter that Spark starts.
 
 With a local master, this is the current interpreter, without the copy of PySpark that Spark puts first on its path.
 Spark starts a process for each kind of work, with ``$SPARK_HOME/python/lib/pyspark.zip`` at the start of its path. Byte
@@ -32,10 +32,10 @@ class Setting:
     """A setting of a Spark session.
 
     Arguments:
-        name: Spark's name.
+        name: Spark's name for the setting.
         value: the value that `session` sets.
-        why: its purpose, in a sentence.
-        local_only: whether it only applies to masters on this machine (``local``, ``local[4]``, ...).
+        why: the purpose of the setting, in a sentence.
+        local_only: whether the setting only applies to masters on this machine (``local``, ``local[4]``, ...).
     """
 
     name: str
@@ -59,7 +59,7 @@ UNCHECKED_ARROW_SETTINGS: tuple[Setting, ...] = (
         local_only=True,
     ),
 )
-"""Settings of `session` with ``arrow_bounds_checks=False``."""
+"""Settings that `session` adds with ``arrow_bounds_checks=False``."""
 
 SESSION_SETTINGS: tuple[Setting, ...] = (
     Setting(
@@ -89,7 +89,7 @@ SESSION_SETTINGS: tuple[Setting, ...] = (
         local_only=True,
     ),
 )
-"""Settings of `session`, in addition to PYSPARK_PYTHON. Use them if you build your own session."""
+"""Settings that `session` makes, in addition to PYSPARK_PYTHON. Use these if you build your own session."""
 
 
 def session(
@@ -102,14 +102,14 @@ def session(
     """Return a Spark session that reads and writes Kafka with ``format("kafka_columnar")``.
 
     Sets `SESSION_SETTINGS`, and PYSPARK_PYTHON to this interpreter, so that Spark's processes have the same packages
-    (on a cluster, only if it is not set). With a local master, these processes import PySpark from this interpreter's
-    packages instead of Spark's archive, which each of them would compile again.
+    (on a cluster, only if PYSPARK_PYTHON is not set). With a local master, these processes import PySpark from this
+    interpreter's packages instead of Spark's archive, which each of them would compile again.
 
     Arguments:
         app_name: the name shown in Spark's logs.
         master: Spark's master; None leaves it to spark-submit.
         arrow_bounds_checks: False also sets `UNCHECKED_ARROW_SETTINGS`: reads are faster, but accesses to Arrow memory
-            are no longer checked in the whole JVM.
+            are no longer checked anywhere in the JVM.
         conf: more Spark settings, which take precedence. Their names contain dots, so pass them as
             ``session(**{"spark.driver.memory": "2g"})``.
 
@@ -138,7 +138,7 @@ def session(
     try:
         spark = builder.getOrCreate()
     finally:
-        if local:  # Spark has read it; other child processes should use the interpreter itself
+        if local:  # Spark has read the variable; other child processes should use the interpreter itself
             os.environ["PYSPARK_PYTHON"] = sys.executable
     if not _found_by_spark():
         register(spark)
@@ -146,7 +146,7 @@ def session(
 
 
 def _starts_java(master: str | None, conf: Mapping[str, str]) -> bool:
-    """Return whether this process will start a JVM: not if one is running, and not with Spark Connect."""
+    """Return whether this process will start a JVM; False if a JVM is running, or with Spark Connect."""
     from pyspark import SparkContext
 
     if master is None or master.startswith("sc://") or "spark.remote" in conf or "SPARK_REMOTE" in os.environ:
@@ -168,7 +168,7 @@ def register(spark: "SparkSession") -> None:
     Normally, Spark finds the format through the module `pyspark_kafka_columnar`. Register it for sessions that looked
     for formats before the package was installed, for installations that Spark does not find (import hooks, as in some
     editable installs), and for packages sent with a Spark Connect session. If Spark has already found the format, it
-    logs a harmless warning that one replaces the other.
+    logs a harmless warning that one registration replaces the other.
     """
     check_pyspark()
     from pyspark_kafka_columnar import DefaultSource
@@ -192,7 +192,7 @@ def worker_python() -> str:
     """Return a value for PYSPARK_PYTHON: this interpreter, or a script that runs it without Spark's archive.
 
     The script is in a temporary folder, which is removed when this process exits. The interpreter itself is returned if
-    the script would not find the same PySpark, or could not be executed.
+    the script would not find the same PySpark or could not be executed.
     """
     return _script() if _is_installed_as_files() else sys.executable
 

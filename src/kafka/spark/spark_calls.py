@@ -2,8 +2,8 @@
 
 - `begin_call` makes a worker process cheap to reuse.
 - `without_traceback` shows users the cause of a failure on the first line, without a traceback before it.
-- `reduce_with_version` pickles readers and writers, so that a task without this package, or with another version of it,
-  reports that.
+- `reduce_with_version` pickles readers and writers, so that a task reports an error if this package is missing or has
+  another version there.
 """
 
 import functools
@@ -71,12 +71,13 @@ _modules_frozen = 0
 
 
 def begin_call() -> None:
-    """Exclude imported modules from garbage collection. Called at the start of each of Spark's calls.
+    """Exclude imported modules from garbage collection. To be called at the start of each of Spark's calls.
 
     Spark reuses the processes in which it calls sources and sinks, and collects garbage after every call. A collection
-    visits all imported objects, about 100,000, and takes 40 ms or more, longer than a small task. When the second call
-    starts, a collection has just finished. Objects that are alive then will stay alive, so they are frozen. This is
-    repeated when a call has imported more modules, such as the first write of a process that has only read before.
+    visits all of the about 100,000 imported objects and takes 40 ms or more, which is longer than a small task. When
+    the second call starts, a collection has just finished. Objects that are alive then will stay alive, so they are
+    frozen. This is repeated when a call has imported more modules, such as the first write of a process that has only
+    read before.
 
     Does nothing in processes that Spark does not reuse, such as a user's program.
     """
@@ -87,7 +88,7 @@ def begin_call() -> None:
 
 
 def reduce_with_version(reader: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return a result for `__reduce__` of a reader or writer.
+    """Return a result for the `__reduce__` method of a reader or writer.
 
     Spark's pickler stores functions of installed modules by name, and other functions with their code. The function
     that recreates the object is disguised as one of the latter, because it must run where this package is missing. The

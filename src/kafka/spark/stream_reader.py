@@ -1,4 +1,4 @@
-"""The streaming source: plans with `stream_plan`, and reads with `read_task`.
+"""The streaming source. It plans with `stream_plan`, and reads with `read_task`.
 
 Spark plans a query in one process, where a single object of this class answers all calls except `read`. `read` runs in
 task processes, on a copy that was pickled before the first call.
@@ -45,7 +45,7 @@ ONE_BATCH = (
     "kafka.spark.run_available(writer) repeats it until it has read everything available at the start"
 )
 LAST_COMMIT_S = 5.0
-"""Maximum time in seconds that the end of a query waits for the last commit to the group of `commitGroup`."""
+"""Maximum time in seconds to wait for the last commit to the group in `commitGroup` when a query ends."""
 
 
 class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]  # untyped
@@ -112,7 +112,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
 
     @without_traceback
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802  # Spark's name
-        """End the query at the records that are available now. Spark calls this for the trigger availableNow."""
+        """Limit the query to the records that are available now. Spark calls this for the trigger availableNow."""
         self._plan().freeze()
         self._available_now = True
 
@@ -160,7 +160,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
             check_unchanged(self._typed.schemas, start)
 
     def _beside_schemas(self, end: Layout) -> Layout:
-        """Return the end of a micro-batch together with the schemas with which it is read."""
+        """Return the end of a micro-batch together with the schemas for reading it."""
         if self._typed is None:
             return end
         from kafka.spark.typed.reader_schema import beside_offsets
@@ -180,7 +180,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
 
     @without_traceback
     def partitions(self, start: Layout, end: Layout) -> list[InputPartition]:
-        """Return the tasks of a micro-batch, which may have been planned before a restart."""
+        """Return the tasks for a micro-batch, which may have been planned before a restart."""
         if not TELLS_TRIGGER and end not in (start, self._asked):
             log.warning(ONE_BATCH, "an unfinished micro-batch is run again as planned")
         self._check_schemas(start)
@@ -199,11 +199,11 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
 
     @property  # type: ignore[misc]  # it is what others ask, as with proxies
     def __class__(self) -> type:
-        """While there are prefetched rows, the class that Spark expects for them; otherwise, the actual class."""
+        """The class that Spark expects while there are prefetched rows; otherwise, the actual class."""
         return type(self) if self._rows is None or SPARKS_READER is None else SPARKS_READER
 
     def getCache(self, start: Layout, end: Layout) -> "Iterator[pyarrow.RecordBatch] | None":  # noqa: N802  # Spark's name
-        """Return the rows of the last planned micro-batch, once; None if a task must read them."""
+        """Return the rows of the last planned micro-batch, but only once; None if a task must read the rows."""
         rows, self._rows = self._rows, None
         return None if rows is None else iter(rows)
 
@@ -215,10 +215,10 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         )
 
     def commit(self, end: Layout) -> None:
-        """Do nothing: `latestOffset` knows earlier which offsets are finished."""
+        """Do nothing, because `latestOffset` knows earlier which offsets are finished."""
 
     def stop(self) -> None:
-        """Commit the finished offsets to the group of `commitGroup`, and close the planner's connections."""
+        """Commit the finished offsets to the group in `commitGroup`, and close the planner's connections."""
         if self._commits is not None:
             self._commits.close(LAST_COMMIT_S)
             self._commits = None

@@ -38,20 +38,20 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark's classes a
 
 
 class _AtLeastOnce:
-    """Writes rows immediately. If Spark repeats a task, its rows are written again."""
+    """Writes rows immediately. If Spark retries a task, its rows are written again."""
 
     def __init__(self, options: WriteOptions, columns: Sequence[str]) -> None:
         self._options = options
         self._columns = columns
 
     def plan(self) -> None:
-        """Do nothing: tasks only need the options."""
+        """Do nothing, because tasks only need the options."""
 
     def write(self, batches: Iterator["pyarrow.RecordBatch"]) -> Written:
         return Written(write_task(self._options, self._columns, batches))
 
     def commit(self, messages: Sequence[Written | None]) -> None:
-        """Do nothing: the records are already in Kafka."""
+        """Do nothing, because the records are already in Kafka."""
 
     def abort(self, messages: Sequence[Written | None]) -> None:
         rows = sum(message.rows for message in messages if message is not None)
@@ -72,7 +72,7 @@ class _Typed:
         self._schemas: Sequence[WriterSchema] | None = None
 
     def plan(self) -> None:
-        """Find the schemas to write with, and register them unless autoRegister is false."""
+        """Find the schemas for writing, and register them unless autoRegister is false."""
         self._writer.plan()
         if self._schemas is None:
             self._schemas = _writer_schemas(self._options, self._types)
@@ -117,14 +117,14 @@ def _writer(given: Mapping[str, str], schema: Any, *, streaming: bool) -> Any:
 
 
 class KafkaBatchWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark's classes are untyped here
-    """Writes a frame to Kafka.
+    """Writes a DataFrame to Kafka.
 
     Arguments:
         options: the options that Spark passes.
-        schema: the schema of the frame, a `StructType`.
+        schema: the schema of the DataFrame, a `StructType`.
         overwrite: whether the save mode is overwrite, which a log does not support.
 
-    Raises a `KafkaConfigurationError` that names the option or the column.
+    Raises a `KafkaConfigurationError` that names the invalid option or column.
     """
 
     @without_traceback
@@ -162,7 +162,7 @@ class KafkaStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]  # P
         options: the options that Spark passes.
         schema: the schema of the stream, a `StructType`.
 
-    Raises a `KafkaConfigurationError` that names the option or the column.
+    Raises a `KafkaConfigurationError` that names the invalid option or column.
     """
 
     @without_traceback

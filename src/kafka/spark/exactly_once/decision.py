@@ -1,4 +1,4 @@
-"""The driver's decisions, stored as text in the offsets of a group, and the names of a `transactionalIdPrefix`. Pure.
+"""The driver's decisions, stored as text in a group's offsets, and the names for a `transactionalIdPrefix`. Pure.
 
 The offset is the number of the micro-batch, so that Kafka's own tools show the progress of a query.
 
@@ -31,8 +31,8 @@ class Written:
     """A transaction that contains rows of a batch.
 
     Arguments:
-        transaction: its identity.
-        partitions: the numbers of the partitions that it has written to, by topic.
+        transaction: the identity of the transaction.
+        partitions: the numbers of the partitions that the transaction has written to, by topic.
     """
 
     transaction: "TransactionIdentity"
@@ -95,9 +95,9 @@ def parts_in(first: str) -> int:
 
 
 def from_parts(parts: Sequence[str], prefix: str) -> Decision:
-    """Join the strings of `to_parts` to a decision.
+    """Join the strings from `to_parts` into a decision.
 
-    Raises `IncompleteError` unless they are all parts of one decision.
+    Raises `IncompleteError` unless the strings are exactly the parts of one decision.
     """
     from kafka.producer.transactions import TransactionIdentity  # slow import, not needed for the names
 
@@ -154,7 +154,7 @@ def decision_group(prefix: str, part: int) -> str:
 
 
 def is_decision(group: str, metadata: str | None) -> bool:
-    """Return whether a group's offset is a decision of this sink: the number of a batch instead of a position."""
+    """Return whether a group's offset stores a decision of this sink: a batch number instead of a position."""
     return re.search(r"-decision(\.\d+)?$", group) is not None and re.match(r"\d+/\d+/", metadata or "") is not None
 
 
@@ -169,6 +169,6 @@ def task_id(prefix: str, slot: str) -> str:
 
 
 def slot_of(prefix: str, transactional_id: str) -> str | None:
-    """Return the slot of a task's transactional id; None if the id has another prefix or is not that of a task."""
+    """Return the slot of a task's transactional id; None if the id has another prefix or does not belong to a task."""
     found = re.fullmatch(re.escape(prefix) + r"-([0-9a-f]{10}\.[0-9]+)", transactional_id)
     return found[1] if found else None

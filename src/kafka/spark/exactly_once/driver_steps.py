@@ -1,4 +1,4 @@
-"""The driver's steps: plan a write, decide and commit it, or abort it. They run on the loop.
+"""The driver's steps: plan a write, decide and commit it, or abort it. They run on the event loop.
 
 The decision is the commit point. Before it, any failure aborts everything; after it, nothing is ever aborted. `recover`
 ends the transactions that earlier attempts have left open: it commits decided ones and aborts the others.
@@ -52,10 +52,10 @@ class Plan:
         decided: the last decision.
         committed: the transactions of the last decision, if it belongs to a batch write and they need not be ended
             again.
-        driver: the identity of this driver, if it has already fenced the others; None: it fences them when it decides.
-        newest: the newest driver, if it is not fenced yet. This driver decides only if no other has fenced that one.
-            None if unknown.
-        is_marked: whether a batch write with this `transactionalBatchId` was decided before.
+        driver: the identity of this driver if it has already fenced the others; None if it fences them when it decides.
+        newest: the newest driver, if it has not been fenced yet; None if unknown. This driver decides only if no other
+            driver has fenced the newest one in the meantime.
+        is_marked: whether a batch write with this `transactionalBatchId` has already been decided.
     """
 
     token: str
@@ -76,7 +76,8 @@ class TaskResult:
         write: the write that the task belongs to.
         driver, newest, timeout_ms: as in the plan.
         rows: number of rows that the task received.
-        written: the transaction that contains the rows; None if there are no rows, or the write was decided before.
+        written: the transaction that contains the rows; None if there are no rows, or if the write had already been
+            decided.
     """
 
     write: Write
@@ -130,10 +131,10 @@ def _is_of(decided: Decision | None, checkpoint: str) -> bool:
 
 
 async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[TaskResult]) -> None:
-    """Decide a write and commit it; if it was decided before, commit it again.
+    """Decide a write and commit it; if it has already been decided, commit it again.
 
-    Raises `DriverFencedError` if another driver has taken over, and `NotDecidedError` if a transaction was ended by
-    others before the decision. Raises `TransactionLostError` if one was ended after the decision.
+    Raises `DriverFencedError` if another driver has taken over, and `NotDecidedError` if another client ended a
+    transaction before the decision. Raises `TransactionLostError` if a transaction was ended after the decision.
     """
     write, timeout_ms = results[0].write, results[0].timeout_ms
     mine = [each.written for each in results if each.written is not None]
@@ -157,8 +158,8 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
         _, left = await gather([still_open, access.open_ids()])
     else:
         await still_open
-    # Killed tasks of this batch may have left transactions open. They block readers, for long if this is the last
-    # batch.
+    # Killed tasks of this batch may have left transactions open. They block readers, and would block them for a long
+    # time if this is the last batch.
     await recover(access, decided, left or (), driver, keep=mine)
     if done:
         await _commit_again(access, options, driver, write, decided, where, rows, mine)
@@ -224,14 +225,14 @@ async def _fence(
 
 
 def _is_done(write: Write, decided: Decision | None) -> bool:
-    """As `is_done`, for a write that its tasks considered new: only another driver can have decided a later batch."""
+    """Like `is_done`, for a write that its tasks considered new: only another driver can have decided a later batch."""
     if decided is not None and decided.query == write.query != BATCH_WRITE and decided.batch > write.batch:
         raise taken_over(write.prefix)
     return is_done(write, decided)
 
 
 async def _is_marked(access: PrefixAccess, options: WriteOptions, write: Write) -> bool:
-    """Return whether a batch write with this id was decided, possibly by another driver after this one had planned."""
+    """Return whether a batch write with this id is decided, possibly by another driver after this one planned it."""
     batch_id = _batch_id(options, write)
     return batch_id is not None and await access.is_marked(batch_id)
 
@@ -366,12 +367,12 @@ async def recover(
 
     Arguments:
         open_ids: the transactional ids with an open transaction.
-        driver: the driver that had fenced the others before these ids were listed; None: they are not fenced, and
-            nothing is aborted.
+        driver: the driver that had fenced the others before these ids were listed. If None, the others are not fenced,
+            and nothing is aborted.
         keep: the transactions of the current write.
 
-    Raises `KafkaError` if a decided transaction is not committed yet but still can be, and `DriverFencedError` if open
-    transactions may belong to another driver.
+    Raises `KafkaError` if a decided transaction has not been committed yet but still can be, and `DriverFencedError` if
+    open transactions may belong to another driver.
     """
     left = set(open_ids) - {each.transaction.transactional_id for each in keep}
     if not left:
@@ -399,10 +400,10 @@ async def surely_committed(
 ) -> frozenset[TransactionIdentity]:
     """Commit the transactions of the last decided batch write; return those that never have to be ended again.
 
-    If the write is repeated with its `transactionalBatchId`, it commits them again, unless their commit is recorded.
-    Until then, their transactional ids must not be used for other transactions.
+    If the write is repeated with its `transactionalBatchId`, these transactions are committed again, unless their
+    commit is recorded. Until then, their transactional ids must not be used for other transactions.
 
-    Raises `KafkaError` if they are not committed yet but still can be.
+    Raises `KafkaError` if transactions have not been committed yet but still can be.
     """
     if decided is None or where is None or decided.query != BATCH_WRITE:
         return frozenset()
@@ -428,7 +429,7 @@ def taken_over(prefix: str) -> DriverFencedError:
 
 
 def check_known(outcome: Outcome) -> None:
-    """Raise a retriable error of the outcome, if any: the decided transaction may still be committed."""
+    """Raise the outcome's retriable error, if any: the decided transaction may still be committed."""
     for error in outcome.values():
         if error is not None and error.retriable:
             raise error

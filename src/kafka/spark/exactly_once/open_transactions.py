@@ -1,4 +1,4 @@
-"""Lists and ends the transactions of a `transactionalIdPrefix`, if a query has ended or its rows are missing."""
+"""Lists and ends a `transactionalIdPrefix`'s transactions, for a query that has ended or whose rows are missing."""
 
 import dataclasses
 from typing import Any
@@ -19,7 +19,7 @@ class OpenTransaction:
     Arguments:
         transactional_id: the transactional id of the task's producer.
         started_ms: start time in milliseconds since 1970.
-        timeout_ms: time in milliseconds after which Kafka aborts it.
+        timeout_ms: time in milliseconds after which Kafka aborts the transaction.
         partitions: the partitions that it has written to.
         is_decided: whether it belongs to the last batch that the driver has decided, and therefore must be committed.
     """
@@ -33,13 +33,13 @@ class OpenTransaction:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class QueryTransactions:
-    """The state of a prefix in Kafka, when `transactions` was called.
+    """The state of a prefix in Kafka at the time when `transactions` was called.
 
     Arguments:
         prefix: the option `transactionalIdPrefix`.
         decided: the last committed batch; None if there is none, or Kafka has deleted it.
         open: the open transactions.
-        configs: the options of the client that was used.
+        configs: the options of the client that retrieved the state.
     """
 
     prefix: str
@@ -55,7 +55,7 @@ class QueryTransactions:
         ask_brokers(self.configs, self.prefix, _abort)
 
     def forget(self) -> None:
-        """As `abort`, and delete the last decision, so that another query can use the prefix.
+        """Do the same as `abort`, and delete the last decision, so that another query can use the prefix.
 
         If the query continues with this prefix nevertheless, it may write its last micro-batch again. Decisions about
         batch writes with a `transactionalBatchId` are kept.

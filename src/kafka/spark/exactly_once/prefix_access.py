@@ -53,16 +53,16 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LIMIT_MS = 120_000
-"""Time limit of one step of the driver, as long as a producer's delivery timeout."""
+"""Time limit for one step of the driver; the same as a producer's delivery timeout."""
 _FENCING_TIMEOUT_MS = 1_000
-"""Timeout of transactions that are never started.
+"""Timeout for transactions that are never started.
 
 It is short because brokers may limit it (transaction.max.timeout.ms).
 """
 _MOST_CLUSTERS = 2
 _MOST_PARTS = 100
 _TRIES = 10
-"""Maximum number of attempts to read a decision that contains parts of another one."""
+"""Maximum number of attempts to read a decision while it contains parts of another one."""
 _FINISHED = "committed"
 _LONGEST = "transaction.max.timeout.ms"
 
@@ -72,7 +72,8 @@ class LastDriver:
     """The state of the drivers of a prefix in Kafka.
 
     Arguments:
-        identity: the newest driver; its producer id is -1 if there was none yet. None: unknown (before Kafka 3.0).
+        identity: the newest driver; its producer id is -1 if there has been none yet. None if unknown (before Kafka
+            3.0).
         has_decided: whether its last transaction was committed, which makes it a decision.
     """
 
@@ -81,7 +82,7 @@ class LastDriver:
 
 
 class PrefixAccess:
-    """Sends the requests for one prefix. For use on the loop.
+    """Sends the requests for one prefix. For use on the event loop.
 
     Arguments:
         requests: sends requests through a started client.
@@ -98,18 +99,18 @@ class PrefixAccess:
     async def fence(self, timeout_ms: int, expected: TransactionIdentity | None = None) -> TransactionIdentity:
         """Fence all other drivers, and abort their undecided transaction.
 
-        Returns the identity with which to commit the decision.
+        Returns the identity for committing the decision.
 
         Arguments:
             timeout_ms: the timeout of the driver's transaction.
-            expected: the driver that `last_driver` returned; None: any.
+            expected: the driver that `last_driver` returned, or None for any driver.
 
         Raises `ProducerFencedError` or `InvalidProducerEpochError` if another driver has fenced the expected one.
         """
         requests = TransactionRequests(self._cluster, driver_id(self.prefix), timeout_ms, self._backoff)
         producer_id, epoch = await requests.init(expected)
         if expected is not None and expected.producer_id < 0 and epoch > 0:
-            raise ProducerFencedError()  # there was no driver before, and another one has appeared since
+            raise ProducerFencedError()  # there was no driver before, but one has appeared since then
         return TransactionIdentity(driver_id(self.prefix), producer_id, epoch, requests.transaction_version())
 
     async def read(self, *, stable: bool) -> tuple[Decision | None, TopicPartition | None]:
@@ -118,7 +119,7 @@ class PrefixAccess:
         Arguments:
             stable: whether to wait for a decision that is being committed.
 
-        Raises `ExactlyOnceError` if parts of it are missing.
+        Raises `ExactlyOnceError` if parts of the decision are missing.
         """
         tried = 0
         while True:
@@ -169,7 +170,7 @@ class PrefixAccess:
             await asyncio.sleep(self._backoff.seconds(asked))
 
     async def is_marked(self, batch_id: str) -> bool:
-        """Return whether a batch write with this `transactionalBatchId` was decided."""
+        """Return whether a batch write with this `transactionalBatchId` has been decided."""
         return bool(await self._offsets(batch_group(self.prefix, batch_id), True))
 
     async def is_finished(self, batch_id: str) -> bool:
@@ -190,7 +191,7 @@ class PrefixAccess:
     async def decide(
         self, driver: TransactionIdentity, decision: Decision, where: TopicPartition, batch_id: str | None
     ) -> None:
-        """Record a decision. It is decided if this returns, and may be decided if this raises.
+        """Record a decision. The batch is decided if this method returns, and may be decided if it raises an error.
 
         Raises `ProducerFencedError` if another driver has taken over. In this case, nothing is decided.
         """
@@ -210,7 +211,7 @@ class PrefixAccess:
     async def open_ids(self) -> list[str]:
         """Return the transactional ids of tasks with an open transaction.
 
-        Empty before Kafka 3.0, where they are unknown.
+        The list is empty before Kafka 3.0, which does not report open transactions.
         """
         try:
             listed = await list_transactions(
@@ -222,7 +223,7 @@ class PrefixAccess:
         return sorted(each for each in ids if slot_of(self.prefix, each) is not None)
 
     async def describe(self, transactional_ids: Sequence[str]) -> dict[str, TransactionDescription | Exception]:
-        """Return the coordinators' descriptions of transactional ids. Empty before Kafka 3.0."""
+        """Return the coordinators' descriptions of transactional ids; an empty dict before Kafka 3.0."""
         try:
             return await describe_transactions(self._requests, list(transactional_ids), raise_errors=False)
         except UnsupportedVersionError:
@@ -265,7 +266,7 @@ class PrefixAccess:
 
 
 class _Clients:
-    """The admin clients of this process, by their options."""
+    """The admin clients of this process, keyed by their options."""
 
     def __init__(self) -> None:
         self._pid = os.getpid()
@@ -318,7 +319,7 @@ def _is_hashable(configs: Configs) -> bool:
 
 
 _CLIENTS = _Clients()
-# Otherwise, they are finalized after the modules that they need, and log errors.
+# Otherwise, the clients would be finalized after the modules that they need, and log errors.
 atexit.register(_CLIENTS.close)
 
 

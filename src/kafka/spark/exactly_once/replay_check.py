@@ -1,4 +1,4 @@
-"""Checks a write against the last decision under its prefix: is it new, was it committed before, or must it stop? Pure.
+"""Checks a write against its prefix's last decision: is it new, has it already been committed, or must it stop? Pure.
 
 This module also defines the errors of writes that must stop. Their messages explain what has happened to the rows.
 """
@@ -31,7 +31,7 @@ class DriverFencedError(ExactlyOnceError):
 
 
 class NotDecidedError(ExactlyOnceError):
-    """A transaction was ended by others before the batch was decided. Nothing of the batch is committed."""
+    """Another client ended a transaction before the batch was decided. Nothing of the batch is committed."""
 
 
 class TransactionLostError(ExactlyOnceError):

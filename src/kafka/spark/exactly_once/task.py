@@ -1,6 +1,6 @@
 """The exactly-once sink, as Spark calls it, and the steps of its tasks.
 
-Each task writes in its own transaction, leaves it open, and returns its identity to the driver.
+Each task writes in its own transaction, leaves it open, and returns the transaction's identity to the driver.
 """
 
 import collections
@@ -50,7 +50,7 @@ def write_of_task(
 
     Arguments:
         properties: the values of `QUERY`, `BATCH` and `RUN`.
-        streaming: whether it is the sink of a stream; otherwise a batch write, possibly in a foreachBatch function.
+        streaming: True for the sink of a stream; False for a batch write, possibly in a foreachBatch function.
         checkpoint: the location of the query's checkpoint, if the sink knows it; otherwise "".
         run: the id of a batch write.
 
@@ -105,7 +105,7 @@ def write_in_transaction(
 
 
 class Slot:
-    """A producer of this process, and the purpose of its last transaction.
+    """A producer in this process, and the purpose of its last transaction.
 
     Arguments:
         key: the producer's options, prefix and transaction timeout.
@@ -129,11 +129,11 @@ class Slot:
         return self.key[1]
 
     def is_of_another_attempt(self, prefix: str, plan: Plan) -> bool:
-        """Return whether its last transaction belongs to an earlier attempt at a write with this prefix."""
+        """Return whether the slot's last transaction belongs to an earlier attempt at a write with this prefix."""
         return self.prefix == prefix and self.token != plan.token
 
     def is_reusable(self, plan: Plan, run: str | None) -> bool:
-        """Return whether its transactional id can be reused: no driver can still abort its earlier transactions.
+        """Return whether the transactional id can be reused because no driver can still abort its earlier transactions.
 
         The attempts of one run follow each other. The transaction of a batch write must be committed.
         """
@@ -141,7 +141,7 @@ class Slot:
 
 
 class TransactionalProducers:
-    """The producers of this process whose transactions the driver ends.
+    """The producers in this process whose transactions are ended by the driver.
 
     A producer is reused for a later attempt of the same run, and for another batch write if its transaction is
     committed. The same applies to the transactional id of a closed producer, because Kafka keeps each id for a week.
@@ -166,7 +166,7 @@ class TransactionalProducers:
         """Lend a producer with a new transaction; if the body raises, abort it and close the producer.
 
         Arguments:
-            run: the id of the query's run; None: a batch write.
+            run: the id of the query's run; None for a batch write.
 
         Raises `KafkaConfigurationError` if brokers do not allow the transaction timeout.
         """
@@ -257,7 +257,7 @@ def _let_go(slot: Slot) -> None:
 _ABORT_S = 5
 
 PRODUCERS = TransactionalProducers()
-"""The producers of this process whose transactions the driver ends."""
+"""The producers in this process whose transactions are ended by the driver."""
 
 
 @dataclasses.dataclass
@@ -270,13 +270,13 @@ class Prepared(WriterCommitMessage):  # type: ignore[misc]  # PySpark's classes 
 class TransactionalWriter:
     """Writes rows in transactions, and commits a write completely or not at all.
 
-    The instance that is sent to the tasks is planned before. To commit and abort a stream's micro-batch, Spark creates
-    other instances, which are not planned.
+    The instance that is sent to the tasks has already been planned. To commit and abort a stream's micro-batch, Spark
+    creates other instances, which are not planned.
 
     Arguments:
         options: the options of the write.
         columns: the columns to write.
-        streaming: whether it is the sink of a stream; otherwise a batch write.
+        streaming: True for the sink of a stream; False for a batch write.
         checkpoint: the location of the query's checkpoint, if Spark provides it; otherwise "".
     """
 
@@ -290,7 +290,7 @@ class TransactionalWriter:
         self._plan: driver_steps.Plan | None = None
 
     def plan(self) -> None:
-        """Plan the write, unless it is planned."""
+        """Plan the write, unless it has already been planned."""
         if self._plan is None:
             self._plan = self._ask(lambda access: driver_steps.plan(access, self._options, self._checkpoint))
 

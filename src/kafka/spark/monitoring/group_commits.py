@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SPACING_S = 0.5
-"""Minimum seconds between commits. A query can finish ten micro-batches per second."""
+"""Minimum time between commits, in seconds. A query can finish ten micro-batches per second."""
 RENEWAL_S = 600.0
-"""Seconds after which unchanged offsets are committed again: Kafka deletes those of groups without members."""
+"""Seconds after which unchanged offsets are committed again, since Kafka deletes offsets of groups without members."""
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 60.0
 
 
 class Committer(Protocol):
-    """Commits offsets for `GroupCommits`, which uses it only in its thread."""
+    """Commits offsets for `GroupCommits`, which uses this object only in its own thread."""
 
     def send(self, offsets: Offsets) -> Mapping[TopicPartition, type[BrokerResponseError]]:
         """Commit offsets; return the error class of each partition (`NoError` for success), or raise `KafkaError`."""
 
     def close(self) -> None:
-        """Release resources at the end of the thread."""
+        """Release resources when the thread ends."""
 
 
 class GroupCommits:
@@ -45,7 +45,7 @@ class GroupCommits:
     Arguments:
         group: the name of the group, for the log.
         committer: sends the commits.
-        clock: monotonic, in seconds.
+        clock: a monotonic clock, in seconds.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class GroupCommits:
         self._warned: set[str] = set()
 
     def finished(self, offsets: Offsets) -> None:
-        """Schedule a commit of these offsets, before which everything is finished. Returns immediately."""
+        """Schedule a commit of these offsets; all records before them have been processed. Returns immediately."""
         with self._changed:
             self._wanted = dict(offsets)
             if self._thread is None and offsets and not self._closing:
@@ -97,7 +97,7 @@ class GroupCommits:
             return self._committed == self._wanted
 
     def close(self, timeout_s: float) -> None:
-        """Commit pending offsets, if that succeeds in time, and end the thread."""
+        """Try to commit pending offsets within the timeout, and end the thread."""
         end = time.monotonic() + timeout_s
         self.flush(timeout_s)
         with self._changed:

@@ -1,4 +1,4 @@
-"""Plots lag, rates and durations of queries (requires the extra "plot")."""
+"""Plots the lag, rates and durations of queries (requires the extra "plot")."""
 
 import datetime
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from kafka.display.figures import Figure
 from kafka.spark.monitoring.progress_reports import QueryProgress
 
 LARGEST_DRAWN = 10
-"""Maximum number of partitions with their own line: those with the largest lag."""
+"""Maximum number of partitions with a line of their own; these are the partitions with the largest lag."""
 
 Series = dict[str, tuple[list[datetime.datetime], list[float]]]
 

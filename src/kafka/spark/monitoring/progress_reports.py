@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _NAMELESS = re.compile(r"@[0-9a-f]+$")
-"""Spark describes a source in Python by its object, whose address changes with every run."""
+"""Matches the end of Spark's description of a Python source: an object's address, which changes with every run."""
 _TOPICS_NAMED = 5
 
 
@@ -29,7 +29,7 @@ class PartitionProgress:
         start: the first offset of the batch.
         end: the end offset of the batch (exclusive).
         latest: the end of the log when the batch was planned.
-        lost: number of records that were deleted before the query read them, since it was started.
+        lost: number of records that have been deleted before the query could read them, since the query was started.
         log_bytes: the size of the log on a broker's disk, up to a minute old.
     """
 
@@ -46,7 +46,7 @@ class PartitionProgress:
 
     @property
     def offsets(self) -> int | None:
-        """The number of offsets of the batch.
+        """The number of offsets in the batch.
 
         It equals the number of rows, unless records are compacted, transactional or lost.
         """
@@ -59,7 +59,7 @@ class SourceProgress:
 
     Arguments:
         source: a description that does not change.
-        rows: number of rows of the batch.
+        rows: number of rows in the batch.
         input_rate: rows per second that arrived since the previous batch; None if Spark does not report it.
         rate: rows per second that the batch processed.
     """
@@ -84,7 +84,7 @@ class QueryProgress:
     Arguments:
         time: start of the batch, as Spark formats it (ISO 8601, UTC).
         query: the name of the query, or its id.
-        query_id: the id of the query, which stays the same when it is restarted on its checkpoint.
+        query_id: the id of the query, which stays the same when the query is restarted from its checkpoint.
         run_id: the id of this run.
         seconds: duration of the batch.
         state_rows: number of rows in the state of stateful operators.
@@ -152,7 +152,7 @@ def _source_progress(source: Mapping[str, Any]) -> SourceProgress | None:
 def _newest(source: Mapping[str, Any]) -> Offsets:
     """Return the ends of the logs.
 
-    PySpark before 4.2 does not request them, so they are derived from the stored backlog.
+    PySpark before 4.2 does not request the ends, so they are derived from the stored backlog.
     """
     end, latest = report_layout(source.get("endOffset")) or {}, report_layout(source.get("latestOffset"))
     if planned_ms(end) is not None and latest in (None, end):
@@ -161,7 +161,7 @@ def _newest(source: Mapping[str, Any]) -> Offsets:
 
 
 def describe_source(description: str, partitions: Mapping[TopicPartition, object]) -> str:
-    """Return Spark's description of a source, or one based on its topics if Spark's changes with every run."""
+    """Return Spark's description of a source, or one based on its topics if Spark's would change with every run."""
     if description and not _NAMELESS.search(description):
         return description
     topics = sorted({each.topic for each in partitions})
@@ -180,7 +180,7 @@ def _told_apart(sources: list[SourceProgress]) -> tuple[SourceProgress, ...]:
 
 
 def report_layout(offsets: object) -> dict[str, Any] | None:
-    """Return the offsets in a report, which contains them either as JSON text or parsed."""
+    """Return the offsets in a report, which contains them either as JSON text or as parsed JSON."""
     if isinstance(offsets, str):
         try:
             offsets = json.loads(offsets)

@@ -15,7 +15,7 @@ class QueryState:
 
     Arguments:
         query: the name of the query, or its id.
-        query_id: the id of the query, which stays the same when it is restarted on its checkpoint.
+        query_id: the id of the query, which stays the same when the query is restarted from its checkpoint.
     """
 
     query: str

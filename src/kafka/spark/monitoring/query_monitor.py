@@ -29,13 +29,13 @@ MOST_ENDED = 1_000
 """Maximum number of ended queries to report."""
 
 _WRITING = threading.Lock()
-"""Held while a file for Prometheus is replaced. Spark reports the start of a query in the thread that starts it,
-and other events in another thread.
+"""This lock is held while a file for Prometheus is replaced. Spark reports the start of a query in the thread that
+starts it, and other events in another thread.
 """
 
 
 class Watch:
-    """The reports that `watch` has collected. Thread-safe. As a context manager, it closes itself at the end.
+    """The reports that `watch` has collected. Thread-safe. As a context manager, it is closed at the end of the block.
 
     Spark reports with a short delay. Each method waits up to five seconds for earlier events, except in a
     `StreamingQueryListener` and with Spark Connect.
@@ -75,7 +75,7 @@ class Watch:
 
     @property
     def progress(self) -> list[QueryProgress]:
-        """Return the kept micro-batches, oldest first."""
+        """Return the progress of the kept micro-batches, oldest first."""
         self._catch_up()
         return self._kept()
 
@@ -107,7 +107,7 @@ class Watch:
         """Plot lag, rates and durations over time, as a figure that notebooks display. Requires the extra "plot".
 
         Arguments:
-            query: the name or id of one query; None: all queries.
+            query: the name or id of one query; None for all queries.
 
         Raises `ImportError` without matplotlib.
         """
@@ -123,7 +123,7 @@ class Watch:
         self._write_prometheus()
 
     def _forget_ended(self) -> None:
-        """Forget the oldest ended queries if there are too many: each start without a checkpoint is a new query."""
+        """Forget the oldest ended queries if there are too many. Each start without a checkpoint is a new query."""
         ended = [query_id for query_id, each in self._standing.items() if not each.running]
         for query_id in ended[: max(0, len(ended) - MOST_ENDED + 1)]:
             del self._standing[query_id]
@@ -153,7 +153,7 @@ class Watch:
             new.replace(self._prometheus)
 
     def _safely(self, call: Callable[..., None], *arguments: Any) -> None:
-        """Call a function. Errors must not propagate to Spark, so each is logged, once."""
+        """Call a function. Errors must not propagate to Spark, so each error is logged once."""
         try:
             call(*arguments)
         except Exception as error:
@@ -174,7 +174,7 @@ def watch(
     prometheus: "str | os.PathLike[str] | None" = None,
     keep: int = KEPT,
 ) -> Watch:
-    """Watch all streaming queries of a session, including those that start later: lag, rates, losses and sizes.
+    """Watch all streaming queries of a session, including later ones: their lag, rates, losses and sizes.
 
     Arguments:
         spark: a session; a Spark Connect session also works.
@@ -223,7 +223,7 @@ def _path(given: "str | os.PathLike[str] | None") -> Path | None:
 
 
 TIMEOUT_MS = 5_000
-"""If the delay is longer, the listener bus is busy, or a listener hangs."""
+"""Default time limit; a longer delay means that the listener bus is busy or that a listener hangs."""
 LISTENER_THREADS = "spark-listener-group-"
 """Prefix of the names of threads in which Spark calls listeners."""
 

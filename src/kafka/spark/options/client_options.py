@@ -1,7 +1,7 @@
 """The options with the prefix ``kafka.``, and the corresponding keyword arguments of this package's clients. Pure.
 
-An option of Kafka's Java consumer or producer is supported, or has no effect and is listed in a warning, or is rejected
-with the reason. `scripts/spark_options.py` writes a table of them into docs/SPARK.md.
+Each option of Kafka's Java consumer or producer is either supported, or has no effect and is listed in a warning, or is
+rejected with a reason. `scripts/spark_options.py` writes a table of them into docs/SPARK.md.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ REFUSED_READING = {
     "kafka.enable.auto.commit": _CHECKPOINT,
     "kafka.interceptor.classes": _INTERCEPTORS,
 }
-"""Client options that reads reject, with the reason."""
+"""Client options that reads reject, with the reasons."""
 
 _NO_GROUP = "reading does not use a consumer group"
 
@@ -53,7 +53,7 @@ IDLE_READING = {
     "kafka.max.poll.records": "whole batches are read, without poll()",
     "kafka.partitioner.class": "it does not apply to reads",
 }
-"""Client options without effect on reads, with the reason."""
+"""Client options that have no effect on reads, with the reasons."""
 
 REFUSED_WRITING = {
     "kafka.key.serializer": _STRINGS,
@@ -62,16 +62,16 @@ REFUSED_WRITING = {
     "kafka.partitioner.class": "partitioners are Java classes; a column `partition` chooses the partition",
     "kafka.transactional.id": "use exactlyOnce and transactionalIdPrefix to write in transactions",
 }
-"""Client options that writes reject, with the reason."""
+"""Client options that writes reject, with the reasons."""
 
 IDLE_WRITING: dict[str, str] = {}
-"""Client options without effect on writes, with the reason."""
+"""Client options that have no effect on writes, with the reasons."""
 
 _OWN: dict[str, tuple[str, Callable[[str, str], Any]]] = {
     "kafka.bootstrap.timeout.ms": ("bootstrap_timeout_ms", positive),
     "kafka.sasl.oauth.token.provider": ("sasl_oauth_token_provider", named_token_provider),
 }
-"""Options that Java's clients do not have: the keyword argument, and the parser."""
+"""The keyword argument and the parser of each option that Java's clients do not have."""
 
 _REFUSED = {"consumer": REFUSED_READING, "producer": REFUSED_WRITING}
 _IDLE = {"consumer": IDLE_READING, "producer": IDLE_WRITING}
@@ -93,7 +93,7 @@ class Handling:
     """How an option is handled.
 
     Arguments:
-        effect: its effect.
+        effect: the effect of the option.
         why: the reason, or the supported values; "" if there is nothing to add.
     """
 
@@ -171,7 +171,7 @@ def client_configs(options: Mapping[str, str], client: str) -> tuple[dict[str, A
 
 
 _WITHOUT_JAVA = {"sasl_plain_username": "sasl.username", "sasl_plain_password": "sasl.password"}
-"""Options that only librdkafka has names for."""
+"""Options for which only librdkafka has names."""
 _NAMES = re.compile(r"'([a-z0-9._]+)'|\b([a-z0-9]+(?:_[a-z0-9]+)+|acks|retries)\b(?=[= ])")
 """Matches possible option names of this package's clients in messages."""
 

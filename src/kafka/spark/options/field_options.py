@@ -1,4 +1,4 @@
-"""Parses the options for the types of keys and values."""
+"""Parses the options that determine the types of keys and values."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ REGISTRY_PREFIX = "schemaregistry."
 SCHEMA_FORMATS = ("avro", "json", "json-schema", "protobuf")
 """Formats that require a schema."""
 REGISTRY_FORMATS = {"avro": "AVRO", "json-schema": "JSON", "protobuf": "PROTOBUF"}
-"""Formats whose values start with a schema id if there is a registry, and the type of that schema."""
+"""The formats whose values start with a schema id if there is a registry, each with its schema type in the registry."""
 PLAIN_FORMATS = ("string", "short", "int", "long", "float", "double")
 FORMATS = (*SCHEMA_FORMATS, *PLAIN_FORMATS)
 
@@ -21,7 +21,7 @@ _NOT_REDACTED = {
     "url": "schemaRegistryUrl",
     "bearer.auth.token": "schemaRegistryToken",
 }
-"""Options of the registry client that are replaced by options of the source and sink whose values Spark redacts."""
+"""Options of the registry client, with the options to use instead, whose values Spark redacts."""
 _NUMBERS = (
     "timeout",
     "max.retries",
@@ -50,7 +50,7 @@ class Row(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FieldOptions:
-    """The options of keys, or of values.
+    """The options for keys or for values.
 
     Arguments:
         field: "key" or "value".
@@ -58,9 +58,9 @@ class FieldOptions:
         schema: the option valueSchema.
         schema_file: the option valueSchemaFile.
         subject: the option valueSubject.
-        version: the option valueVersion; None: the latest.
+        version: the option valueVersion; None for the latest version.
         errors: the option valueErrors: fail, null or column.
-        message: the option valueMessage; None: the first one of the schema.
+        message: the option valueMessage; None for the first message in the schema.
     """
 
     field: str
@@ -82,7 +82,7 @@ class TypedOptions:
     """The types of keys and values.
 
     Arguments:
-        fields: the options of keys, of values, or of both.
+        fields: the options for keys, for values, or for both.
         registry: options of `SchemaRegistryClient`, sorted for use as a cache key; () without a registry.
         registry_wait_ms: how long to wait for a registry that does not answer.
         register: the option autoRegister.
@@ -94,7 +94,7 @@ class TypedOptions:
     register: bool = True
 
     def of(self, field: str) -> FieldOptions | None:
-        """Return the options of keys or values; None if they are bytes."""
+        """Return the options for keys or values; None if these are bytes."""
         return next((each for each in self.fields if each.field == field), None)
 
     @property
@@ -109,7 +109,7 @@ UNTYPED = TypedOptions()
 def parse_typed(
     parsed: Mapping[str, Any], given: Mapping[str, str], rows: Sequence[Row], **settings: Any
 ) -> TypedOptions:
-    """Check the options for the types of keys and values.
+    """Check the options that determine the types of keys and values.
 
     Arguments:
         parsed: the given options of the option table, by name.
@@ -144,7 +144,7 @@ def _field(field: str, parsed: Mapping[str, Any], rows: Sequence[Row]) -> FieldO
 
 
 def _check_schema(field: FieldOptions, *, has_registry: bool) -> None:
-    """Check that the options that name the schema fit the format and each other."""
+    """Check that the options that specify the schema fit the format and each other."""
     said = {
         field.option("Schema"): field.schema,
         field.option("SchemaFile"): field.schema_file,

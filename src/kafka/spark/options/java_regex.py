@@ -1,8 +1,8 @@
 """Translates Java's regular expressions, for `subscribePattern`, to Python's. Pure.
 
-Only topic names matter, which consist of ASCII letters, digits, dots, underscores and hyphens. Syntax that differs in
-Python is translated. Syntax that Python does not support is rejected with its name, so that no pattern changes its
-meaning.
+Only matches with topic names matter. These consist of ASCII letters, digits, dots, underscores and hyphens. Syntax that
+differs in Python is translated. Syntax that Python does not support is rejected with an error that names it, so that no
+pattern changes its meaning.
 """
 
 import re
@@ -74,7 +74,7 @@ class _Translation:
         return "".join(out)
 
     def _escape(self, inside: bool) -> str:
-        """Translate an escape sequence. ``inside`` a character class, other characters are special."""
+        """Translate an escape sequence. If ``inside`` a character class, other characters are special."""
         letter = self._pattern[self._at + 1 : self._at + 2]
         if not letter:
             raise ValueError("it ends in a backslash")

@@ -1,4 +1,4 @@
-"""The table of the options of the Spark source and sink. Pure.
+"""The table of options for the Spark source and sink. Pure.
 
 Names and meanings are those of Spark's own Kafka connector, so that a query can switch by changing its format. Spark
 passes option names in lower case.
@@ -41,17 +41,17 @@ class SparkOption:
     """A row of the table.
 
     Arguments:
-        name: its name in programs; not case-sensitive.
+        name: the name of the option in programs; not case-sensitive.
         default: the default as text; "" if it has none.
-        uses: the reads and writes that accept it; others reject it.
-        parse: converts name and text to the value, or raises `KafkaConfigurationError`.
-        doc: its effect, in a sentence.
-        tolerated: reads and writes that accept it with a warning, although it has no effect.
-        refusal: why other reads and writes reject it.
-        field: the field that it sets, in `ReadOptions`, `WriteOptions`, `ExactlyOnceOptions`, `TypedOptions` or
+        uses: the reads and writes that accept the option; others reject it.
+        parse: converts the name and the text to a value, or raises `KafkaConfigurationError`.
+        doc: the effect of the option, in a sentence.
+        tolerated: the reads and writes that accept the option with a warning, although it has no effect.
+        refusal: why other reads and writes reject the option.
+        field: the field that the option sets, in `ReadOptions`, `WriteOptions`, `ExactlyOnceOptions`, `TypedOptions` or
             `FieldOptions`; "" if the field depends on other options as well. If several options set one field, the
             first in the table takes precedence.
-        batch_default: the default of a batch read, if it differs.
+        batch_default: the default for a batch read, if it differs.
     """
 
     name: str
@@ -65,7 +65,7 @@ class SparkOption:
     batch_default: str = ""
 
     def parsed_default(self, use: Use) -> Any:
-        """Return the value of the default; None if there is no default.
+        """Return the parsed default; None if there is no default.
 
         Arguments:
             use: the kind of read or write, because a batch read may have another default.
@@ -456,17 +456,17 @@ OPTIONS: tuple[SparkOption, ...] = (
 )
 
 BY_KEY: dict[str, SparkOption] = {row.name.lower(): row for row in OPTIONS}
-"""The table by lower-case name, because Spark passes lower-case names."""
+"""The rows of the table by lower-case name, because Spark passes lower-case names."""
 
 KAFKA_PREFIX = "kafka."
-"""Prefix of the clients' options, which have the names of Kafka's Java clients."""
+"""Prefix of the clients' options, which have the same names as in Kafka's Java clients."""
 
 _CREDENTIAL = (
     "is for Databricks' own Kafka connector: authenticate with kafka.sasl.mechanism=AWS_MSK_IAM and the machine's "
     "role, or with OAUTHBEARER and kafka.sasl.oauth.token.provider"
 )
 OTHERS = {"databricks.servicecredential": _CREDENTIAL, "databricks.servicecredential.scope": _CREDENTIAL}
-"""Options of other connectors, and what to use instead."""
+"""Options of other connectors, each with the alternative to use."""
 
 SPARKS_OWN = frozenset(
     {

@@ -43,7 +43,7 @@ _READER_FETCH = {
 """Defaults of a task's consumer that differ from those of `KafkaConsumer`.
 
 A task reads few partitions as fast as possible, and its records already exist. A broker that waits for more records
-would only block the connection for the next task.
+would only keep the connection busy when the next task needs it.
 """
 
 _told: set[str] = set()
@@ -62,10 +62,10 @@ class ReadOptions:
     """The options of a read. Times are in milliseconds, and None means no limit.
 
     Arguments:
-        streaming: whether it is a stream; otherwise a batch.
-        columns: the columns of the option `columns` or `includeHeaders`, in order.
+        streaming: True for a stream, False for a batch.
+        columns: the columns that the option `columns` or `includeHeaders` selects, in order.
         configs: keyword arguments of the consumers, sorted for use as a cache key.
-        warnings: for `log_warnings`, when the read is planned.
+        warnings: the warnings to pass to `log_warnings` when the read is planned.
     """
 
     streaming: bool
@@ -99,7 +99,7 @@ class ExactlyOnceOptions:
     Arguments:
         prefix: the option `transactionalIdPrefix`.
         batch_id: the option `transactionalBatchId` of a batch write.
-        timeout_ms: the transaction timeout; None: as long as the brokers allow, but at most 15 minutes.
+        timeout_ms: the transaction timeout; None for as long as the brokers allow, but at most 15 minutes.
     """
 
     prefix: str
@@ -112,9 +112,9 @@ class WriteOptions:
     """The options of a write.
 
     Arguments:
-        topic: the option `topic`; None: a column names the topic.
+        topic: the option `topic`; None if a column names the topic.
         configs: keyword arguments of the producers, sorted for use as a cache key.
-        warnings: for `log_warnings`, when the write is planned.
+        warnings: the warnings to pass to `log_warnings` when the write is planned.
         timestamps: the option `includeTimestamp`.
         exactly_once: the options of a write in transactions; None for at-least-once delivery.
     """
@@ -128,7 +128,7 @@ class WriteOptions:
 
 
 def check_names(options: Mapping[str, str]) -> None:
-    """Raise a `KafkaConfigurationError` for an unknown option. It suggests the most similar name."""
+    """Raise a `KafkaConfigurationError` for an unknown option. The error suggests the most similar name."""
     for key in options:
         if key in BY_KEY or key.startswith((KAFKA_PREFIX, REGISTRY_PREFIX)) or key in SPARKS_OWN:
             continue
@@ -159,7 +159,7 @@ def _kafka_names() -> tuple[str, ...]:
 
 
 def _parse(options: Mapping[str, str], use: Use, warnings: list[str]) -> dict[str, Any]:
-    """Parse the given options; return the values by their names in the table."""
+    """Parse the given options; return the values, keyed by the names in the table."""
     check_names(options)
     parsed = {}
     for key, row in BY_KEY.items():
@@ -179,7 +179,7 @@ def _parse(options: Mapping[str, str], use: Use, warnings: list[str]) -> dict[st
 
 
 def _fields(of: type, parsed: Mapping[str, Any], use: Use, warnings: list[str]) -> dict[str, Any]:
-    """Return the fields of a dataclass that options set: the given value, or the default, or None."""
+    """Return the fields of a dataclass that are set by options; each is the given value, the default, or None."""
     rows = [row for row in OPTIONS if row.field in {each.name for each in dataclasses.fields(of)}]
     setters: dict[str, SparkOption] = {}
     for row in rows:
@@ -212,7 +212,7 @@ def parse_read(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
 
     Arguments:
         options: the options that Spark passes, with lower-case names.
-        streaming: whether it is a stream; otherwise a batch.
+        streaming: True for a stream, False for a batch.
 
     Raises a `KafkaConfigurationError` that names the option.
     """
@@ -251,7 +251,7 @@ def parse_write(options: Mapping[str, str], *, streaming: bool = False) -> Write
 
     Arguments:
         options: the options that Spark passes, with lower-case names.
-        streaming: whether it is the sink of a stream; otherwise a batch write.
+        streaming: True for the sink of a stream, False for a batch write.
 
     Raises a `KafkaConfigurationError` that names the option.
     """
@@ -307,7 +307,7 @@ def _check_selection(parsed: Mapping[str, Any]) -> None:
 
 
 def _check_boundaries(start: Boundary, end: Boundary, streaming: bool) -> None:
-    """Raise `KafkaConfigurationError` if a read would be empty, if that is known without querying Kafka."""
+    """Raise `KafkaConfigurationError` for a read that is known to be empty without querying Kafka."""
     if not streaming and _uses(start, LATEST):
         raise KafkaConfigurationError(
             f"option {start.option!r} cannot be latest (-1) for a batch read: it would be empty"
@@ -318,7 +318,7 @@ def _check_boundaries(start: Boundary, end: Boundary, streaming: bool) -> None:
 
 
 def _check_order(start: Boundary, end: Boundary) -> None:
-    """Raise `KafkaConfigurationError` if a batch ends before it starts, if that is known without querying Kafka."""
+    """Raise `KafkaConfigurationError` for a batch that is known to end before its start without querying Kafka."""
     if isinstance(start, AtTime) and isinstance(end, AtTime) and end.timestamp_ms < start.timestamp_ms:
         raise KafkaConfigurationError(
             f"option {end.option!r} ({end.timestamp_ms}) is before {start.option!r} ({start.timestamp_ms})"

@@ -15,7 +15,7 @@ COLUMNS: dict[str, str] = {
     "timestampType": "int",
     "headers": "array<struct<key:string,value:binary>>",
 }
-"""All columns and their types, in Spark's notation and order."""
+"""All columns and their types, in Spark's order and notation."""
 
 NEVER_NULL = frozenset({"topic", "partition", "offset", "timestamp", "timestampType"})
 """Columns that a user's schema may declare as not null, because every record has them."""
@@ -25,7 +25,7 @@ TIMESTAMP = "timestamp"
 
 
 def ddl(columns: Sequence[str], types: Mapping[str, str] = COLUMNS) -> str:
-    """Return the schema of these columns in Spark's notation."""
+    """Return the schema for these columns in Spark's notation."""
     return ", ".join(f"{name} {types[name]}" for name in columns)
 
 
@@ -42,7 +42,8 @@ def check_columns(option: str, columns: Sequence[str], there: Collection[str] = 
 def check_user_schema(fields: Sequence[tuple[str, str, bool]], types: Mapping[str, str] = COLUMNS) -> tuple[str, ...]:
     """Check the fields of a user's schema: name, type in Spark's notation, and whether the field is nullable.
 
-    Returns the names. Raises `KafkaConfigurationError` for other types: the source does not convert columns.
+    Returns the names of the fields. Raises `KafkaConfigurationError` if a type differs, because the source does not
+    convert columns.
     """
     names = tuple(name for name, _, _ in fields)
     check_columns("the schema", names, types)
@@ -75,16 +76,16 @@ def check_sink_schema(
     timestamps: bool = False,
     typed: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
-    """Check the fields (name and type in Spark's notation) of a frame; return the names of those to write.
+    """Check the fields (name and type in Spark's notation) of a DataFrame; return the names of the fields to write.
 
     Arguments:
-        fields: the fields of the frame. Columns that the sink does not support are ignored.
+        fields: the fields of the DataFrame. Columns that the sink does not support are ignored.
         topic: the option `topic`.
         timestamps: whether a column `timestamp` of Spark's type timestamp sets the records' timestamps. With another
             type, it is ignored, as in Spark's connector.
         typed: the formats of typed columns.
 
-    Raises `KafkaConfigurationError` if `value` or the topic is missing, or a type is wrong.
+    Raises `KafkaConfigurationError` if `value` or the topic is missing, or if a type is wrong.
     """
     types = dict(fields)
     if "value" not in types:

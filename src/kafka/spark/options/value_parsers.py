@@ -58,7 +58,7 @@ class AtOffsets:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AtTime:
-    """All partitions at the first record with this timestamp (ms since 1970-01-01 UTC) or a later one."""
+    """All partitions at the first record with this timestamp (ms since 1970-01-01 UTC) or a later timestamp."""
 
     option: str
     timestamp_ms: int
@@ -66,7 +66,7 @@ class AtTime:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AtTimes:
-    """Each partition at the first record with its own timestamp (ms since 1970-01-01 UTC) or a later one.
+    """Each partition at the first record at or after a time of its own (ms since 1970-01-01 UTC).
 
     Arguments:
         timestamps_ms: timestamps of single partitions, or `EARLIEST` or `LATEST`.
@@ -118,25 +118,25 @@ Selection = Topics | Matching | Partitions
 
 
 def invalid(name: str, expected: str, value: str) -> KafkaConfigurationError:
-    """Return the error for an invalid value. These options contain no secrets. Long JSON is shortened."""
+    """Return the error for an invalid value, which cannot be a secret. Long JSON is shortened."""
     given = value if len(value) <= _LONGEST_SHOWN else f"{value[:_LONGEST_SHOWN]}..."
     return KafkaConfigurationError(f"option {name!r} expects {expected}, not {given!r}")
 
 
 def format_of_field(name: str, value: str) -> str:
-    """Parse a format of keys or values."""
+    """Parse the format of keys or values."""
     if value.strip().lower() not in FORMATS:
         raise invalid(name, f"one of {', '.join(FORMATS)}", value)
     return value.strip().lower()
 
 
 def version(name: str, value: str) -> int | None:
-    """Parse the number of a version; None stands for the latest."""
+    """Parse a version number; return None for the latest version."""
     return None if value.strip().lower() == "latest" else positive(name, value)
 
 
 def errors_of_field(name: str, value: str) -> str:
-    """Parse how to handle a key or value that cannot be decoded."""
+    """Parse the option for handling keys or values that cannot be decoded."""
     if value.strip().lower() not in ("fail", "null", "column"):
         raise invalid(name, "fail, null or column", value)
     return value.strip().lower()
@@ -266,7 +266,7 @@ def offsets(name: str, value: str) -> Boundary:
 def date_ms(value: str) -> int | None:
     """Parse an ISO date or time; return ms since 1970, or None if it is invalid or before 1970.
 
-    It is in UTC unless it contains an offset.
+    The time is in UTC unless it contains a UTC offset.
     """
     try:
         parsed = datetime.datetime.fromisoformat(value.strip())
@@ -310,7 +310,7 @@ def null_on_request(name: str, value: str) -> bool:
 def latest_on_request(name: str, value: str) -> bool:
     """Parse ``error`` or ``latest``; return whether it is ``latest``.
 
-    With ``latest``, a read starts at the end if no record has its starting time or a later one.
+    With ``latest``, a read starts at the end of a partition without a record at or after the starting time.
     """
     if value.strip().lower() not in ("error", "latest"):
         raise invalid(name, "'error' or 'latest'", value)
@@ -332,8 +332,8 @@ _REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]
 class NamedTokenProvider:
     """A token provider, named by ``module:attribute``.
 
-    The attribute must be an object with ``token()``, or a callable without arguments that returns one. It is imported
-    at the first login of each process that connects, and cached.
+    The attribute must be an object with ``token()``, or a callable without arguments that returns such an object. It is
+    imported at the first login of each process that connects, and cached.
 
     Arguments:
         reference: ``module:attribute``.

@@ -12,7 +12,7 @@ def plan_batch(options: ReadOptions, lookup: OffsetLookup) -> list[Task]:
     """Return the tasks of a batch read.
 
     Raises `MissingTopicError` if a topic does not exist, `DataLossError` for missing data if `failOnDataLoss` is true,
-    `KafkaConfigurationError` if the options do not fit the topics, and `KafkaError` if the cluster does not answer.
+    `KafkaConfigurationError` if the options do not fit the topics, and `KafkaError` if the cluster does not respond.
     """
     loss = DataLoss(options.fail_on_data_loss)
     partitions = find_partitions(options, lookup)

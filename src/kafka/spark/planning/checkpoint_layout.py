@@ -4,15 +4,16 @@ The layout is that of Spark's own connector, ``{"topic":{"0":42}}``, so that a q
 and this one with its checkpoint. Other keys contain spaces, which topic names cannot contain. Spark's connector and
 earlier versions of this one ignore them:
 
-- ``"initial offsets of topic":{"0":40}``: the start of a first batch, stored in its end if necessary
+- ``"initial offsets of topic":{"0":40}``: the start of a first batch, stored in the batch's end offset if necessary
   (`stream_plan.first_end`).
 - ``"topic id Zm9v...":{}``: the id of a topic, which distinguishes it from a deleted topic of the same name. Brokers
   before Kafka 2.8 do not support ids.
-- ``"topic leader epochs 0-1:5":{}``: the leader epochs of partitions (KIP-320) when the offsets were planned. An epoch
-  is at least that of the last record before the offset, and reveals whether a log has lost its end and grown again.
-  Brokers before Kafka 2.1 do not support epochs.
-- ``"topic cut back 0:31":{}``: if such a log was truncated and the query continues, the offset at which the micro-batch
-  starts to read the new records, stored in its end. A replay starts at the same offset.
+- ``"topic leader epochs 0-1:5":{}``: the leader epochs of the partitions (KIP-320) at the time when the offsets were
+  planned. An epoch is at least that of the last record before the offset, and reveals whether a log has lost its end
+  and grown again. Brokers before Kafka 2.1 do not support epochs.
+- ``"topic cut back 0:31":{}``: if such a log was truncated and the query continues, this is the offset at which the
+  micro-batch starts to read the new records. It is stored in the micro-batch's end offset. A replay starts at the same
+  offset.
 - ``"topic waits up to 0:650":{}`` and ``"planned at 1790000000000":{}``: the backlog after a micro-batch. PySpark
   before 4.2 ends a query with `Trigger.AvailableNow` after one micro-batch, so `run_available` starts more queries for
   the remaining offsets. They must all end where the logs ended when the first micro-batch was planned: here, partition
@@ -31,19 +32,19 @@ Layout = dict[str, Any]
 Offsets = dict[TopicPartition, int]
 
 _INITIAL = "initial offsets"
-"""With the value True, marks a new query's first offsets. It contains a space, so it is not a topic name. In
+"""With the value True, this key marks a new query's first offsets. It contains a space, so it is not a topic name. In
 checkpoints of version 0.1, the end of a first batch may contain the layout of the first offsets under this key.
 """
 _INITIAL_OF = "initial offsets of "
-"""Prefix of a topic name: the topic's first offsets, in the end of the first batch."""
+"""Prefix of the topic name in the key for the topic's first offsets, stored in the end offset of the first batch."""
 _LOST_OF = "lost records of "
-"""Prefix of a topic name: how many of its records the query has lost, next to the newest offsets in a report."""
+"""Prefix of the topic name in the key for its numbers of lost records, next to the newest offsets in a report."""
 _BYTES_OF = "log bytes of "
-"""Prefix of a topic name: the sizes of the logs of its partitions, next to the newest offsets in a report."""
+"""Prefix of the topic name in the key for its log sizes, next to the newest offsets in a report."""
 
 
 def to_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
-    """Return offsets in the layout of a checkpoint. The layouts of equal offsets are equal as text, too."""
+    """Return offsets in the layout of a checkpoint. Equal offsets also result in equal text."""
     layout: Layout = {}
     for topic, partition in sorted(offsets):
         layout.setdefault(topic, {})[str(partition)] = offsets[TopicPartition(topic, partition)]
@@ -51,16 +52,16 @@ def to_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
 
 
 def initial_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
-    """Return a query's first offsets in the layout in which the end of its first batch contains them."""
+    """Return a query's first offsets in the layout for the end offset of its first batch."""
     return {_INITIAL_OF + topic: partitions for topic, partitions in to_layout(offsets).items()}
 
 
 def from_layout(layout: Mapping[str, Any], *, initial: bool = False) -> Offsets:
-    """Return the offsets in a checkpoint. Raises `KafkaConfigurationError` if it belongs to another source.
+    """Return the offsets in a checkpoint. Raises `KafkaConfigurationError` if the checkpoint belongs to another source.
 
     Arguments:
         layout: the stored offsets.
-        initial: return the first offsets that the end of a first batch contains, if any, instead of the end.
+        initial: whether to return the first offsets that the end of a first batch contains, if any, instead of the end.
     """
     offsets: Offsets = {}
     for key, partitions in _part(layout, initial):
@@ -74,7 +75,7 @@ def from_layout(layout: Mapping[str, Any], *, initial: bool = False) -> Offsets:
 
 
 def _part(layout: Mapping[str, Any], initial: bool) -> list[tuple[str, Any]]:
-    """Return the topics of a layout with their partitions, or those of the first offsets in it."""
+    """Return the topics in a layout with their partitions, or the topics in the first offsets that it contains."""
     if not initial:
         return [(key, value) for key, value in layout.items() if " " not in key]
     found = [(key.removeprefix(_INITIAL_OF), value) for key, value in layout.items() if key.startswith(_INITIAL_OF)]
@@ -87,7 +88,7 @@ def for_report(
     lost: Mapping[TopicPartition, int],
     log_bytes: Mapping[TopicPartition, int],
 ) -> Layout:
-    """Return the newest offsets for a progress report, with numbers of lost records and sizes of logs, if known."""
+    """Return the newest offsets for a progress report, with the numbers of lost records and the log sizes, if known."""
     return {
         **to_layout(newest),
         **{_LOST_OF + topic: counts for topic, counts in to_layout(lost).items()},
@@ -168,7 +169,7 @@ def topic_ids(layout: Mapping[str, Any]) -> dict[str, str]:
 
 
 def recreated_topics(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
-    """Return the topics whose id has changed. Topics whose id was or is unknown are not included."""
+    """Return the topics whose id has changed, without topics whose old or new id is unknown."""
     return {topic for topic, found in now.items() if is_another_topic(before.get(topic), found)}
 
 
@@ -189,12 +190,12 @@ def leader_epochs(layout: Mapping[str, Any]) -> Epochs:
 
 
 def with_truncations(layout: Mapping[str, Any], offsets: Mapping[TopicPartition, int]) -> Layout:
-    """Add the offsets at which a micro-batch starts in truncated logs to the end of the micro-batch."""
+    """Add the offsets at which a micro-batch starts in truncated logs to the micro-batch's end offset."""
     return {**layout, **marked(_CUT_BACK, offsets)}
 
 
 def truncations(layout: Mapping[str, Any]) -> Offsets:
-    """Return the offsets at which a micro-batch starts in partitions with truncated logs, from its end."""
+    """Return the offsets at which a micro-batch starts in truncated logs, which are stored in its end offset."""
     return found(_CUT_BACK, layout)
 
 
@@ -222,7 +223,7 @@ def backlog(layout: Mapping[str, Any]) -> Offsets:
 
 
 def planned_ms(layout: Mapping[str, Any]) -> int | None:
-    """Return when `backlog` was determined, in milliseconds since 1970; None if it was not."""
+    """Return the time when `backlog` was determined, in milliseconds since 1970; None if it has not been determined."""
     return next((int(key.removeprefix(_PLANNED)) for key in layout if key.startswith(_PLANNED)), None)
 
 
@@ -232,8 +233,8 @@ def goal(begin: Offsets, waiting: Offsets, known: Offsets, newest: Offsets) -> O
     Arguments:
         begin: the start of the next micro-batch, without new partitions.
         waiting: the backlog in the checkpoint.
-        known: like ``begin``, with new partitions.
-        newest: the current ends of their logs, which may have been truncated.
+        known: the same as ``begin``, with new partitions.
+        newest: the current ends of the logs, which may have been truncated.
     """
     wanted = {each: min(offset, newest[each]) for each, offset in waiting.items() if each in newest}
     if all(offset <= known[each] for each, offset in wanted.items()):
@@ -257,8 +258,8 @@ class Backlog:
         Arguments:
             start: the start of the micro-batch, as in the checkpoint.
             begin: the offsets in ``start``.
-            known: the same, with partitions that are new to the query.
-            end: the ends of their logs.
+            known: the same offsets, including partitions that are new to the query.
+            end: the ends of the logs of these partitions.
             newest: the ends of all logs.
             now_ms: the current time in milliseconds since 1970.
         """
@@ -269,5 +270,5 @@ class Backlog:
         return wanted or end
 
     def beside(self, layout: Layout, end: Offsets) -> Layout:
-        """Return the end of the micro-batch, with the backlog after it if that was determined."""
+        """Return the end of the micro-batch, with the remaining backlog if that has been determined."""
         return layout if self._planned_ms is None else with_backlog(layout, end, self._newest, self._planned_ms)

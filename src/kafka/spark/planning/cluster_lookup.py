@@ -1,4 +1,4 @@
-"""The `OffsetLookup` of a real cluster, with retries. It uses the public clients."""
+"""The `OffsetLookup` for a real cluster, with retries. It uses the public clients."""
 
 import logging
 import time
@@ -28,22 +28,22 @@ log = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
 
 _NEW_TOPIC_PAUSE_MS = 200
-"""Pause before a missing topic is requested again, because not all brokers know a new topic immediately."""
+"""Milliseconds before a missing topic is requested again, because not all brokers know a new topic immediately."""
 _LEADER_PATIENCE_MS = (2_000, 4_000, 8_000, 16_000, 30_000)
-"""Timeouts of successive requests to leaders. After each, partitions that no longer exist are removed."""
+"""Timeouts for successive requests to leaders. After each timeout, partitions that no longer exist are removed."""
 
 _HINT_PATIENCE_MS = 2_000
 
 
 class ClusterLookup:
-    """Queries the cluster for a planner; connects at the first query. A context manager.
+    """Queries the cluster for a planner. A context manager that connects when the first query is made.
 
     The first connection is attempted once, for ``bootstrap_timeout_ms``. After the cluster has answered once, failures
     are retried `fetchOffset.numRetries` times.
 
     Arguments:
         options: the options of the read.
-        consumer: a consumer to use and leave open; None: create one.
+        consumer: a consumer to use and leave open; None to create one.
     """
 
     def __init__(self, options: ReadOptions, consumer: "KafkaConsumer | None" = None) -> None:
@@ -105,13 +105,14 @@ class ClusterLookup:
         return found
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """Return the ids of these topics, from the last responses to `partitions`; none from brokers before 2.8."""
+        """Return the ids of these topics, from the last responses to `partitions`; brokers before 2.8 report none."""
         return {topic: self._ids[topic] for topic in topics if topic in self._ids}
 
     def log_bytes(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return the sizes of logs on the brokers' disks, as far as brokers report them. Does not raise.
+        """Return the sizes of logs on the brokers' disks, if brokers report them. Does not raise.
 
-        The sizes are hints, so the timeout is short, and brokers that do not answer or refuse are omitted.
+        The sizes are hints, so the timeout is short, and brokers that do not respond or that refuse the request are
+        omitted.
         """
         from kafka import KafkaAdminClient
 
@@ -136,7 +137,7 @@ class ClusterLookup:
     def latest(self, partitions: Collection[TopicPartition], at_least: Mapping[TopicPartition, int]) -> Offsets:
         """Return the end offset of each partition that exists.
 
-        Retries, because a new leader may not know the newest one yet.
+        Requests are retried because a new leader may not know the newest end offset yet.
         """
         offsets: Offsets = {}
         for attempt in range(self._options.retries + 1):
@@ -156,7 +157,7 @@ class ClusterLookup:
         return {each: end.offset for each, end in found.items()}
 
     def leader_epochs(self, partitions: Collection[TopicPartition]) -> Epochs:
-        """Return the partitions' leader epochs, from the last responses to `latest`; none from brokers before 2.1."""
+        """Return the partitions' leader epochs, from the last responses to `latest`; brokers before 2.1 report none."""
         return {each: self._epochs[each] for each in partitions if each in self._epochs}
 
     def epoch_ends(self, epochs: Mapping[TopicPartition, int]) -> Offsets:
@@ -214,7 +215,7 @@ class ClusterLookup:
         """Query the cluster; retry transient errors `fetchOffset.numRetries` times, on new connections.
 
         Arguments:
-            patient: whether to retry timeouts too.
+            patient: whether to retry after timeouts, too.
         """
         attempt = 0
         while True:

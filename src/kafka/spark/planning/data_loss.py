@@ -37,7 +37,7 @@ class DataLoss:
         self.warn(what)
 
     def warn(self, what: str) -> None:
-        """Log a warning, unless it was logged before."""
+        """Log a warning, unless it has already been logged."""
         if what not in self._warned:
             self._warned.add(what)
             log.warning("%s; continuing because failOnDataLoss=false", what)

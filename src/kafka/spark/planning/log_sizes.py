@@ -1,7 +1,7 @@
-"""The sizes of logs: they decide which ranges share a task, and appear in progress reports.
+"""The sizes of logs, which determine which ranges share a task and appear in progress reports.
 
-Kafka reports the size of a log, not of a range, so a range is assumed to have a proportional share. Without permission
-to see the size of a log, only the numbers of offsets decide which ranges share a task.
+Kafka reports the size of a log, not the size of a range, so a range is assumed to have a proportional share. Without
+permission to see the size of a log, only the numbers of offsets decide which ranges share a task.
 """
 
 import logging
@@ -15,17 +15,17 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 FRESH_S = 60.0
-"""Minimum seconds between requests, because brokers scan their directories for each response."""
+"""Minimum time between requests, in seconds. Brokers scan their directories for each response."""
 
 Ask = Callable[[Collection[TopicPartition]], Mapping[TopicPartition, int]]
-"""Returns the bytes of each log, as far as brokers report them."""
+"""Returns the size of each log in bytes, if brokers report it."""
 
 Sizes = dict[TopicPartition, float]
 """Average bytes per offset."""
 
 
 def find_sizes(ranges: Sequence[OffsetRange], lookup: OffsetLookup) -> Sizes:
-    """Return the average bytes per offset of the ranges that could share a task, if known and relevant."""
+    """Return the average bytes per offset for the ranges that could share a task, if known and relevant."""
     return average_sizes(may_share(ranges), lookup)
 
 
@@ -36,11 +36,11 @@ def may_share(ranges: Sequence[OffsetRange]) -> set[TopicPartition]:
 
 
 def average_sizes(partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Sizes:
-    """Return the average bytes per offset of these partitions, as far as they are known and relevant."""
+    """Return the average bytes per offset for these partitions, if known and relevant."""
     if not partitions:
         return {}
     logs = lookup.log_bytes(partitions)
-    if sum(logs.values()) <= SHARED_TASK_BYTES:  # together, all of them are small
+    if sum(logs.values()) <= SHARED_TASK_BYTES:  # the logs are small in total
         return {}
     first = lookup.earliest(logs.keys())
     last = lookup.latest(first.keys(), {})
@@ -52,7 +52,7 @@ class LogSizes:
 
     Arguments:
         ask: requests the sizes; called in a separate thread.
-        clock: monotonic, in seconds.
+        clock: a monotonic clock, in seconds.
     """
 
     def __init__(self, ask: Ask, clock: Callable[[], float]) -> None:
@@ -63,7 +63,7 @@ class LogSizes:
         self._known: Mapping[TopicPartition, int] = {}
 
     def of(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return the known sizes immediately. If they are too old, request new ones for later calls."""
+        """Return the known sizes immediately. If these are too old, request new ones for later calls."""
         now = self._clock()
         if self._asked_at is None or now - self._asked_at >= FRESH_S:
             self._begin(tuple(partitions), now)

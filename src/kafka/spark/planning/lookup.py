@@ -1,4 +1,4 @@
-"""The planner's interface to the cluster, a protocol so that planning is pure, and resolution of boundaries."""
+"""The planner's interface to the cluster (a protocol, which keeps planning pure), and the resolution of boundaries."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -27,7 +27,7 @@ from kafka.structs import TopicPartition
 class OffsetLookup(Protocol):
     """Queries the cluster. Implementations retry, and finally raise `KafkaError`.
 
-    Results omit topics and partitions that do not exist. If the user may not see a topic, that is an error, because the
+    Results omit topics and partitions that do not exist. A topic that the user may not see is an error, because the
     topic exists.
     """
 
@@ -38,22 +38,22 @@ class OffsetLookup(Protocol):
         """Return the partitions of those topics that exist. Raises `TopicAuthorizationFailedError`."""
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """Return the ids of these topics, from the last responses to `partitions`; none from brokers before 2.8."""
+        """Return the ids of these topics, from the last responses to `partitions`; brokers before 2.8 report none."""
 
     def leader_epochs(self, partitions: Collection[TopicPartition]) -> Epochs:
-        """Return the partitions' leader epochs, from the last responses to `latest`; none from brokers before 2.1."""
+        """Return the partitions' leader epochs, from the last responses to `latest`; brokers before 2.1 report none."""
 
     def epoch_ends(self, epochs: Mapping[TopicPartition, int]) -> Offsets:
         """Return the end offset of an epoch in the leader's log; omit partitions whose leader does not know it."""
 
     def log_bytes(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return the sizes of logs on the brokers' disks, as far as brokers report them. Does not raise."""
+        """Return the sizes of logs on the brokers' disks, if brokers report them. Does not raise."""
 
     def earliest(self, partitions: Collection[TopicPartition]) -> Offsets:
         """Return the first offset of each partition."""
 
     def latest(self, partitions: Collection[TopicPartition], at_least: Mapping[TopicPartition, int]) -> Offsets:
-        """Return the end offset of each partition; retry while one is below ``at_least``."""
+        """Return the end offset of each partition; retry while an offset is below ``at_least``."""
 
     def at_time(self, times_ms: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
         """Return the offset of the first record at or after a time (ms since 1970-01-01 UTC); None if there is none."""
@@ -64,7 +64,7 @@ class MissingTopicError(KafkaError):
 
 
 class NoOffsetForTimeError(KafkaError):
-    """No record has a starting timestamp or a later one, and `startingOffsetsByTimestampStrategy` is error."""
+    """No record exists at or after a starting timestamp, and `startingOffsetsByTimestampStrategy` is error."""
 
 
 def name_partitions(partitions: Iterable[TopicPartition]) -> str:
@@ -83,7 +83,7 @@ def find_partitions(
 
     Arguments:
         known: the partitions that the query has read. The caller checks whether they still exist.
-        warn: called with a sentence about each named topic or partition that does not exist; None: raise
+        warn: called with a sentence about each named topic or partition that does not exist; None to raise
             `MissingTopicError` instead.
     """
     selection = options.selection
@@ -112,8 +112,8 @@ def find_partitions(
 def _find_matching(selection: Matching, lookup: OffsetLookup, known: Collection[TopicPartition]) -> set[TopicPartition]:
     """Return the partitions of all matching topics.
 
-    The cluster's list of topics omits those that the user may not see, so topics that were read before are requested by
-    name.
+    The cluster's list of topics omits topics that the user may not see, so topics that have been read before are
+    requested by name.
     """
     pattern = re.compile(selection.expression, re.ASCII)
     names = lookup.topics().union(each.topic for each in known)
@@ -142,7 +142,7 @@ def resolve_start(
     """Return the offsets at which a read starts, limited to the range of the logs.
 
     Arguments:
-        at_end: receives the partitions that start at their end because no record has the given time or a later one.
+        at_end: receives the partitions that start at their end because they have no record at or after the given time.
     """
     boundary = options.start
     offsets = _resolve(boundary, options, lookup, partitions, at_end)
@@ -191,10 +191,10 @@ def check_order(
 ) -> None:
     """Raise `KafkaConfigurationError` if a batch ends before it starts, as in Spark's connector.
 
-    If the log starts after the given end, that is data loss, handled according to `failOnDataLoss`.
+    A log that starts after the given end is a data loss, which is handled according to `failOnDataLoss`.
 
     Arguments:
-        at_end: the partitions from `resolve_start`, which are empty but correct.
+        at_end: the partitions that `resolve_start` found, whose ranges are empty but correct.
     """
     wrong = sorted(each for each in (start.keys() & end.keys()) - at_end if start[each] > end[each])
     first = lookup.earliest(wrong) if wrong else {}

@@ -1,4 +1,4 @@
-"""Ranges of offsets, and their division among Spark tasks. Pure.
+"""Offset ranges, and their division among Spark tasks. Pure.
 
 The result depends only on the ranges and options, so a replay after a crash reads the same rows in the same tasks.
 """
@@ -11,13 +11,13 @@ from types import MappingProxyType
 from kafka.structs import TopicPartition
 
 SHARED_TASK_OFFSETS = 10_000
-"""Maximum number of offsets of ranges that share a task.
+"""Maximum total number of offsets in ranges that share a task.
 
-A Python task takes 50 to 85 ms before its first row, as long as about 100,000 rows take. With a larger limit, expensive
-operations on the rows would run on fewer cores.
+A Python task needs 50 to 85 ms before its first row, about as long as it takes to read 100,000 rows. With a larger
+limit, expensive operations on the rows would run on fewer cores.
 """
 SHARED_TASK_BYTES = 8 << 20
-"""Maximum number of bytes of ranges that share a task, if sizes are known: one Arrow batch."""
+"""Maximum total number of bytes in ranges that share a task, if sizes are known. It is the size of an Arrow batch."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, order=True)
@@ -25,9 +25,9 @@ class OffsetRange:
     """Offsets of a partition, from ``start`` (inclusive) to ``stop`` (exclusive).
 
     Arguments:
-        leader_epoch: epoch of the leader when the range was planned. Records of later epochs do not belong to the
-            range. None: unknown.
-        topic_id: id of the topic, which distinguishes it from a recreated topic; None: unknown.
+        leader_epoch: epoch of the leader when the range was planned; None if unknown. Records of later epochs do not
+            belong to the range.
+        topic_id: id of the topic, which distinguishes it from a recreated topic; None if unknown.
     """
 
     topic: str
@@ -77,10 +77,10 @@ def plan_tasks(
     max_records: int | None,
     sizes: Mapping[TopicPartition, float] | None = None,
 ) -> list[Task]:
-    """Split large ranges, and combine small ones in one task.
+    """Split large ranges, and combine small ranges in one task.
 
     Arguments:
-        ranges: non-empty, in order, one for each partition.
+        ranges: the non-empty ranges, in order, one for each partition.
         min_partitions: approximate minimum number of tasks; ranges are split in proportion to their size.
         max_records: maximum number of offsets in a task.
         sizes: average bytes per offset of a partition, if known.

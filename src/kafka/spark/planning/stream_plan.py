@@ -4,13 +4,14 @@ A new query looks up its first offsets, and Spark does not store them. After a c
 them again, and the result may be different. So the end of that batch, which Spark does store, must suffice
 (`first_end`):
 
-- A partition that starts at the end of a log (``latest``) has an empty first batch: a later result can only be higher.
+- A partition that starts at the end of a log (``latest``) has an empty first batch, because a later lookup can only
+  return a higher offset.
 - A partition that starts at the beginning of a log (``earliest``) usually starts at 0.
 - Offsets given by the user do not change.
 - In all other cases, the end also contains the start, under keys that are not topics.
 
 `LogEnds` finds logs that have lost their end since the query read it, even if they have grown again (KIP-320): a leader
-that was not in sync when it was elected may lack records that were read, and have others at their offsets.
+that was not in sync when it was elected may lack records that have been read, and have other records at their offsets.
 """
 
 import logging
@@ -59,7 +60,7 @@ def _kind(start: Boundary, partition: TopicPartition) -> int:
 
 
 def first_limits(start: Boundary, begin: Offsets, end: Mapping[TopicPartition, int]) -> Offsets:
-    """Return the limits of a first batch, which does not read partitions that start at the end of their log.
+    """Return the limits for a first batch, which does not read partitions that start at the end of their log.
 
     Partitions without a first offset are left to the next batch.
     """
@@ -99,7 +100,7 @@ def batch_start(boundary: Boundary, start: Mapping[str, Any], end: Mapping[str, 
 log = logging.getLogger(__name__)
 
 OFFSETS_FRESH_S = 0.1
-"""Minimum seconds between queries of the cluster.
+"""Minimum time between queries to the cluster, in seconds.
 
 Spark requests the latest offsets of an idle query 80 times per second.
 """
@@ -113,7 +114,7 @@ class StreamPlanner:
     Arguments:
         options: the options of the read.
         lookup: queries the cluster.
-        clock: monotonic, in seconds.
+        clock: a monotonic clock, in seconds.
     """
 
     def __init__(self, options: ReadOptions, lookup: OffsetLookup, clock: Callable[[], float]) -> None:
@@ -133,7 +134,7 @@ class StreamPlanner:
         self._log_sizes = LogSizes(lookup.log_bytes, clock) if options.report_log_bytes else None
 
     def initial(self) -> Layout:
-        """Return the offsets at which a new query starts. Spark asks more than once; the first result is kept."""
+        """Return the offsets at which a new query starts. Spark makes several requests; the first result is kept."""
         if self._initial is None:
             partitions = find_partitions(self._options, self._lookup)
             start = resolve_start(self._options, self._lookup, partitions, self._loss)
@@ -155,10 +156,10 @@ class StreamPlanner:
 
         Arguments:
             start: the start, as in the checkpoint.
-            max_rows: maximum number of offsets in the batch; None: no limit.
-            everything: read everything available, regardless of the limits in the options.
-            now_ms: milliseconds since 1970, if the query may end after this batch even if offsets remain: the end then
-                also contains the `backlog`.
+            max_rows: maximum number of offsets in the batch; None for no limit.
+            everything: whether to read everything available, regardless of the limits in the options.
+            now_ms: the current time in milliseconds since 1970, if the query may end after this batch although offsets
+                remain. The end then also contains the `backlog`.
         """
         begin = from_layout(start)
         end = dict(self._find_latest(begin) if self._frozen is None else self._frozen[0])
@@ -204,7 +205,7 @@ class StreamPlanner:
     def _find_sizes(self, ranges: Sequence[OffsetRange], partitions: Collection[TopicPartition]) -> Sizes:
         """Return the average sizes for a batch.
 
-        The sizes of all partitions are requested, because the next batch needs others.
+        The sizes of all partitions are requested, because the next batch needs the sizes of other partitions.
         """
         small, now = may_share(ranges), self._clock()
         if not small:
@@ -243,8 +244,8 @@ class StreamPlanner:
     def _find_again(self, missed: Collection[TopicPartition], begin: Offsets) -> Offsets:
         """Return the ends of partitions that were read before and are missing from the latest offsets.
 
-        They may only be invisible. A partition is removed from the checkpoint only if Kafka confirms that it does not
-        exist, when its topic is requested by name.
+        Such partitions may exist but be invisible. A partition is removed from the checkpoint only if Kafka confirms
+        that it does not exist when its topic is requested by name.
         """
         if not missed:
             return {}
@@ -280,7 +281,7 @@ class StreamPlanner:
                 self._lost[each] = self._lost.get(each, 0) + min(offset, end[each]) - begin[each]
 
     def _begin_of_new(self, begin: Offsets, end: Offsets) -> Offsets:
-        """Return the first offsets of partitions that are new to the query, which are read from their beginning."""
+        """Return the first offsets of partitions that are new to the query. These are read from their beginning."""
         new = end.keys() - begin.keys()
         if not new:
             return {}
@@ -309,7 +310,7 @@ class StreamPlanner:
 
 
 def batch_ranges(options: ReadOptions, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[OffsetRange]:
-    """Return the ranges of the batch between two offsets of a checkpoint. They are the same in a replay."""
+    """Return the ranges of the batch between two offsets of a checkpoint. The ranges are the same in a replay."""
     ids = topic_ids(end)
     others = recreated_topics(topic_ids(start), ids)
     begin = batch_start(options.start, start, end)
@@ -318,12 +319,12 @@ def batch_ranges(options: ReadOptions, start: Mapping[str, Any], end: Mapping[st
 
 
 def count_offsets(begin: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]) -> int:
-    """Return the number of offsets between two ends of all partitions."""
+    """Return the total number of offsets between two sets of partition offsets."""
     return sum(max(0, stop - begin.get(each, 0)) for each, stop in end.items())
 
 
 def limit_offsets(limit: int, begin: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]) -> Offsets:
-    """Return ends that limit a batch to about ``limit`` offsets, in proportion to the backlog of each partition.
+    """Return end offsets that limit a batch to about ``limit`` offsets, in proportion to each partition's backlog.
 
     A share of less than one is rounded up, so that no partition starves. Other shares are rounded down.
     """

@@ -31,7 +31,7 @@ class Channel(Generic[Item]):
         self._error: BaseException | None = None
 
     def put(self, item: Item) -> bool:
-        """Add an item; return False if the channel is abandoned."""
+        """Add an item; return False if the channel has been abandoned."""
         with self._changed:
             while True:
                 if len(self._items) < self._depth or self._abandoned:
@@ -44,7 +44,7 @@ class Channel(Generic[Item]):
             return True
 
     def end(self, error: BaseException | None = None) -> None:
-        """End the items. The reader gets ``error``, if any, after the remaining items."""
+        """Mark the end of the items. The reader gets ``error``, if any, after the remaining items."""
         with self._changed:
             self._ended = True
             self._error = error

@@ -1,4 +1,4 @@
-"""Reads small micro-batches in the process that plans them, which saves a Python task for each.
+"""Reads small micro-batches in the process that plans them, which saves one Python task per micro-batch.
 
 Spark accepts rows from its planner process if the reader is an instance of a wrapper class (`SPARKS_READER`) that is
 intended for `SimpleDataSourceStreamReader`. It checks this with `isinstance`, and requests rows after each plan. If
@@ -32,12 +32,12 @@ else:
     SPARKS_READER = _SimpleStreamReaderWrapper
 
 MOST_OFFSETS = 1_000
-"""Maximum number of offsets, because Spark's driver stores each row as a JVM object and serializes it."""
+"""Maximum number of offsets in such a batch. Spark's driver stores each row as a JVM object and serializes it."""
 MOST_BYTES = 1 << 20
 POLL_TIMEOUT_DIVISOR = 4
 """The planner waits a quarter of `kafkaConsumer.pollTimeoutMs` for records.
 
-Then a task waits, and reports missing ones.
+After that, a task waits for them, and reports missing records.
 """
 RETRY_AFTER_S = 60.0
 """Seconds after a failure during which tasks read all micro-batches."""
@@ -51,9 +51,9 @@ class PlannedRows:
 
     Arguments:
         options: the options of the read.
-        columns: names of columns, in order.
+        columns: the names of the columns, in order.
         not_null: columns that Spark's schema declares as not null.
-        clock: monotonic, in seconds.
+        clock: a monotonic clock, in seconds.
         read: reads the rows of ranges, like `read_task`.
         is_typed: whether keys or values are typed, which is not supported: Spark's driver would create objects for
             their nested values.
@@ -80,7 +80,7 @@ class PlannedRows:
         self._begun: tuple[tuple[Task, ...], Rows] | None = None
 
     def begin(self, tasks: Sequence[Task]) -> None:
-        """Start to read a plan in a thread, while Spark writes its offset log. Spark requests the rows afterwards."""
+        """Start reading a plan's ranges in a thread while Spark writes its offset log. Spark then requests the rows."""
         if self._begun is not None and not self._begun[1].done():
             return
         rows: Rows = Future()
@@ -99,7 +99,7 @@ class PlannedRows:
             self._begun = tuple(tasks), rows
 
     def of(self, tasks: Sequence[Task]) -> list["pyarrow.RecordBatch"] | None:
-        """Return the rows of a plan; None if a task must read them."""
+        """Return the rows of the planned ranges; None if a task must read them."""
         begun, self._begun = self._begun, None
         if begun is not None and begun[0] == tuple(tasks):
             return begun[1].result()
@@ -119,7 +119,7 @@ class PlannedRows:
             return None
 
     def _within_bounds(self, ranges: Sequence[OffsetRange], count: int) -> list["pyarrow.RecordBatch"]:
-        """Return the rows; none if they have too many bytes. The average size is stored for later batches."""
+        """Return the rows, or no rows if they have too many bytes. The average size is stored for later batches."""
         batches: list[pyarrow.RecordBatch] = []
         size = 0
         rows: Any = self._read(self._options, self._columns, ranges, self._not_null)

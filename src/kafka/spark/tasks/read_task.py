@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SMALLEST_BATCH = 1 << 20
-"""Minimum bytes of Arrow batches: smaller ones are merged, because Spark's JVM has a fixed cost per batch."""
+"""Minimum size of Arrow batches in bytes. Smaller ones are merged, because Spark's JVM has a fixed cost per batch."""
 LARGEST_BATCH = 8 << 20
-"""Maximum bytes of Arrow batches: larger ones are split, because the JVM loads a batch completely."""
+"""Maximum size of Arrow batches in bytes. Larger batches are split, because the JVM loads each batch as a whole."""
 BATCHES_AHEAD = 2
 _POLL_MS = 100
 """Interval at which positions are checked. They also move past markers and gaps, for which no records are returned."""
@@ -50,14 +50,14 @@ def read_task(
 
     Arguments:
         options: the options of the read.
-        columns: names of columns (`options.columns`), in order.
-        ranges: the ranges, each partition at most once.
+        columns: the names of the columns (`options.columns`), in order.
+        ranges: the ranges to read, at most one for each partition.
         not_null: columns that the batches' schema declares as not null; Spark compares it with its own schema.
-        typed: how to decode keys and values; None: they are bytes.
+        typed: how to decode keys and values; None if they are bytes.
 
     Raises `KafkaTimeoutError` if no data arrives in time, `DataLossError` if data is missing and `failOnDataLoss` is
     true, `RecordTimeError` for a timestamp that Spark cannot represent, `RecordDecodingError` for a key or value that
-    cannot be decoded, and the consumer's errors. Each error names topic, partition and offset.
+    cannot be decoded, and the consumer's errors. Each error names the topic, partition and offset.
     """
     if not ranges:
         return iter(())
@@ -97,16 +97,16 @@ def _batches(
 
 
 class RangeFetch:
-    """Fetches ranges of offsets until every position has reached the end of its range.
+    """Fetches offset ranges until every position has reached the end of its range.
 
     Positions determine the end, not the number of records, because transaction markers and compaction leave gaps.
 
     Arguments:
-        consumer: a consumer without a group that raises if an offset is out of range.
+        consumer: a consumer that has no group and raises an error if an offset is out of range.
         lookup: queries the cluster if no records arrive.
         options: the options of the read.
-        ranges: the ranges, each partition at most once.
-        clock: returns seconds.
+        ranges: the ranges to read, at most one for each partition.
+        clock: returns the time in seconds.
         sleep: waits for a number of seconds.
     """
 
@@ -166,14 +166,15 @@ class RangeFetch:
                 else:  # the range is finished; a seek clears the error
                     self._consumer.seek(each, self._consumer.position(each))
             return {}, ()
-        except UnknownTopicOrPartitionError:  # it may be new to that broker; `_skip_lost` checks whether it exists
+        except UnknownTopicOrPartitionError:  # the partition may be new to the broker; `_skip_lost` checks that
             self._sleep(_POLL_MS / 1_000)
             return {}, ()
 
     def _leave_out_made_again(self, found: dict[TopicPartition, "Columns"]) -> None:
         """Drop records of recreated topics, which the next micro-batch reads from the beginning.
 
-        Since Kafka 3.1, fetches use topic ids. With earlier versions, records are accepted until the new id is known.
+        Since Kafka 3.1, fetches use topic ids. With earlier versions, records from a recreated topic are accepted until
+        its new id is known.
         """
         if not self._topic_ids:
             return
@@ -188,7 +189,7 @@ class RangeFetch:
     def _planned(self, columns: "Columns", whole: OffsetRange) -> "Columns":
         """Return the records within the range.
 
-        Records of a later leader epoch have replaced the planned ones, and are dropped.
+        Records of a later leader epoch have replaced the planned records, and are dropped.
         """
         count = len(columns)
         if count and columns.offsets[count - 1] >= whole.stop:
@@ -207,9 +208,9 @@ class RangeFetch:
         return columns.slice(0, later[0])
 
     def _give_up(self, partition: TopicPartition, why: str) -> None:
-        """Report that the remaining records of a range are lost, and end it.
+        """Report that the remaining records of a range are lost, and end the range.
 
-        The next micro-batch finds where the log was truncated.
+        The next micro-batch determines where the log was truncated.
         """
         self._report(partition, self._positions[partition], why)
         self._consumer.seek(partition, self._open[partition].stop)
@@ -285,7 +286,7 @@ def to_batches(
 ) -> Iterator["pyarrow.RecordBatch"]:
     """Convert columns to Arrow batches; small ones are merged up to `SMALLEST_BATCH` bytes.
 
-    Raises `RecordTimeError` for a wrong timestamp, unless `times` reads it as null.
+    Raises `RecordTimeError` for an unsupported timestamp, unless `times` reads it as null.
     """
     import pyarrow as pa
 

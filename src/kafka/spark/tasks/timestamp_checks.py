@@ -1,7 +1,8 @@
 """Checks the timestamps of records in reads and writes.
 
 A read checks the timestamps that producers wrote: Spark cannot represent all of them, and they may be too far in the
-future. A write (`includeTimestamp`) reports timestamps that Kafka rejects, or whose records it would delete at once.
+future. A write (`includeTimestamp`) reports timestamps that Kafka rejects, or that would make Kafka delete the records
+immediately.
 """
 
 import datetime
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _PLAUSIBLE_MS = (631_152_000_000, 4_102_444_800_000)
-"""1990 and 2100. The error suggests another unit if the number would then be between them."""
+"""The years 1990 and 2100. The error suggests another time unit if the timestamp would then be in this range."""
 _OTHER_UNITS = ((1_000_000, "nanoseconds"), (1_000, "microseconds"))
 
 
@@ -35,9 +36,9 @@ class RecordTimes:
     """Converts records to Arrow batches, and checks their timestamps.
 
     Arguments:
-        as_null: whether a wrong timestamp is read as null, with a warning; otherwise it ends the read.
-        max_ahead_ms: how far in the future a timestamp may be; None: as far as Spark can represent.
-        now_ms: the wall clock.
+        as_null: whether an unsupported timestamp is read as null, with a warning; otherwise it ends the read.
+        max_ahead_ms: how far in the future a timestamp may be; None for as far as Spark can represent.
+        now_ms: returns the wall-clock time in milliseconds.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class RecordTimes:
     def to_arrow(self, columns: "Columns", names: Sequence[str]) -> "pyarrow.RecordBatch":
         """Convert records to a batch with Spark's schema.
 
-        Raises a `RecordTimeError` that names the record with a wrong timestamp, unless those are read as null.
+        Raises a `RecordTimeError` that names the record with an unsupported timestamp, unless these are read as null.
         """
         if TIMESTAMP not in names:
             return columns.to_arrow(names, schema="spark")
@@ -94,7 +95,7 @@ def date_of(milliseconds: int) -> str:
 
 
 def _with_nulls(columns: "Columns", names: Sequence[str], last: int) -> "pyarrow.RecordBatch":
-    """Return the batch with null instead of each timestamp out of range."""
+    """Return the batch with null in place of each timestamp that is out of range."""
     import pyarrow as pa
     import pyarrow.compute
 
@@ -125,8 +126,8 @@ class RowTimes:
     """Checks the column `timestamp` of the rows that a task writes.
 
     Arguments:
-        retention_of: returns the `retention.ms` of a topic; None: unlimited or unknown.
-        now_ms: the wall clock.
+        retention_of: returns the `retention.ms` of a topic; None if unlimited or unknown.
+        now_ms: returns the wall-clock time in milliseconds.
     """
 
     def __init__(
@@ -186,7 +187,7 @@ class RowTimes:
 
 
 def _times_in(table: "pyarrow.Table") -> memoryview:
-    """Return the timestamps in milliseconds, -1 for null; empty without that column."""
+    """Return the timestamps in milliseconds, with -1 for null; empty if there is no such column."""
     if TIMESTAMP not in table.column_names or not table.num_rows:
         return _NO_TIMES
     from kafka.record.arrow_rows import one_array, timestamp_view
@@ -198,7 +199,7 @@ _NO_TIMES = memoryview(b"").cast("q")
 
 
 def retention_ms(configs: Configs, topic: str) -> int | None:
-    """Return how long a topic keeps records, in milliseconds; None: unlimited or unknown."""
+    """Return a topic's retention time in milliseconds; None if unlimited or unknown."""
     from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 
     wanted = ("retention.ms", "cleanup.policy")

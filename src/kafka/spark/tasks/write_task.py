@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from kafka.producer.arrow_future import ArrowResult, FutureArrowResult
 
 TOGETHER_BYTES = 4 << 20
-"""Bytes of rows to encode together. Spark passes 10,000 rows at a time. Divided among a topic's partitions, they would
-become small record batches, which cost the broker more CPU time.
+"""Size in bytes of the rows to encode together. Spark passes 10,000 rows at a time. Divided among a topic's partitions,
+these would become small record batches, which cost the broker more CPU time.
 """
 TABLES_WAITING = 2
 """Maximum number of tables that wait to be encoded. The producer's buffer_memory limits the encoded data."""
 
 
 class DeliveryError(KafkaError):
-    """Kafka has not accepted some rows. Spark repeats the task, which duplicates the accepted ones."""
+    """Kafka has not accepted some rows. Spark retries the task, which duplicates the accepted rows."""
 
 
 def write_task(options: WriteOptions, columns: Sequence[str], batches: Iterator["pyarrow.RecordBatch"]) -> int:
@@ -41,7 +41,7 @@ def write_task(options: WriteOptions, columns: Sequence[str], batches: Iterator[
         columns: the columns to write, a selection of key, value, headers, partition and topic.
         batches: the batches that Spark passes.
 
-    Raises a `DeliveryError` with the topic and the reason. A task without rows does not connect.
+    Raises a `DeliveryError` that contains the topic and the reason. A task without rows does not connect.
     """
     first = next((batch for batch in batches if batch.num_rows), None)
     if first is None:
@@ -60,7 +60,7 @@ def deliver(
     """Send all rows and wait until Kafka has acknowledged them, as `write_task` does; return their number.
 
     Arguments:
-        producer: a producer of this process.
+        producer: a producer in this process.
         options: the options of the write.
         batches: the rows.
         on_written: called in another thread with the result of each delivery.
@@ -90,7 +90,7 @@ class Delivery:
     """Sends tables in a separate thread, so that Spark's pipe continues while rows are encoded.
 
     Arguments:
-        producer: a producer of this process.
+        producer: a producer in this process.
         options: the options of the write.
         on_written: called in that thread with the result of each delivery.
         times: checks the timestamps of rows.
@@ -119,7 +119,7 @@ class Delivery:
         self._worker.start()
 
     def take(self, table: "pyarrow.Table") -> None:
-        """Send a table. Waits while too many tables are not yet encoded, and raises the errors of earlier ones."""
+        """Send a table. Waits while too many tables wait to be encoded, and raises errors from earlier tables."""
         if not self._waiting.put(table):
             self._worker.join()
             assert self._error is not None
@@ -219,7 +219,7 @@ log = logging.getLogger(__name__)
 
 _TRIES = 4
 _PAUSE_S = 0.2
-"""Pause before a missing topic is requested again, because not all brokers know a new topic immediately."""
+"""Pause in seconds before a missing topic is requested again, because not all brokers know a new topic immediately."""
 _AUTO_CREATE = "auto.create.topics.enable"
 _there: set[tuple[Configs, str]] = set()
 """Topics that this process has found."""
@@ -261,7 +261,7 @@ def check_topic(configs: Configs, topic: str, sleep: Callable[[float], object] =
 
 
 def _is_made_by_brokers(admin: "KafkaAdminClient") -> bool:
-    """Return whether brokers create topics on the first write; True if they do not say."""
+    """Return whether brokers create topics on the first write; True if unknown."""
     from kafka.admin import ConfigResource, ConfigResourceType
 
     broker = admin.describe_cluster()["brokers"][0]["node_id"]

@@ -36,14 +36,14 @@ class TypedRead:
 
     Arguments:
         options: the options of the read.
-        schemas: one for each field of the options.
+        schemas: one schema for each field of the options.
     """
 
     options: TypedOptions
     schemas: tuple[ReaderSchema, ...]
 
     def raw_columns(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns to fetch in order to create these columns."""
+        """Return the columns that must be fetched in order to create these columns."""
         wanted = [name for name in names if name not in self.options.error_columns]
         for each in self.options.fields:
             if f"{each.field}_error" in names and each.field not in wanted:
@@ -68,7 +68,7 @@ class TypedBatches:
     Arguments:
         read: the typed read.
         names: the columns to create, in order.
-        not_null: those of them that are not nullable in Spark's schema.
+        not_null: the columns that are not nullable in Spark's schema.
     """
 
     def __init__(self, read: TypedRead, names: Sequence[str], not_null: Collection[str] = ()) -> None:
@@ -111,7 +111,7 @@ class _FieldColumns:
         self._told: set[tuple[str, int]] = set()
 
     def columns(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the columns of records. Raises `RecordDecodingError` for a bad record if the option is ``fail``."""
+        """Return the columns for records. Raises `RecordDecodingError` for a bad record if the option is ``fail``."""
         name = self._options.field
         values = given[name]
         decoded, bad = self._decode(values, given.get(HEADERS))
@@ -160,12 +160,12 @@ class _FieldColumns:
 
 
 def is_framed(schema: ReaderSchema, typed: TypedOptions) -> bool:
-    """Return whether values are preceded by their schemas' ids, or headers contain them."""
+    """Return whether schema ids precede the values or are in the headers."""
     return bool(typed.registry) and schema.format in REGISTRY_FORMATS
 
 
 def decoder_of(schema: ReaderSchema, typed: TypedOptions) -> Decode:
-    """Create the decoder for keys or values of a format, for one task. It is not thread-safe."""
+    """Create the decoder for keys or values in a format, for one task. The decoder is not thread-safe."""
     if is_framed(schema, typed):
         return _registry_decoder(schema, typed)
     if schema.format in PLAIN_FORMATS:
@@ -191,12 +191,12 @@ def _without_headers(decode: Callable[[Any], "tuple[Any, list[BadValue]]"]) -> D
 
 
 def _registry_decoder(schema: ReaderSchema, typed: TypedOptions) -> Decode:
-    """Create the decoder for values whose schemas are in the registry. It waits while the registry does not answer."""
+    """Create the decoder for values whose schemas are in the registry. It waits if the registry does not respond."""
     from kafka.formats.column_io import SchemaNeeded
     from kafka.formats.registry._sync.column_calls import RegistryReader
     from kafka.formats.registry.schema_objects import Schema
 
-    client = client_of(typed.registry)  # it caches the schemas of earlier tasks
+    client = client_of(typed.registry)  # the client caches the schemas that earlier tasks have used
     subject = next(each.subject for each in typed.fields if each.field == schema.field)
     reader = RegistryReader(client, subject, Schema(schema.text, REGISTRY_FORMATS[schema.format]), schema.parsed())
 

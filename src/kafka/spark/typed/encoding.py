@@ -20,7 +20,7 @@ class RowEncodingError(KafkaError):
 def encoded(
     batches: Iterator["pyarrow.RecordBatch"], schemas: Sequence[WriterSchema]
 ) -> Iterator["pyarrow.RecordBatch"]:
-    """Yield the batches with typed columns as bytes. Raises `RowEncodingError`."""
+    """Yield the batches with typed columns encoded as bytes. Raises `RowEncodingError`."""
     encoders = [Encoder(each) for each in schemas]
     for batch in batches:
         made = batch
@@ -63,7 +63,7 @@ class Encoder:
         return batch.set_column(at, pa.field(self._schema.field, pa.binary()), self.encode(batch.column(at)))
 
     def encode(self, column: Any) -> Any:
-        """Encode the values of a column as an array of binary. Raises `RowEncodingError`."""
+        """Encode the values of a column as a binary array. Raises `RowEncodingError`."""
         try:
             return self._values(column)
         except (ValueError, TypeError, OverflowError) as error:

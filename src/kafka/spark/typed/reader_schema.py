@@ -1,7 +1,7 @@
-"""The schema of a typed read, determined once when the read is planned, and the same for all its tasks.
+"""The schema for a typed read, determined once when the read is planned, and the same for all its tasks.
 
 Spark creates the source in one process and plans it in others. The schema is passed on as text, so that a newer version
-in the registry has no effect until the program loads the frame again.
+in the registry has no effect until the program loads the DataFrame again.
 """
 
 import base64
@@ -36,10 +36,10 @@ class ReaderSchema:
         field: "key" or "value".
         format: one of `FORMATS`.
         text: the schema; "" if the format has none.
-        references: names and texts of the referenced schemas, each after its own references.
+        references: names and texts of the referenced schemas. Each schema comes after its own references.
         origin: where the schema comes from, for errors.
-        chosen: True if options name the schema; False for the latest version when the read was planned.
-        message: for Protobuf, the name of the message; "" for the first one.
+        chosen: True if options specify the schema; False if it was the latest version when the read was planned.
+        message: for Protobuf, the name of the message; "" for the first message.
     """
 
     field: str
@@ -52,12 +52,12 @@ class ReaderSchema:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the schema, of letters and digits."""
+        """A hash of the schema that consists of letters and digits."""
         content = json.dumps([self.format, self.text, self.references, *filter(None, [self.message])])
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def avro(self) -> Any:
-        """Return the schema of an Avro format, parsed. Raises `AvroSchemaError`."""
+        """Return the parsed schema if the format is Avro. Raises `AvroSchemaError`."""
         from kafka.formats.avro.schema import Schema, parse_named
 
         named: dict[str, Schema] = {}
@@ -188,7 +188,7 @@ def protobuf_of(text: str, message: str, references: tuple[tuple[str, str], ...]
 
     Arguments:
         text: the schema.
-        message: the name of the message; "" for the first one.
+        message: the name of the message; "" for the first message.
         references: names and texts of the imported schemas.
     """
     from kafka.formats.protobuf.codec import Protobuf
@@ -209,7 +209,7 @@ def to_text(schemas: Sequence[ReaderSchema]) -> str:
 
 
 def from_text(text: str) -> tuple[ReaderSchema, ...]:
-    """Parse the text of `to_text`."""
+    """Parse the text from `to_text`."""
     found = []
     for each in json.loads(text):
         references = tuple((name, schema) for name, schema in each.pop("references"))
@@ -232,9 +232,9 @@ def beside_offsets(schemas: Sequence[ReaderSchema], offsets: Mapping[str, Any]) 
 
 
 def check_unchanged(schemas: Sequence[ReaderSchema], offsets: Mapping[str, Any]) -> None:
-    """Raise `KafkaConfigurationError` if the latest schema differs from that in the checkpoint.
+    """Raise `KafkaConfigurationError` if the latest schema differs from the one in the checkpoint.
 
-    A schema that the options name may differ, because the user has chosen it.
+    A schema that the options specify may differ, because the user has chosen it.
     """
     before = {found[0]: found for name in offsets if (found := _fields_of(name)) is not None}
     for each in schemas:

@@ -1,4 +1,4 @@
-"""The schema registry clients of this process, and retries for a registry that does not answer."""
+"""This process's schema registry clients, and retries for a registry that does not respond."""
 
 import collections
 import logging
@@ -23,7 +23,7 @@ _PAUSE_S = 5.0
 
 
 class _Clients:
-    """A cache of clients by options.
+    """A cache of clients, keyed by options.
 
     A forked process starts without clients: another thread of its parent may have held the lock of a client or of the
     cache.
@@ -44,7 +44,7 @@ class _Clients:
         self._begin()
 
     def of(self, conf: Conf) -> "SchemaRegistryClient":
-        """Return the client with these options. It stays open while it is referenced."""
+        """Return the client with these options. The client stays open while it is referenced."""
         from kafka.formats.registry.registry_clients import SchemaRegistryClient
 
         with self._lock:
@@ -74,13 +74,13 @@ def wait_for_registry(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
 ) -> Answer:
-    """Query a registry; if it does not answer, log that, and retry until the time is up.
+    """Query a registry; if it does not respond, log a message and retry until the time is up.
 
     Arguments:
-        ask: sends the request; raises `SchemaRegistryConnectionError` if no registry answers.
+        ask: sends the request; raises `SchemaRegistryConnectionError` if no registry responds.
         wait_ms: how long to retry. After that, the error is raised.
         what: describes the request in the log.
-        clock: returns seconds.
+        clock: returns the time in seconds.
         sleep: waits for a number of seconds.
     """
     until = clock() + wait_ms / 1_000

@@ -40,7 +40,7 @@ _INTERVAL = re.compile(r"INTERVAL '(-?)([\d :]+)(?:\.(\d{1,6}))?' (DAY|HOUR|MINU
 
 
 class SparkJson:
-    """Parses values of one Spark type.
+    """Parses the values of a Spark type.
 
     Arguments:
         type_name: the type, as Spark's `typeof` writes it.

@@ -58,11 +58,11 @@ _NAMES: dict[pa.DataType, str] = {
     pa.timestamp("us"): "timestamp_ntz",
 }
 DEEPEST = 38
-"""Precision of Spark's largest decimals."""
+"""The maximum precision of Spark's decimals."""
 
 
 def spark_arrow(type_: Any, path: str = "") -> Any:
-    """Return the Arrow type of Spark's column for an Arrow type. Raises `KafkaConfigurationError` if there is none."""
+    """Return the Arrow type that Spark uses for an Arrow type. Raises `KafkaConfigurationError` if there is none."""
     if isinstance(type_, pa.BaseExtensionType):
         return spark_arrow(type_.storage_type, path)
     if type_ in _SAME:
@@ -141,7 +141,7 @@ def as_spark(column: Any, wanted: Any) -> Any:
 
 
 def rows_that_fail(column: Any, wanted: Any, convert: Callable[[Any, Any], Any] = as_spark) -> dict[int, str]:
-    """Return the rows that cannot be converted, with the reasons."""
+    """Return the indices of the rows that cannot be converted, with the reasons."""
     failures: dict[int, str] = {}
     pending = [(0, len(column))]
     while pending:

@@ -1,4 +1,4 @@
-"""The schema of a typed write, found (and registered if necessary) once when the write is planned."""
+"""The schema for a typed write, found (and registered if necessary) once when the write is planned."""
 
 import dataclasses
 import re
@@ -24,9 +24,9 @@ class WriterSchema:
         field: "key" or "value".
         format: one of `FORMATS`.
         text: the schema; "" if the format has none.
-        references: names and texts of the referenced schemas, each after its own references.
+        references: names and texts of the referenced schemas. Each schema comes after its own references.
         schema_id: the id to write before each value, or None.
-        message: for Protobuf, the name of the message; "" for the first one.
+        message: for Protobuf, the name of the message; "" for the first message.
     """
 
     field: str
@@ -45,10 +45,10 @@ def find_writer_schema(
     Arguments:
         field: the column's options.
         typed: the options of all typed columns.
-        topic: the topic; None: a column names it.
+        topic: the topic; None if a column names it.
         type_: the column's type; None if options specify the schema.
 
-    Raises `KafkaConfigurationError`, and `SchemaRegistryError` if the registry rejects a request, or does not answer
+    Raises `KafkaConfigurationError`, and `SchemaRegistryError` if the registry rejects a request, or does not respond
     within schemaRegistryWait.
     """
     if field.format in PLAIN_FORMATS:
@@ -130,7 +130,7 @@ def _checked(schema: WriterSchema) -> WriterSchema:
 
 
 def _derived(field: FieldOptions, topic: str | None, type_: Any) -> str:
-    """Return an Avro schema for a column, a record named after the topic."""
+    """Return an Avro schema for a column: a record named after the topic."""
     import json
 
     from kafka.formats.avro.arrow_types import avro_schema_of
