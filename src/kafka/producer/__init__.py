@@ -1,11 +1,11 @@
-"""The producer. Layer 6: may import everything below, but neither the consumer nor the admin client.
+"""The producer. Layer 6: may import every lower layer, but neither the consumer nor the admin client.
 
 The path of a record: `appending` checks and serializes it in the caller's thread, and appends it to a batch (`batch`).
 On the event loop, `send` takes batches out of their queues and sends them to the leaders, numbered by `idempotence`.
 `delivery` decides what each response means for a batch; the caller learns the result from the record's `future`.
-`arrow_encoder` adds tables to the same queues. `kafka_producer` and `async_producer` contain the public classes,
-`_sync` and `_async` their methods. Both classes share `core`. `lifetime` closes producers that the program did not
-close.
+`arrow_encoder` adds tables to the same queues. `kafka_producer` and `async_producer` contain the public classes, and
+`_sync` and `_async` contain their methods. Both classes share `core`. `lifetime` closes producers that the program did
+not close.
 
 These packages import each other only from left to right: `transactions`, `send`, `appending`, `batch`, `delivery`.
 """
@@ -36,5 +36,5 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a producer of kafka-python 0.9 to 1.4."""
+    """Load one of the producers from kafka-python 0.9 to 1.4."""
     return _old_names.of_a_package(__name__, name, _HOMES)

@@ -34,7 +34,7 @@ _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 _OWN = ("key", "value", "headers", "partition", "timestamp")
 """Columns for the parts of a record that are not fields of its value."""
 _BATCH_BYTES = 256 * 1024
-"""Size of batches of rows in bytes, or `batch_size` if larger; linger_ms does not apply to rows."""
+"""Size in bytes of the batches for rows, or `batch_size` if that is larger; linger_ms does not apply to rows."""
 _CHUNK_BYTES = 8 * 1024 * 1024
 _WORTH_BYTES = 2 * 1024 * 1024
 """Minimum bytes per thread for compressing in several threads; below this, batches would be less full."""
@@ -46,7 +46,7 @@ class EncodedRows(NamedTuple):
 
     Arguments:
         partition: the destination partition.
-        generation: the topic's generation when the partition was chosen, see `TopicQueues`.
+        generation: the topic's generation when the partition was chosen; see `TopicQueues`.
         named: see `BatchFields`.
         data: the encoded batch.
         rows: number of rows.
@@ -80,7 +80,7 @@ class ArrowEncoder:
         """All batches that have been added to a queue."""
         self._first_partition = core.random_partition(topic)
         codec = CODECS.get(core.buffer.options.compression)
-        # Fast codecs take less time than the broker needs to write: more threads would only compete with the broker.
+        # Fast codecs take less time than the broker needs to write, so more threads would only compete with the broker.
         is_slow = codec is not None and codec.slow_from is not None
         self._helpers = min(helper_threads.processors() - 1, _MOST_HELPERS) if is_slow else 0
 
@@ -127,7 +127,7 @@ class ArrowEncoder:
         return [made for _, made in by_partition]
 
     def _chunks(self) -> Iterator[Callable[[], list[EncodedRows]]]:
-        """Yield functions that encode slices of equal length, small in relation to the producer's memory."""
+        """Yield functions that encode slices of equal length, which are small compared to the producer's memory."""
         rows, size = self.rows, self._data.nbytes
         limit = max(min(_CHUNK_BYTES, self._core.buffer.options.buffer_memory // 4), 1)
         count = -(-size // limit)
@@ -174,7 +174,7 @@ class ArrowEncoder:
 
 
 class _Progress:
-    """Context manager that adds the number of accepted rows to an error."""
+    """A context manager that adds the number of accepted rows to an error."""
 
     def __init__(self, batches: list[ProducerBatch], rows: int) -> None:
         self.batches = batches
@@ -212,7 +212,7 @@ def as_arrow(data: Any) -> pa.Table | pa.RecordBatch:
         data: a `pyarrow.Table` or `RecordBatch`, an object with ``__arrow_c_stream__`` (a polars or pandas DataFrame, a
             `RecordBatchReader`, which is read to its end) or ``__arrow_c_array__``, or a dict of columns.
 
-    Raises `TypeError` for other types of data, and for columns of Python objects whose type is ambiguous.
+    Raises `TypeError` for other types of data, and for columns of Python objects with an ambiguous type.
     """
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         return _plain(data)
@@ -263,7 +263,7 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def typed_rows(data: Any, key: Any, value: Any) -> pa.Table:
-    """Encode typed keys and values of rows as bytes.
+    """Encode the typed keys and values of rows as bytes.
 
     Arguments:
         data: see `as_arrow`. If values are typed and there is no column `value`, all columns that are not other parts

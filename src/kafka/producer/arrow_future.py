@@ -20,17 +20,17 @@ log = logging.getLogger(__name__)
 
 
 class ArrowStream(Protocol):
-    """A table or stream of pyarrow, polars, pandas, DuckDB, arro3 and others."""
+    """A table or stream from pyarrow, polars, pandas, DuckDB, arro3 or another library."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return a capsule of an ``ArrowArrayStream``."""
+        """Return a capsule for an ``ArrowArrayStream``."""
 
 
 class ArrowArray(Protocol):
     """An Arrow array or record batch."""
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> Any:
-        """Return two capsules, of an ``ArrowSchema`` and an ``ArrowArray``."""
+        """Return two capsules: one for an ``ArrowSchema``, the other for an ``ArrowArray``."""
 
 
 ArrowData = ArrowStream | ArrowArray | Mapping[str, Any]
@@ -44,14 +44,14 @@ class OffsetRange(NamedTuple):
 
 
 class ArrowResult(NamedTuple):
-    """The result of one `send_arrow`: the number of rows, and their offsets by partition in the order sent."""
+    """The result of one `send_arrow` call: the number of rows, and their offsets by partition, in sending order."""
 
     rows: int
     offsets: dict[TopicPartition, list[OffsetRange]]
 
 
 class FutureArrowResult:
-    """The future for all rows of one `send_arrow`: resolves to an `ArrowResult`, or to the first failure.
+    """The future for all rows of one `send_arrow` call: it resolves to an `ArrowResult`, or to the first failure.
 
     Arguments:
         core: the producer.
@@ -71,17 +71,17 @@ class FutureArrowResult:
         """Released when all batches are delivered or have failed, or when the loop is stopped before that."""
         self._watch: asyncio.Task[None] | None = None
         core.end_with_loop(self)
-        with contextlib.suppress(RuntimeError):  # the loop has died and is closed
+        with contextlib.suppress(RuntimeError):  # the loop has failed and is closed
             loop.call_soon_threadsafe(self._begin_watch)
 
     @property
     def is_done(self) -> bool:
-        """Whether every row is delivered or has failed."""
+        """Whether every row has been delivered or has failed."""
         return self._settled or self._all_done()
 
     @property
     def value(self) -> ArrowResult | None:
-        """The result, or None unless all rows are delivered."""
+        """The result, or None if not all rows have been delivered."""
         return self._result() if self.is_done and self._error() is None else None
 
     @property
@@ -93,12 +93,12 @@ class FutureArrowResult:
         return self._error()
 
     def succeeded(self) -> bool:
-        """Return whether all rows are delivered."""
+        """Return whether all rows have been delivered."""
         self._look()
         return self.is_done and self._error() is None
 
     def failed(self) -> bool:
-        """Return whether every row is delivered or has failed, and at least one has failed."""
+        """Return whether every row has been delivered or has failed, and at least one has failed."""
         return self.exception is not None
 
     def get(self, timeout: float | None = None) -> ArrowResult:
@@ -137,7 +137,7 @@ class FutureArrowResult:
         return self._add(partial(f, *args, **kwargs), partial(f, *args, **kwargs))
 
     def __await__(self) -> Generator[Any, None, ArrowResult]:
-        """Wait on an event loop, which may differ from the producer's."""
+        """Wait on an event loop, which may be a different loop from the producer's."""
         if not self.is_done:
             waiter = LoopWaiter(asyncio.get_running_loop())
             self._ended.add(waiter)
@@ -185,7 +185,7 @@ class FutureArrowResult:
                 self._core.callbacks.submit(call)
 
     def loop_failed(self) -> None:
-        """Handle the death of the loop: no task will finish, and all batches have failed. Any thread may call this."""
+        """Handle a failure of the loop: no task will finish, and all batches have failed. Any thread may call this."""
         self._on_settled()
         self._ended.set()
 

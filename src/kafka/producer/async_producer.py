@@ -39,7 +39,7 @@ def _documented_as(other: Callable[..., object]) -> Callable[[Function], Functio
 
 @with_options("producer")
 class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
-    """Sends records to a cluster, on the event loop that `start` runs on, with the same guarantees as `KafkaProducer`.
+    """Sends records to a cluster, on the event loop on which `start` runs, with the same guarantees as `KafkaProducer`.
 
     Use it as ``async with AsyncKafkaProducer(...) as producer``, or call `start` and `stop`.
 
@@ -69,7 +69,7 @@ class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
             raise
 
     async def stop(self, timeout: float | None = None) -> None:
-        """Send all buffered records, wait for them, and close the connections. Same as `close`.
+        """Send all buffered records, wait for them, and close the connections; the same as `close`.
 
         Arguments:
             timeout: maximum wait for deliveries in seconds; None waits without limit.
@@ -93,7 +93,7 @@ class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
         partition: int | None = None,
         timestamp_ms: int | None = None,
     ) -> FutureRecordMetadata:
-        """Buffer a record like `KafkaProducer.send`, but await instead of blocking."""
+        """Buffer a record like `KafkaProducer.send`, but wait asynchronously instead of blocking."""
         core = self._started()
         if core.interceptors is not None:
             return await self._send_intercepted(topic, value, key, headers, partition, timestamp_ms)
@@ -119,11 +119,12 @@ class AsyncKafkaProducer(BaseProducer, AsyncProducerCalls, Generic[Key, Value]):
             topic: name of the topic.
             value: the value, passed to ``value_serializer``; None is a tombstone.
             key: the key, passed to ``key_serializer``; it determines the partition if ``partition`` is None.
-            headers: pairs of a name and bytes or None.
+            headers: pairs of a name and a value, which is bytes or None.
             partition: partition number; None lets the partitioner choose.
             timestamp_ms: milliseconds since 1970-01-01 UTC; None means now.
 
-        Returns the record's metadata; raises as `send`, and the error if the record is not delivered.
+        Returns the record's metadata; raises the same errors as `send`, and the delivery error if the record is not
+        delivered.
         """
         future = await self.send(topic, value, key, headers, partition, timestamp_ms)
         self._started().send_now()

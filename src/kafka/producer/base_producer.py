@@ -24,7 +24,7 @@ _numbers = itertools.count(1)
 
 
 class BaseProducer:
-    """The options of a producer: as given, as parsed, and in effect."""
+    """The options of a producer: those given, those parsed, and those in effect."""
 
     DEFAULT_CONFIG: ClassVar[dict[str, Any]] = {
         name: row.default for name, row in option_table().items() if "producer" in row.clients
@@ -35,7 +35,7 @@ class BaseProducer:
     Empty at present.
     """
     _closed = InnerName(lambda producer: producer._core is not None and producer._core.is_closed)
-    """Whether the producer is closed, for programs that read this attribute of kafka-python's producer."""
+    """Whether the producer is closed; for programs that read this attribute of kafka-python's producer."""
     _parsed: ProducerConfig
     _servers_given: Any
     _core: ProducerCore | None
@@ -51,7 +51,7 @@ class BaseProducer:
         return not_started(self._parsed.connection.client_id) if self._core is None else self._core.health()
 
     def _repr_html_(self) -> str:
-        """Return the HTML that notebooks display: the producer's health. For any thread; sends no request."""
+        """Return the HTML that notebooks display: the producer's health. Any thread may call this. Sends no request."""
         return self._shown_as(type(self).__name__)
 
     def _shown_as(self, kind: str) -> str:
@@ -63,7 +63,7 @@ class BaseProducer:
         """The options in effect by name, without those of `kafka.config.SecurityOptions`.
 
         ``bootstrap_servers`` is as given. ``api_version`` is the brokers' version once one is connected.
-        ``enable_idempotence`` tells whether batches have sequence numbers; if the option was not given, that depends on
+        ``enable_idempotence`` is whether batches have sequence numbers; if the option was not given, this depends on
         the brokers.
         """
         connection, producer = self._parsed.connection, self._parsed.producer
@@ -88,7 +88,7 @@ class ContextExit:
     """A context manager around the `close()` at the end of a producer's ``with`` block.
 
     If the block succeeded, raises the error that `flush` would have raised, after closing, so that no record is lost
-    silently. If the block failed, its error propagates, and errors of closing are logged, except interrupts.
+    silently. If the block failed, its error propagates, and errors from closing are logged, except interrupts.
 
     Arguments:
         core: the producer's core; None if it was never started.
@@ -111,7 +111,7 @@ class ContextExit:
                 self._core.raise_failures()
             return False
         if self._core is not None:
-            self._core.keep_failures = False  # closing may continue in the background, and then logs failures
+            self._core.keep_failures = False  # closing may continue in the background, and failures are then logged
         if self._block_failed and isinstance(error, Exception):
             log.warning("closing a producer whose block has failed: %s", error)
             return True

@@ -49,10 +49,10 @@ class ProducerCore:
 
     Arguments:
         config: all options.
-        loop: the event loop that everything runs on.
+        loop: the event loop on which everything runs.
         callbacks: runs the user's callbacks; None runs them on the loop.
         cluster: the connections to brokers; None creates them from the options.
-        now_ns: the wall clock in nanoseconds, for timestamps of records.
+        now_ns: returns the wall-clock time in nanoseconds, for the timestamps of records.
         rng: chooses partitions for records without a key.
 
     Raises `KafkaConfigurationError`.
@@ -214,9 +214,9 @@ class ProducerCore:
         return count
 
     def check_may_wait_for(self, topic: str) -> None:
-        """If `max_block_ms` is 0, raise `KafkaTimeoutError` and look up the topic in the background. In any thread.
+        """If `max_block_ms` is 0, raise `KafkaTimeoutError` and look up the topic in the background. Thread-safe.
 
-        If the cluster has already refused the topic, raises that error instead.
+        If the cluster has already rejected the topic, raises the cluster's error instead.
         """
         if self.config.producer.max_block_ms:
             return
@@ -230,7 +230,7 @@ class ProducerCore:
         )
 
     def loop_failed(self, error: KafkaError) -> None:
-        """Handle the death of the loop: fail all records and accept no more. In any thread."""
+        """Handle the failure of the loop: fail all records and accept no more. Any thread may call this."""
         self._failed = True
         self._client_core.health.loop_failed(error)
         self.buffer.refuse(error)
@@ -240,7 +240,7 @@ class ProducerCore:
             result.loop_failed()
 
     def end_with_loop(self, result: EndsWithLoop) -> None:
-        """Notify `result` if the loop fails, until `ended` is called. In any thread."""
+        """Notify `result` if the loop fails, until `ended` is called. Any thread may call this."""
         self._end_with_loop[result] = None
         if self._failed:
             result.loop_failed()
@@ -250,7 +250,7 @@ class ProducerCore:
         self._end_with_loop.pop(result, None)
 
     def health(self) -> Health:
-        """Return the producer's health. In any thread."""
+        """Return the producer's health. Any thread may call this."""
         seen = observe(
             self.config.producer,
             self.buffer,
@@ -262,7 +262,7 @@ class ProducerCore:
         return self._client_core.health.report(seen, self._closing is not None)
 
     async def settle(self, batches: Sequence[ProducerBatch], then: Callable[[], object]) -> None:
-        """Wait until all of these batches are delivered or have failed, and call `then` at that moment."""
+        """Wait until all of these batches have been delivered or have failed, and call `then` at that moment."""
         await self._running().settled(batches, then)
 
     def send_now(self) -> None:
@@ -286,8 +286,8 @@ class ProducerCore:
                 callbacks.
             in_callback: whether the caller is a callback; it cannot wait for itself, so no callbacks are awaited.
 
-        Raises `KafkaTimeoutError` when the time is up. Otherwise, if batches have failed since the last flush whose
-        futures were never checked and are gone, raises the first of these failures, with their number.
+        Raises `KafkaTimeoutError` when the time is up. Otherwise, if batches have failed since the last flush and their
+        futures are gone without having been checked, raises the first of these failures, with the number of failures.
         """
         outcomes, began = self._running(), self._loop.time()
         self.buffer.close_open_batches()
@@ -303,7 +303,7 @@ class ProducerCore:
                 f"flush: {left} record(s) not acknowledged within {timeout_s:g} seconds; they are still on their way"
                 + ("" if why is None else f": {why}")
             ) from why
-        waiting.clear()  # for as long as a batch is referenced, its futures count as still checkable
+        waiting.clear()  # as long as a batch is referenced, its futures count as still checkable
         if not in_callback and not await self._callbacks_have_run(deadline):
             raise KafkaTimeoutError(
                 "flush: every record is acknowledged or has failed, but callbacks are still running"
@@ -313,20 +313,20 @@ class ProducerCore:
         outcomes.failures.raise_unseen()
 
     async def purge(self, in_queue: bool, in_flight: bool) -> int:
-        """Fail unacknowledged records, see `KafkaProducer.purge`; returns their number."""
+        """Fail unacknowledged records and return their number; see `KafkaProducer.purge`."""
         return purge(self.buffer, self._running(), in_queue, in_flight)
 
     async def close(
         self, timeout_s: float | None = None, in_callback: bool = False, reason: str = "the producer is closed"
     ) -> None:
-        """Send all buffered records, for up to `timeout_s` (None: without limit), and release all resources.
+        """Send all buffered records, for up to `timeout_s` (None for no limit), and release all resources.
 
         Arguments:
             in_callback: as for `flush`.
-            reason: text of the error that later calls of `send` raise.
+            reason: text of the error that later calls to `send` raise.
 
         Records that are not delivered in time fail with `KafkaTimeoutError`; their callbacks may run later. A second
-        call only waits for the first one.
+        call only waits for the first call to finish.
         """
         deadline = None if timeout_s is None else self._loop.time() + timeout_s
         if self._closing is None:
@@ -337,9 +337,9 @@ class ProducerCore:
             log.warning("the producer is closed, but callbacks are still running")
 
     def raise_failures(self) -> None:
-        """Raise the error that `flush` would have raised before `close`, which has finished. In any thread.
+        """After `close` has finished, raise the error that `flush` would have raised before it. Thread-safe.
 
-        Does nothing if the producer is not closed: in a forked child, it belongs to the parent.
+        Does nothing if the producer is not closed: in a forked child, the producer belongs to the parent.
         """
         if self._closing is None or self._outcomes is None:
             return
@@ -354,14 +354,14 @@ class ProducerCore:
             )
 
     async def _callbacks_have_run(self, deadline: float | None) -> bool:
-        """Wait for the callbacks of all completed records; return False if the time is up first."""
+        """Wait for the callbacks of all completed records; return False if the time expires first."""
         if deadline is None:
             deadline = self._loop.time() + self.config.producer.delivery_timeout_ms / 1000
         try:
             async with asyncio.timeout_at(deadline):
                 await self.callbacks.idle()
         except TimeoutError:
-            return self.callbacks.is_idle  # even without time to wait, they may all have run
+            return self.callbacks.is_idle  # even without time to wait, all callbacks may have run
         return True
 
     async def _close(self, timeout_s: float | None, reason: str) -> None:
@@ -388,7 +388,7 @@ class ProducerCore:
                 outcomes.failures.log_unseen()
         for serializer in self._serializers:
             if serializer is not None and serializer.has_close:
-                self.callbacks.submit(serializer.close)  # user code may block and raise anything
+                self.callbacks.submit(serializer.close)  # user code may block, and may raise any exception
         if self.interceptors is not None:
             self.callbacks.submit(self.interceptors.close)
         await self._client_core.close(None if deadline is None else deadline - self._loop.time())
@@ -397,7 +397,7 @@ class ProducerCore:
 
     @property
     def is_idempotent(self) -> bool:
-        """Whether batches have sequence numbers; False once the cluster has refused idempotence."""
+        """Whether batches have sequence numbers; False after the cluster has refused idempotence."""
         if self._idempotence is None:
             return is_idempotent(self.config.connection, self.config.producer)
         return self._idempotence.state is not IdempotenceState.OFF
@@ -413,7 +413,7 @@ class ProducerCore:
         return self._loop.is_closed()
 
     def unsent(self) -> int:
-        """Return the number of records that are neither delivered nor failed."""
+        """Return the number of records that have been neither delivered nor failed."""
         return sum(batch.count for batch in list(self.buffer.incomplete))
 
     def _in_flight(self) -> int:

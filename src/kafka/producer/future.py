@@ -1,7 +1,7 @@
 """The future of a record: a view of the batch that contains the record.
 
-A batch has one lock, one event and one result, which its records share, so that a future costs next to nothing.
-Compiled by Cython; the plain variant behaves the same. `future_of` is declared in future.pxd.
+The records of a batch share one lock, one event and one result, so that a future costs next to nothing. Compiled by
+Cython; the plain variant behaves the same. `future_of` is declared in future.pxd.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class BatchFields:
         builder: encodes the records while the batch is open.
         callbacks: callbacks of the records; None once the batch is done or split.
         named: the records whose partition the caller chose, as runs: the index of the first record of each run and the
-            index after its last; None if the partitioner chose for all.
-        parts: the current places of records that were moved to other batches; None if none was moved. Each run of
+            index after its last record; None if the partitioner chose all partitions.
+        parts: the current places of records that were moved to other batches; None if no record was moved. Each run of
             records consists of the index of its first record, the batch, and that record's index in it.
     """
 
 
 class QueueFields:
-    """The fields of a partition's queue that appending accesses; the compiled variant accesses them as C fields.
+    """The fields of a partition's queue that are used for appending; the compiled variant accesses them as C fields.
 
     Attributes:
         open: the batch that accepts records (a `BatchFields`), or None.
@@ -66,17 +66,17 @@ def seconds(given: Any) -> float | None:
 
 
 class EndsWithLoop(Protocol):
-    """An object that waits for something on the loop."""
+    """An object that is notified if the event loop fails."""
 
     def loop_failed(self) -> None:
-        """Handle the death of the loop; all batches have failed."""
+        """Handle the failure of the loop; all batches have failed."""
 
 
 class LoopWaiter:
     """A coroutine that waits for a batch, on any event loop.
 
     Arguments:
-        loop: the loop that the coroutine runs on.
+        loop: the event loop on which the coroutine runs.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -96,7 +96,7 @@ class LoopWaiter:
             self.arrived.set_result(None)
 
 
-@cython.no_gc  # it references only its batch, which gives up its callbacks when it is done, so no cycle lasts
+@cython.no_gc  # it references only its batch, which drops its callbacks when it is done, so no cycle lasts
 @cython.freelist(1024)
 @cython.cclass
 class FutureRecordMetadata:
@@ -117,19 +117,19 @@ class FutureRecordMetadata:
 
     @property
     def is_done(self) -> bool:
-        """Whether the record is delivered or has failed."""
+        """Whether the record has been delivered or has failed."""
         done: bool = self.place()[0].done
         return done
 
     @property
     def value(self) -> RecordMetadata | None:
-        """The record's metadata, or None unless it is delivered."""
+        """The record's metadata, or None if the record has not been delivered."""
         batch, index = self.place()
         return self._metadata(batch, index) if batch.done and batch.error is None else None
 
     @property
     def exception(self) -> KafkaError | None:
-        """The error, or None unless the record has failed."""
+        """The error, or None if the record has not failed."""
         batch, index = self.place()
         if not batch.done or batch.error is None:
             return None
@@ -143,7 +143,7 @@ class FutureRecordMetadata:
         return self.place()[0]
 
     def succeeded(self) -> bool:
-        """Return whether the record is delivered."""
+        """Return whether the record has been delivered."""
         batch, _ = self.place()
         batch.look()
         return batch.done and batch.error is None
@@ -153,7 +153,7 @@ class FutureRecordMetadata:
         return self.exception is not None
 
     def retriable(self) -> bool:
-        """Return whether the record has failed with an error after which sending it again may succeed."""
+        """Return whether the record has failed with an error for which a retry may succeed."""
         error = self.exception
         return error is not None and error.retriable
 
@@ -202,8 +202,8 @@ class FutureRecordMetadata:
 
         Arguments:
             f: the function to call; see the class for the thread.
-            args: its first positional arguments.
-            kwargs: its keyword arguments.
+            args: the first positional arguments for the function.
+            kwargs: the keyword arguments for the function.
         """
         self._add(ON_BOTH, partial(f, *args, **kwargs) if args or kwargs else f)
         return self
@@ -217,7 +217,7 @@ class FutureRecordMetadata:
         self._add(ON_BOTH, f, False)
 
     def __await__(self) -> Generator[Any, None, RecordMetadata]:
-        """Wait on an event loop, which may differ from the producer's."""
+        """Wait on an event loop, which may be a different loop from the producer's."""
         batch, _ = self.place()
         while not batch.done:
             waiter = LoopWaiter(asyncio.get_running_loop())

@@ -34,7 +34,7 @@ _NO_TIMEOUT_MS = 2**31 - 1
 
 
 def is_idempotent(connection: ConnectionOptions, options: ProducerOptions) -> bool:
-    """Return whether batches get sequence numbers; they do unless an option prevents it."""
+    """Return whether batches get sequence numbers, which is the case unless an option prevents it."""
     if options.enable_idempotence is not None:
         return options.enable_idempotence
     if connection.api_version is not None and connection.api_version < FIRST_WITH_IDEMPOTENCE:
@@ -44,7 +44,7 @@ def is_idempotent(connection: ConnectionOptions, options: ProducerOptions) -> bo
 
 
 class IdempotenceState(enum.Enum):
-    """Whether batches may be sent, and how."""
+    """The state of the producer id: whether batches may be sent, and how."""
 
     OFF = "batches are sent without an id"
     WANTED = "an id is being requested; nothing is sent until it arrives"
@@ -57,10 +57,10 @@ class Idempotence:
 
     Arguments:
         cluster: the cluster that assigns ids.
-        enabled: whether batches are sent with an id at all.
-        required: whether the user has requested idempotence; if not, the producer continues without an id if it gets
-            none.
-        transactional: whether `grant` provides id and epoch, instead of requests made here.
+        enabled: whether batches are sent with an id.
+        required: whether the user has requested idempotence; if not, the producer continues without an id if the
+            cluster does not assign one.
+        transactional: whether `grant` provides the id and epoch, instead of requests made by this object.
         backoff: pauses between attempts to get an id.
         on_change: called on the loop when batches may be sent again, or can never be sent.
     """
@@ -112,7 +112,7 @@ class Idempotence:
         queue.next_order += 1
         if self.transactional:
             if (queue.producer_id, queue.producer_epoch) != (self.producer_id, self.producer_epoch):
-                self._begin(queue, self.producer_epoch)  # no batch of an earlier transaction is left
+                self._begin(queue, self.producer_epoch)  # no batch of an earlier transaction remains
         elif queue.producer_id != self.producer_id and not queue.retries and not queue.in_network:
             self._begin(queue, 0)
         if queue.producer_id >= 0:
@@ -128,9 +128,9 @@ class Idempotence:
         self.state, self.error = IdempotenceState.REFUSED, error
 
     def renumber(self, queue: PartitionQueue) -> bool:
-        """Start a new epoch for a partition and renumber its retries; none of its batches may be in flight.
+        """Start a new epoch for a partition and renumber its retries. No batch for the partition may be in flight.
 
-        Returns False if it must wait for a new id.
+        Returns False if the partition must wait for a new id.
         """
         if self.state is IdempotenceState.OFF:
             self._begin(queue, -1)
@@ -154,7 +154,7 @@ class Idempotence:
         return True
 
     def start_over(self, queue: PartitionQueue, batches: Sequence[ProducerBatch]) -> None:
-        """Renumber a partition whose topic was recreated: the new topic has no state of this producer.
+        """Renumber a partition whose topic was recreated: the new topic has no state for this producer.
 
         Brokers may disagree for a while on which topic exists, so no pair of epoch and sequence number may be used
         twice. Therefore the partition starts a new epoch. With transactions, the coordinator determines the epoch, and
@@ -162,7 +162,7 @@ class Idempotence:
 
         Arguments:
             queue: the queue of the partition; none of its batches are in flight.
-            batches: batches that were sent and are not in the new topic. They are renumbered when they are sent.
+            batches: batches that were sent but are not in the new topic. They are renumbered when they are sent again.
         """
         numbers = [batch.base_sequence for batch in batches if batch.base_sequence >= 0]
         self.take_numbers(batches)
@@ -196,7 +196,7 @@ class Idempotence:
             self.ask()
 
     def step_down(self, error: KafkaError) -> None:
-        """Continue without an id, with one warning; or give up if the user requires idempotence."""
+        """Continue without an id and log a single warning, or give up if the user requires idempotence."""
         if self.state in (IdempotenceState.OFF, IdempotenceState.REFUSED):
             return
         self.producer_id = -1

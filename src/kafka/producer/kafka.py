@@ -1,6 +1,6 @@
-"""kafka-python's import path of the producer.
+"""kafka-python's import path for the producer.
 
-`kafka.producer` imports the producer through this module, because tracing agents wait for its import.
+`kafka.producer` imports the producer through this module, because tracing agents wait for the import of this module.
 """
 
 from typing import Any
@@ -12,5 +12,5 @@ __all__ = ["KafkaProducer"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load a name that kafka-python's module of this name imported."""
+    """Load a name that kafka-python's module of the same name imports."""
     return _old_names.of_a_package(__name__, name, {})

@@ -1,4 +1,4 @@
-"""The synchronous producer, with the names, arguments and defaults of kafka-python."""
+"""The synchronous producer, with the same names, arguments and defaults as kafka-python's."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class KafkaProducer(BaseProducer, ProducerCalls, RecordSender, Generic[Key, Valu
 
     Every option is a keyword argument; `kafka.config` lists them with defaults and units. By default a record is
     acknowledged by every in-sync replica (``acks='all'``), is never written twice (idempotence, KIP-98), and is retried
-    until `delivery_timeout_ms` expires. Records of a partition keep the order in which they were sent.
+    until `delivery_timeout_ms` expires. Records in a partition keep the order in which they were sent.
 
     `send` only buffers. If a record cannot be delivered, its future fails; if the future is never checked, the error is
     logged, and `flush` raises it. The end of a ``with`` block also raises it after closing the producer, unless the
-    block itself raised; `close` does not.
+    block itself raised; `close` does not raise it.
 
     Arguments:
         configs: options, see `kafka.config.ProducerOptions`, `ConnectionOptions` and `SecurityOptions`.
@@ -105,7 +105,7 @@ class KafkaProducer(BaseProducer, ProducerCalls, RecordSender, Generic[Key, Valu
 
 
 class RefreshableMetadata:
-    """The attributes of a producer's newest `ClusterMetadata`, and kafka-python's `request_update`. For any thread.
+    """The attributes of a producer's newest `ClusterMetadata`, and kafka-python's `request_update`. Thread-safe.
 
     Arguments:
         core: the producer's core.
@@ -121,7 +121,7 @@ class RefreshableMetadata:
         return getattr(self._core.cluster.metadata, name)
 
     def request_update(self) -> Any:
-        """Request a metadata refresh. Return a `kafka.future.Future` of the new metadata without waiting."""
+        """Request a metadata refresh, and return a `kafka.future.Future` for the new metadata without waiting."""
         future = _old_names.of_a_package(__name__, "Future", _HOMES)()
         core = self._core
         if core.is_closed:

@@ -17,12 +17,12 @@ from kafka.producer.core import ProducerCore
 log = logging.getLogger(__name__)
 
 EXIT_TIMEOUT_S = 5.0
-"""Maximum time that the exit of the interpreter waits for unsent records."""
+"""Maximum time in seconds to wait for unsent records when the interpreter exits."""
 
 _NEVER_STOPPED = "an AsyncKafkaProducer was never stopped: await stop(), or use it as 'async with'"
 
 _started: weakref.WeakSet[ProducerCore] = weakref.WeakSet()
-"""The asyncio producers."""
+"""The asyncio producers that have been started."""
 _live: dict[ProducerCore, LoopThread] = {}
 
 
@@ -57,8 +57,8 @@ async def _close(core: ProducerCore) -> None:
 async def close_when_dropped(core: ProducerCore) -> AsyncGenerator[None]:
     """Close an asyncio producer that was not stopped, when it is garbage-collected or `asyncio.run` ends.
 
-    An event loop closes its remaining asynchronous generators when it shuts down: it runs no other tasks of the program
-    by then, but still sends and receives. Only the producer may reference the returned generator.
+    An event loop closes its remaining asynchronous generators when it shuts down. At this point, it no longer runs
+    other tasks of the program, but still sends and receives. Only the producer may reference the returned generator.
     """
     _started.add(core)
     try:
@@ -105,7 +105,7 @@ async def _close_all(cores: list[ProducerCore]) -> None:
 
 
 def _in_child() -> None:
-    """In a forked child, make every call of the parent's producers raise instead of waiting."""
+    """In a forked child, make every call to the parent's producers raise an error instead of waiting."""
     for core in [*_live, *_started]:
         core.buffer.after_fork(forked_client_error("producer"))
         core.appender.rebind()

@@ -26,10 +26,11 @@ def observe(
     idempotence: Idempotence | None,
     now: float,
 ) -> Observed:
-    """Return the observable state of a producer. In any thread.
+    """Return the observable state of a producer. Any thread may call this.
 
     Arguments:
-        acknowledged_at: time of the last acknowledgement on the loop's clock, in seconds; minus infinity if none.
+        acknowledged_at: time of the last acknowledgement on the loop's clock, in seconds; minus infinity if there has
+            been none.
     """
     batches = list(buffer.incomplete)
     oldest = min((batch.created for batch in batches), default=math.inf)

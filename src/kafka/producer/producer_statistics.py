@@ -1,6 +1,6 @@
 """The producer's metrics, with the names of kafka-python and Java, counted on the loop once per batch or request.
 
-Sent records are counted by topic, and added up when the metrics are read.
+Sent records are counted per topic, and added up when the metrics are read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _GROUP = "producer-metrics"
 
 
 class _Sends(Window):
-    """Totals of a topic's sent batches; a batch counts each time that it is sent."""
+    """Totals for a topic's sent batches; a batch counts each time that it is sent."""
 
     __slots__ = (
         "batches",
@@ -121,19 +121,19 @@ _TOTALS = (
 """Metrics computed from a `ProducerStatistics`."""
 
 CALLS = ("flush", "metadata-wait", "txn-init", "txn-begin", "txn-send-offsets", "txn-commit", "txn-abort")
-"""The program's calls whose time is measured (KIP-761)."""
+"""The calls made by the program whose duration is measured (KIP-761)."""
 
 _CALL_TIMES = tuple(
     Metric(f"{call}-time-ns-total", f"nanoseconds spent in {call}, in total", time_of(call)) for call in CALLS
 )
-"""Metrics of call times, computed from a `ProducerStatistics`."""
+"""Metrics for call times, computed from a `ProducerStatistics`."""
 
 
 class ProducerStatistics:
     """Counts batches, requests and their results.
 
     Arguments:
-        metrics: the client's metrics, to which these are added.
+        metrics: the client's metrics, to which the producer's metrics are added.
     """
 
     def __init__(self, metrics: ClientMetrics) -> None:
@@ -152,7 +152,7 @@ class ProducerStatistics:
         metrics.add(_GROUP, (*_TOTALS, *_CALL_TIMES), self)
 
     def sent(self, batches: Iterable[ProducerBatch], now: float) -> None:
-        """Count a request with these encoded batches."""
+        """Count a request that contains these encoded batches."""
         count = 0
         for batch in batches:
             window = (self._topics.get(batch.topic_partition.topic) or self._begin(batch)).at(now)
@@ -209,11 +209,11 @@ class ProducerStatistics:
 def add_gauges(
     metrics: ClientMetrics, buffer: RecordBuffer, in_flight: Callable[[], int], metadata_age_s: Callable[[float], float]
 ) -> None:
-    """Add metrics of requests in flight, free memory and the age of the metadata.
+    """Add metrics for requests in flight, free memory and the age of the metadata.
 
     Arguments:
         in_flight: returns the number of requests in flight.
-        metadata_age_s: returns the age of the metadata in seconds at a time of the loop.
+        metadata_age_s: returns the age of the metadata in seconds, given the loop's time.
     """
     memory = buffer.memory
     gauges = (

@@ -22,11 +22,11 @@ class LoopRunner(OwnLoop):
     """Runs everything on the caller's event loop; `ThreadRunner` is its counterpart for programs without one."""
 
     def in_callback(self) -> bool:
-        """Return False: callbacks on a loop never wait."""
+        """Return False, because callbacks on a loop never wait."""
         return False
 
     async def run(self, core: ProducerCore, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Await a coroutine of the core. Raises as `check`."""
+        """Await a coroutine of the core. Raises the same errors as `check`."""
         return await self.checked(coroutine)
 
     async def work(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -38,7 +38,7 @@ class LoopRunner(OwnLoop):
         await core.reservations.acquire(amount, reserved)
 
     async def close(self, core: ProducerCore, timeout_s: float | None) -> None:
-        """Close a producer. Does nothing in a forked child, where it belongs to the parent."""
+        """Close a producer. Does nothing in a forked child, where the producer belongs to the parent."""
         if not self.was_left_by_fork:
             self.check()
             await core.close(timeout_s)

@@ -1,4 +1,4 @@
-"""The methods of a producer besides `send()`; its runner determines how they wait."""
+"""The methods of a producer other than `send()`; the producer's runner determines how they wait."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class AsyncProducerCalls(AsyncTransactionCalls):
     ) -> FutureArrowResult:
         """Send each row of an Arrow table or batch as a record, without creating an object per row.
 
-        Rows that do not fit into `buffer_memory` wait, as in `send`. Rows of one partition keep their order, also
-        relative to records sent before and after.
+        Rows that do not fit into `buffer_memory` wait, as in `send`. Rows for the same partition keep their order, also
+        relative to records sent before and after them.
 
         Arguments:
             topic: topic to send to.
@@ -59,8 +59,8 @@ class AsyncProducerCalls(AsyncTransactionCalls):
                 remaining rows are not sent.
 
         Returns a future of an `ArrowResult` for all rows together. Raises the same errors as `send`, `ImportError`
-        without pyarrow, and `TypeError` or `ValueError` for data that are not records or do not match their schema;
-        then nothing is sent.
+        without pyarrow, and `TypeError` or `ValueError` for data that are not records or do not match their schema; in
+        these cases, nothing is sent.
         """
         from kafka.display.progress_bar import ProgressReport
         from kafka.producer.arrow_encoder import ArrowEncoder, typed_rows
@@ -95,16 +95,15 @@ class AsyncProducerCalls(AsyncTransactionCalls):
     async def flush(self, timeout: float | None = None) -> None:
         """Send all buffered records now, without lingering, and wait until they are delivered or have failed.
 
-        All callbacks have run when it returns. If a callback calls it, it does not wait for the callbacks after that
-        one.
+        All callbacks have run when this method returns. If a callback calls it, it does not wait for later callbacks.
 
         Arguments:
-            timeout: maximum wait in seconds. With None, it waits at most `delivery_timeout_ms` for records, and as long
-                again for callbacks.
+            timeout: maximum wait in seconds. None waits at most `delivery_timeout_ms` for records, and for the same
+                time again for callbacks.
 
         Raises `KafkaTimeoutError` when the time is up, `IllegalArgumentError` for a negative timeout. If records have
-        failed since the last call, and the program neither holds their futures nor has checked them, it raises the
-        first of these failures, with their total number.
+        failed since the last call, and the program neither holds their futures nor has checked them, raises the first
+        of these failures, with the total number of failures.
         """
         core = self._started()
         await self._runner.run(core, core.flush(checked_timeout_s(timeout), self._runner.in_callback()))
@@ -114,14 +113,14 @@ class AsyncProducerCalls(AsyncTransactionCalls):
 
         Their futures fail immediately with `RecordPurgedError`, their callbacks run, and their memory is freed.
         `flush()` neither waits for them nor raises their failure, and nothing is logged. A `send()` that still waits
-        for memory or metadata is not affected. Purging records of a transaction fails it, so that it is not committed
-        without them: abort it.
+        for memory or metadata is not affected. Purging records of a transaction makes the transaction fail, so that it
+        is not committed without them; abort it.
 
         Arguments:
             in_queue: drop records that were never sent.
             in_flight: drop records that were sent but not acknowledged. The broker may still write them. With
-                idempotence, later records of their partitions are sent in a new epoch, once the outstanding requests
-                are answered or given up.
+                idempotence, later records for the same partitions are sent in a new epoch, once the outstanding
+                requests have been answered or have timed out.
 
         Returns the number of dropped records.
         """
@@ -141,7 +140,7 @@ class AsyncProducerCalls(AsyncTransactionCalls):
             await self._runner.close(self._core, timeout)
 
     async def partitions_for(self, topic: str) -> set[int]:
-        """Return all partitions of a topic, waiting for its metadata if necessary. Raises as `send`."""
+        """Return all partitions of a topic, waiting for its metadata if necessary. Raises the same errors as `send`."""
         core = self._started()
         return set(range(await self._runner.run(core, core.find_topic(topic))))
 
@@ -149,7 +148,7 @@ class AsyncProducerCalls(AsyncTransactionCalls):
         """Return the id that brokers assigned to this producer for its metrics; it never changes (KIP-714, Kafka 3.7).
 
         Arguments:
-            timeout_ms: maximum wait in milliseconds; None: ``request_timeout_ms``.
+            timeout_ms: maximum wait in milliseconds; None for ``request_timeout_ms``.
 
         Raises `UnsupportedVersionError` if no broker accepts client metrics, `KafkaTimeoutError`, and
         `IllegalStateError` with ``enable_metrics_push=False``.
@@ -187,7 +186,7 @@ class AsyncProducerCalls(AsyncTransactionCalls):
     @overload
     def metrics(self, raw: bool) -> dict[Any, Any]: ...
     def metrics(self, raw: bool = False) -> dict[Any, Any]:
-        """Return the producer's metrics by group and name; empty with `metrics_enabled=False`.
+        """Return the producer's metrics by group and name; an empty dict with `metrics_enabled=False`.
 
         Arguments:
             raw: if True, return `KafkaMetric` objects by `MetricName` instead.
@@ -238,7 +237,7 @@ class AsyncProducerCalls(AsyncTransactionCalls):
                 blocked = again.with_traceback(None)  # the traceback's frames would keep the producer alive
 
     async def _send_intercepted(self, *record: Any) -> FutureRecordMetadata:
-        """Pass a record through the interceptors, send the result, and notify the interceptors of its outcome.
+        """Pass a record through the interceptors, send the result, and notify the interceptors of the outcome.
 
         Arguments:
             record: the arguments of `send`, in order.

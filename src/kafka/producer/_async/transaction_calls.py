@@ -23,13 +23,13 @@ _MAY_BE_ABORTED = (*_OPEN, TransactionState.FAILED)
 
 
 class AsyncTransactionCalls:
-    """The methods of a producer with the option `transactional_id`, as in Kafka's Java producer.
+    """The methods for a producer with the option `transactional_id`, as in Kafka's Java producer.
 
     Three kinds of errors require different reactions. `TransactionAbortableError`: part of the transaction could not be
     written; the error's cause says why. Call `abort_transaction()`; the producer can then be used again.
     `TransactionFatalError`, including `ProducerFencedError` (another producer with this id has taken over): close the
-    producer. `KafkaTimeoutError`: the outcome is not known after `max_block_ms`. Repeat the call to continue waiting.
-    You can also repeat a call that was interrupted; it does nothing if it has succeeded in the meantime.
+    producer. `KafkaTimeoutError`: the outcome is still unknown after `max_block_ms`. Repeat the call to continue
+    waiting. You can also repeat a call that was interrupted; it does nothing if it has succeeded in the meantime.
     """
 
     _core: ProducerCore | None
@@ -39,8 +39,8 @@ class AsyncTransactionCalls:
         """Request a producer id and epoch, before the first transaction and after a prepared one.
 
         Fences every earlier producer with this `transactional_id` and aborts its open transaction (KIP-98). If a
-        prepared transaction was ended by its identity, its producer is ready for the next one; otherwise the prepared
-        transaction is aborted.
+        prepared transaction has been ended by its identity, its producer is then ready for the next transaction;
+        otherwise the prepared transaction is aborted.
 
         Raises `TransactionalIdAuthorizationFailedError`, `InvalidTransactionTimeoutError` (`transaction_timeout_ms` is
         more than the broker allows), `UnsupportedVersionError` before Kafka 0.11, and the errors listed for the class.
@@ -49,7 +49,7 @@ class AsyncTransactionCalls:
         await self._runner.run(core, core.transactions.init())
 
     async def begin_transaction(self) -> None:
-        """Begin a transaction that contains all records sent from now on. Raises `IllegalStateError` if one is open."""
+        """Begin a transaction for all records sent from now on. Raises `IllegalStateError` if a transaction is open."""
         core = self._started()
         await self._runner.run(core, core.transactions.begin())
 
@@ -60,12 +60,12 @@ class AsyncTransactionCalls:
         *,
         consumer_group_id: ConsumerGroupMetadata | str | None = None,
     ) -> None:
-        """Commit offsets of a consumer group with the transaction (KIP-447).
+        """Commit a consumer group's offsets as part of the transaction (KIP-447).
 
         The consumer must use ``enable_auto_commit=False`` and must not commit these offsets itself.
 
         Arguments:
-            offsets: by partition, the offset of the next record to read.
+            offsets: the offset of the next record to read, by partition.
             group_metadata: metadata of the consumer's group, with which the coordinator checks its membership (Kafka
                 2.5); or only the group's name, for a consumer with manually assigned partitions.
             consumer_group_id: the name of `group_metadata` in kafka-python 2.
@@ -93,14 +93,15 @@ class AsyncTransactionCalls:
         await self._runner.run(core, core.transactions.abort())
 
     async def prepare_transaction(self) -> TransactionIdentity | None:
-        """Send all buffered records, wait for them, and return the identity with which to end the transaction.
+        """Send all buffered records, wait for them, and return the identity to use for ending the transaction.
 
         For two-phase commits: the identity consists of plain values that the program can store. `end_transactions` of
-        `kafka.producer.transactions` uses it to commit or abort. Until then this producer accepts no more records. It
-        may be closed, which leaves the transaction open; the coordinator aborts it `transaction_timeout_ms` after it
-        began. `commit_transaction()` and `abort_transaction()` end it, too.
+        `kafka.producer.transactions` uses it to commit or abort. Until the transaction has ended, this producer accepts
+        no more records. The producer may be closed, which leaves the transaction open; the coordinator aborts the
+        transaction `transaction_timeout_ms` after it began. `commit_transaction()` and `abort_transaction()` can also
+        end the transaction.
 
-        Returns None if nothing was sent and there is nothing to end. Raises as `commit_transaction`.
+        Returns None if nothing was sent and there is nothing to end. Raises the same errors as `commit_transaction`.
         """
         core = self._started()
         return await self._runner.run(core, core.transactions.prepare())
@@ -108,8 +109,8 @@ class AsyncTransactionCalls:
     def transaction(self) -> AsyncTransactionBlock:
         """Return a context manager for one transaction: ``async with producer.transaction():``.
 
-        The transaction is committed at the end of the block. An exception in the block aborts it and propagates; so
-        does a `TransactionAbortableError` of the commit.
+        The transaction is committed at the end of the block. An exception in the block aborts it and propagates; a
+        `TransactionAbortableError` from the commit is handled in the same way.
         """
         return AsyncTransactionBlock(self)
 
@@ -173,7 +174,7 @@ class AsyncTransactionBlock:
     ) -> None:
         producer = self._producer
         if error is None:
-            if producer.transaction_state is TransactionState.READY:  # the block has already ended it
+            if producer.transaction_state is TransactionState.READY:  # the block has already ended the transaction
                 return
             try:
                 await producer.commit_transaction()
@@ -184,7 +185,7 @@ class AsyncTransactionBlock:
             await self._abort()
 
     async def _abort(self) -> None:
-        """Abort the transaction. Logs errors, because the caller gets the error that came before them."""
+        """Abort the transaction. Errors are only logged, because the caller gets the error that came first."""
         if self._producer.transaction_state not in _MAY_BE_ABORTED:
             return
         try:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @cython.cfunc
 def _note_named(batch: BatchFields, index: cython.Py_ssize_t) -> cython.void:
-    """Remember that the caller chose the partition of a record.
+    """Store the information that the caller chose the partition of a record.
 
     A signal handler that sends in between may add another run before this one.
     """
@@ -45,7 +45,7 @@ def append_locked(
     header_size: cython.Py_ssize_t,
     named: cython.bint,
 ) -> FutureRecordMetadata | None:
-    """Add a record to an open batch and return its future; None if it does not fit.
+    """Add a record to an open batch and return its future; return None if the record does not fit.
 
     The caller holds `RecordBuffer.lock`.
 
@@ -70,13 +70,13 @@ def append_unlocked(
     header_size: cython.Py_ssize_t,
     named: cython.bint,
 ) -> FutureRecordMetadata | None:
-    """Add a record to a partition's open batch and return its future; None if that takes more than copying.
+    """Add a record to a partition's open batch and return its future; return None if more than copying is needed.
 
     Only for the compiled variant, in which the GIL stands in for `RecordBuffer.lock`: this function never releases the
     GIL, and holders of `RecordBuffer.lock` always leave the open batch in a consistent state.
 
     Arguments:
-        queues: one `QueueFields` per partition.
+        queues: one `QueueFields` for each partition.
         named: whether the caller chose the partition.
     """
     queue: QueueFields = queues[partition]

@@ -54,7 +54,7 @@ Append = Callable[..., FutureRecordMetadata]
 """The type of `RecordAppender.append`, which is untyped in the compiled variant."""
 _MAX_TIMESTAMP = cython.declare(cython.longlong, MAX_TIMESTAMP)
 RECORD_OVERHEAD = 61 + 21
-"""Maximum number of bytes that a batch of one record adds to its key, value and headers."""
+"""Maximum number of bytes that a batch of one record needs in addition to the key, value and headers."""
 
 
 @cython.cclass
@@ -63,11 +63,11 @@ class RecordAppender:
 
     Arguments:
         buffer: the unsent records.
-        key_serializer, value_serializer: None if keys or values are bytes already.
+        key_serializer, value_serializer: None if keys or values are already bytes.
         pick: the user's partitioner; None for the default partitioner.
-        cluster: returns the metadata for the user's partitioner.
-        max_record_size: maximum size of a batch of one record in bytes (`max_request_size`).
-        now_ns: the wall clock in nanoseconds, for timestamps.
+        cluster: returns the metadata to pass to the user's partitioner.
+        max_record_size: maximum size in bytes of a batch with one record (`max_request_size`).
+        now_ns: returns the wall-clock time in nanoseconds, for timestamps.
         ignore_keys: whether the default partitioner ignores keys.
     """
 
@@ -127,10 +127,10 @@ class RecordAppender:
             value, key: input of the serializers; bytes or None without serializers.
             headers: pairs of text and bytes.
             partition: None lets the partitioner choose.
-            timestamp_ms: milliseconds since 1970-01-01 UTC; None: now.
+            timestamp_ms: milliseconds since 1970-01-01 UTC; None for now.
 
         Raises `Blocked` if the record has to wait, `IllegalArgumentError` or `TypeError` if it is invalid, and errors
-        of the serializers and the partitioner.
+        from the serializers and the partitioner.
         """
         try:
             found: Any = self._topics.get(topic)
@@ -173,7 +173,7 @@ class RecordAppender:
                 timestamp_ms = checked_timestamp(topic, timestamp_ms)
             try:
                 timestamp = timestamp_ms
-            except OverflowError:  # in the compiled variant
+            except OverflowError:  # raised in the compiled variant
                 timestamp = checked_timestamp(topic, timestamp_ms)
             if timestamp < -1 or timestamp > _MAX_TIMESTAMP:
                 checked_timestamp(topic, timestamp_ms)
@@ -239,7 +239,7 @@ class RecordAppender:
         return (hashed & 0x7FFFFFFF) % count
 
     def _unknown(self, topic: Any, partition: Any) -> Exception:
-        """Return why a record for an unknown topic must wait or can never be accepted."""
+        """Return the reason why a record for an unknown topic must wait or can never be accepted."""
         refusal: Exception | None = self._buffer.refusal
         if refusal is not None:
             return refusal
@@ -259,7 +259,7 @@ class RecordAppender:
 
 
 class WaitingProducer(Protocol):
-    """The class that inherits from `RecordSender`."""
+    """The interface of the class that inherits from `RecordSender`."""
 
     def _send_when_possible(self, reason: Blocked, *record: Any) -> FutureRecordMetadata:
         """Wait until a blocked record can be sent, and send it."""
@@ -298,10 +298,10 @@ class RecordSender:
             partition: overrides the partitioner.
             timestamp_ms: milliseconds since 1970-01-01 UTC; None means now.
 
-        Waits only if the topic is not known yet or `buffer_memory` is used up, and raises `KafkaTimeoutError` if that
-        takes longer than `max_block_ms`. Raises `IllegalArgumentError` or `TypeError` for an invalid record,
-        `TopicAuthorizationFailedError`, `IllegalStateError` once the producer is closed, and errors of the serializers.
-        The future of a record above `max_request_size` fails with `MessageSizeTooLargeError`.
+        Waits only if the topic is not known yet or `buffer_memory` is used up, and raises `KafkaTimeoutError` if the
+        wait exceeds `max_block_ms`. Raises `IllegalArgumentError` or `TypeError` for an invalid record,
+        `TopicAuthorizationFailedError`, `IllegalStateError` once the producer is closed, and errors from the
+        serializers. The future of a record larger than `max_request_size` fails with `MessageSizeTooLargeError`.
         """
         producer: WaitingProducer = cast("WaitingProducer", self)
         if self._is_intercepted:

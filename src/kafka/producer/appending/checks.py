@@ -1,4 +1,4 @@
-"""Checks the arguments of one record; `Blocked` and its subclasses say why a valid record has to wait."""
+"""Checks the arguments for one record; `Blocked` and its subclasses indicate why a valid record has to wait."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PreparedRecord(NamedTuple):
 
     Attributes:
         named: whether the caller chose the partition.
-        generation: the generation of the topic, see `TopicQueues`.
+        generation: the generation of the topic; see `TopicQueues`.
     """
 
     topic: str
@@ -38,7 +38,7 @@ class PreparedRecord(NamedTuple):
 def serialized(
     serializer: AdaptedSerializer, what: str, topic: str, given: Any, headers: Sequence[Header] | None
 ) -> Any:
-    """Run a serializer; add a note with the topic and the part of the record to any exception."""
+    """Run a serializer; to any exception, add a note with the topic and the part of the record."""
     try:
         return serializer(topic, given, () if headers is None else headers)  # the serializer may add headers
     except Exception as error:
@@ -73,7 +73,7 @@ def encoded_headers(topic: str, given: Any) -> tuple[bytes, int]:
 
 
 def refuse_headers(topic: str, given: Any) -> None:
-    """Raise the `TypeError` for headers that are not pairs of text and bytes or None."""
+    """Raise a `TypeError` for headers that are not pairs of a str and bytes or None."""
     if not isinstance(given, (list, tuple)):
         raise AssertedTypeError(
             f"headers for topic {topic!r} must be a list of (str, bytes), not {type(given).__name__}"
@@ -87,7 +87,7 @@ def refuse_headers(topic: str, given: Any) -> None:
 
 
 def checked_timestamp(topic: str, given: Any) -> int:
-    """Check a timestamp in milliseconds; raises `TypeError` if it is not an integer, `ValueError` if out of range."""
+    """Check a timestamp in milliseconds; raises `TypeError` for other types, and `ValueError` if it is out of range."""
     if not hasattr(type(given), "__index__"):
         raise AssertedTypeError(
             f"timestamp_ms for topic {topic!r} must be an int, milliseconds since 1970-01-01 UTC, not "
@@ -130,7 +130,7 @@ def checked_number(topic: str, given: Any, source: str) -> int:
 def checked_partition(topic: str, given: Any, partitions: int, source: str) -> int:
     """Check a partition number against the topic's number of partitions.
 
-    Raises `TypeError` if it is not an integer, and `IllegalArgumentError` if the topic does not have it.
+    Raises `TypeError` if the number is not an integer, and `IllegalArgumentError` if the topic has no such partition.
     """
     partition = checked_number(topic, given, source)
     if not 0 <= partition < partitions:
@@ -141,7 +141,7 @@ def checked_partition(topic: str, given: Any, partitions: int, source: str) -> i
 
 
 def checked_topic(topic: Any) -> str:
-    """Check a topic's name by Kafka's rules; raises `TypeError` or `IllegalArgumentError`."""
+    """Check a topic's name according to Kafka's rules; raises `TypeError` or `IllegalArgumentError`."""
     if not isinstance(topic, str):
         raise AssertedTypeError(f"a topic's name must be a str, not {type(topic).__name__}")
     legal = all(c.isascii() and (c.isalnum() or c in "._-") for c in topic)
@@ -153,7 +153,7 @@ def checked_topic(topic: Any) -> str:
     return str.__str__(topic)
 
 
-class Blocked(Exception):  # not an error: it never leaves the producer
+class Blocked(Exception):  # not an error, because it never leaves the producer
     """The record has to wait."""
 
 
@@ -170,7 +170,7 @@ class PartitionGone(Blocked):
 
 
 class NeedsMemory(Blocked):
-    """All of `buffer_memory` is taken.
+    """All of `buffer_memory` is in use.
 
     Arguments:
         amount: number of bytes that must be free.

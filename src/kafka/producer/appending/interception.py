@@ -22,7 +22,7 @@ class Interception:
         self._interceptors = interceptors
 
     def on_send(self, record: tuple[Any, ...]) -> ProducerRecord:
-        """Pass a record to the interceptors and return the record to send."""
+        """Pass a record to the interceptors, and return the record that is to be sent."""
         return self._interceptors.on_send(ProducerRecord(*record))
 
     def watch(self, future: FutureRecordMetadata) -> None:
@@ -46,7 +46,7 @@ class Interception:
 
 
 def intercepted(given: Sequence[Any], configs: Mapping[str, Any]) -> Interception | None:
-    """Create and configure the interceptors of the option `interceptor_classes`; None if there are none."""
+    """Create and configure the interceptors in the option `interceptor_classes`; return None if there are none."""
     return Interception(ProducerInterceptors(given, configs)) if given else None
 
 

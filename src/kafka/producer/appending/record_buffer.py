@@ -30,10 +30,10 @@ class RecordBuffer(SharedQueues):
         full: ProducerBatch | None,
         granted: Reservation | None = None,
     ) -> FutureRecordMetadata:
-        """Append a record to a new batch, which is created without the lock. Call `wake` afterwards, even on errors.
+        """Append a record to a new batch, which is created without the lock. Call `wake` afterwards, even after errors.
 
         Arguments:
-            full: the batch of the queue that has no room for the record, or None.
+            full: the queue's batch that has no room for the record, or None.
             granted: memory that was already reserved for this record; None reserves it now.
 
         Raises `NeedsMemory` if there is not enough memory, `PartitionGone`, and the producer's error if it accepts no
@@ -79,11 +79,11 @@ class RecordBuffer(SharedQueues):
         full: ProducerBatch | None,
         generation: int,
     ) -> bool:
-        """Close the open batch of a queue, and add another one, which takes over the reserved memory.
+        """Close the open batch of a queue, and add another batch, which takes over the reserved memory.
 
         Arguments:
             batch: the new open batch, or one that is already encoded.
-            full: the batch that may be closed. If another one is open, does nothing and returns False.
+            full: the batch that may be closed. If another batch is open, the method does nothing and returns False.
             generation: the topic's generation when the partition was chosen; raises `PartitionGone` if the topic has
                 been recreated since.
         """
@@ -94,8 +94,8 @@ class RecordBuffer(SharedQueues):
             {batch},
         )
         with self.lock:
-            # No function calls here: after one, Python may run signal handlers that send, or that wait for the
-            # loop, which needs the lock.
+            # No function calls here: after a call, Python may run signal handlers that send, or that wait for the loop,
+            # which needs the lock.
             if self.refusal is not None:
                 raise self.refusal
             if queue.is_gone or known.generation != generation:
@@ -135,7 +135,7 @@ class RecordBuffer(SharedQueues):
         return future
 
     def append(self, record: PreparedRecord, granted: Reservation | None = None) -> FutureRecordMetadata:
-        """Append a serialized and partitioned record. Raises as `open_batch`.
+        """Append a serialized and partitioned record. Raises the same errors as `open_batch`.
 
         Raises `PartitionGone` if the topic was forgotten or recreated while the record waited for memory.
         """
@@ -217,7 +217,7 @@ class Reservations:
         self._max_block_s = max_block_s
 
     async def acquire(self, amount: int, reserved: Reservation) -> None:
-        """Wait on the loop until `amount` bytes are free, and reserve them.
+        """Wait on the event loop until `amount` bytes are free, and reserve them.
 
         Raises `KafkaTimeoutError` after `max_block_ms`, and the producer's error if it accepts no more records.
         """
@@ -239,7 +239,7 @@ class Reservations:
             raise buffer.refusal
 
     def acquire_blocking(self, amount: int, reserved: Reservation) -> None:
-        """Block the calling thread until `amount` bytes are free, and reserve them. Raises as `acquire`."""
+        """Block the thread until `amount` bytes are free, and reserve them. Raises the same errors as `acquire`."""
         self._buffer.end_lingering()
         self._buffer.wake()
         in_callback = WorkerThread.is_current()

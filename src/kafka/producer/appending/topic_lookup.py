@@ -21,13 +21,13 @@ from kafka.structs import is_another_topic
 log = logging.getLogger(__name__)
 
 _USUAL_TRIES = 3
-"""Failed lookups that are normal for a topic that brokers create on request; more are logged as a warning."""
+"""Number of failed lookups that is normal for a topic that brokers create on request; more are logged as a warning."""
 _STALE_S = 5.0
-"""How long brokers with outdated metadata may still return a topic's old state."""
+"""Seconds for which brokers with outdated metadata may still return a topic's old state."""
 
 
 class _Doubt(NamedTuple):
-    """Metadata of a topic that may be outdated, and the time since which all responses have agreed."""
+    """Metadata for a topic that may be outdated, and the time since which all responses have agreed."""
 
     topic_id: UUID | None
     partitions: int
@@ -35,13 +35,13 @@ class _Doubt(NamedTuple):
 
 
 class TopicLookup:
-    """Keeps the buffer's topics up to date with the cluster's metadata. On the loop.
+    """Keeps the buffer's topics up to date with the cluster's metadata. Runs on the event loop.
 
     Arguments:
         buffer: contains the queues of the known topics.
         cluster: provides the metadata.
         max_block_s: maximum wait for a topic in seconds.
-        max_idle_s: seconds after which metadata of an unused topic is no longer requested.
+        max_idle_s: seconds after which metadata for an unused topic is no longer requested.
         backoff: pauses between two attempts.
     """
 
@@ -110,7 +110,7 @@ class TopicLookup:
             self._learn(topic)
 
     async def _look_up(self, topic: str, partition: int | None) -> int:
-        """Return the number of a topic's partitions, refreshing the metadata if necessary; raise why it is unknown."""
+        """Return a topic's number of partitions, refreshing metadata if necessary; raise an error if it is unknown."""
         self._watch(topic)
         count = self._learn(topic)
         if count is not None and (partition is None or partition < count):
@@ -127,7 +127,7 @@ class TopicLookup:
         return count
 
     def _learn(self, topic: str) -> int | None:
-        """Apply the metadata of a topic; return its number of partitions, or None if the topic is unknown."""
+        """Apply the metadata for a topic; return its number of partitions, or None if the topic is unknown."""
         metadata = self._cluster.metadata
         count, available = self._partitions(metadata, topic)
         if not count:
@@ -151,10 +151,10 @@ class TopicLookup:
         return count
 
     def _is_another(self, known: TopicQueues, topic_id: UUID | None, partitions: int) -> bool:
-        """Return whether the metadata describes a different topic of the same name than the known one.
+        """Return whether the metadata describes another topic with the same name as the known one.
 
-        Topic ids tell them apart (KIP-516). Brokers before 2.8 have no ids; there, a topic with fewer partitions than
-        before was recreated.
+        Topic ids distinguish the topics (KIP-516). Brokers before 2.8 have no ids; with these, a topic that has fewer
+        partitions than before was recreated.
         """
         is_another = is_another_topic(known.topic_id, topic_id)
         if topic_id is None and known.topic_id is None:
@@ -166,7 +166,7 @@ class TopicLookup:
     def _is_certain(self, known: TopicQueues, topic_id: UUID | None, partitions: int) -> bool:
         """Return whether this is the newer topic.
 
-        For a while, brokers with outdated metadata may return the older one.
+        For a while, brokers with outdated metadata may return the older topic.
         """
         if topic_id is not None and topic_id not in known.replaced_ids:
             certain = True
@@ -181,7 +181,7 @@ class TopicLookup:
         return certain
 
     def _partitions(self, metadata: ClusterMetadata, topic: str) -> tuple[int, list[int]]:
-        """Return the number of a topic's partitions, and the partitions that have a leader.
+        """Return a topic's number of partitions, and the partitions that have a leader.
 
         Partitions are numbered from 0 without gaps. Other numbers are unusable, and must not determine how much memory
         is allocated.

@@ -1,1 +1,1 @@
-"""Batches that are open or wait to be sent: the queues of partitions, their memory, and splitting of batches."""
+"""Batches that are open or waiting to be sent: the partitions' queues, their memory, and the splitting of batches."""

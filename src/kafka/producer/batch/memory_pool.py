@@ -1,4 +1,4 @@
-"""The memory shared by all unsent records of a producer, and the callers that wait for free memory."""
+"""The memory shared by all unsent records of a producer, and the callers waiting for free memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class Reservation:
 class MemoryPool:
     """Accounts for the bytes of buffered records; the batches' buffers themselves are ordinary objects.
 
-    Code that holds the lock calls no functions, as in `RecordBuffer`: a signal handler may wait for memory too.
+    Code that holds the lock calls no functions, as in `RecordBuffer`, because a signal handler may wait for memory,
+    too.
 
     Arguments:
         total: `buffer_memory`.
@@ -49,7 +50,7 @@ class MemoryPool:
 
     @property
     def contended(self) -> bool:
-        """Whether a caller waits for memory."""
+        """Whether a caller is waiting for memory."""
         return bool(self._blocking or self._waiting)
 
     def reserve(self, amount: int, in_callback: bool = False, into: Reservation | None = None) -> bool:
@@ -58,7 +59,7 @@ class MemoryPool:
         A request above the total succeeds if nothing is reserved.
 
         Arguments:
-            in_callback: whether a callback sends the record; it must not wait for other callbacks.
+            in_callback: whether a callback sends the record; a callback must not wait for other callbacks.
             into: records the reserved bytes atomically, so that an interrupt cannot lose them.
         """
         with self._lock:
@@ -84,7 +85,7 @@ class MemoryPool:
         self.wake()
 
     def release(self, amount: int, held: bool = False) -> None:
-        """Return bytes, and wake the waiters."""
+        """Return bytes to the pool, and wake the waiters."""
         with self._lock:
             self.free += amount
             if held:
@@ -92,7 +93,7 @@ class MemoryPool:
         self.wake()
 
     def wake(self) -> None:
-        """Wake waiting threads, and grant free memory to coroutines. Must run on the loop if coroutines wait."""
+        """Wake waiting threads, and grant free memory to coroutines. Must run on the loop if coroutines are waiting."""
         for news in list(self._blocking):
             with contextlib.suppress(RuntimeError):  # already released
                 news.release()
@@ -105,7 +106,7 @@ class MemoryPool:
             self._waiting.popleft()
 
     def end_waiting(self) -> None:
-        """Release all waiters without memory. Must run on the loop if coroutines wait."""
+        """Release all waiters without memory. Must run on the loop if coroutines are waiting."""
         while self._waiting:
             granted = self._waiting.popleft()[2]
             if not granted.done():

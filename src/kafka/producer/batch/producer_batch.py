@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 class BatchOwner(Protocol):
-    """The interface that a batch uses of its producer."""
+    """The part of the producer's interface that a batch uses."""
 
     lock: threading.RLock
-    """Guards the builder, callbacks and result of every batch. Replaced in a forked child, so do not keep it."""
+    """Guards the builder, callbacks and result of every batch. A forked child replaces it, so do not store it."""
 
     def check_may_wait(self) -> None:
         """Raise `IllegalStateError` if the calling thread holds the lock. Waiting for a batch would then never end."""
@@ -38,7 +38,7 @@ class BatchOwner(Protocol):
         """Return whether the caller runs on the producer's event loop, where waiting for a batch would never end."""
 
     def obstacle(self, batch: ProducerBatch) -> Exception | None:
-        """Return why a batch is not acknowledged, or None if unknown."""
+        """Return the reason why a batch has not been acknowledged, or None if unknown."""
 
     def deliver(self, batch: ProducerBatch, callbacks: Callbacks) -> None:
         """Run the callbacks of a finished batch on the callback runner."""
@@ -67,7 +67,7 @@ _ENDED = (Stage.DONE, Stage.SPLIT)
 _FIRST_INDEX = itemgetter(0)
 
 Run = tuple[int, "ProducerBatch", int]
-"""Records that moved together: the index of the first one, the batch that contains them now, and their index there."""
+"""Records that moved together: the first record's index, the batch that now contains them, and its index there."""
 
 
 class ProducerBatch(BatchFields):
@@ -76,7 +76,7 @@ class ProducerBatch(BatchFields):
     Arguments:
         owner: the producer's `RecordBuffer`.
         topic_partition: the destination partition.
-        created: time of the loop when the first record was added, in seconds.
+        created: the loop's time in seconds when the first record was added.
         reserved: bytes of the producer's memory that the batch occupies.
         builder: encodes the records; None for a batch that is already encoded (see `encoded`).
     """
@@ -190,7 +190,7 @@ class ProducerBatch(BatchFields):
 
     @property
     def name(self) -> str:
-        """Topic and partition as one word, for messages and logs."""
+        """The topic and the partition as one word, for messages and logs."""
         return f"{self.topic_partition.topic}-{self.topic_partition.partition}"
 
     @property
@@ -200,11 +200,11 @@ class ProducerBatch(BatchFields):
 
     @property
     def done(self) -> bool:
-        """Whether the records are delivered or have failed."""
+        """Whether the records have been delivered or have failed."""
         return self.stage is Stage.DONE
 
     def keep(self, data: Buffer) -> None:
-        """Replace the builder by the encoded bytes."""
+        """Replace the builder with the encoded bytes."""
         self.records = self.count
         if self.builder is not None:
             self.raw_size, self.largest_record = self.builder.size_in_bytes, self.builder.largest_record
@@ -240,8 +240,8 @@ class ProducerBatch(BatchFields):
 
         Arguments:
             error: why the batch failed.
-            record_errors: the records that the broker refused, with reasons (KIP-467); the others failed only because
-                they were in the same batch.
+            record_errors: the records that the broker rejected, with reasons (KIP-467); the other records failed only
+                because they were in the same batch.
         """
         self.record_errors = record_errors or None
         self._finish(error)
@@ -273,7 +273,7 @@ class ProducerBatch(BatchFields):
             waiter.release()
 
     def split_into(self, parts: Sequence[ProducerBatch]) -> None:
-        """Replace this batch by smaller ones that contain the same records in the same order; see `scatter_into`."""
+        """Replace this batch with smaller ones that contain the same records in the same order; see `scatter_into`."""
         first = 0
         runs: list[Run] = []
         for part in parts:
@@ -282,7 +282,7 @@ class ProducerBatch(BatchFields):
         self.scatter_into(runs)
 
     def scatter_into(self, runs: list[Run]) -> None:
-        """Replace this batch by others that together contain the same records; futures and callbacks follow.
+        """Replace this batch with others that together contain the same records; futures and callbacks are moved, too.
 
         Arguments:
             runs: the new place of each record, in the order of the records.
@@ -303,11 +303,11 @@ class ProducerBatch(BatchFields):
             waiter.release()
 
     def add_waiter(self, waiter: Waiter) -> bool:
-        """Wake `waiter` when the batch is done or split; if it already is, do nothing and return True."""
+        """Wake `waiter` when the batch is done or split; if the batch already is, do nothing and return True."""
         with self.owner.lock:
             if self.stage in _ENDED:
                 return True
-            self.waiters += (waiter,)  # no function call, after which Python may run signal handlers
+            self.waiters += (waiter,)  # without a function call, after which Python may run signal handlers
         return False
 
     def wait(self, timeout: float | None) -> bool:
@@ -335,7 +335,7 @@ class ProducerBatch(BatchFields):
         return f"{self.count} record(s) for {self.name} not delivered: {error}"
 
     def look(self) -> None:
-        """Mark the result as checked, even if it arrives later."""
+        """Mark the result as checked, even if it has not arrived yet."""
         self.seen = True
         if self.report is not None:
             self.report.seen = True

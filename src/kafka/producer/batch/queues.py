@@ -1,4 +1,4 @@
-"""The batches that wait to be sent, by topic and partition."""
+"""The batches waiting to be sent, by topic and partition."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class PartitionQueue(QueueFields):
     """The batches of one partition, from the open one to those in flight.
 
     `open` and `closed` are shared with the threads that call `send()` and guarded by `RecordBuffer.lock` (but see
-    `append_unlocked`). All other attributes belong to the sender, on the loop. A batch gets its place in the order, and
-    its sequence numbers, when it is first sent. A batch that must be sent again waits in `retries`, which are sent
-    before new batches, lowest order first.
+    `append_unlocked`). All other attributes belong to the sender, on the loop. A batch gets its position in the order,
+    and its sequence numbers, when it is first sent. A batch that must be sent again waits in `retries`; retries are
+    sent before new batches, lowest order first.
     """
 
     __slots__ = (
@@ -80,7 +80,7 @@ class PartitionQueue(QueueFields):
         return [*self.retries, *self.closed, *(() if self.open is None else (self.open,))]
 
     def load(self) -> int:
-        """Return roughly how many batches wait to be sent. Any thread may call this."""
+        """Return the approximate number of batches waiting to be sent. Any thread may call this."""
         return len(self.retries) + len(self.closed) + (self.open is not None)
 
     def close_open(self) -> None:
@@ -89,14 +89,14 @@ class PartitionQueue(QueueFields):
         if batch is not None:
             self.open = None  # must come first, because `append_unlocked` checks nothing else
             batch.stage = CLOSED
-            self.closed += (batch,)  # no function call, in which an interrupt could lose the batch
+            self.closed += (batch,)  # without a function call, in which an interrupt could lose the batch
 
     def retry(self, batch: ProducerBatch) -> None:
-        """Insert a batch into the retries, in its place in the order."""
+        """Insert a batch into the retries at its position in the order."""
         bisect.insort(self.retries, batch, key=lambda b: b.order)
 
     def put_back(self, batch: ProducerBatch) -> None:
-        """Put a batch that lost its order back into its old place among the closed ones. Requires the lock."""
+        """Put a batch that has lost its order back at its old position among the closed batches. Requires the lock."""
         bisect.insort(self.closed, batch, key=lambda b: b.serial)
 
     def first_in_network(self) -> tuple[int, ...] | None:
@@ -104,7 +104,7 @@ class PartitionQueue(QueueFields):
         return min((batch.order for batch in self.in_network), default=None)
 
     def window_is_full(self) -> bool:
-        """Return whether one more new batch could make the broker forget one that may have to be sent again.
+        """Return whether one more new batch could make the broker forget a batch that may have to be sent again.
 
         Counting the batches in flight is not enough: a batch that is sent for the third time may have been overtaken by
         more batches than the broker remembers, which would then take it for a new one.
@@ -115,7 +115,7 @@ class PartitionQueue(QueueFields):
         return first is not None and self.next_order - first[0] >= _REMEMBERED
 
     def is_first(self, batch: ProducerBatch) -> bool:
-        """Return whether no batch that was sent before this one is left."""
+        """Return whether no batch remains that was sent before this one."""
         first = self.first_in_network() if self.in_network else None
         if first is not None and first < batch.order:
             return False
@@ -139,7 +139,7 @@ class TopicQueues:
         available: the partitions that have a leader.
         sticky_bytes: number of bytes after which records without a key move on to another partition, unless their
             batch is closed earlier (KIP-480, KIP-794).
-        rng: chooses among the partitions.
+        rng: a random number generator for choosing partitions.
         adaptive: whether partitions with more waiting batches are chosen less often (KIP-794).
     """
 
@@ -197,7 +197,7 @@ class TopicQueues:
         self.update(partitions, available)
 
     def update(self, partitions: int, available: Sequence[int]) -> None:
-        """Apply new metadata of the topic. The number of partitions must not decrease; see `start_over`."""
+        """Apply new metadata for the topic. The number of partitions must not decrease; see `start_over`."""
         for partition in range(len(self.queues), partitions):
             queue = PartitionQueue(TopicPartition(self.topic, partition))
             queue.is_paused = self.is_moving
@@ -241,7 +241,7 @@ class TopicQueues:
     def pick_sticky(self, size: int) -> int:
         """Return the partition for a record of `size` bytes without a key.
 
-        The partition stays the same until it has received the bytes of a full batch.
+        The partition stays the same until it has received the number of bytes in a full batch.
 
         Concurrent calls from several threads may miscount by a record or two, which does no harm.
         """

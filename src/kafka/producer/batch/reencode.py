@@ -1,7 +1,7 @@
-"""Converts encoded batches to other batches.
+"""Converts encoded batches into other batches.
 
-The new batches are smaller if a broker rejects a batch as too large, have an older format for old brokers, and go to
-other partitions if the topic was recreated.
+The new batches are smaller if a broker has rejected a batch as too large, have an older format if the broker is old, or
+are for other partitions if the topic was recreated.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def downgrade(data: Buffer, magic: int, options: BufferOptions) -> Buffer:
 def split(batch: ProducerBatch, options: BufferOptions) -> list[ProducerBatch]:
     """Split an encoded batch of several records into batches of about half its size, which share its memory.
 
-    The parts keep the records' sequence numbers, so that they may be sent in its place.
+    The parts keep the records' sequence numbers, so that they can be sent in place of the batch.
     """
     assert batch.data is not None
     header = next(iter(batch_headers(batch.data)))
@@ -73,7 +73,7 @@ def split(batch: ProducerBatch, options: BufferOptions) -> list[ProducerBatch]:
 def regroup(
     data: Buffer, columns: Columns, groups: Sequence[Group], named: bytearray, options: BufferOptions
 ) -> tuple[dict[Group, EncodedRecords], list[tuple[int, Group, int]]]:
-    """Encode the records of an encoded batch as one batch per group, without sequence numbers.
+    """Re-encode the records of an encoded batch as one batch per group, without sequence numbers.
 
     Arguments:
         data, columns: the batch, encoded and decoded.
@@ -104,7 +104,7 @@ def regroup(
 
 
 def _cuts(columns: Columns) -> list[int]:
-    """Return where to cut so that each part has at most half of the bytes, or a single record."""
+    """Return the indices at which to cut, so that each part has at most half of the bytes or a single record."""
     sizes = [_size(columns, i) for i in range(len(columns))]
     limit = sum(sizes) // 2
     cuts, size = [0], 0

@@ -1,4 +1,4 @@
-"""The state shared by the sender and the threads that call `send()`: the queues, the memory, and one lock for both."""
+"""The state shared by the sender and the threads that call `send()`: the queues, the memory, and a lock for both."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class BufferOptions:
     """The options for batches.
 
     Arguments:
-        batch_size: number of bytes up to which a batch is filled.
-        buffer_memory: maximum number of bytes of all batches.
+        batch_size: maximum number of bytes to which a batch is filled.
+        buffer_memory: maximum total number of bytes in all batches.
         compression: codec of the batches.
-        compression_level: level of the codec; None: its default.
+        compression_level: level of the codec; None for the codec's default.
         adaptive: whether partitions with more waiting batches get fewer records without a key.
     """
 
@@ -39,12 +39,12 @@ class BufferOptions:
     adaptive: bool = False
 
     def level_of(self, codec: Compression) -> int | None:
-        """Return the compression level; None, the codec's default, for a batch that was encoded with another codec."""
+        """Return the compression level; None (the codec's default) for a batch that was encoded with another codec."""
         return self.compression_level if codec == self.compression else None
 
 
 class SharedQueues:
-    """The queues of all partitions, as the sender sees them: dirty queues, finished batches and free memory.
+    """The queues of all partitions, with the sender's operations for dirty queues, finished batches and free memory.
 
     Arguments:
         options: how to encode batches.
@@ -101,7 +101,7 @@ class SharedQueues:
     def check_may_wait(self) -> None:
         """Raise `IllegalStateError` if the calling thread holds the lock.
 
-        The sender needs it, so waiting would never end.
+        The sender needs the lock, so waiting would never end.
         """
         if self.lock._is_owned():  # type: ignore[attr-defined]  # threading's own conditions ask for it too
             raise IllegalStateError(
@@ -117,7 +117,7 @@ class SharedQueues:
             return False
 
     def learn_topic(self, topic: str, partitions: int, available: Sequence[int], topic_id: UUID | None = None) -> None:
-        """Apply the metadata of a topic: its number of partitions, and which of them have a leader.
+        """Apply the metadata for a topic: its number of partitions, and which partitions have a leader.
 
         A known topic must still be the same one; see `start_over` for recreated topics.
         """
@@ -138,7 +138,7 @@ class SharedQueues:
 
         Arguments:
             topic: the topic's name.
-            partitions, available: metadata of the new topic, as for `learn_topic`.
+            partitions, available: metadata for the new topic, as in `learn_topic`.
             topic_id: id of the new topic.
         """
         with self.lock:
@@ -164,13 +164,13 @@ class SharedQueues:
         return self._known.get(topic)
 
     def avoid(self, topic: str, partitions: frozenset[int]) -> None:
-        """Set the partitions of a topic that records without a key avoid for now."""
+        """Set the partitions of a topic that are to be avoided for now by records without a key."""
         queues = self._known.get(topic)
         if queues is not None:
             queues.late = partitions
 
     def forget_idle(self, before: float) -> set[str]:
-        """Forget topics that have no batches left and got none since `before`; return their names."""
+        """Forget topics that have no batches left and have received none since `before`; return their names."""
         with self.lock:
             busy = {batch.topic_partition.topic for batch in list(self.incomplete)}
             idle = {name for name, queues in self._current.items() if queues.used_at < before and name not in busy}
@@ -187,7 +187,7 @@ class SharedQueues:
     def partition_count(self, topic: str) -> int:
         """Return the number of partitions of a topic that is or was known.
 
-        Raises the reason if no records are accepted.
+        If no records are accepted, raises the error that explains why.
         """
         return self.count_and_generation(topic)[0]
 
@@ -204,13 +204,13 @@ class SharedQueues:
         return self._all.values()
 
     def obstacle(self, batch: ProducerBatch) -> Exception | None:
-        """Return why a batch is not acknowledged, or None if unknown. Any thread may call this."""
+        """Return the reason why a batch has not been acknowledged, or None if unknown. Any thread may call this."""
         queue = self._all.get(batch.topic_partition)
         why = None if queue is None or batch in queue.in_network else self.why_not_sent(queue)
         return why or batch.last_error
 
     def first_obstacle(self) -> Exception | None:
-        """Return why one of the batches is not acknowledged. Any thread may call this."""
+        """Return the reason why one of the batches has not been acknowledged. Any thread may call this."""
         found = (self.obstacle(batch) for batch in list(self.incomplete))
         return next((error for error in found if error is not None), None)
 
@@ -261,11 +261,11 @@ class SharedQueues:
 
     @property
     def is_refused_for_good(self) -> bool:
-        """Whether `refuse` was called."""
+        """Whether `refuse` has been called."""
         return self._refuses_for_good
 
     def check_open(self) -> None:
-        """If `refuse` was called, raise its reason."""
+        """Raise the error that was passed to `refuse`, if it has been called."""
         if self._refuses_for_good and self.refusal is not None:
             raise self.refusal
 
@@ -284,7 +284,7 @@ class SharedQueues:
             return dirty
 
     def replace(self, batch: ProducerBatch, parts: Sequence[ProducerBatch]) -> None:
-        """Replace a split batch by its parts, which share its memory."""
+        """Replace a split batch with its parts, which share its memory."""
         with self.lock:
             self.incomplete.discard(batch)
             self.incomplete.update(parts)
@@ -361,12 +361,12 @@ class _CallbackRun(partial[None]):
 
 
 def _nothing(report: FailureReport) -> None:
-    """Placeholder until a collector of failures is set."""
+    """A placeholder until a function that collects failures is set."""
 
 
 def _no_reason(queue: PartitionQueue) -> None:
-    """Placeholder until `why_not_sent` is set."""
+    """A placeholder until `why_not_sent` is set."""
 
 
 def _no_sender() -> None:
-    """Placeholder until the sender is started."""
+    """A placeholder until the sender is started."""

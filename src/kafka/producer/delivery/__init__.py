@@ -1,4 +1,4 @@
-"""The outcome of records: decisions about responses, futures and callbacks.
+"""The outcome of sending records: decisions about responses, futures and callbacks.
 
 Imports no other package of the producer.
 """

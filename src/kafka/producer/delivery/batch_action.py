@@ -49,11 +49,12 @@ def action_for(
     """Decide what to do with one batch.
 
     Arguments:
-        error: class of the partition's error code.
+        error: the error class for the partition's error code.
         records: number of records in the batch.
-        has_sequence: whether it was sent with a producer id.
+        has_sequence: whether the batch was sent with a producer id.
         is_first: whether no earlier batch is in flight or waits to be sent again.
-        idempotence_required: whether the user has requested idempotence, so that the producer must not go without.
+        idempotence_required: whether the user has requested idempotence, so that the producer must not continue without
+            it.
         transactional: whether the batch belongs to a transaction, which owns id and epoch and fails with the batch.
     """
     if issubclass(error, (NoError, DuplicateSequenceNumberError)):
@@ -62,7 +63,8 @@ def action_for(
         return BatchAction.SPLIT
     if has_sequence:
         if issubclass(error, _GAP):
-            # For the first batch, no earlier one can fill the gap any more. For others, an earlier one still may.
+            # For the first batch, no earlier batch can fill the gap any more. For other batches, an earlier one still
+            # may.
             if not is_first:
                 return BatchAction.RETRY_IN_ORDER
             return BatchAction.FAIL if transactional else BatchAction.BUMP_EPOCH

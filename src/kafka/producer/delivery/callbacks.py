@@ -71,11 +71,11 @@ class Callbacks:
         number: cython.Py_ssize_t = len(functions) - 1
         if number < 0 or not _is_same(function, functions[number]):
             if cython.compiled and number < 0:
-                # The garbage collector would visit every function of every open batch, to no avail: a finished batch
-                # gives up its callbacks, which breaks all cycles. (Only the compiler knows the C functions of
-                # callbacks.pxd and of `array`.)
+                # The garbage collector would visit every function of every open batch without finding garbage: a
+                # finished batch drops its callbacks, which breaks all cycles. (Only the compiler knows the C functions
+                # of callbacks.pxd and of `array`.)
                 PyObject_GC_UnTrack(functions)  # type: ignore[name-defined]  # noqa: F821
-            functions += (function,)  # no function call, after which a signal handler may add one
+            functions += (function,)  # without a function call, after which a signal handler may add a callback
             number = len(functions) - 1
         if cython.compiled:
             at: cython.Py_ssize_t = len(self.rows)
@@ -135,7 +135,7 @@ def record_metadata(
         timestamp_ms = log_append_time
     fields = (topic, partition, topic_partition, offset, timestamp_ms, None, key_size, value_size, header_size)
     if not cython.compiled or not _IS_TUPLE:
-        return tuple.__new__(RecordMetadata, fields)  # takes a third of the time of the class's constructor
+        return tuple.__new__(RecordMetadata, fields)  # takes a third of the time that the class's constructor takes
     # With its type changed, the tuple equals what the constructor would create. It contains only text and numbers, so
     # it cannot be part of a cycle and the garbage collector need not track it. Otherwise, collection would take longer
     # than all other work in a program that keeps the metadata passed to callbacks.

@@ -8,7 +8,7 @@ from kafka.structs import TopicPartition, values_by_name
 
 
 class _Fields(NamedTuple):
-    """The fields, in kafka-python's order."""
+    """The fields of `RecordMetadata`, in kafka-python's order."""
 
     topic: str
     partition: int
@@ -27,7 +27,7 @@ _DOCUMENTED = ("offset", "timestamp", "checksum", "serialized_key_size", "serial
 class RecordMetadata(_Fields):
     """The position at which a record was written, and its size; fields as in kafka-python 2.3 and 3.
 
-    Sizes are in bytes, -1 without a key, value or headers. `offset` is -1 with ``acks=0``, and if a broker already had
+    Sizes are in bytes, -1 without a key, value or headers. `offset` is -1 with ``acks=0``, or if a broker already had
     the record and does not report its offset. `timestamp` is in milliseconds since 1970-01-01 UTC: the record's own, or
     the broker's for topics with LogAppendTime. `checksum` is None, because only batches have checksums. `leader_epoch`
     is None, because brokers do not report it.
@@ -82,4 +82,4 @@ class RecordMetadata(_Fields):
 
 
 class _WithLeaderEpoch(RecordMetadata):
-    """Metadata that a program created with a leader epoch, which has no place in any release's tuple."""
+    """Metadata that a program has created with a leader epoch, a field that no release has in its tuple."""

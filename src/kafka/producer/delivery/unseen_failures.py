@@ -41,7 +41,7 @@ class FailureReport:
         return self._batch() is not None
 
     def log_unseen(self) -> None:
-        """Log the failure if it was neither checked nor logged before."""
+        """Log the failure if it has neither been checked nor logged before."""
         if not self.seen and not self.logged:
             self.logged = True
             fields = {"kafka_error": type(self.error).__name__, "kafka_records": self.records}
@@ -57,7 +57,7 @@ class UnseenFailures:
         self._more_records = 0
 
     def add(self, report: FailureReport) -> None:
-        """Keep the report of a failed batch. Above a thousand unchecked reports, only count them."""
+        """Keep the report of a failed batch. Beyond a thousand unchecked reports, failures are only counted."""
         if report.seen:
             return
         if len(self._reports) >= _KEPT:
@@ -71,7 +71,7 @@ class UnseenFailures:
     def raise_unseen(self) -> None:
         """Raise the first failure that was never checked and whose futures are gone, with the number of such failures.
 
-        All of these then count as seen. Failures whose futures are still referenced are kept for a later call.
+        All of these failures then count as seen. Failures whose futures are still referenced are kept for a later call.
         """
         held = [each for each in self._reports if not each.seen and each.is_held]
         unseen = [each for each in self._reports if not each.seen and not each.is_held]
@@ -90,7 +90,7 @@ class UnseenFailures:
         ) from first.error
 
     def log_unseen(self) -> None:
-        """Log the failures that were never checked and no longer can be."""
+        """Log the failures that were never checked and can no longer be checked."""
         for each in self._reports:
             each.log_unseen()
         self._reports = []

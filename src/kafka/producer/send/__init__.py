@@ -1,1 +1,1 @@
-"""From the queues to the brokers, on the loop: when to send which batches, the requests, and their results."""
+"""Sends batches from the queues to the brokers, on the loop: schedules batches, builds requests, handles results."""

@@ -1,7 +1,8 @@
-"""Applies the results of batches: they are delivered, failed, split, or queued again.
+"""Applies the results of batches: a batch is delivered, failed, split, or queued again.
 
 `RetryPolicy` decides what is fatal, how long to pause and what to log. Its loop of `Attempts` does not fit here: each
-batch has its own deadline and number of attempts, pauses and log lines are per partition, and nothing is awaited.
+batch has its own deadline and number of attempts, pauses and log lines are specific to a partition, and nothing is
+awaited.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _FIRST_MS, _LAST_MS = 2, 50
 def concurrent_backoff() -> Backoff:
     """Return the pauses after CONCURRENT_TRANSACTIONS, while the coordinator completes the previous transaction.
 
-    The coordinator takes a few milliseconds for that.
+    This takes the coordinator a few milliseconds.
     """
     return Backoff(_FIRST_MS, _LAST_MS)
 
@@ -49,16 +50,16 @@ _AFTER_APPEND = (RequestTimedOutError, NotEnoughReplicasAfterAppendError)
 
 
 class TransactionOfBatches(Protocol):
-    """The interface that batches use of their transaction."""
+    """The part of a transaction's interface that its batches use."""
 
     def batch_failed(self, batch: ProducerBatch, error: KafkaError) -> None:
         """Handle the failure of a batch."""
 
     def record_failed(self, error: KafkaError) -> None:
-        """Handle a record that was refused before it was added to a batch."""
+        """Handle a record that was rejected before it was added to a batch."""
 
     def why_not_again(self) -> KafkaError | None:
-        """Return why a batch must not be retried, or None if it may be."""
+        """Return the reason why a batch must not be retried, or None if retries are allowed."""
 
     def batch_written(self, batch: ProducerBatch) -> None:
         """Handle a written batch."""
@@ -69,12 +70,12 @@ class TransactionOfBatches(Protocol):
         Arguments:
             partitions: number of partitions of the new topic.
             waiting: whether records wait to be written to it.
-            doubtful: whether some of these records may already be written.
+            doubtful: whether some of these records may already have been written.
         """
 
 
 class BatchResults:
-    """Applies responses and failures to batches, their queues and the producer's id. On the loop.
+    """Applies responses and failures to batches, their queues and the producer's id. Runs on the loop.
 
     Arguments:
         retries: maximum number of retries of a batch.
@@ -154,7 +155,7 @@ class BatchResults:
             self._again(queue, batch, error)
 
     def unanswered(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
-        """Handle the failure of a whole request, whose batches may or may not have been written."""
+        """Handle the failure of a whole request; its batches may or may not have been written."""
         queue.in_network.pop(batch, None)
         if batch.done:  # purged
             return
@@ -195,7 +196,7 @@ class BatchResults:
         self.failures.add(report)
 
     def _is_over(self, queue: PartitionQueue, batch: ProducerBatch) -> bool:
-        """Fail a batch instead of retrying it if its transaction is being aborted; return whether it was failed."""
+        """Fail a batch instead of retrying it if its transaction is being aborted; return whether this was done."""
         why = None if self.transactions is None else self.transactions.why_not_again()
         if why is None:
             return False
@@ -203,7 +204,7 @@ class BatchResults:
         return True
 
     async def settled(self, batches: Iterable[ProducerBatch], then: Callable[[], object] | None = None) -> None:
-        """Wait until all of these batches, or the parts that they were split into, are delivered or have failed.
+        """Wait until all of these batches, or the parts of split batches, have been delivered or have failed.
 
         Arguments:
             then: called at that moment, before later waiters resume.
@@ -230,7 +231,7 @@ class BatchResults:
         self._statistics.delivered(batch.count, size, now - batch.created, now)
 
     def _again(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
-        """Queue a batch for another attempt, unless its attempts or its time are used up."""
+        """Queue a batch for another attempt, unless its number of attempts or its time is used up."""
         batch.attempts += 1
         batch.last_error = error
         now = self._loop.time()
@@ -250,7 +251,7 @@ class BatchResults:
             self._retry_policy.tell_failure(_sending_to(batch), error, queue.failures)
 
     def _goes_behind_doubtful(self, queue: PartitionQueue, batch: ProducerBatch) -> bool:
-        """If a broker may have received later batches, send this batch after them; return whether there are any.
+        """If a broker may have received later batches, send this batch after them; return whether such batches exist.
 
         That happens if a topic was recreated while requests with its name were in flight: the broker refused one batch
         and accepted a later one. In a new epoch, the later one would be written twice.
@@ -279,7 +280,7 @@ class BatchResults:
             queue.retry(part)
 
     def replace(self, batch: ProducerBatch, parts: Sequence[ProducerBatch], runs: list[Run] | None) -> None:
-        """Replace a batch by others with the same records. Its waiters then wait for these.
+        """Replace a batch with others that contain the same records. Its waiters then wait for the new batches.
 
         Arguments:
             runs: see `ProducerBatch.scatter_into`; None if the parts contain the records in order.
@@ -322,7 +323,7 @@ class _Watch:
         self._then = then
 
     def settle(self) -> None:
-        """Complete the future, because no batch remains."""
+        """Complete the future because no batch remains."""
         if not self.future.done():
             self.future.set_result(None)
             if self._then is not None:
@@ -334,7 +335,7 @@ def too_late(batch: ProducerBatch, timeout: float, obstacle: Exception | None) -
 
     Arguments:
         timeout: `delivery_timeout_ms` in seconds.
-        obstacle: what prevented it from being sent.
+        obstacle: the error that prevented the batch from being sent.
     """
     text = f"not acknowledged within delivery_timeout_ms ({timeout * 1000:g})"
     if batch.last_error is not None:

@@ -1,7 +1,7 @@
 """Takes batches out of their queues, to send them or to fail them.
 
-`RequestCollector` builds the next request to a broker, `BatchCompressor` compresses ahead of it, `Expiry` fails batches
-that exceed `delivery_timeout_ms`, and `purge` drops batches at the program's request.
+`RequestCollector` builds the next request to a broker, `BatchCompressor` compresses batches in advance, `Expiry` fails
+batches that exceed `delivery_timeout_ms`, and `purge` drops batches at the program's request.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Elsewhere = Callable[[Callable[[], None]], Coroutine[Any, Any, None]]
 
 
 class OutgoingBatches:
-    """Takes batches out of the queues, to be sent or failed. On the loop; acquires the buffer's lock.
+    """Takes batches out of the queues, to be sent or failed. Runs on the loop, and acquires the buffer's lock.
 
     Arguments:
         buffer: the unsent records.
@@ -64,7 +64,7 @@ class OutgoingBatches:
             return len(batch.data) if batch.data is not None else batch.builder.size_in_bytes if batch.builder else 0
 
     def oldest(self, after: float) -> float | None:
-        """Return when the oldest incomplete batch was created, ignoring those created up to `after`."""
+        """Return the time when the oldest incomplete batch was created, ignoring batches created up to `after`."""
         with self._buffer.lock:
             return min(
                 (batch.created for batch in list(self._buffer.incomplete) if batch.created > after), default=None
@@ -91,7 +91,7 @@ class OutgoingBatches:
                 queue.retries = [batch for batch in queue.retries if batch not in gone]
                 for batch in [
                     each for each in list(queue.closed) if each in gone
-                ]:  # one by one, because a finalizer may send in between
+                ]:  # one by one, because a finalizer may send records in between
                     queue.closed.remove(batch)
                 if queue.open in gone:
                     queue.open = None
@@ -108,7 +108,7 @@ class RequestCollector:
         produce: encodes batches.
         readiness: determines whether a queue may be sent from.
         max_request_size: maximum total size of a request's batches in bytes; a single batch may exceed it.
-        consider: checks a queue again whose batches have changed.
+        consider: checks a queue again after its batches have changed.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class RequestCollector:
         return request
 
     def _take(self, queue: PartitionQueue, now: float) -> ProducerBatch | None:
-        """Return the next batch of a queue, or None if a response has left it with nothing to send."""
+        """Return the next batch of a queue, or None if a response has left the queue with nothing to send."""
         if self._readiness.sendable_at(queue, now) > now:
             return None
         if queue.retries:
@@ -186,7 +186,7 @@ class BatchCompressor:
         self._least = None if codec is None else codec.slow_from
 
     def long_work(self, queues: Iterable[PartitionQueue]) -> list[BatchBuilder]:
-        """Return the next uncompressed batches of these queues if compressing them takes long, and close them."""
+        """Close and return the next uncompressed batches of these queues if it takes a long time to compress them."""
         if self._least is None:
             return []
         heads = [self._outgoing.next_builder(queue) for queue in queues]
@@ -207,7 +207,7 @@ class BatchCompressor:
 
 
 _CLOCK_STEP = 0.001
-"""Number of seconds by which the loop's timers may fire early."""
+"""Maximum number of seconds by which the loop's timers may fire early."""
 
 
 class Expiry:
@@ -218,7 +218,7 @@ class Expiry:
         outcomes: receives the failures.
         schedule: wakes the sender when the next batch expires.
         timeout: `delivery_timeout_ms` in seconds.
-        obstacle: returns what prevents the batches of a queue from being sent.
+        obstacle: returns the error that prevents the batches of a queue from being sent.
     """
 
     def __init__(
@@ -272,7 +272,7 @@ def purge(buffer: RecordBuffer, outcomes: BatchResults, in_queue: bool, in_fligh
             purged += batch.count
             _drop(queue, batch, outcomes)
         for batch in on_their_way:
-            queue.in_network[batch] = None  # until its response arrives, so that no new epoch begins before that
+            queue.in_network[batch] = None  # until its response arrives, so that no new epoch begins earlier
         buffer.mark(queue)
     buffer.wake()
     return purged

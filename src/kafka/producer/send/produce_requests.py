@@ -1,4 +1,4 @@
-"""Encodes batches, sends them as ProduceRequests in the broker's version, and splits the responses by partition."""
+"""Encodes batches, sends them in ProduceRequests with the broker's version, and splits the responses by partition."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class Answer(NamedTuple):
 
 
 Take = Callable[[Mapping[TopicPartition, Answer] | None, Exception | None, int], object]
-"""Receives the answers to a request or the error, and the throttle time in milliseconds."""
+"""Receives the responses to a request or the error, and the throttle time in milliseconds."""
 
 
 class HasTransaction(Protocol):
-    """The interface that requests use of the producer's transactions."""
+    """The part of the interface of the producer's transactions that requests use."""
 
     transactional_id: str
     version: int
@@ -58,7 +58,7 @@ class ProduceRequests:
     """Sends batches to brokers.
 
     Arguments:
-        cluster: metadata and connections.
+        cluster: provides metadata and connections.
         acks: 0, 1 or -1.
         timeout_ms: how long the broker waits for replicas, and the client for the response, in milliseconds.
         options: how to encode batches.
@@ -110,12 +110,12 @@ class ProduceRequests:
         """Send encoded batches of different partitions in one request, without waiting for the response.
 
         Arguments:
-            take: called once, on the loop, with an answer for each batch, or with the error.
+            take: called once, on the loop, with a response for each batch, or with the error.
 
         Raises `KafkaError` if the request cannot be sent; then `take` is not called.
         """
         topics: dict[str, TopicProduceData] = {}
-        names: dict[int, str] = {}  # by the id as an integer, because `uuid.UUID` hashes and compares in Python
+        names: dict[int, str] = {}  # keyed by the ids as integers, because `uuid.UUID` hashes and compares in Python
         lowest, highest = self._lowest, None
         for batch in batches:
             assert batch.data is not None
@@ -182,7 +182,7 @@ class ProduceRequests:
     def magic(self, node_id: int) -> int:
         """Return the newest batch format that a broker accepts.
 
-        For a broker that was never connected, it is the newest of all.
+        For a broker that has never been connected, this is the newest format of all.
         """
         version = self._cluster.api_version(node_id, ProduceRequest)
         return 2 if version is None else magic_for(version)
@@ -190,9 +190,9 @@ class ProduceRequests:
     def _answers(
         self, batches: Sequence[ProducerBatch], names: Mapping[int, str], response: ProduceResponse
     ) -> dict[TopicPartition, Answer]:
-        """Return the answers by partition.
+        """Return the responses by partition.
 
-        `names` are the request's topic names, because metadata may have changed since.
+        `names` are the topic names in the request, because the metadata may have changed since it was sent.
         """
         answers: dict[TopicPartition, Answer] = {}
         for each in response.responses:
@@ -219,7 +219,7 @@ class ProduceRequests:
 
 
 def magic_for(version: int) -> int:
-    """Return the newest batch format that a version of the API accepts."""
+    """Return the newest batch format that a version of the Produce API accepts."""
     return 2 if version >= _FIRST_WITH_MAGIC_2 else 1 if version == 2 else 0
 
 

@@ -37,13 +37,13 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 _LONG_BYTES = 64 * 1024
-"""Size in bytes above which batches are taken apart in another thread."""
+"""Size in bytes above which the records of batches are separated in another thread."""
 _SLOW_S = 5.0
-"""Seconds after which the log names a user's partitioner that has not returned."""
+"""Seconds after which a warning is logged that a user's partitioner has not returned."""
 
 
 Target = int | KafkaError
-"""A partition, or the reason why a record cannot go to any."""
+"""A partition, or the error for a record that cannot be sent to any partition."""
 
 
 class _Plan(NamedTuple):
@@ -58,7 +58,7 @@ _Plans = dict[ProducerBatch, _Plan | KafkaError]
 
 
 class RecreatedTopics:
-    """Handles topics that were recreated. On the loop.
+    """Handles topics that were recreated. Runs on the loop.
 
     Arguments:
         buffer: the unsent records, and the topics that were recreated.
@@ -103,7 +103,7 @@ class RecreatedTopics:
                 self._begin(queues)
 
     def obstacle(self, topic: str) -> KafkaError | None:
-        """Return what blocks the records of a recreated topic, or None. In any thread."""
+        """Return the error that blocks the records for a recreated topic, or None. Any thread may call this."""
         return self._slow.get(topic)
 
     def _begin(self, queues: TopicQueues) -> None:
@@ -112,7 +112,7 @@ class RecreatedTopics:
         if self._outcomes.transactions is not None:
             self._outcomes.transactions.topic_recreated(queues.topic, queues.count, bool(batches), doubtful)
         if queues.counts_before == {queues.count}:
-            batches = []  # each partition still exists and would be chosen again
+            batches = []  # every partition still exists and would be chosen again
         size = sum(_size(batch) for batch in batches)
         if batches and (size > _LONG_BYTES or self._choice.is_users):
             self._moving.add(queues.topic)
@@ -121,7 +121,7 @@ class RecreatedTopics:
             self._finish(queues, self._plan_all(queues, batches))
 
     async def _move_elsewhere(self, queues: TopicQueues, batches: list[ProducerBatch]) -> None:
-        """Take batches apart in another thread, because that takes long or calls the user's partitioner."""
+        """Separate batches into records in another thread, because this is slow or calls the user's partitioner."""
         generation = queues.generation
         plans: _Plans = {}
         watch = asyncio.get_running_loop().call_later(_SLOW_S, self._note_slow, queues.topic, batches)
@@ -139,7 +139,7 @@ class RecreatedTopics:
         self._pump()
 
     def _note_slow(self, topic: str, batches: list[ProducerBatch]) -> None:
-        """Log that the user's partitioner takes long; it may never return."""
+        """Log that the user's partitioner is taking a long time; it may never return."""
         if not self._choice.is_users:
             return
         log.warning(
@@ -155,14 +155,14 @@ class RecreatedTopics:
         )
 
     def _plan_all(self, queues: TopicQueues, batches: list[ProducerBatch]) -> _Plans:
-        """Decide where the records of batches go. Has no side effects, so any thread may call it."""
+        """Choose the new partitions for the records in batches. Has no side effects, so any thread may call this."""
         count, available = queues.count, queues.available
         plans: _Plans = {}
         for batch in batches:
             data, builder = batch.data, batch.builder
             try:
                 if data is None:
-                    if builder is None:  # it has expired in the meantime
+                    if builder is None:  # the batch has expired in the meantime
                         continue
                     data = builder.build_in_place(ProducerState())
                 plans[batch] = self._plan(batch, data, count, [p for p in available if p < count])
@@ -185,7 +185,7 @@ class RecreatedTopics:
         failed: list[tuple[PartitionQueue, ProducerBatch, KafkaError]] = []
         with self._buffer.lock:
             taken = [(queue, batch) for queue in queues.queues for batch in self._take(queue, queues.topic_id)]
-            # in the meantime, records of one key may have been added to several partitions
+            # in the meantime, records with the same key may have been added to several partitions
             taken.sort(key=lambda each: each[1].serial)
             for queue, batch in taken:
                 batch.is_stale = False
@@ -251,7 +251,7 @@ def _keep(batch: ProducerBatch, plan: _Plan | KafkaError | None) -> None:
 
 
 def _may_be_in(batch: ProducerBatch, topic_id: UUID | None) -> bool:
-    """Return whether a batch may be in the log of a topic, so that a broker would know it by its sequence numbers."""
+    """Return whether a batch may be in a topic's log, so that a broker would recognize its sequence numbers."""
     return batch.base_sequence >= 0 and bool(batch.doubts & {None, topic_id})
 
 
@@ -266,7 +266,7 @@ class PartitionChoice:
     Arguments:
         pick: the user's partitioner; None for the default partitioner.
         ignore_keys: whether the default partitioner ignores keys.
-        cluster: returns the metadata for the user's partitioner.
+        cluster: returns the metadata to pass to the user's partitioner.
         rng: chooses partitions for records without a key.
         name: name of the user's partitioner, for messages.
     """
@@ -296,9 +296,9 @@ class PartitionChoice:
         exists.
 
         Arguments:
-            place: the records' partition so far.
+            place: the records' current partition.
             columns: the records.
-            named: for each record, whether the caller chose the partition.
+            named: whether the caller chose the partition, for each record.
             partitions: number of partitions of the new topic.
             available: the partitions that have a leader.
         """
@@ -322,7 +322,7 @@ class PartitionChoice:
     def _picked(
         self, pick: Pick, place: TopicPartition, key: bytes | None, value: bytes | None, partitions: int
     ) -> Target:
-        """Call the user's partitioner with the serialized key and value; the original arguments are gone."""
+        """Call the user's partitioner with the serialized key and value, because the original arguments are gone."""
         try:
             picked = pick(place.topic, key, key, value, value, self._cluster())
             return checked_partition(place.topic, picked, partitions, "the partitioner's choice")
@@ -338,7 +338,7 @@ class PartitionChoice:
 
 
 def no_such_partition(place: TopicPartition, partitions: int) -> AssertedArgumentError:
-    """Return the error of a record whose partition, chosen by the caller, no longer exists."""
+    """Return the error for a record whose partition, chosen by the caller, no longer exists."""
     return AssertedArgumentError(
         f"topic {place.topic!r} was deleted and recreated: it has partitions 0 to {partitions - 1} now, but partition "
         f"is {place.partition}"

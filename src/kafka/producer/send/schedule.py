@@ -24,7 +24,7 @@ from kafka.structs import TopicPartition
 
 
 class BrokerQueue:
-    """The sender's view of one broker.
+    """The sender's state for one broker.
 
     Arguments:
         node_id: id of the broker.
@@ -59,12 +59,12 @@ class BrokerQueue:
 
 
 class PartitionAvailability:
-    """Marks the partitions of brokers that have accepted nothing for too long. On the loop.
+    """Marks the partitions of brokers that have accepted nothing for too long. Runs on the loop.
 
     Arguments:
         buffer: contains the topics, and which of their partitions to avoid.
         leader_of: returns the leader of a partition.
-        timeout: seconds without a request after which a broker's partitions are avoided; 0: never.
+        timeout: seconds without a request after which a broker's partitions are avoided; 0 to never avoid them.
     """
 
     def __init__(self, buffer: SharedQueues, leader_of: Callable[[TopicPartition], int | None], timeout: float) -> None:
@@ -127,7 +127,7 @@ def sender_options(connection: ConnectionOptions, options: ProducerOptions) -> S
 
 
 class Readiness:
-    """Determines when a queue may be sent from. On the loop.
+    """Determines when batches from a queue may be sent. Runs on the loop.
 
     Arguments:
         buffer: the unsent records.
@@ -141,14 +141,14 @@ class Readiness:
         self._options = options
 
     def sendable_at(self, queue: PartitionQueue, now: float) -> float:
-        """Return when the queue may be sent from; infinity if that depends on another event."""
+        """Return the time when batches from the queue may be sent; infinity if this depends on another event."""
         if queue.is_paused:
             return math.inf
         when = self._due(queue, now)
         return when if when == math.inf or self._idempotence.may_write(queue.topic_partition) else math.inf
 
     def _due(self, queue: PartitionQueue, now: float) -> float:
-        """Same as `sendable_at`, without checking whether the partition may be written to."""
+        """Return the same as `sendable_at`, without checking whether the partition may be written to."""
         if queue.renumber and (queue.in_network or not self._idempotence.renumber(queue)):
             return math.inf
         if len(queue.in_network) >= (self._options.max_in_flight if queue.proven else 1):
@@ -159,7 +159,7 @@ class Readiness:
             return math.inf
         if queue.closed:
             return max(now, queue.backoff_until)
-        batch = queue.open  # another thread may replace it at any time
+        batch = queue.open  # another thread may replace the batch at any time
         if batch is None:
             return math.inf
         lingers = 0.0 if self._buffer.memory_is_short else self._options.linger
@@ -184,7 +184,7 @@ class Schedule:
         self._all_due_at = math.inf
 
     def add(self, when: float, queue: PartitionQueue | None) -> None:
-        """Schedule a check of a queue (None: of all) at a time of the loop, unless an earlier one is scheduled."""
+        """Schedule a check of a queue (None for all queues) at a loop time, unless an earlier check is scheduled."""
         if queue is None:
             if self._all_due_at <= when:
                 return

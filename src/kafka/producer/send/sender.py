@@ -1,7 +1,7 @@
 """The sender: takes batches out of the queues and sends them to the partitions' leaders.
 
 Everything here runs on the producer's loop. `pump` is the only place that starts anything. It is called for new
-records, responses, new metadata and timers, and may be called at any time. A queue that cannot be sent from now is
+records, responses, new metadata and timers, and may be called at any time. A queue whose batches cannot be sent yet is
 either on the schedule, or waits for an event that calls `pump`.
 """
 
@@ -40,7 +40,7 @@ class Sender:
 
     Arguments:
         buffer: the unsent records.
-        cluster: metadata and connections.
+        cluster: provides metadata and connections.
         idempotence: the producer's id.
         outcomes: receives the results of batches.
         produce: builds requests from batches and awaits the responses.
@@ -48,7 +48,7 @@ class Sender:
         statistics: counts requests and their contents.
         options: limits and times.
         backoff: pauses before another attempt.
-        topics: notified of new metadata.
+        topics: is notified of new metadata.
         choice: chooses partitions of topics that were recreated.
     """
 
@@ -158,7 +158,7 @@ class Sender:
     # Assigning queues to brokers
 
     def _consider(self, queue: PartitionQueue, now: float) -> None:
-        """Put a queue where it belongs now: into its leader's ready queues, on the schedule, or nowhere."""
+        """Put a queue where it now belongs: into its leader's ready queues, on the schedule, or nowhere."""
         when = self._readiness.sendable_at(queue, now)
         if when > now:
             if when < math.inf:
@@ -187,7 +187,7 @@ class Sender:
         self.reconsider()
 
     def _why_not_sent(self, queue: PartitionQueue) -> Exception | None:
-        """Return what prevents the batches of a queue from being sent. In any thread."""
+        """Return the error that prevents the batches of a queue from being sent. Any thread may call this."""
         if not self._idempotence.may_send and self._idempotence.error is not None:
             return self._idempotence.error
         moving = self._recreated.obstacle(queue.topic_partition.topic)
@@ -226,7 +226,7 @@ class Sender:
         """Compress the next batches of a broker without blocking the loop."""
         try:
             await self._compressor.compress(builders)
-        except Exception:  # raised again when the batch is encoded, which then fails
+        except Exception:  # the error is raised again when the batch is encoded, which then fails
             log.exception("compressing for broker %d", broker.node_id)
         finally:
             broker.compressing, broker.compressing_for = None, frozenset()
@@ -308,7 +308,7 @@ class Sender:
                 self._outcomes.fail(queue, batch, error)
 
     def _refuse_everything(self) -> None:
-        """Fail all records and accept no more, because the producer is not allowed to send at all."""
+        """Fail all records and accept no more, because the producer is not authorized to send."""
         error = self._idempotence.error or KafkaError("the cluster gives no producer id")
         self._buffer.refuse(error)
         self._fail_waiting(list(self._buffer.queues()), error)

@@ -2,7 +2,7 @@
 
 `state_machine` defines the producer's states and what errors mean, `transaction_manager` carries out the calls,
 `transaction_partitions` tracks the partitions of the open transaction, and `transaction_requests` sends the requests to
-coordinators. With `two_phase_commit`, a program ends transactions that another process has written.
+coordinators. `two_phase_commit` lets a program end transactions that another process has written.
 """
 
 from kafka.producer.transactions.state_machine import TransactionIdentity

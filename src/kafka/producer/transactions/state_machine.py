@@ -4,7 +4,7 @@ One transaction is open at a time. The program's calls change the state, and so 
 or a record of the transaction cannot be delivered.
 
 `failure_of` and `fatal_in_a_batch` decide after which errors a transaction must be aborted, and after which the
-producer is unusable. They follow Kafka's Java client, but allow more errors to be aborted: the coordinator decides
+producer is unusable. They follow Kafka's Java client, but allow an abort after more errors: the coordinator decides
 whether the producer can continue when it is asked to abort.
 """
 
@@ -30,13 +30,13 @@ from kafka.errors import (
 
 
 class TransactionIdentity(NamedTuple):
-    """The identity of a transaction, by which other processes can end it: plain values that can be stored.
+    """The identity of a transaction, with which other processes can end it. It consists of plain values.
 
     Arguments:
         transactional_id: the producer's transactional id.
         producer_id, producer_epoch: id and epoch that the coordinator assigned to the producer.
-        transaction_version: 1, or 2 if every transaction has a new epoch (KIP-890). A transaction must be ended in the
-            version in which it was begun.
+        transaction_version: 1, or 2 if every transaction has a new epoch (KIP-890). A transaction must be ended with
+            the version with which it was begun.
     """
 
     transactional_id: str
@@ -82,7 +82,7 @@ CALLS: dict[str, frozenset[TransactionState]] = {
     "commit_transaction": frozenset({_OPEN, _PREPARED}),
     "abort_transaction": frozenset({_OPEN, _PREPARED, _FAILED}),
 }
-"""The states that allow each call. A call repeated after an interruption finds the state that the first one led to."""
+"""The states that allow each call. A call repeated after an interruption finds the state that the first call led to."""
 
 _WHAT_TO_DO = {
     _UNINITIALIZED: "call init_transactions() first",
@@ -125,7 +125,7 @@ class TransactionStateMachine:
             raise refusal
 
     def refusal(self, call: str) -> KafkaError | None:
-        """Return why a call is not allowed now, or None if it is.
+        """Return the error that explains why a call is not allowed now, or None if the call is allowed.
 
         If the transaction must be aborted, this is a `TransactionAbortableError`. If the producer is unusable, it is
         the error that made it so. Otherwise, it is an `IllegalStateError` that names the state and the call to make.
@@ -166,7 +166,7 @@ _FENCED = (ProducerFencedError, InvalidProducerEpochError)
 _NO_ADDING = (TransactionalIdAuthorizationFailedError, InvalidTxnStateError)
 _NO_COMMIT_BUT_ABORT = (
     InvalidProducerIdMappingError,
-    InvalidTxnStateError,  # a transaction of version 2 has timed out, and the coordinator accepts an abort
+    InvalidTxnStateError,  # a version 2 transaction has timed out, and the coordinator accepts an abort
     TransactionAbortableError,
     UnknownProducerIdError,
 )
@@ -194,10 +194,10 @@ def failure_of(error: KafkaError, step: Step) -> tuple[KafkaError, bool]:
 
 
 def fatal_in_a_batch(error: KafkaError) -> KafkaError | None:
-    """Return the error to raise if a batch's error makes the producer unusable, otherwise None.
+    """Return the error to raise if a batch's error makes the producer unusable; otherwise return None.
 
-    A broker's INVALID_PRODUCER_EPOCH does not: the transaction may have timed out, which the coordinator knows
-    (KIP-588).
+    A broker's INVALID_PRODUCER_EPOCH does not make it unusable: the transaction may have timed out, which only the
+    coordinator knows (KIP-588).
     """
     if isinstance(error, ProducerFencedError):
         return _fenced(error)

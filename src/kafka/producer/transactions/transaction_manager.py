@@ -2,7 +2,7 @@
 
 A call starts a task and waits for it. If the call is interrupted or times out, the task continues, and repeating the
 call resumes waiting: whether a transaction is committed does not depend on its waiters. `FAILED` and how to recover
-follow Kafka's Java client, with one exception. If a transaction of version 2 has timed out, the Java client gives up
+follow Kafka's Java client, with one exception. If a version 2 transaction has timed out, the Java client gives up
 although the coordinator allows the producer to continue; here, the transaction can be aborted.
 """
 
@@ -46,7 +46,7 @@ from kafka.structs import ConsumerGroupMetadata, TopicPartition
 log = logging.getLogger(__name__)
 
 _ID_IS_LOST = (InvalidProducerIdMappingError, UnknownProducerIdError)
-"""Errors that mean that the coordinator has forgotten the id: there is nothing to end, and a new id is needed."""
+"""Errors that mean that the coordinator has forgotten the id, so there is nothing to end, and a new id is needed."""
 
 _MEASURED = {
     "init_transactions": "txn-init",
@@ -54,7 +54,7 @@ _MEASURED = {
     "commit_transaction": "txn-commit",
     "abort_transaction": "txn-abort",
 }
-"""Names of the calls' metrics."""
+"""The names of the metrics for calls."""
 
 
 @dataclass(slots=True)
@@ -66,10 +66,10 @@ class _Operation:
 
 
 class TransactionManager:
-    """The transactions of one producer. On the loop.
+    """The transactions of one producer. Runs on the loop.
 
     Arguments:
-        transactional_id: the producer's name in the cluster.
+        transactional_id: the producer's transactional id.
         requests: sends requests to the coordinator.
         buffer: accepts records only while a transaction is open.
         idempotence: numbers batches under the id and epoch of the transaction.
@@ -136,7 +136,7 @@ class TransactionManager:
     # Calls of the program
 
     async def init(self) -> None:
-        """Request an id and epoch: fences earlier producers of this name, and aborts their open transactions."""
+        """Request an id and epoch; this fences earlier producers with this name, and aborts their open transactions."""
 
         def begin() -> Coroutine[Any, Any, None]:
             self._machine.check("init_transactions")
@@ -158,7 +158,7 @@ class TransactionManager:
         self._on_called("txn-begin", self._loop.time() - began)
 
     async def send_offsets(self, offsets: Offsets, group: ConsumerGroupMetadata) -> None:
-        """Commit a group's offsets with the transaction."""
+        """Commit a group's offsets as part of the transaction."""
         self._machine.check("send_offsets_to_transaction")
         if not offsets:
             return
@@ -199,7 +199,7 @@ class TransactionManager:
         await self._join("abort_transaction", begin)
 
     async def close(self) -> None:
-        """Abort an open transaction, or wait until one has ended. A prepared transaction stays open."""
+        """Abort an open transaction, or wait until one that is ending has ended. A prepared transaction stays open."""
         operation = self._operation
         try:
             if self.state in (TransactionState.OPEN, TransactionState.FAILED):
@@ -253,7 +253,7 @@ class TransactionManager:
             self._loop.call_soon(self._abandon)
 
     def why_not_again(self) -> KafkaError | None:
-        """Return why a batch must not be retried, or None if it may be."""
+        """Return the reason why a batch must not be retried, or None if retries are allowed."""
         if self.state in MAY_SEND:
             return None
         if self.state is TransactionState.FATAL:
@@ -375,7 +375,7 @@ class TransactionManager:
         return isinstance(error, _ID_IS_LOST)
 
     async def _next_epoch(self) -> None:
-        """Request a new epoch if necessary, and always before the first transaction of version 2 (KIP-360, KIP-890)."""
+        """Request a new epoch if necessary, and always before the first version 2 transaction (KIP-360, KIP-890)."""
         version = self._requests.transaction_version()
         if self._needs_epoch or version > self.version:
             self._idempotence.grant(*await self._requests.init(self.identity))
@@ -385,7 +385,7 @@ class TransactionManager:
     # Internals
 
     def _take_failure(self, error: KafkaError, step: Step = "add") -> None:
-        """Move to the state that an error of the coordinator requires."""
+        """Change to the state that an error from the coordinator requires."""
         failure, is_fatal = failure_of(error, step)
         if self.state is TransactionState.FATAL or (step == "add" and not is_fatal and self.state not in MAY_SEND):
             return
@@ -407,13 +407,13 @@ class TransactionManager:
         self._buffer.suspend(self._refusal())
 
     def _refusal(self) -> KafkaError:
-        """Return why no records are accepted: the failure of the transaction, if it has failed."""
+        """Return the error that explains why no records are accepted, such as the failure of the transaction."""
         refusal = self._machine.refusal("send")
         assert refusal is not None, "a transaction is open"
         return refusal
 
     async def _join(self, call: str, begin: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-        """Wait for an earlier call of this name that is still in progress, or start one."""
+        """Wait for an earlier call with this name that is still in progress, or start one."""
         operation = self._operation
         if operation is None or operation.call != call or _has_failed(operation.task):
             operation = self._operation = _Operation(call, self._spawn(begin()))
@@ -437,7 +437,7 @@ class TransactionManager:
         return result
 
     def _obstacle(self) -> tuple[Exception | None, str]:
-        """Return the error that prevents progress, and the same as part of a sentence."""
+        """Return the error that prevents progress, and a description of it as part of a sentence."""
         for api, error in self._requests.failing.items():
             return error, f"; {api} failed with: {error}"
         for batch in list(self._buffer.incomplete):
@@ -448,7 +448,7 @@ class TransactionManager:
 
     def _spawn(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = self._loop.create_task(coroutine)
-        task.add_done_callback(_has_failed)  # retrieved even if every caller has given up
+        task.add_done_callback(_has_failed)  # the exception is retrieved even if every caller has given up
         return task
 
 

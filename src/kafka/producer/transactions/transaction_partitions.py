@@ -1,4 +1,4 @@
-"""Tracks the partitions of the open transaction, and whether anything in it must be ended."""
+"""Tracks the partitions of the open transaction, and whether the transaction contains anything that must be ended."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 _SOON_S = 0.1
-"""How long after its end a transaction may be incomplete; after that, the next one can begin without asking."""
+"""Seconds for which an ended transaction may be incomplete; after that, the next one can begin without a request."""
 _PATIENCE_S = 1.0
-"""Maximum time to ask; after that, the partition leaders wait for the coordinator."""
+"""Maximum seconds to ask the coordinator; after that, the partition leaders wait for it instead."""
 _FIRST_MS, _LAST_MS = 1, 20
 
 
 class PreviousTransaction:
-    """Asks the coordinator whether the previous transaction is complete, in transaction version 2. On the loop.
+    """Asks the coordinator whether the previous transaction is complete, in transaction version 2. Runs on the loop.
 
     The coordinator answers EndTxn when the outcome is decided, and writes the markers some milliseconds later. If the
     next transaction writes before that, the leader holds the records, and asks the coordinator again after 20 ms
@@ -34,7 +34,7 @@ class PreviousTransaction:
 
     Arguments:
         requests: sends requests to the coordinator.
-        on_complete: called when the transaction is complete, or the wait is given up.
+        on_complete: called when the transaction is complete, or when waiting for it is given up.
     """
 
     def __init__(self, requests: TransactionRequests, on_complete: Callable[[], object]) -> None:
@@ -57,7 +57,7 @@ class PreviousTransaction:
         self._ended_at = self._loop.time()
 
     def begin(self) -> None:
-        """Handle the beginning of the next transaction: start asking if the last one ended only just now."""
+        """Handle the beginning of the next transaction; start asking if the previous one has only just ended."""
         if not self.pending and not self._is_refused and self._loop.time() < self._ended_at + _SOON_S:
             self.task = self._loop.create_task(self._ask())
             self.task.add_done_callback(lambda task: None if task.cancelled() else self._on_complete())
@@ -82,7 +82,7 @@ class PreviousTransaction:
 
 
 class PartitionsListener(Protocol):
-    """The owner of `TransactionPartitions`. On the loop."""
+    """The owner of `TransactionPartitions`. Its methods are called on the loop."""
 
     @property
     def identity(self) -> TransactionIdentity:
@@ -92,14 +92,14 @@ class PartitionsListener(Protocol):
         """Return whether partitions may still be added."""
 
     def partitions_added(self) -> None:
-        """Handle that more partitions may be written to."""
+        """Handle the addition of partitions, which may now be written to."""
 
     def adding_failed(self, error: KafkaError) -> None:
         """Handle the coordinator's refusal to add partitions."""
 
 
 class TransactionPartitions:
-    """Adds partitions to the transaction before they are written to, if its version requires that. On the loop.
+    """Adds partitions to the transaction before they are written to, if its version requires that. Runs on the loop.
 
     Arguments:
         requests: sends requests to the coordinator.
@@ -130,7 +130,7 @@ class TransactionPartitions:
             self._before.begin()
 
     def forget(self, topic: str, partitions: int) -> None:
-        """Stop adding partitions that a recreated topic lacks: those numbered `partitions` or higher."""
+        """Stop adding partitions that a recreated topic lacks, that is, partitions numbered `partitions` or higher."""
         for places in (self._wanted, self._asked, self._added):
             places -= {place for place in places if place.topic == topic and place.partition >= partitions}
 
@@ -158,7 +158,7 @@ class TransactionPartitions:
         return False
 
     async def settled(self) -> None:
-        """Wait until nothing is being added."""
+        """Wait until no partition is being added."""
         if self._adding is not None:
             await asyncio.wait({self._adding})
 

@@ -1,9 +1,9 @@
-"""The requests of a transaction, each retried until it is decided (KIP-98, KIP-360, KIP-447, KIP-890).
+"""The requests for a transaction, each retried until its outcome is decided (KIP-98, KIP-360, KIP-447, KIP-890).
 
 In transaction version 1, a partition is added (AddPartitionsToTxn) before it is written to, a group (AddOffsetsToTxn)
 before offsets are stored, and the epoch stays the same. In version 2, Produce and TxnOffsetCommit add the partitions
-and groups that they write to, and EndTxn returns a new epoch, so that nothing late can get into the next transaction.
-The versions of these APIs tell a broker which transaction version a client uses.
+and groups that they write to, and EndTxn returns a new epoch, so that no late write can become part of the next
+transaction. The versions of these APIs tell a broker which transaction version a client uses.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _MOVED = (NotCoordinatorError, CoordinatorNotAvailableError, RequestTimedOutErro
 _NEWEST_INIT = 5
 _INIT_KEEPS_ID_SINCE = 3
 _NEWEST_ADD_PARTITIONS = 3
-"""Later versions are only used between brokers."""
+"""The newest version for clients; later versions are only used between brokers."""
 _END_OF_VERSION_2 = 5
 _OFFSETS_OF_VERSION_2 = 5
 _MEMBERS_SINCE = 3
@@ -63,17 +63,17 @@ GoOn = Callable[[], bool]
 
 
 def always() -> bool:
-    """Return True; as `GoOn`, it never stops a request."""
+    """Return True; used as a `GoOn` function that never stops a request."""
     return True
 
 
 class TransactionRequests:
-    """Sends requests to the coordinator of one transactional id. On the loop.
+    """Sends requests to the coordinator of one transactional id. Runs on the loop.
 
-    Each call returns the response or raises an error that is not retriable. Callers limit the time.
+    Each call returns the response or raises an error that is not retriable. Callers limit the time that a call takes.
 
     Arguments:
-        cluster: finds the coordinators and sends to them.
+        cluster: finds the coordinators and sends requests to them.
         transactional_id: the producer's transactional id.
         timeout_ms: how long a transaction may take before the coordinator aborts it.
         backoff: pauses between attempts.
@@ -98,10 +98,10 @@ class TransactionRequests:
         """Request a producer id and epoch; aborts the open transaction of an earlier producer with this id.
 
         Arguments:
-            present: this producer's current identity, to get the next epoch (KIP-360); None: fence every other
+            present: this producer's current identity, to get the next epoch (KIP-360); None to fence every other
                 producer.
 
-        Raises `ProducerFencedError` if another producer has taken over since.
+        Raises `ProducerFencedError` if another producer has taken over in the meantime.
         """
         request = InitProducerIdRequest(
             transactional_id=self._transactional_id, transaction_timeout_ms=self._timeout_ms
@@ -125,7 +125,7 @@ class TransactionRequests:
     async def add_partitions(
         self, transaction: TransactionIdentity, partitions: Iterable[TopicPartition], go_on: GoOn = always
     ) -> None:
-        """Add partitions to a transaction of version 1. Raises the first error of a partition.
+        """Add partitions to a version 1 transaction. Raises the first error that is returned for a partition.
 
         Arguments:
             transaction: the transaction's identity.
@@ -163,10 +163,10 @@ class TransactionRequests:
         offsets: Offsets,
         go_on: GoOn = always,
     ) -> None:
-        """Store offsets of a group with a transaction.
+        """Store a group's offsets as part of a transaction.
 
-        Raises `CommitFailedError` if the group has rebalanced since, so that the partitions may belong to another
-        member.
+        Raises `CommitFailedError` if the group has rebalanced in the meantime, so that the partitions may belong to
+        another member.
         """
         group_id = str(group.group_id)
         request = _offsets_request(transaction, group, offsets)
@@ -303,15 +303,15 @@ def _offsets_request(
 
 
 def _is_member(group: ConsumerGroupMetadata) -> bool:
-    """Return whether the coordinator should check the membership, and not only the group's name."""
+    """Return whether the coordinator should check the consumer's membership, and not only the group's name."""
     return group.generation_id >= 0 or bool(group.member_id) or group.group_instance_id is not None
 
 
 def _check_partitions(answers: Iterable[tuple[str, int]]) -> None:
-    """Raise the first error; ignore partitions that were only rejected because of another one.
+    """Raise the first error; ignore partitions that were rejected only because of another partition.
 
     Arguments:
-        answers: names of the partitions, and their error codes.
+        answers: the names of the partitions and their error codes.
     """
     left_out = ""
     for what, code in answers:

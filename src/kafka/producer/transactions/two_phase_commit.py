@@ -22,21 +22,21 @@ def end_transactions(
 ) -> Outcome:
     """Commit or abort transactions by their identities, from any process.
 
-    The identities come from `KafkaProducer.prepare_transaction`; the producers need not be running any more. The
+    The identities come from `KafkaProducer.prepare_transaction`; the producers need not be running anymore. The
     transactions are ended concurrently. The call can be repeated, also from another process, as long as the producer's
     next transaction has not begun.
 
     Arguments:
-        transactions: their identities, also as plain tuples.
-        commit: True commits, False aborts.
+        transactions: the identities of the transactions; plain tuples are also accepted.
+        commit: True to commit the transactions, False to abort them.
         timeout_ms: maximum wait in milliseconds.
         configs: options of a `KafkaAdminClient`, such as `bootstrap_servers`.
 
-    Returns for each identity None if the transaction was ended as requested, otherwise the error.
-    `ProducerFencedError`: a newer producer of that name has started and aborted the open transaction, or the
-    transaction was open for longer than `transaction_timeout_ms`. `InvalidTxnStateError`: it had already ended
-    differently (committed, aborted, timed out), or nothing was ever written in it. `KafkaTimeoutError`: the outcome is
-    unknown; call again.
+    For each identity, returns None if the transaction was ended as requested; otherwise the error.
+    `ProducerFencedError`: a newer producer with that name has started and aborted the open transaction, or the
+    transaction was open for longer than `transaction_timeout_ms`. `InvalidTxnStateError`: the transaction had already
+    ended differently (committed, aborted, timed out), or nothing was ever written in it. `KafkaTimeoutError`: the
+    outcome is unknown; call again.
 
     Raises `KafkaConfigurationError`, and `NoBrokersAvailable` if no server responds.
     """

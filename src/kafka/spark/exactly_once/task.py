@@ -133,7 +133,7 @@ class Slot:
         return self.prefix == prefix and self.token != plan.token
 
     def is_reusable(self, plan: Plan, run: str | None) -> bool:
-        """Return whether the transactional id can be reused because no driver can still abort its earlier transactions.
+        """Return whether the transactional id can be reused: no driver can still abort its earlier transactions.
 
         The attempts of one run follow each other. The transaction of a batch write must be committed.
         """
