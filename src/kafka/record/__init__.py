@@ -1,4 +1,4 @@
-"""Record batches of magic 0, 1 and 2: encoding, decoding to columns, codecs, Arrow. Pure: no I/O, no clock.
+"""Record batches (magic 0, 1 and 2): encoding, decoding into columns, codecs, Arrow. Pure: no I/O, no clock.
 
 May import `kafka.errors`, `kafka.partitioner` and the standard library; pyarrow only for Arrow data.
 """
@@ -67,7 +67,7 @@ _OLD_NAMES = {
     "MemoryRecords": "kafka.record.memory_records",
     "MemoryRecordsBuilder": "kafka.record.memory_records",
 }
-"""Names that kafka-python's package exports."""
+"""The names that kafka-python's package of the same name exports."""
 
 
 def __getattr__(name: str) -> Any:

@@ -32,7 +32,7 @@ class ABCRecord(abc.ABC):
     @property
     @abc.abstractmethod
     def timestamp_type(self) -> int | None:
-        """0 for the producer's time, 1 for the broker's, None without a timestamp."""
+        """0 for the producer's time, 1 for the broker's time, None without a timestamp."""
 
     @property
     @abc.abstractmethod
@@ -47,16 +47,16 @@ class ABCRecord(abc.ABC):
     @property
     @abc.abstractmethod
     def checksum(self) -> int | None:
-        """The checksum of a message of magic 0 or 1; None for other formats."""
+        """The checksum of a magic 0 or 1 message; None for other formats."""
 
     @abc.abstractmethod
     def validate_crc(self) -> bool:
-        """Return whether the checksum is correct; True if there is none."""
+        """Return whether the checksum is correct; True if there is no checksum."""
 
     @property
     @abc.abstractmethod
     def headers(self) -> Any:
-        """Pairs of key and value."""
+        """The headers, as pairs of key and value."""
 
 
 class ABCRecordBatchBuilder(abc.ABC):
@@ -66,7 +66,7 @@ class ABCRecordBatchBuilder(abc.ABC):
 
     @abc.abstractmethod
     def append(self, offset: int, timestamp: int | None, key: Any, value: Any, headers: Any = None) -> Any:
-        """Add a record; return None if there is no room for it."""
+        """Add a record; return None if the batch has no room for it."""
 
     @abc.abstractmethod
     def size_in_bytes(self, offset: int, timestamp: int, key: Any, value: Any, headers: Any) -> int:
@@ -78,7 +78,7 @@ class ABCRecordBatchBuilder(abc.ABC):
 
 
 class ABCRecordBatch(abc.ABC):
-    """The interface of batches: a batch of magic 2, or a message of magic 0 or 1, which may contain others."""
+    """The interface of batches: a magic 2 batch, or a magic 0 or 1 message, which may contain other messages."""
 
     __slots__ = ()
 
@@ -99,7 +99,7 @@ class ABCRecordBatch(abc.ABC):
     @property
     @abc.abstractmethod
     def magic(self) -> int:
-        """The format's magic: 0, 1 or 2."""
+        """The magic number of the format: 0, 1 or 2."""
 
 
 class ABCRecords(abc.ABC):
@@ -117,7 +117,7 @@ class ABCRecords(abc.ABC):
 
     @abc.abstractmethod
     def next_batch(self) -> Any:
-        """Return the next batch, or None after the last."""
+        """Return the next batch, or None after the last batch."""
 
     @abc.abstractmethod
     def has_next(self) -> bool:

@@ -28,7 +28,7 @@ Array: TypeAlias = Any
 
 
 class Columns(Protocol):
-    """The interface used of `kafka.record.columns.Columns`, which imports this module."""
+    """The part of the interface of `kafka.record.columns.Columns` used here; `columns` imports this module."""
 
     @property
     def topic(self) -> str:
@@ -84,7 +84,7 @@ SCHEMAS = {
         ]
     ),
 }
-"""The columns of each schema. Spark's are those of its Kafka source, which includes headers only on request."""
+"""The columns in each schema. For "spark", these are the columns of Spark's Kafka source; headers are optional."""
 
 _DEFAULT_COLUMNS = {"kafka": SCHEMAS["kafka"].names, "spark": SCHEMAS["spark"].names[:-1]}
 
@@ -93,11 +93,11 @@ def arrow_schema(columns: Sequence[str] | None = None, schema: str = "kafka") ->
     """Return the schema of the batches that `Columns.to_arrow` returns for the same arguments.
 
     Args:
-        columns: names of the columns to include, in order; None: all.
+        columns: names of the columns to include, in order; None for all.
         schema: "kafka", or another schema that `Columns.to_arrow` supports.
 
     Raises:
-        ValueError: no such schema or column.
+        ValueError: the schema or a column does not exist.
     """
     if schema not in SCHEMAS:
         raise ValueError(f"Expected the schema as one of {', '.join(SCHEMAS)}, got {schema!r}")
@@ -119,7 +119,7 @@ def to_arrow(columns: Columns, names: Sequence[str] | None, schema: str) -> pa.R
 def _plan(names: tuple[str, ...] | None, schema: str) -> tuple[pa.Schema, list[Callable[[Columns], Array]]]:
     """Return the schema of a batch and the functions that convert each column.
 
-    Cached, because it would take a third of the time with many small batches.
+    The result is cached, because creating it would take a third of the time with many small batches.
     """
     wanted = arrow_schema(names, schema)
     makers = _SPARK_MAKERS if schema == "spark" else _KAFKA_MAKERS
@@ -127,13 +127,13 @@ def _plan(names: tuple[str, ...] | None, schema: str) -> tuple[pa.Schema, list[C
 
 
 def concat_arrow(batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
-    """Concatenate batches of one schema into a single batch, by copying.
+    """Concatenate batches with the same schema into a single batch, by copying.
 
     Args:
-        batches: at least one.
+        batches: at least one batch.
 
     Raises:
-        ValueError: there is none, their schemas differ (pyarrow.ArrowInvalid), or a column would exceed 2 GiB.
+        ValueError: there is no batch, the schemas differ (pyarrow.ArrowInvalid), or a column would exceed 2 GiB.
     """
     given = list(batches)
     if not given:
@@ -175,7 +175,7 @@ def _offset(columns: Columns) -> Array:
 
 
 def _timestamp_ms(columns: Columns) -> Array:
-    """Return timestamps in milliseconds, null for records without one."""
+    """Return timestamps in milliseconds, with null for records without a timestamp."""
     kind = pa.timestamp("ms", tz="UTC")
     if not any_missing(columns.timestamps):
         return _numbers(kind, columns.timestamps)
@@ -188,7 +188,7 @@ def _timestamp_ms(columns: Columns) -> Array:
 def _timestamp_us(columns: Columns) -> Array:
     """Return timestamps in microseconds; a missing one is -1 ms, as in Spark's Kafka source.
 
-    Raises `ValueError` for a time that does not fit into microseconds: a producer can write any number.
+    Raises `ValueError` for a time that does not fit into microseconds, because a producer can write any number.
     """
     row = first_outside(columns.timestamps, -LAST_MS, LAST_MS)
     if row >= 0:
@@ -234,7 +234,7 @@ def _headers(columns: Columns) -> Array:
 
 
 def _nullable_headers(columns: Columns) -> Array:
-    """Return the headers, null for records without headers, as in Spark's Kafka source."""
+    """Return the headers, with null for records without headers, as in Spark's Kafka source."""
     if columns.buffers[0].headers is None:
         return pa.nulls(len(columns), HEADERS_TYPE)
     import pyarrow.compute as pc

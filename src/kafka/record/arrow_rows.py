@@ -35,7 +35,7 @@ class EncodedBatch:
     count: int
     """Number of records."""
     first: int
-    """Index of its first record among the row numbers passed to `encode`; the other records follow in order."""
+    """Index of the batch's first record among the row numbers passed to `encode`; the other records follow in order."""
     max_timestamp: int
     """The latest timestamp, in milliseconds."""
     raw_size: int
@@ -50,14 +50,14 @@ class ArrowRows:
     Columns: `value` (string or binary, including large and view variants and dictionaries), and any of `key`
     (likewise), `headers` (list of structs of `key` and `value`, or a map), `partition` (integer), `timestamp` (a
     timestamp of any unit, or integer milliseconds) and `topic` (string). A null value is a tombstone; with a null
-    partition, the key determines the partition; a null timestamp is replaced by the caller's.
+    partition, the key determines the partition; a null timestamp is replaced by the timestamp that the caller passes.
 
     Attributes:
-        has_key: whether there is a column of keys; likewise has_partition, has_topic.
+        has_key, has_partition, has_topic: whether there is a column `key`, `partition` or `topic`.
     """
 
     def __init__(self, rows: pa.Table | pa.RecordBatch) -> None:
-        """Check the columns and lay them out for the encoder. Columns with a single chunk are not copied.
+        """Check the columns and convert them to the encoder's layout. Columns with a single chunk are not copied.
 
         Raises:
             TypeError: `rows` is not a table, or a column has an unsupported type.
@@ -146,7 +146,7 @@ class ArrowRows:
             rows: row numbers, int32; None for all.
             null_key_partition: partition for rows without a key.
             first_partition: first partition for rows without a key.
-            ignore_keys: treat rows with a key like those without.
+            ignore_keys: whether to treat rows with a key like rows without a key.
 
         Returns:
             For each partition, its row numbers (int32) in order.
@@ -178,7 +178,7 @@ class ArrowRows:
         first: int,
         rows: memoryview | Sequence[int] | None,
     ) -> list[memoryview]:
-        """Assign a partition to the rows that have none, and sort the row numbers by partition."""
+        """Assign a partition to rows without a partition, and sort the row numbers by partition."""
         if not 0 <= first < n_partitions:
             raise ValueError(f"Expected a partition from 0 to {n_partitions - 1} for rows without a key, got {first}")
         own = memoryview(bytearray(assigned)).cast("i") if self._count else assigned
@@ -208,7 +208,7 @@ class ArrowRows:
         return number_view(pc.coalesce(column.cast(pa.int32()), chosen), "i")
 
     def named(self, rows: memoryview | Sequence[int], first: int, count: int) -> list[int] | None:
-        """Return which rows have their partition from the column `partition`.
+        """Return the rows whose partition comes from the column `partition`.
 
         Args:
             rows: row numbers, as returned by `partitions`.
@@ -216,8 +216,8 @@ class ArrowRows:
             count: number of rows to check.
 
         Returns:
-            The runs of such rows, counted from `first`: for each run the index of its first row and one past its last;
-            None if there is no run.
+            The runs of such rows, counted from `first`: for each run the index of its first row and one past its last
+            row; None if there is no run.
         """
         if not self.has_partition:
             return None
@@ -354,7 +354,7 @@ def int32_view(rows: memoryview | Sequence[int]) -> memoryview:
 
 
 def byte_parts(column: Array) -> tuple[memoryview, memoryview, memoryview | None, int]:
-    """Return end positions, data, validity bitmap and its first bit of a large_binary column."""
+    """Return the end positions, data, validity bitmap and first bit in the bitmap for a large_binary column."""
     valid, ends, data = column.buffers()
     view = memoryview(data).cast("B") if data is not None else memoryview(b"")
     bits = None if valid is None or not column.null_count else memoryview(valid).cast("B")
@@ -365,12 +365,12 @@ def byte_parts(column: Array) -> tuple[memoryview, memoryview, memoryview | None
 
 
 def byte_column(column: Array) -> ByteColumn:
-    """Return a large_binary column in the encoder's form."""
+    """Return a large_binary column in the form that the encoder uses."""
     return ByteColumn(*byte_parts(column))
 
 
 def timestamp_view(column: Array) -> memoryview:
-    """Return the timestamps in milliseconds, -1 for null."""
+    """Return the timestamps in milliseconds, with -1 for null."""
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("ms", tz=column.type.tz), safe=False).cast(pa.int64())
     elif not (pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
@@ -384,7 +384,7 @@ def _pair(headers: Array) -> tuple[Array, Array]:
 
 
 def header_columns(column: Array) -> tuple[memoryview | None, ByteColumn | None, ByteColumn | None]:
-    """Return the positions of each row's headers, and all their keys and values; None if no row can have headers."""
+    """Return the positions of each row's headers, and all header keys and values; None if no row can have headers."""
     kind = column.type
     if pa.types.is_null(kind):
         return None, None, None

@@ -1,7 +1,8 @@
 """Reads, checks and changes the headers of batches without decoding the records, and writes them for encoded batches.
 
-In magic 0 and 1, every message outside a compressed one counts as a batch of one record, and a compressed message
-counts as a batch of the messages inside it. Format: https://kafka.apache.org/documentation/#recordbatch.
+In magic 0 and 1, every message that is not inside a compressed message counts as a batch with one record, and a
+compressed message counts as a batch that contains the messages inside it. Format:
+https://kafka.apache.org/documentation/#recordbatch.
 """
 
 from __future__ import annotations
@@ -51,28 +52,28 @@ _LAST_CODEC = max(Compression)
 
 
 class CorruptMessageSet(CorruptRecordException):
-    """A compressed message of magic 0 or 1 has inconsistent contents."""
+    """A compressed magic 0 or 1 message has inconsistent contents."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchHeader:
-    """The header of a batch; -1 for fields that its magic does not have.
+    """The header of a batch; fields that do not exist in its magic are -1.
 
     Args:
         base_offset: offset of the first record.
         last_offset: offset of the last record.
         codec: compression of the records.
-        timestamp_type: whether timestamps are the producer's or the broker's.
+        timestamp_type: whether timestamps come from the producer or from the broker.
         producer_id: id of the idempotent producer that wrote the batch (KIP-98).
         producer_epoch: epoch of that producer.
         base_sequence: sequence number of the first record.
         leader_epoch: epoch of the leader that wrote the batch (KIP-320).
         is_transactional: whether the batch belongs to a transaction (KIP-98).
-        is_control: whether its record is a control record of the broker, such as the end of a transaction.
+        is_control: whether its record is a control record from the broker, such as a transaction's end marker.
     """
 
     position: int
-    """Position of its first byte, in bytes from the start of the data."""
+    """Position of the batch's first byte, counted from the start of the data."""
     size: int
     """Total size in bytes."""
     base_offset: int
@@ -86,7 +87,7 @@ class BatchHeader:
     producer_epoch: int
     base_sequence: int
     count: int
-    """Number of records according to the batch; after compaction, this is less than the span of its offsets."""
+    """Number of records according to the header; after compaction, this is less than the batch's range of offsets."""
     leader_epoch: int
     is_transactional: bool
     is_control: bool
@@ -96,7 +97,7 @@ def batch_headers(data: Buffer) -> Iterator[BatchHeader]:
     """Iterate over the complete batches in `data`; a truncated batch at the end is ignored.
 
     Raises:
-        CorruptRecordException: an invalid size, magic or count, or a damaged compressed message of magic 1.
+        CorruptRecordException: an invalid size, magic or count, or a damaged compressed magic 1 message.
     """
     view = memoryview(data).cast("B")
     position = 0
@@ -166,7 +167,7 @@ def _codec(attributes: int, position: int) -> Compression:
 
 
 def _legacy_header(view: memoryview, position: int, size: int, magic: int) -> BatchHeader:
-    """Read the header of a message of magic 0 or 1, and the offsets inside a compressed one."""
+    """Read the header of a magic 0 or 1 message, and the offsets inside a compressed one."""
     last_offset, _, _, _, attributes, timestamp = MESSAGE_HEADER.unpack_from(view, position)
     codec = _codec(attributes, position)
     first_offset, count = last_offset, 1
@@ -184,7 +185,7 @@ def _legacy_header(view: memoryview, position: int, size: int, magic: int) -> Ba
 
 
 def wrapper_value(view: memoryview, position: int, size: int, magic: int) -> memoryview:
-    """Return the value of a message of magic 0 or 1; for a compressed message, it contains the inner messages.
+    """Return the value of a magic 0 or 1 message; for a compressed message, it contains the inner messages.
 
     Raises:
         CorruptMessageSet: the lengths are inconsistent, or the value is null.
@@ -205,7 +206,7 @@ def wrapper_value(view: memoryview, position: int, size: int, magic: int) -> mem
 
 
 def inner_offsets(view: memoryview, position: int, size: int, magic: int, codec: int) -> list[int]:
-    """Return the stored offsets of the messages inside a compressed message; at least one.
+    """Return the stored offsets of the messages inside a compressed message, of which there is at least one.
 
     Raises:
         CorruptMessageSet: the message is damaged or empty.
@@ -271,12 +272,13 @@ def set_offsets(
     Args:
         buffer: the writable buffer that the header was read from.
         header: the batch's header, as read before this call.
-        base_offset: the offset of its first record.
+        base_offset: the offset of the batch's first record.
         leader_epoch: the partition's leader epoch (magic 2 only).
-        log_append_time_ms: the broker's time for topics with LogAppendTime; setting it also updates the checksum.
+        log_append_time_ms: the broker's time for topics with LogAppendTime. If it is given, the checksum is also
+            updated.
 
     Raises:
-        UnsupportedForMessageFormatError: a compressed message of magic 0, which contains absolute offsets.
+        UnsupportedForMessageFormatError: a compressed magic 0 message, which contains absolute offsets.
     """
     view = memoryview(buffer).cast("B")[header.position : header.position + header.size]
     if header.magic == 2:
@@ -306,17 +308,17 @@ def set_producer_state(
     base_sequence: int,
     transactional: bool | None = None,
 ) -> None:
-    """Set the producer and sequence of a batch of magic 2 in place, and update its checksum.
+    """Set the producer and sequence of a magic 2 batch in place, and update its checksum.
 
-    Producers use this for batches that were encoded before their turn to be sent. They also use it, on a copy, when
-    their id or epoch changes while batches wait to be sent again (KIP-360).
+    Producers use this for batches that were encoded before their turn to be sent. They also use this function, on a
+    copy, when their id or epoch changes while batches wait to be sent again (KIP-360).
 
     Args:
         batch: the whole batch.
         producer_id: the id that the cluster assigned to the producer.
         producer_epoch: the producer's epoch.
         base_sequence: sequence number of the batch's first record.
-        transactional: whether it belongs to a transaction (KIP-98); None leaves this unchanged.
+        transactional: whether the batch belongs to a transaction (KIP-98); None leaves this unchanged.
 
     Raises:
         UnsupportedForMessageFormatError: the batch is older than magic 2.
@@ -373,12 +375,12 @@ def finish_batch(
         base_timestamp: the first record's timestamp in milliseconds.
         max_timestamp: the latest timestamp in milliseconds.
         compression: the codec.
-        level: the codec's level, None for its default.
+        level: the codec's level; None for the default level.
         state: the producer's fields.
-        compressed: the compressed records, if they were compressed before.
+        compressed: the compressed records, if they have already been compressed.
 
     Raises:
-        UnsupportedCompressionTypeError: no such codec.
+        UnsupportedCompressionTypeError: the codec does not exist.
     """
     finished = batch
     if compression:

@@ -29,43 +29,43 @@ else:
     from kafka.record.integers import read_int16, read_int32, read_int64
 
 _RUN_BYTES = cython.declare(cython.Py_ssize_t, 128 << 10)
-"""Maximum size of a run, so that checked data are still in the processor's caches when they are read."""
+"""Maximum size of a run in bytes, so that checked data are still in the processor's caches when they are read."""
 _LOW_BITS = cython.declare(cython.longlong, 0xFFFFFFFF)
 _SMALL_SIZE = cython.declare(cython.Py_ssize_t, SMALL_SIZE)
 _LOOKED_AT = cython.declare(cython.Py_ssize_t, 64)
-"""Number of headers that an estimate reads. Small batches are numerous, and each header must be fetched from memory."""
+"""Number of headers read for an estimate. Small batches are numerous, and each header must be fetched from memory."""
 _AHEAD = cython.declare(cython.Py_ssize_t, 8)
-"""Number of batches to prefetch, assuming that they are as long as this one."""
+"""Number of batches to prefetch, assuming that they are as long as the current one."""
 
 
 class BatchRun(NamedTuple):
-    """Consecutive batches of magic 2 that can be read together."""
+    """Consecutive magic 2 batches that can be read together."""
 
     end: int
-    """End of the last batch in bytes."""
+    """End position of the last batch in bytes."""
     size: int
-    """Size of their records in bytes."""
+    """Size of the batches' records in bytes."""
     records: int
-    """Number of their records."""
+    """Number of records in the batches."""
     last_offset: int
     leader_epoch: int
     """The leader epoch of every batch in the run."""
     fixed_timestamp: bool
-    """Whether all their records have the log append time of their batch."""
+    """Whether all records have the log append time of their batch."""
     decompressed: int = 0
-    """Size of headers and records after decompression in bytes; 0 if the batches are not compressed."""
+    """Size of the headers and decompressed records in bytes; 0 if the batches are not compressed."""
 
 
 @cython.final
 @cython.cclass
 class RunFinder:
-    """Finds runs of complete and valid batches of magic 2 with the same batch properties.
+    """Finds runs of complete and valid magic 2 batches with the same batch properties.
 
     Args:
-        view: batches.
+        view: the batches.
         special: attribute bits that no batch in a run may have, other than those of the codec.
-        start_offset: every batch must have records at or after it.
-        stop_offset: all their records must be before it.
+        start_offset: every batch must have records at or after this offset.
+        stop_offset: all records must be before this offset.
     """
 
     _view: memoryview
@@ -74,13 +74,13 @@ class RunFinder:
     _special: cython.longlong
     _start_offset: cython.longlong
     _stop_offset: cython.longlong
-    # Of the current run.
+    # Fields of the current run.
     _attributes: cython.longlong
     _epoch: cython.longlong
     _last: cython.longlong
     _records: cython.longlong
     _bytes: cython.longlong
-    # Of the current batch.
+    # Fields of the current batch.
     _size: cython.Py_ssize_t
     _count: cython.longlong
     _last_of_batch: cython.longlong
@@ -131,8 +131,8 @@ class RunFinder:
 
         Args:
             position, room, unchecked_from: as for `uncompressed`.
-            decompress_into: decompresses bytes into memory and returns the number of bytes written. If it raises for
-                any reason, the run ends before that batch.
+            decompress_into: decompresses bytes into memory and returns the number of bytes written. If it raises an
+                exception, the run ends before the batch in question.
             scratch: memory for the output; 256 KiB are enough.
 
         Returns:
@@ -156,7 +156,7 @@ class RunFinder:
                 break
             if not self._has_room(size, room):
                 break
-            for byte in range(layout.HEADER_SIZE):  # byte by byte, which creates no objects
+            for byte in range(layout.HEADER_SIZE):  # copied byte by byte, which creates no objects
                 target[filled + byte] = self._data[at + byte]
             length = size + layout.HEADER_SIZE - layout.LOG_OVERHEAD
             for byte in range(4):
@@ -211,7 +211,7 @@ class RunFinder:
     @cython.inline
     @cython.exceptval(check=False)
     def _has_room(self, size: cython.Py_ssize_t, room: cython.longlong) -> cython.bint:
-        """Return whether the batch, with `size` bytes of records, fits into the columns and its count is possible."""
+        """Return whether the batch, with `size` bytes of records, fits into the columns and its count is valid."""
         if self._count > size // layout.MIN_RECORD_SIZE:
             return False
         return self._bytes + size + ROW_BYTES * (self._records + self._count) <= room
@@ -243,12 +243,12 @@ class RunFinder:
 def expected_contents(
     view: memoryview, position: cython.Py_ssize_t, ratio: cython.double, room: cython.longlong
 ) -> tuple[int, int]:
-    """Estimate the bytes and records in the batches of magic 2 from a position on, up to `room`.
+    """Estimate the bytes and records in the magic 2 batches from a position on, up to `room`.
 
     Reads a limited number of headers, and assumes that the other batches are similar.
 
     Args:
-        view: batches.
+        view: the batches.
         position: the start position, after a batch.
         ratio: decompressed size of records divided by their size in `view`.
         room: maximum number of decompressed bytes.
@@ -288,9 +288,9 @@ def whole_batches(view: memoryview) -> tuple[int, int, int]:
     Args:
         view: the fetched bytes of a partition; the last batch may be truncated.
 
-    The offset is -1 if there is no batch, or if the last one has an impossible offset, which decoding reports. Reads
-    only lengths and offsets, so that the loop can continue fetching before the caller has decoded. The leader epoch
-    (KIP-320) is -1 if the batch has none, as with magic 0 and 1.
+    The offset is -1 if there is no batch, or if the last batch has an impossible offset, an error that decoding
+    reports. Reads only lengths and offsets, so that the event loop can continue fetching before the caller has decoded
+    the data. The leader epoch (KIP-320) is -1 if the batch has none, as with magic 0 and 1.
     """
     data: cython.const[cython.uchar][::1] = view  # type: ignore[valid-type]
     total: cython.Py_ssize_t = len(data)

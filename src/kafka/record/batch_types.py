@@ -14,7 +14,7 @@ ROW_BYTES = 24
 
 
 class TimestampType(IntEnum):
-    """The meaning of a record's timestamp; records of magic 0 have none."""
+    """The meaning of a record's timestamp; magic 0 records have no timestamp."""
 
     NO_TIMESTAMP = -1
     CREATE_TIME = 0

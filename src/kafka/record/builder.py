@@ -35,7 +35,7 @@ MAX_TIMESTAMP = 1 << 61
 MAX_BATCH_SIZE = 0x7FFFFFFF
 _FIRST_CAPACITY = cython.declare(cython.Py_ssize_t, 2048)
 _MAX_RECORD_OVERHEAD = cython.declare(cython.Py_ssize_t, 36)
-"""Length, attributes, two deltas, three more lengths: 5 + 1 + 10 + 5 + 5 + 5 + 5."""
+"""Sizes of the length, attributes, two deltas and three more lengths: 5 + 1 + 10 + 5 + 5 + 5 + 5."""
 _MAX_TIMESTAMP = cython.declare(cython.longlong, MAX_TIMESTAMP)
 _MAX_BATCH_SIZE = cython.declare(cython.Py_ssize_t, MAX_BATCH_SIZE)
 
@@ -46,7 +46,7 @@ def _as_bytes(data: object, what: str) -> bytes:
     """Convert a key or value to bytes.
 
     Raises:
-        TypeError: it is not a bytes-like object.
+        TypeError: the key or value is not a bytes-like object.
     """
     if isinstance(data, bytes):
         return data
@@ -78,11 +78,11 @@ class BatchBuilder:
         Args:
             magic: 2, or 0 and 1 for brokers before Kafka 0.11.
             compression: the codec.
-            compression_level: the codec's level, None for its default.
-            size_limit: uncompressed size in bytes up to which records fit. The first record always fits.
+            compression_level: the codec's level; None for the default level.
+            size_limit: maximum uncompressed size in bytes. The first record always fits.
 
         Raises:
-            ValueError: no such magic or codec.
+            ValueError: the magic or codec does not exist.
         """
         if magic not in (0, 1, 2):
             raise ValueError(f"Expected magic 0, 1 or 2, got {magic}")
@@ -104,7 +104,7 @@ class BatchBuilder:
         nothing: Buffer | None = None
         self._compressed = nothing
         self._compressed_size = 0
-        if self._compression == Compression.NONE or self._capacity == 0:  # the memory may have been handed over
+        if self._compression == Compression.NONE or self._capacity == 0:  # the caller may have received the memory
             self._capacity = 0
             self._grow(min(_FIRST_CAPACITY, max(self._size_limit, 128)))
 
@@ -120,17 +120,17 @@ class BatchBuilder:
 
     @property
     def largest_record(self) -> int:
-        """The uncompressed size of the largest record in bytes, 0 without records."""
+        """The uncompressed size of the largest record in bytes; 0 without records."""
         return self._largest
 
     @property
     def base_timestamp(self) -> int:
-        """The first record's timestamp in milliseconds, -1 without records."""
+        """The first record's timestamp in milliseconds; -1 without records."""
         return self._base_timestamp
 
     @property
     def max_timestamp(self) -> int:
-        """The latest timestamp in milliseconds, -1 without records."""
+        """The latest timestamp in milliseconds; -1 without records."""
         return self._max_timestamp
 
     @cython.cfunc
@@ -157,12 +157,12 @@ class BatchBuilder:
     def has_room_for(
         self, key: Buffer | None, value: Buffer | None, headers: Sequence[tuple[str, bytes | None]] | None
     ) -> bool:
-        """Return whether a record fits within the size limit; always True for the first.
+        """Return whether a record fits within the size limit; always True for the first record.
 
         Args:
-            key: its bytes, or None.
-            value: its bytes, or None for a tombstone.
-            headers: pairs of a name and bytes or None.
+            key: the key as bytes, or None.
+            value: the value as bytes, or None for a tombstone.
+            headers: pairs of a name and a value, which is bytes or None.
         """
         size: cython.Py_ssize_t = self._size + _MAX_RECORD_OVERHEAD
         if self._count == 0:
@@ -188,12 +188,12 @@ class BatchBuilder:
             timestamp_ms: milliseconds since the epoch.
             key: the serialized key, or None.
             value: the serialized value, or None.
-            headers: pairs of a name and bytes or None.
+            headers: pairs of a name and a value, which is bytes or None.
 
         Raises:
             TypeError: a key, value or header has another type than specified above.
             ValueError: the batch would reach 2 GiB, or the timestamp is below -1 or above `MAX_TIMESTAMP`.
-            UnsupportedForMessageFormatError: headers, before magic 2.
+            UnsupportedForMessageFormatError: the record has headers, and the batch is older than magic 2.
         """
         key_bytes: bytes = b"" if key is None else _as_bytes(key, "key")
         value_bytes: bytes = b"" if value is None else _as_bytes(value, "value")
@@ -222,8 +222,8 @@ class BatchBuilder:
 
         Args:
             timestamp_ms: milliseconds since the epoch.
-            key: its bytes, or None.
-            value: its bytes, or None for a tombstone.
+            key: the key as bytes, or None.
+            value: the value as bytes, or None for a tombstone.
             headers: as returned by `encode_headers`, or None.
 
         Returns:
@@ -278,19 +278,19 @@ class BatchBuilder:
         value: bytes | None,
         headers: bytes | None,
     ) -> cython.Py_ssize_t:
-        """Add a record if that requires only copying it; otherwise, use `append_if_room`.
+        """Add a record if this only requires copying it; if not, the caller must use `append_if_room`.
 
         Args:
             timestamp_ms: milliseconds since the epoch.
-            key: its bytes, or None.
-            value: its bytes, or None for a tombstone.
+            key: the key as bytes, or None.
+            value: the value as bytes, or None for a tombstone.
             headers: as returned by `encode_headers`, or None.
 
         In the compiled variant, nothing here releases the GIL or runs other code, so no other thread can intervene.
 
         Returns:
-            The record's offset within the batch, or -1 if more is required: for the first record, if memory or room is
-            short, and before magic 2.
+            The record's offset within the batch, or -1 if more than copying is required: for the first record, if there
+            is too little memory or room, and before magic 2.
         """
         key_size: cython.Py_ssize_t = -1 if key is None else len(key)
         value_size: cython.Py_ssize_t = -1 if value is None else len(value)
@@ -332,7 +332,7 @@ class BatchBuilder:
         value_size: cython.Py_ssize_t,
         headers: bytes | None,
     ) -> cython.bint:
-        """Encode a record of magic 2. A size of -1 means null; `headers` are encoded with their count, or None."""
+        """Encode a magic 2 record. A size of -1 means null; `headers` are encoded with their count, or None."""
         delta: cython.longlong
         headers_size: cython.Py_ssize_t = 1 if headers is None else len(headers)
         body: cython.Py_ssize_t
@@ -399,7 +399,7 @@ class BatchBuilder:
         base_sequence: int = -1,
         transactional: bool = False,
     ) -> bytes:
-        """Encode the batch into bytes. It may be called again, with another producer state.
+        """Encode the batch into bytes. This method may be called again with another producer state.
 
         Args:
             base_offset: offset of the first record; a producer leaves it at 0.
@@ -409,7 +409,7 @@ class BatchBuilder:
             transactional: whether the batch belongs to a transaction.
 
         Raises:
-            ValueError: there is no record.
+            ValueError: the batch contains no record.
             UnsupportedCompressionTypeError: the magic does not support the codec.
         """
         state = ProducerState(producer_id, producer_epoch, base_sequence, transactional)
@@ -422,7 +422,7 @@ class BatchBuilder:
             state: see `build`.
             base_offset: see `build`.
 
-        Afterwards, only `clear` may be called. A batch of magic 2 is writable.
+        Afterwards, only `clear` may be called. A magic 2 batch is writable.
         """
         if self._count == 0:
             raise ValueError("Expected at least one record in a batch to build, got none")

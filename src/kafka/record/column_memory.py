@@ -8,7 +8,7 @@ from kafka.record.memory import allocate, cut
 
 
 class BinaryColumn(NamedTuple):
-    """A column of byte strings: int32 end positions (one more than rows; the first is 0), data and validity bitmap."""
+    """A column of byte strings: int32 end positions (one more than rows; the first is 0), data and validity bits."""
 
     ends: memoryview
     data: memoryview
@@ -31,11 +31,11 @@ class ColumnBuffers(NamedTuple):
     offsets: memoryview
     timestamps: memoryview
     checksums: memoryview | None
-    """int64 CRCs of the messages of magic 0 and 1, -1 for records of magic 2; None if all are of magic 2."""
+    """int64 CRCs of the magic 0 and 1 messages, -1 for magic 2 records; None if all records are magic 2."""
     keys: BinaryColumn
     values: BinaryColumn
     headers: HeaderColumns | None
-    """The headers; None if no record has any."""
+    """The headers; None if no record has headers."""
 
 
 def int64_column(rows: int) -> memoryview:
@@ -96,16 +96,16 @@ class BinaryStorage:
 
 
 _NO_HEADERS = BinaryStorage(0, 0)
-"""Placeholder until there is a header; never written to."""
+"""A placeholder until there is a header; it is never written to."""
 
 
 class ColumnStorage:
     """The columns that decoding fills.
 
-    Created for `capacity` records with `data_capacity` bytes of values. Before a batch is read, there is room for all
-    its records, so the room need not be checked for each record. Keys are usually much smaller than values, and start
-    without room for their bytes. Checksums, which only old formats have, and headers, which most topics lack, get room
-    on demand.
+    Created for `capacity` records with `data_capacity` bytes of values. Room for all records of a batch is reserved
+    before the batch is read, so it need not be checked for each record. Keys are usually much smaller than values, and
+    start without room for their bytes. Checksums, which only old formats have, and headers, which most topics lack, get
+    room on demand.
     """
 
     def __init__(self, capacity: int, data_capacity: int) -> None:

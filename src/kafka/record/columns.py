@@ -27,11 +27,11 @@ class Columns:
 
     Attributes:
         topic: as passed to `decode_batches`.
-        partition: likewise.
-        next_offset: the offset at which to continue: after the last complete batch, including control batches, aborted
-            records and gaps; without a batch, the `start_offset` of the decoding.
-        bytes_consumed: size of those batches in the data, in bytes.
-        leader_epoch: leader epoch of the last batch of magic 2, or -1.
+        partition: as passed to `decode_batches`.
+        next_offset: the offset at which to continue reading. It follows the last complete batch, including control
+            batches, aborted records and gaps. Without a batch, it is the `start_offset` that was passed for decoding.
+        bytes_consumed: total size of the decoded batches in the data, in bytes.
+        leader_epoch: leader epoch of the last magic 2 batch, or -1.
     """
 
     __slots__ = (
@@ -93,7 +93,7 @@ class Columns:
 
     @property
     def nbytes(self) -> int:
-        """Approximate memory of the rows in bytes: keys, values, headers, and the columns of numbers."""
+        """Approximate memory used by the rows in bytes: keys, values, headers, and the columns of numbers."""
         first, last = self._first, self._last
         total = 24 * (last - first)  # 8 for the offset, 8 for the timestamp, 4 each for the positions of key and value
         for column in (self._buffers.keys, self._buffers.values):
@@ -115,7 +115,7 @@ class Columns:
         """Map an index into these columns to its row in the buffers.
 
         Raises:
-            IndexError: there is no such record.
+            IndexError: the record does not exist.
         """
         row = index + (self._first if index >= 0 else self._last)
         if not self._first <= row < self._last:
@@ -142,8 +142,8 @@ class Columns:
     def slice(self, start: int, stop: int) -> Columns:
         """Return some of the rows, like `list[start:stop]`, without a copy.
 
-        If the slice reaches the end, its `next_offset` and `leader_epoch` are those of the whole. Otherwise, they are
-        those of its last record; the epoch is -1 if the record has none.
+        If the slice reaches the end, its `next_offset` and `leader_epoch` are the same as in these columns. Otherwise,
+        they are derived from its last record; the epoch is -1 if the record has none.
         """
         first, last, _ = slice(start, stop).indices(len(self))
         last = max(first, last)
@@ -189,13 +189,14 @@ class Columns:
             topic: replaces the columns' topic.
             partition: replaces the columns' partition.
             key_deserializer: called with the topic, the key (bytes, or None for null) and the headers of each record.
-            value_deserializer: likewise with the value.
+            value_deserializer: called in the same way with the value.
             cls: class of the records.
             more: value of the additional last field, for a class with one field more than `ConsumerRecord`.
-            into: a list to append to and return. If a deserializer raises, it contains the records before that one.
+            into: a list to append to and return. If a deserializer raises an exception, the list contains the records
+                before the failed record.
 
         Raises:
-            Exception: errors of the deserializers.
+            Exception: errors from the deserializers.
         """
         result = [] if into is None else into
         name = self.topic if topic is None else topic
@@ -220,7 +221,7 @@ class Columns:
         """Return an Arrow batch for other libraries, such as `polars.DataFrame(columns)`; see `to_arrow`.
 
         Arguments:
-            requested_schema: a capsule of the requested schema; pyarrow casts to it as far as it can.
+            requested_schema: a capsule for the requested schema; pyarrow casts to this schema if possible.
         """
         batch: Any = self.to_arrow()
         return batch.__arrow_c_array__(requested_schema)
@@ -231,16 +232,17 @@ class Columns:
         """Return the records as an Arrow batch; offsets, keys, values and headers are not copied.
 
         Args:
-            columns: names of the columns to include, in order; None for all of the schema, except the headers with
-                `"spark"`.
+            columns: names of the columns to include, in order; None for all columns in the schema, except the headers
+                with `"spark"`.
             schema: `"kafka"` has topic, partition, offset, timestamp (milliseconds, UTC; null if missing),
                 timestamp_type (int32), key, value and headers. `"spark"` has the columns of Spark's Kafka source: key,
-                value, topic, partition, offset, timestamp (microseconds, UTC), timestampType, and on request headers
-                (null for a record without any).
+                value, topic, partition, offset, timestamp (microseconds, UTC), timestampType, and, on request, headers
+                (null for a record without headers).
 
         Raises:
             ImportError: pyarrow is not installed.
-            ValueError: no such schema or column; or, with `"spark"`, a record's time does not fit into microseconds.
+            ValueError: the schema or a column does not exist; or, with `"spark"`, a record's time does not fit into
+                microseconds.
         """
         from kafka.record.arrow_batches import to_arrow
 

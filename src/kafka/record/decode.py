@@ -3,8 +3,8 @@
 Each batch passes through these stages while it is in the processor's caches, until the data end or the columns have the
 requested size: its header is checked (`layout` defines the fields), aborted transactions are left out
 (`AbortedTransactions`), the records are decompressed (`codecs`) and read into columns (`Collector` enforces the bounds,
-`reader` reads). Ordinary batches pass the first stages together (`batch_runs`). Messages of magic 0 and 1 have their
-own stages (`legacy_messages`). A `Cursor` keeps the position for all of them.
+`reader` reads). Ordinary batches pass the first stages together (`batch_runs`). Magic 0 and 1 messages have their own
+stages (`legacy_messages`). A `Cursor` keeps the position for all of them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from kafka.record.reader import ColumnReader
 
 
 class AbortedTransactions:
-    """Tracks aborted transactions over a partition's batches in order, from the list in a fetch response (KIP-98).
+    """Tracks aborted transactions across a partition's batches in order, using the list in a fetch response (KIP-98).
 
     Args:
         listed: `(producer_id, first_offset)` of the transactions that the response lists as aborted.
@@ -74,7 +74,7 @@ def _first_offset(transaction: tuple[int, int]) -> int:
 
 
 MAX_COLUMN_SIZE = 0x7FFFFFFF
-"""Maximum total size in bytes of the keys, or of the values, of one `Columns`, because Arrow's positions are int32."""
+"""Maximum total size in bytes of the keys or values in one `Columns` object, because Arrow's positions are int32."""
 
 _LENGTH = struct.Struct(">i")
 _SCRATCH_BYTES = 256 << 10
@@ -100,16 +100,16 @@ def decode_batches(
 
     Args:
         data, topic, partition, check_crcs, read_committed, aborted_transactions: as for `BatchDecoder`.
-        start_offset, stop_offset, max_decompressed_size: likewise.
+        start_offset, stop_offset, max_decompressed_size: as for `BatchDecoder`.
 
     Returns:
-        The columns; `next_offset` and `bytes_consumed` tell where to continue. They end before the batch whose keys or
-        values could exceed 2 GiB; decoding the rest of `data` continues there.
+        The columns; `next_offset` and `bytes_consumed` indicate where to continue. The columns end before a batch with
+        which keys or values could exceed 2 GiB; decoding the rest of `data` can continue there.
 
     Raises:
         CorruptRecordException: a batch is damaged; the message names topic, partition and offset.
         DecompressionLimitError: a batch has more than `max_decompressed_size` bytes of records.
-        UnsupportedCompressionTypeError: a batch names a codec that does not exist.
+        UnsupportedCompressionTypeError: a batch specifies a codec that does not exist.
     """
     decoder = BatchDecoder(
         data,
@@ -133,13 +133,14 @@ class BatchDecoder:
 
     Args:
         data: batches, as in a fetch response; the last one may be truncated and is then ignored.
-        topic: topic for the records, and for error messages.
-        partition: likewise.
-        check_crcs: verify the checksum of every batch.
-        read_committed: leave out the records of aborted transactions (KIP-98). Control batches are always left out.
+        topic: the topic, for the records and for error messages.
+        partition: the partition, for the records and for error messages.
+        check_crcs: whether to verify the checksum of every batch.
+        read_committed: whether to leave out the records of aborted transactions (KIP-98). Control batches are always
+            left out.
         aborted_transactions: `(producer_id, first_offset)` of the transactions that the response lists as aborted.
-        start_offset: records below it are left out, because brokers send whole batches.
-        stop_offset: records at or above it are left out, and nothing after it is read.
+        start_offset: records before this offset are left out, because brokers send whole batches.
+        stop_offset: records at or after this offset are left out, and nothing after it is read.
         max_decompressed_size: maximum size in bytes of the records of one batch. A part exceeds the requested size by
             at most one such batch, so this bounds the memory of a fetch.
     """
@@ -184,8 +185,8 @@ class BatchDecoder:
                 one batch.
 
         Returns:
-            The columns, with `bytes_consumed` counted from the start of the part, and the error of the next batch if
-            that is damaged: one of those raised by `decode_batches`. The decoder stays at that batch.
+            The columns, with `bytes_consumed` counted from the start of the part, and, if the next batch is damaged,
+            one of the errors that `decode_batches` raises. The decoder stays at the damaged batch.
         """
         cursor = self._cursor
         first = cursor.position
@@ -201,7 +202,7 @@ class BatchDecoder:
         return columns, damage
 
     def _take(self, into: Collector) -> bool:
-        """Add one or more batches; return False if the part ends before them."""
+        """Add one or more batches; return False if the part ends before the next batch."""
         cursor = self._cursor
         view, position = cursor.view, cursor.position
         left = len(view) - position
@@ -220,7 +221,7 @@ class BatchDecoder:
         return self._take_run(position, size, into) or self._take_batch(position, size, into)
 
     def _take_run(self, position: int, size: int, into: Collector) -> bool:
-        """Add consecutive ordinary batches of magic 2 together; return False if there are none."""
+        """Add consecutive ordinary magic 2 batches together; return False if there are none."""
         cursor, source, run = self._cursor, self._cursor.view, None
         if position < cursor.singly_until:
             return False
@@ -244,7 +245,7 @@ class BatchDecoder:
         return True
 
     def _take_batch(self, position: int, size: int, into: Collector) -> bool:
-        """Check and add a batch of magic 2; return False if it must wait for the next part, or is not needed."""
+        """Check and add a magic 2 batch; return False if it must wait for the next part or is not needed."""
         cursor, end = self._cursor, position + size
         base, _, epoch, _, crc, attributes, last_delta, first_time, max_time, producer, _, _, count = (
             HEADER.unpack_from(cursor.view, position)
@@ -311,7 +312,8 @@ class BatchDecoder:
     def _expected(self, end: int, plain: int, count: int, most: int, ratio: float) -> tuple[int, int]:
         """Estimate the bytes and rows of the part from headers, assuming that all batches compress like the first.
 
-        The estimate avoids repeated growing; `Collector` allocates more if it is too low.
+        The estimate avoids growing the columns repeatedly; `Collector` allocates more memory if the estimate is too
+        low.
         """
         size, rows = expected_contents(self._cursor.view, end, ratio, most - plain)
         return max(plain, min(plain + size, most)), count + rows

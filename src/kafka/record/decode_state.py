@@ -77,9 +77,9 @@ class Cursor:
         """Check the compressed records between two positions.
 
         Raises:
-            CorruptRecordException: they are recognizably damaged.
-            DecompressionLimitError: they would decompress to more than the limit.
-            UnsupportedCompressionTypeError: no such codec.
+            CorruptRecordException: the records are recognizably damaged.
+            DecompressionLimitError: the decompressed records would exceed the limit.
+            UnsupportedCompressionTypeError: the codec does not exist.
         """
         try:
             return compressed_records(codec, self.view[start:end], self.max_size)
@@ -92,8 +92,8 @@ class Cursor:
         """Decompress records, into `scratch` if it is large enough.
 
         Raises:
-            CorruptRecordException: they are damaged.
-            DecompressionLimitError: they decompress to more than the limit.
+            CorruptRecordException: the records are damaged.
+            DecompressionLimitError: the decompressed records exceed the limit.
         """
         try:
             return records.decompress(self.max_size, scratch)
@@ -101,7 +101,7 @@ class Cursor:
             raise self._from_codec(error) from error
 
     def _from_codec(self, error: CodecError) -> CorruptRecordException:
-        """Convert a codec's error to one that names the position."""
+        """Convert a codec's error to an error that names the position."""
         if not isinstance(error, SizeLimitError):
             return self.corrupt(f"it cannot be decompressed ({error})")
         offset = self._offset()
@@ -120,8 +120,8 @@ class Collector:
     """Columns that are being filled.
 
     Args:
-        start_offset: records below it are left out.
-        stop_offset: records at or above it are left out.
+        start_offset: records before this offset are left out.
+        stop_offset: records at or after this offset are left out.
         max_bytes: approximate maximum memory of the columns.
         max_column: maximum size of all keys, or of all values, in bytes.
     """
@@ -150,7 +150,7 @@ class Collector:
         return min(self._max_bytes - self._cost, self._max_column - self._size)
 
     def has_room(self, size: int, rows: int) -> bool:
-        """Return whether a batch of this size and number of rows fits; the first one always does."""
+        """Return whether a batch with this size and number of rows fits; the first batch always fits."""
         return self._reader is None or self.is_within(size, rows)
 
     def is_within(self, size: int, rows: int) -> bool:
@@ -163,9 +163,9 @@ class Collector:
             self._reader = ColumnReader(rows, size, *self._offsets)
 
     def scratch(self, size: int) -> memoryview:
-        """Return memory of at least ``size`` bytes for the next batch; it is reused for the one after."""
+        """Return memory of at least ``size`` bytes for the next batch; the same memory is reused for later batches."""
         if self._scratch is None or len(self._scratch) < size:
-            self._scratch = self._source = None  # so that the pool can reuse their memory
+            self._scratch = self._source = None  # released so that the pool can reuse the memory
             self._scratch = allocate(max(size, _SMALL))
         return self._scratch
 
@@ -181,7 +181,7 @@ class Collector:
         fixed_timestamp: bool,
         leader_epoch: int,
     ) -> int:
-        """Add the records of a batch of magic 2; see `ColumnReader.read`. Return its status."""
+        """Add the records of a magic 2 batch; see `ColumnReader.read`. Return its status."""
         reader = self._ready(source, end - start, count)
         rows = reader.rows
         status = reader.read(start, end, count, base_offset, last_delta, base_timestamp, fixed_timestamp)
@@ -190,7 +190,7 @@ class Collector:
         return status
 
     def add_run(self, source: Buffer, start: int, stop: int, run: BatchRun) -> int:
-        """Add consecutive batches of magic 2; see `ColumnReader.read_run`. Return its status."""
+        """Add consecutive magic 2 batches; see `ColumnReader.read_run`. Return its status."""
         reader = self._ready(source, run.size, run.records)
         rows = reader.rows
         status = reader.read_run(start, stop)
@@ -210,7 +210,7 @@ class Collector:
         timestamp: int,
         timestamp_type: int,
     ) -> int:
-        """Add messages of magic 0 or 1; see `read_messages`. Return its status."""
+        """Add magic 0 or 1 messages; see `read_messages`. Return its status."""
         reader = self._ready(source, end - start, count)
         reader.keep_checksums()
         rows = reader.rows

@@ -25,7 +25,7 @@ def put_varint(out: memoryview, at: int, value: int) -> int:
 
 
 def read_varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
-    """Read a zigzag varint of at most 64 bits; return it and the position after it, which is -1 if it is invalid."""
+    """Read a zigzag varint of at most 64 bits; return the value and the next position (-1 if invalid)."""
     bits = shift = 0
     while at < end:
         byte = data[at]
@@ -43,15 +43,15 @@ def read_varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
 
 
 def read_int16(data: Buffer, at: int) -> int:
-    """Read an int16. The caller has checked that its bytes exist, as for the functions below."""
+    """Read an int16. The caller must have checked that its bytes exist, as for the functions below."""
     return int.from_bytes(data[at : at + 2], "big", signed=True)
 
 
 def read_int32(data: Buffer, at: int) -> int:
-    """See `read_int16`."""
+    """Read an int32; see `read_int16`."""
     return int.from_bytes(data[at : at + 4], "big", signed=True)
 
 
 def read_int64(data: Buffer, at: int) -> int:
-    """See `read_int16`."""
+    """Read an int64; see `read_int16`."""
     return int.from_bytes(data[at : at + 8], "big", signed=True)

@@ -1,4 +1,4 @@
-"""The fields of batches in all formats: their positions, the meaning of attributes, and the checksum.
+"""The fields of batches in all formats: the positions of fields, the meaning of attributes, and the checksum.
 
 `layout.pxd` provides the same numbers to compiled modules, as C constants; a test compares the two. Formats:
 https://kafka.apache.org/documentation/#recordbatch.
@@ -18,7 +18,7 @@ LOG_OVERHEAD = 12
 """Size of the offset and the length, which the length does not include."""
 MAGIC_AT = 16
 MIN_LENGTH = 14
-"""The length of the smallest possible batch: a message of magic 0 without key and value."""
+"""The length of the smallest possible batch: a magic 0 message without key and value."""
 
 # Magic 2: a header, then the records.
 EPOCH_AT = 12
@@ -50,7 +50,7 @@ MESSAGE_TIMESTAMP_AT = 18
 KEY_SIZE_AT_0 = 18
 KEY_SIZE_AT_1 = 26
 MIN_MESSAGE_SIZE = 26
-"""Size in magic 0; a message of magic 1 has eight bytes more."""
+"""Minimum size in magic 0; a magic 1 message has eight more bytes."""
 MESSAGE_HEADER = struct.Struct(">qiIbbq")
 """Offset, length, CRC, magic, attributes, timestamp (in magic 0, the last field has another meaning)."""
 
@@ -65,17 +65,17 @@ MAX_OFFSET = (1 << 62) - 1
 
 
 def smallest_size(magic: int) -> int:
-    """Return the total size of the smallest batch of a magic in bytes."""
+    """Return the total size in bytes of the smallest possible batch with this magic."""
     return HEADER_SIZE if magic == 2 else MIN_MESSAGE_SIZE + 8 * magic
 
 
 # CRC-32C comes from the compiled module of the library crc32c. The library's package imports `importlib.metadata` and
-# `argparse` for its command. That would take a fifth of the time in which Spark's processes, started for each query,
-# import the source.
+# `argparse` for its command-line tool. That would take a fifth of the time in which Spark's processes, started for each
+# query, import the source.
 
 
 def _compiled() -> ModuleType | None:
-    """Return the library's compiled module, loaded without its package; None if it is not at the expected location."""
+    """Return the library's compiled module, loaded without its package; None if it is not in the expected location."""
     package = importlib.util.find_spec("crc32c")
     places = None if package is None else package.submodule_search_locations
     spec = None if places is None else PathFinder.find_spec("crc32c._crc32c", list(places))

@@ -1,4 +1,4 @@
-"""Reads and writes the formats before Kafka 0.11: messages of magic 0 and 1, and messages that wrap compressed ones."""
+"""Reads and writes the formats before Kafka 0.11: magic 0 and 1 messages, including compressed messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from kafka.record.layout import (
 from kafka.record.read_status import STATUS_TEXT
 
 _MAX_RUN = 4 * 1024 * 1024
-"""Maximum number of bytes of messages that are read together."""
+"""Maximum total number of bytes in messages that are read together."""
 
 
 _OFFSET = struct.Struct(">q")
@@ -91,7 +91,7 @@ def _run(
 
 
 def _size_of_next(view: memoryview, at: int, magic: int, attributes: int) -> int:
-    """Return the size of the message at a position, or 0 if it is truncated or of another kind."""
+    """Return the size of the message at a position, or 0 if it is truncated or of a different kind."""
     left = len(view) - at
     if left < MIN_MESSAGE_SIZE or view[at + MAGIC_AT] != magic:
         return 0
@@ -160,10 +160,10 @@ def encode_message(
         magic: 0 or 1.
         offset: the offset field.
         timestamp_ms: milliseconds since the epoch; ignored for magic 0.
-        key: None for null.
-        value: None for null.
+        key: the key; None for null.
+        value: the value; None for null.
         headers: must be empty.
-        attributes: the codec, for a message that contains compressed ones.
+        attributes: the codec, for a message that contains compressed messages.
 
     Raises:
         UnsupportedForMessageFormatError: there are headers.
@@ -187,21 +187,21 @@ def _nullable(data: Buffer | None) -> tuple[Buffer, ...]:
 def finish_messages(
     magic: int, messages: memoryview, count: int, base_offset: int, compression: Compression, level: int | None
 ) -> bytes:
-    """Return the message set of messages that were encoded with the offsets 0, 1, ...
+    """Return a message set for messages that were encoded with the offsets 0, 1, ...
 
-    In a compressed set, the inner messages keep these offsets in magic 1 (KIP-31), and get the real ones in magic 0;
-    the outer message gets the last one's offset and the latest timestamp.
+    In a compressed set, the inner messages keep these offsets in magic 1 (KIP-31), and get the actual offsets in magic
+    0; the outer message gets the last message's offset and the latest timestamp.
 
     Args:
         magic: 0 or 1.
         messages: the encoded messages.
         count: number of messages.
-        base_offset: the first one's offset.
+        base_offset: the offset of the first message.
         compression: the codec, not zstd.
-        level: the codec's level, None for its default.
+        level: the codec's level; None for the default level.
 
     Raises:
-        UnsupportedCompressionTypeError: zstd.
+        UnsupportedCompressionTypeError: the codec is zstd.
     """
     if not compression:
         return bytes(_moved(messages, base_offset))
@@ -222,7 +222,7 @@ def _starts(messages: memoryview) -> list[int]:
 
 
 def _timestamps(messages: memoryview) -> list[int]:
-    """Return the timestamps of messages of magic 1."""
+    """Return the timestamps of magic 1 messages."""
     return [_OFFSET.unpack_from(messages, at + MESSAGE_TIMESTAMP_AT)[0] for at in _starts(messages)]
 
 

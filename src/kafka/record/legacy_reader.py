@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Reads uncompressed messages of magic 0 and 1 into Arrow's column layout, as `reader` does for magic 2.
+"""Reads uncompressed magic 0 and 1 messages into Arrow's column layout, as `reader` does for magic 2.
 
-Invalid messages result in a status, see `read_status`. Compiled by Cython; the plain variant behaves the same.
+Invalid messages result in a status; see `read_status`. Compiled by Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ def read_messages(
     fixed_timestamp: cython.bint,
     timestamp: cython.longlong,
 ) -> int:
-    """Store the uncompressed messages of magic 0 or 1 between two positions of the reader's source.
+    """Store the uncompressed magic 0 or 1 messages between two positions of the reader's source.
 
     Args:
-        reader: has room for the messages, and keeps checksums.
+        reader: a reader that has room for the messages and keeps checksums.
         position: start of the first message.
         end: end of the last message.
         magic: magic of all messages.
         shift: number added to each offset.
         fixed_timestamp: whether every message gets `timestamp`, the log append time of the outer message.
-        timestamp: see above, in milliseconds.
+        timestamp: the log append time in milliseconds.
 
     Returns:
         A status; unless it is 0, none of the messages has been stored.

@@ -56,7 +56,7 @@ class _Bytes:
     @cython.inline
     @cython.exceptval(check=False)
     def size(self, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the size of a row in bytes, -1 for null. The row must exist."""
+        """Return the size of a row in bytes; -1 for null. The row must exist."""
         if self.has_nulls and not (self.valid[row >> 3] >> (row & 7)) & 1:
             return -1
         return self.ends[row + 1] - self.ends[row]
@@ -64,7 +64,7 @@ class _Bytes:
     @cython.cfunc
     @cython.inline
     def get(self, row: cython.Py_ssize_t) -> object:
-        """Return a row as bytes, None for null. The row must exist."""
+        """Return a row as bytes; None for null. The row must exist."""
         start: cython.Py_ssize_t = self.ends[row]
         size: cython.Py_ssize_t = self.size(row)
         if size < 0:
@@ -189,12 +189,12 @@ class RecordMaker:
         return True
 
     def key(self, row: cython.Py_ssize_t) -> bytes | None:
-        """Return the key of a row, None for null."""
+        """Return the key of a row; None for null."""
         self._check(row)
         return self._keys.get(row)
 
     def value(self, row: cython.Py_ssize_t) -> bytes | None:
-        """Return the value of a row, None for null."""
+        """Return the value of a row; None for null."""
         self._check(row)
         return self._values.get(row)
 
@@ -212,7 +212,7 @@ class RecordMaker:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _headers_size(self, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the total size of the keys and values of a row's headers in bytes, -1 without headers."""
+        """Return the total size of the keys and values of a row's headers in bytes; -1 without headers."""
         first: cython.Py_ssize_t = self._header_ends[row]
         last: cython.Py_ssize_t = self._header_ends[row + 1]
         keys: cython.Py_ssize_t = self._header_keys.ends[last] - self._header_keys.ends[first]
@@ -235,8 +235,9 @@ class RecordMaker:
     ) -> None:
         """Create records from the rows `start` to `stop` (exclusive), which share leader epoch and timestamp type.
 
-        `cls` is their class. If `more` is a number, the class has one additional last field with this value. The
-        records are appended to `result`, so that it contains those before a record that cannot be deserialized.
+        `cls` is the class of the records. If `more` is a number, the class has one additional last field with this
+        value. The records are appended to `result`, so that it contains those before a record that cannot be
+        deserialized.
         """
         plain: cython.bint = key_deserializer is None and value_deserializer is None
         is_tuple: cython.bint = _is_tuple(cls)

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Memory for columns and batches: not cleared before use, and reused if it is large.
+"""Memory for columns and batches, which is not cleared before use, and is reused if it is large.
 
 The operating system provides large memory page by page on first access, which takes longer than decoding. Blocks of 64
 KiB or more are therefore kept for reuse, up to a total of 128 MiB. Compiled by Cython; the plain variant uses
@@ -44,7 +44,7 @@ class _Chunk:
 
 @cython.cfunc
 def _take(size: cython.Py_ssize_t) -> _Chunk:
-    """Return the smallest kept chunk that fits `size` without wasting more than half of it, or a new one."""
+    """Return the smallest kept chunk that fits `size` without wasting more than half of the chunk, or a new chunk."""
     global _kept_size
     chunk: _Chunk
     at: cython.Py_ssize_t
@@ -64,7 +64,7 @@ def _take(size: cython.Py_ssize_t) -> _Chunk:
 
 @cython.cfunc
 def _keep(chunk: _Chunk) -> cython.void:
-    """Keep a chunk for reuse, replacing the oldest ones if there are too many."""
+    """Keep a chunk for reuse, replacing the oldest chunks if there are too many."""
     global _kept_size
     oldest: _Chunk
     if _KEPT_FROM <= chunk.capacity <= _KEPT_BYTES:

@@ -29,8 +29,8 @@ def group_rows(assigned: object, rows: object, groups: cython.Py_ssize_t) -> lis
     """Return for each group the rows assigned to it, in order, as int32.
 
     Args:
-        assigned: int32, the group of each row number.
-        rows: int32, the row numbers to group.
+        assigned: the group of each row number, as int32.
+        rows: the row numbers to group, as int32.
         groups: number of groups.
 
     Raises:

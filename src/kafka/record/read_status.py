@@ -1,7 +1,7 @@
 """The status codes of `reader` and `legacy_reader`: whether records could be read, and if not, why.
 
-Their loops run without the GIL and compare every length with the available bytes before reading. Invalid bytes end them
-with a status instead of an exception. The caller adds which batch it was.
+Their loops run without the GIL and compare every length with the available bytes before reading. Invalid bytes end the
+loops with a status instead of an exception. The caller adds the information about the batch.
 
 `read_status.pxd` provides the same numbers to compiled modules, as C constants; a test compares the two.
 """
@@ -16,7 +16,7 @@ BAD_HEADER = 4
 BAD_SIZE = 5
 BAD_MAGIC = 6
 NEED_HEADER_ROOM = 7
-"""Never returned to a caller: the loop continues once there is room."""
+"""More room for headers is needed. Never returned to a caller, because the loop continues once there is room."""
 
 STATUS_TEXT = {
     BAD_LENGTH: "a length points outside the batch",

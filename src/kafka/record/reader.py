@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Reads the records of batches of magic 2, already decompressed, into Arrow's column layout.
+"""Reads the records of magic 2 batches, already decompressed, into Arrow's column layout.
 
-Invalid records result in a status, see `read_status`. `legacy_reader` reads the older formats. Compiled by Cython; the
+Invalid records result in a status; see `read_status`. `legacy_reader` reads the older formats. Compiled by Cython; the
 plain variant behaves the same.
 """
 
@@ -157,7 +157,7 @@ class ColumnReader:
             self._values = self._storage.values.data
 
     def keep_checksums(self) -> None:
-        """Keep the checksums of messages from now on; records before that, and those of magic 2, get -1."""
+        """Keep the checksums of messages from now on; earlier records and magic 2 records get -1."""
         if not self._with_checksums:
             self._with_checksums = True
             self._storage.add_checksums(self._rows)
@@ -221,12 +221,12 @@ class ColumnReader:
         base_timestamp: cython.longlong,
         fixed_timestamp: cython.bint,
     ) -> int:
-        """Store the records of one batch of magic 2, from their first byte to the byte after the last.
+        """Store the records of one magic 2 batch, from their first byte to the byte after the last.
 
         No record may have an offset larger than `base_offset` plus `last_delta`. With `fixed_timestamp`, every record
-        gets `base_timestamp` (log append time) instead of that plus its delta. The caller ensures that offset and
-        timestamp are below 2**62 in absolute value, and that there is room for `count` records. Returns a status;
-        unless it is 0, none of the records has been stored.
+        gets `base_timestamp` (log append time) instead of `base_timestamp` plus its delta. The caller ensures that
+        offset and timestamp are below 2**62 in absolute value, and that there is room for `count` records. Returns a
+        status; unless it is 0, none of the records has been stored.
         """
         before: tuple[int, ...] = self.filled()
         status: cython.int = self._begin(position, end, count, base_offset, last_delta, base_timestamp, fixed_timestamp)
@@ -237,7 +237,7 @@ class ColumnReader:
         return status
 
     def read_run(self, position: cython.Py_ssize_t, end: cython.Py_ssize_t) -> int:
-        """Store the records of several batches of magic 2, from the start of a header to the end of the last batch.
+        """Store the records of several magic 2 batches, from the start of a header to the end of the last batch.
 
         The caller ensures the same as for `read`, for each batch; the headers have already been checked.
         """
@@ -309,7 +309,7 @@ class ColumnReader:
         base_timestamp: cython.longlong,
         fixed_timestamp: cython.bint,
     ) -> cython.int:
-        """Start reading the records of a batch, see `read`; return a status if there is no room for them."""
+        """Start reading the records of a batch (see `read`); return a status if there is no room for them."""
         if position < 0 or position > end or end > self._source_size or count > self._capacity - self._rows:
             return read_status.BAD_LENGTH
         if (
@@ -323,7 +323,7 @@ class ColumnReader:
         return read_status.OK
 
     def filled(self) -> tuple[int, ...]:
-        """Return how far the columns are filled."""
+        """Return the sizes to which the columns are filled."""
         return (
             self._rows,
             self._keys_size,
@@ -416,9 +416,9 @@ class ColumnReader:
         stop: cython.Py_ssize_t,
         count: cython.longlong,
     ) -> cython.Py_ssize_t:
-        """Add the headers of one record, which must end exactly at `stop`; return -1 if they do not.
+        """Add the headers of one record; return -1 unless they end exactly at `stop`.
 
-        There is room for them.
+        The caller ensures that there is room for the headers.
         """
         size: cython.longlong
         row: cython.Py_ssize_t

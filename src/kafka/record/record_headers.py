@@ -22,7 +22,7 @@ _MAX_VARINT = cython.declare(cython.Py_ssize_t, 10)
 @cython.final
 @cython.cclass
 class _Writer:
-    """A buffer that grows, and its number of written bytes."""
+    """A growing buffer, and the number of bytes written to it."""
 
     out: bytearray
     at: cython.Py_ssize_t
@@ -54,7 +54,7 @@ class _Writer:
 
     @cython.cfunc
     def put_number(self, value: cython.longlong) -> cython.bint:
-        """Add a zigzag varint, for which there is room."""
+        """Add a zigzag varint; the caller ensures that there is room for it."""
         bits: cython.ulonglong
         if cython.compiled:
             bits = (cython.cast(cython.ulonglong, value) << 1) ^ cython.cast(cython.ulonglong, value >> 63)

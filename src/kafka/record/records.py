@@ -44,7 +44,7 @@ class _Fields(NamedTuple, Generic[Key, Value]):
 
 _DEFAULTS: dict[str, Any] = {**dict.fromkeys(_Fields._fields[2:]), "offset": -1}
 _OTHERS = len(_DEFAULTS)
-"""Number of fields except topic and partition."""
+"""Number of fields other than the topic and partition."""
 _HEADERS = _Fields._fields.index("headers")
 _ORDER_BEFORE_2_3 = tuple(name for name in _DEFAULTS if name != "leader_epoch")
 
@@ -58,14 +58,14 @@ class ConsumerRecord(_Fields[Key, Value]):
         leader_epoch: epoch of the leader that wrote the batch; -1 if unknown.
         offset: the position in the partition.
         timestamp: milliseconds since the epoch; -1 or None without a timestamp.
-        timestamp_type: 0 the producer's time, 1 the broker's time of appending, -1 none.
+        timestamp_type: 0 for the producer's time, 1 for the broker's append time, -1 without a timestamp.
         key: the deserialized key; bytes without a deserializer; None for a null key.
-        value: the deserialized value, likewise; None is a tombstone.
+        value: the deserialized value; bytes without a deserializer; None for a tombstone.
         headers: `(key, value)` in the producer's order, keys as str, values as bytes or None.
-        checksum: the CRC of a message of magic 0 or 1; None for other formats.
-        serialized_key_size: in bytes, -1 for a null key.
-        serialized_value_size: in bytes, -1 for a null value.
-        serialized_header_size: of all header keys and values in bytes, -1 without headers.
+        checksum: the CRC of a magic 0 or 1 message; None for other formats.
+        serialized_key_size: size of the key in bytes; -1 for a null key.
+        serialized_value_size: size of the value in bytes; -1 for a null value.
+        serialized_header_size: total size of all header keys and values in bytes; -1 without headers.
     """
 
     __slots__ = ()
@@ -102,11 +102,11 @@ class ConsumerRecord(_Fields[Key, Value]):
         return tuple.__new__(cls, (topic, partition, *given.values()))
 
     def __hash__(self) -> int:
-        """Hash the record without its headers, a list, so that records can be in a set, as in kafka-python 1.0."""
+        """Hash the record without the list of headers, so that records can be in a set, as in kafka-python 1.0."""
         return hash((*self[:_HEADERS], *(self.headers or ()), *self[_HEADERS + 1 :]))
 
     def _repr_html_(self) -> str:
-        """Return the HTML that notebooks display: the fields, long ones shortened."""
+        """Return the HTML that notebooks display: the fields, with long values shortened."""
         from kafka.display.html_tables import one_record
 
         return one_record(self)

@@ -1,10 +1,10 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Encodes rows of columns as the records of a batch, without per-row Python objects.
 
-Compiled by Cython; the plain variant behaves the same. A first pass computes the size of the rows, a second one writes
-them. The columns, in Arrow's layout, may be memory that another thread writes to. The lengths of buffers do not change,
-so they are checked once. Each pass checks every position that it reads, and the second pass writes nothing beyond the
-size that the first one computed. Rows that have become longer in between are an error.
+Compiled by Cython; the plain variant behaves the same. A first pass computes the size of the rows, and a second pass
+writes the rows. The columns, in Arrow's layout, may be memory that another thread writes to. The lengths of buffers do
+not change, so they are checked once. Each pass checks every position that it reads, and the second pass writes nothing
+beyond the size that the first pass computed. Rows that have become longer in between are an error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ else:
     from kafka.record.integers import put_varint, varint_size
 
 _MAX_RECORD_OVERHEAD = cython.declare(cython.Py_ssize_t, 36)
-"""Length, attributes, two deltas, three more lengths: 5 + 1 + 10 + 5 + 5 + 5 + 5."""
+"""Sizes of the length, attributes, two deltas and three more lengths: 5 + 1 + 10 + 5 + 5 + 5 + 5."""
 _MAX_TIMESTAMP = cython.declare(cython.longlong, MAX_TIMESTAMP)
 _MAX_BATCH_SIZE = cython.declare(cython.longlong, MAX_BATCH_SIZE)
 _AHEAD = cython.declare(cython.Py_ssize_t, 16)
@@ -98,7 +98,7 @@ class RowColumns:
             self._check_headers()
 
     def _check_headers(self) -> None:
-        """Check the positions of headers, see the constructor."""
+        """Check the positions of headers; see the constructor."""
         row: cython.Py_ssize_t
         fits: cython.bint = len(self.header_ends) == self.rows + 1 and self.header_ends[0] >= 0
         if fits:
@@ -112,21 +112,21 @@ class RowColumns:
 def append_rows(
     builder: BatchBuilder, columns: RowColumns, rows: object, start: cython.Py_ssize_t, timestamp_ms: cython.longlong
 ) -> int:
-    """Add rows of columns to a batch of magic 2, in the order of `rows`, until it is full.
+    """Add rows of columns to a magic 2 batch, in the order of `rows`, until it is full.
 
     Args:
-        builder: builder of the batch; if it was empty, it gets at least one row.
+        builder: builder of the batch; if the batch is empty, at least one row is added.
         columns: the columns.
         rows: row numbers, int32.
         start: index in `rows` of the first row.
-        timestamp_ms: timestamp of rows without one.
+        timestamp_ms: timestamp for rows without a timestamp.
 
     Returns:
         The index in `rows` of the next batch's first row.
 
     Raises:
-        ValueError: a row does not exist or its data reach outside their buffer, a header has no key, a single record
-            has 2 GiB, the columns have changed in between, or the batch is older than magic 2.
+        ValueError: a row does not exist or its data reach outside their buffer, a header has no key, a single record is
+            as large as 2 GiB, the columns have changed in between, or the batch is older than magic 2.
     """
     numbers: cython.const[cython.int][::1] = rows  # type: ignore[valid-type]
     at: cython.Py_ssize_t = start
@@ -155,7 +155,7 @@ def append_rows(
 
 
 def _error(columns: RowColumns, row: int) -> ValueError:
-    """Return the error of a row that was not encoded."""
+    """Return the error for a row that was not encoded."""
     if 0 <= row < columns.rows and not -1 <= columns.timestamps[row] <= _MAX_TIMESTAMP:
         return ValueError(
             f"Row {row} of {columns.rows} has the timestamp {columns.timestamps[row]}: expected milliseconds since "
@@ -347,7 +347,7 @@ def _put(
     start: cython.Py_ssize_t,
     size: cython.longlong,
 ) -> cython.Py_ssize_t:
-    """Write a row's size and bytes, which have been checked; return the position after them. There is room for them."""
+    """Write a row's size and bytes, which have been checked; return the next position. There must be room."""
     at = put_varint(out, at, size)
     if size > 0:
         if cython.compiled:

@@ -32,7 +32,7 @@ def lines(
         null: bytes for a null key or value.
 
     Raises:
-        IndexError: there are no such rows.
+        IndexError: the rows do not exist.
     """
     if not 0 <= first <= stop <= buffers.rows:
         raise IndexError(f"Expected rows from 0 to {buffers.rows}, got {first} to {stop}")

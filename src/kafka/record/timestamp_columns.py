@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Converts columns of timestamps for Arrow. pyarrow's own functions for this load 40 MB of libraries and tables.
+"""Converts timestamp columns for Arrow. pyarrow's own functions for this load 40 MB of libraries and tables.
 
 Compiled by Cython; the plain variant behaves the same.
 """

@@ -22,11 +22,11 @@ from kafka.record.decode import decode_batches
 
 @dataclass(frozen=True, slots=True)
 class BatchContents:
-    """The actual properties of a batch's records, as opposed to the claims in its header.
+    """The actual properties of a batch's records, which may differ from the claims in its header.
 
     Args:
         count: number of records.
-        has_null_keys: whether one of them has no key.
+        has_null_keys: whether at least one record has no key.
     """
 
     count: int
@@ -38,7 +38,7 @@ class BatchContents:
 def validate_batch(
     data: Buffer, header: BatchHeader, *, max_decompressed_size: int = MAX_DECOMPRESSED_SIZE
 ) -> BatchContents:
-    """Read all records of a batch of magic 2, and compare them with its header (Java: `LogValidator`).
+    """Read all records of a magic 2 batch, and compare them with its header (Java: `LogValidator`).
 
     The lengths of records, keys, values and headers must be consistent, no header may have a null key, and the offsets
     must increase by one from the base offset to the last. `check_batch` verifies the checksum. The records are not
@@ -47,11 +47,11 @@ def validate_batch(
     Args:
         data: the buffer that the header was read from.
         header: the header of the batch, which must not be a control batch.
-        max_decompressed_size: maximum size of its records in bytes.
+        max_decompressed_size: maximum size in bytes of the decompressed records.
 
     Raises:
-        InvalidRecordError: a record is damaged, there are more or fewer than the header says, or they have other
-            offsets; the message says which.
+        InvalidRecordError: a record is damaged, the number of records or their offsets differ from those in the header;
+            the message describes the error.
     """
     batch = memoryview(data).cast("B")[header.position : header.position + header.size]
     if header.magic != 2 or header.is_control:
@@ -65,7 +65,7 @@ def validate_batch(
         columns = decode_batches(batch, check_crcs=False, max_decompressed_size=max_decompressed_size)
     except CorruptRecordException as error:
         raise InvalidRecordError(f"the records of the batch cannot be read: {error}") from error
-    if len(columns) != header.count:  # a truncated batch has none
+    if len(columns) != header.count:  # a truncated batch results in no columns
         raise InvalidRecordError(f"Expected {header.count} records in the batch, got {len(columns)}")
     wrong = _first_gap(columns.offsets, header.base_offset)
     if wrong >= 0:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @cython.cfunc
 def _note_named(batch: BatchFields, index: cython.Py_ssize_t) -> cython.void:
-    """Store the information that the caller chose the partition of a record.
+    """Mark a record as one whose partition was chosen by the caller.
 
     A signal handler that sends in between may add another run before this one.
     """

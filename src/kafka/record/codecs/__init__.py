@@ -1,7 +1,8 @@
 """Compression of record batches: gzip, snappy in xerial's framing, lz4 frames, zstd.
 
 Decompression never allocates more memory than the compressed bytes can produce, nor more than `max_size`: the block
-lists of frames give an upper bound before anything is allocated. cramjam does the work and releases the GIL meanwhile.
+lists of frames give an upper bound before anything is allocated. cramjam does the work, and releases the GIL while
+doing so.
 
 To add a codec, see `kafka._compression`.
 """
@@ -36,19 +37,19 @@ __all__ = [
 ]
 
 CODECS: dict[int, Codec] = {codec.kind: codec for codec in (gzip.CODEC, snappy.CODEC, lz4.CODEC, zstd.CODEC)}
-"""All codecs by number, without `Compression.NONE`."""
+"""All codecs by number, except `Compression.NONE`."""
 SMALL_CODECS = {int(kind): codec.decompress_small for kind, codec in CODECS.items()}
-"""Functions, by codec number, that decompress small data without measuring, into memory that may be too small."""
+"""Functions by codec number that decompress small data without measuring it, into memory that may be too small."""
 SMALL_SIZE = 8 << 10
 """Maximum size of a small batch in bytes; above this, the overhead per batch is negligible."""
 
 
 def compress(kind: Compression, data: Buffer, *, level: int | None = None, magic: int = 2) -> Buffer:
-    """Compress the records of a batch, framed as by Kafka's Java client.
+    """Compress the records of a batch, with the same framing as Kafka's Java client.
 
     Args:
         kind: the codec; NONE returns `data`.
-        level: one of the codec's `Compression.levels`; None for its default. Snappy has no levels.
+        level: one of the codec's `Compression.levels`; None for the default level. Snappy has no levels.
         magic: the batch's magic; lz4 frames of magic 0 have the incorrect header checksum of old Kafka releases.
 
     Raises:
@@ -75,8 +76,8 @@ def compressed_records(kind: int, data: memoryview, max_size: int = MAX_DECOMPRE
 
     Raises:
         CodecError: the bytes are recognizably damaged.
-        SizeLimitError: they would decompress to more than `max_size` bytes; no memory has been allocated for them.
-        UnsupportedCompressionTypeError: no such codec.
+        SizeLimitError: the bytes would decompress to more than `max_size` bytes; no memory has been allocated.
+        UnsupportedCompressionTypeError: the codec does not exist.
     """
     codec = CODECS.get(kind)
     if codec is None:
@@ -91,5 +92,5 @@ def compressed_records(kind: int, data: memoryview, max_size: int = MAX_DECOMPRE
 
 
 def decompress(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> Buffer:
-    """Decompress the records of a batch. Raises as `compressed_records` and `CompressedRecords.decompress`."""
+    """Decompress the records of a batch. Raises the errors of `compressed_records` and `decompress`."""
     return compressed_records(kind, data, max_size).decompress(max_size)

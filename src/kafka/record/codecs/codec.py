@@ -33,13 +33,13 @@ class Compress(Protocol):
 
         Args:
             data: the records.
-            level: the codec's level; None: its default.
+            level: the codec's level; None for the default level.
             magic: the batch's magic.
         """
 
 
 class Codec(NamedTuple):
-    """A codec of record batches.
+    """A codec for record batches.
 
     Attributes:
         kind: number and name of the codec.
@@ -47,12 +47,12 @@ class Codec(NamedTuple):
         measure: inspects compressed records without decompressing them, given the maximum decompressed size.
         decompress_small: decompresses into a buffer that may be too small, without inspecting the bytes first; returns
             the number of bytes written.
-        errors: exceptions that its libraries raise for invalid bytes.
-        oldest_magic: the first record format that supports it.
-        oldest_produce: the first version of Produce that supports it.
-        oldest_fetch: the first version of Fetch that supports it.
+        errors: exceptions that the codec's libraries raise for invalid bytes.
+        oldest_magic: the first record format that supports the codec.
+        oldest_produce: the first version of the Produce API that supports the codec.
+        oldest_fetch: the first version of the Fetch API that supports the codec.
         slow_from: size in bytes from which compression takes about a millisecond, and therefore runs in another thread;
-            None if it is always faster than starting a thread.
+            None if compression is always faster than starting a thread.
     """
 
     kind: Compression
@@ -70,7 +70,7 @@ def within(least: int, most: int, max_size: int) -> int:
     """Return `most`, an upper bound of the decompressed size.
 
     Args:
-        least: a lower bound of it.
+        least: a lower bound of the decompressed size.
         max_size: the maximum size.
 
     Raises:
@@ -92,7 +92,7 @@ def damage_of(errors: Errors) -> Errors:
 
 
 class CompressedRecords:
-    """The records of a batch, not decompressed yet.
+    """The records of a batch, which have not been decompressed yet.
 
     Attributes:
         bound: maximum number of decompressed bytes. Only gzip data may exceed it, if their last bytes are wrong or if
@@ -120,11 +120,12 @@ class CompressedRecords:
 
         Args:
             max_size: maximum number of decompressed bytes.
-            scratch: memory to decompress into if it is large enough for `bound`; the result is then a part of it.
+            scratch: memory to decompress into if it is large enough for `bound`; the result is then a part of this
+                memory.
 
         Raises:
             CodecError: the bytes are damaged.
-            SizeLimitError: they decompress to more than `max_size` bytes.
+            SizeLimitError: the records decompress to more than `max_size` bytes.
         """
         try:
             return self._decompress(max_size, scratch)

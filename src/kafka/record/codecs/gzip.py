@@ -30,7 +30,7 @@ def _measure(data: memoryview, max_size: int) -> CompressedRecords:
 
 
 def _gunzip_members(data: memoryview, max_size: int) -> bytearray:
-    """Decompress one gzip member after the other, growing the output as needed.
+    """Decompress gzip members one after another, growing the output as needed.
 
     Each member is first given little data: zlib copies its input beyond a member's end, and there may be many members.
     """
@@ -53,7 +53,7 @@ def _gunzip_members(data: memoryview, max_size: int) -> bytearray:
 
 
 def _skip_padding(data: memoryview, at: int) -> int:
-    """Return the index of the first byte from `at` on that is not zero: zero bytes may follow a member, as padding."""
+    """Return the index of the first non-zero byte from `at` on, because zero bytes may follow a member as padding."""
     while at < len(data) and not data[at]:
         padding = bytes(data[at : at + _PADDING_CHUNK])
         at += len(padding) - len(padding.lstrip(b"\0"))

@@ -1,7 +1,7 @@
 """LZ4 frames as Kafka writes them: independent blocks of 64 KiB, with no checksum except the header's.
 
 In magic 0, Kafka computes the header checksum over the wrong bytes. Other readers reject it; this module ignores it.
-Frames of other shapes (linked blocks, checksums) are supported too. Format: LZ4 Frame Format 1.6.
+Other kinds of frames (with linked blocks or checksums) are supported, too. Format: LZ4 Frame Format 1.6.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _add_blocks(view: memoryview, parts: list[Buffer]) -> None:
 
 
 def _add_dense_blocks(view: memoryview, level: int, parts: list[Buffer]) -> None:
-    """Add the blocks of a frame made by cramjam, without their checksums, which are redundant within a batch."""
+    """Add the blocks of a frame that cramjam has compressed, without block checksums, which a batch does not need."""
     compressor = cramjam.lz4.Compressor(level=level, content_checksum=False, block_linked=False)
     compressor.compress(bytes(view))
     frame = memoryview(bytes(compressor.finish()))
@@ -96,7 +96,7 @@ def decompress_into(data: memoryview, room: memoryview) -> int:
 
     Raises:
         ValueError: the frame is damaged, or `room` is too small.
-        cramjam.DecompressionError: likewise.
+        cramjam.DecompressionError: for the same reasons.
     """
     view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
     kind: cython.Py_ssize_t = _usual_kind(view)
@@ -200,7 +200,7 @@ def _fill_blocks(
 
     Creates no objects for stored blocks and short literals, because a frame may contain millions of such blocks.
     """
-    target: cython.uchar[::1] = None  # acquired only when it is written to, because that is expensive
+    target: cython.uchar[::1] = None  # acquired only when it is written to, because acquiring it is expensive
     has_target: cython.bint = False
     filled: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t

@@ -70,7 +70,7 @@ def measure(data: memoryview, max_size: int) -> CompressedRecords:
 
     Raises:
         ValueError: the data are damaged.
-        SizeLimitError: they decompress to more than `max_size` bytes.
+        SizeLimitError: the data decompress to more than `max_size` bytes.
     """
     size = _plain_size(data)
     fill = functools.partial(decompress_into, data)
@@ -139,7 +139,7 @@ def _fill(block: memoryview, room: memoryview) -> int:
 
 
 def _is_framed(data: memoryview) -> bool:
-    """Return whether the data begin with a header; without one, they are a single raw block."""
+    """Return whether the data begin with a header; without a header, the data are a single raw block."""
     return data[: len(_MAGIC)] == _MAGIC
 
 

@@ -2,8 +2,9 @@
 
 The standard library's module (Python 3.14) or backports.zstd compresses small frames, because these keep a context
 between frames; cramjam decompresses. The library zstandard is ten times as large as both, and optional. If it is
-installed, it decompresses instead, because it alone keeps contexts for that. Creating a context takes as long as
-decompressing a frame of ten records on a virtual machine, where only the hypervisor can query the processor's features.
+installed, it decompresses instead, because it is the only library that keeps contexts for decompression. Creating a
+context takes as long as decompressing a frame of ten records on a virtual machine, where only the hypervisor can query
+the processor's features.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _contexts = _Contexts()
 ERRORS: tuple[type[Exception], ...] = (library.ZstdError, cramjam.DecompressionError)
 """Exceptions that the libraries raise for invalid bytes."""
 ZstdError: type[Exception] = library.ZstdError
-"""The exception that programs written for kafka-python catch: zstandard's, if it is installed."""
+"""The exception that programs written for kafka-python catch: the one in zstandard, if this is installed."""
 if zstandard is not None:
     ZstdError = zstandard.ZstdError
     ERRORS += (ZstdError,)
@@ -143,7 +144,7 @@ def fill(data: memoryview, room: memoryview) -> int:
 def bounds(data: memoryview) -> tuple[int, int]:
     """Return the total size that frames claim, and the maximum size according to their block headers (section 3.1.1).
 
-    In the first number, a frame without a size field counts as empty.
+    In the claimed size, a frame without a size field counts as empty.
 
     Raises:
         ValueError: the data are damaged or not a zstd frame.
@@ -169,7 +170,7 @@ def bounds(data: memoryview) -> tuple[int, int]:
 def _frame(data: memoryview, start: cython.Py_ssize_t) -> tuple[int, int, int]:
     """Scan one frame, starting after its magic number; return its end, its maximum size, and the size that it claims.
 
-    The last is -1 if the frame has no size field.
+    The claimed size is -1 if the frame has no size field.
     """
     view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
     total: cython.Py_ssize_t = len(data)
