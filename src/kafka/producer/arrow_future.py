@@ -68,7 +68,7 @@ class FutureArrowResult:
         Not guarded by a lock, which a signal handler could request while its thread holds it.
         """
         self._ended = Latch()
-        """Released when all batches are delivered or have failed, or when the loop is stopped before that."""
+        """Released when all batches have been delivered or have failed, or if the loop is stopped earlier."""
         self._watch: asyncio.Task[None] | None = None
         core.end_with_loop(self)
         with contextlib.suppress(RuntimeError):  # the loop has failed and is closed

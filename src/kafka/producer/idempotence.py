@@ -82,7 +82,7 @@ class Idempotence:
         self.producer_epoch = -1
         """The epoch of all partitions with transactions; otherwise, each partition has its own."""
         self.may_write: Callable[[TopicPartition], bool] = _any
-        """Returns whether a partition may be written to now; called when it has something to send."""
+        """Returns whether a partition may be written to now; called when there are batches to send to it."""
         self.error: KafkaError | None = None
         self._cluster = cluster
         self._retries = RetryPolicy(backoff, log, quiet=2)

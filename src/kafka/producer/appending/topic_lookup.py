@@ -54,7 +54,7 @@ class TopicLookup:
         self._max_idle_s = max_idle_s
         self._retries = RetryPolicy(backoff, log, quiet=_USUAL_TRIES, fatal=anything_unexpected)
         self._watched: dict[str, float] = {}
-        """Topics whose metadata is requested, and the time on the loop's clock of each one's last lookup."""
+        """Topics whose metadata is requested, with the time of each topic's last lookup on the loop's clock."""
         self._awaited: set[str] = set()
         """Topics that are added to the buffer when they become known, without a waiting caller."""
         self._misnumbered: set[str] = set()

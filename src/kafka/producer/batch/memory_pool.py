@@ -46,7 +46,7 @@ class MemoryPool:
         self._blocking: dict[threading.Lock, None] = {}
         """One lock for each waiting thread, released when the thread should check again."""
         self._waiting: deque[tuple[int, Reservation, asyncio.Future[None]]] = deque()
-        """The waiting coroutines, with the amounts that they wait for, oldest first."""
+        """The waiting coroutines and the amounts that they need, oldest first."""
 
     @property
     def contended(self) -> bool:

@@ -122,7 +122,7 @@ class ProducerBatch(BatchFields):
         self.report: FailureReport | None = None
         self.error: KafkaError | None = None
         self.seen = False
-        """Whether the result was checked, or a callback will receive it."""
+        """Whether the result has been checked or will be received by a callback."""
         self.owner = owner
         self.topic_partition = topic_partition
         self.created = created
@@ -143,14 +143,14 @@ class ProducerBatch(BatchFields):
         self.attempts = 0
         """Number of failed delivery attempts."""
         self.sent_to = -1
-        """The broker to which it was last sent."""
+        """The broker to which the batch was last sent."""
         self.last_error: KafkaError | None = None
         """The error of the last attempt."""
         self.record_errors: Mapping[int, str | None] | None = None
         self.base_offset = -1
         self.log_append_time = -1
         self.sent_under: UUID | None = None
-        """The id of the topic to which it was last sent; None if the request contained the topic's name."""
+        """The id of the topic to which the batch was last sent; None if the request contained the topic's name."""
         self.doubts: frozenset[UUID | None] = frozenset()
         """The topics, as in `sent_under`, that may contain the batch, because no response confirmed or denied it."""
         self.is_stale = False

@@ -67,11 +67,11 @@ class PartitionQueue(QueueFields):
         """Whether the broker has lost the sequence state, so that a new epoch must start once nothing is in flight."""
         self.backoff_until = 0.0
         self.due_at = math.inf
-        """When the sender checks the queue next, unless an event comes first."""
+        """The time of the sender's next check of the queue, unless an event comes first."""
         self.failures = 0
-        """Failed attempts since the last success, for the backoff."""
+        """Number of failed attempts since the last success, for the backoff."""
         self.is_gone = False
-        """Whether the partition no longer exists since the topic was recreated; then the queue accepts nothing."""
+        """Whether the partition no longer exists in the recreated topic, so that the queue accepts no records."""
         self.is_paused = False
         """Whether the topic was recreated and the waiting records must be partitioned before anything is sent."""
 
@@ -176,7 +176,7 @@ class TopicQueues:
         self.topic_id: UUID | None = None
         """The topic's id; None with brokers before 2.8, which have no ids."""
         self.replaced_ids: set[UUID] = set()
-        """The ids of deleted topics of this name."""
+        """The ids of deleted topics with this name."""
         self.generation = 0
         """Number of times that the topic was recreated."""
         self.is_moving = False
@@ -189,7 +189,7 @@ class TopicQueues:
         self._rng = rng
         self._adaptive = adaptive
         self.late: frozenset[int] = frozenset()
-        """Partitions to avoid for now, because their brokers accept nothing."""
+        """Partitions to avoid for now, because their brokers accept no records."""
         self.sticky = -1
         self._left = 0
         self.used_at = 0.0

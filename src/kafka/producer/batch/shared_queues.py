@@ -68,7 +68,7 @@ class SharedQueues:
         """Topics whose partitions are known; empty while records are refused, so that `send()` needs no other check."""
         self.magic = 2
         self.refusal: KafkaError | None = None
-        """Why no records are accepted at present; None if they are."""
+        """The error that explains why no records are accepted; None if records are accepted."""
         self._refuses_for_good = False
         self._current: dict[str, TopicQueues] = {}
         """The known topics.
@@ -81,20 +81,20 @@ class SharedQueues:
         self.on_dirty: Callable[[], None] = _no_sender
         """The sender's pump, called on the loop when queues have become dirty."""
         self.why_not_sent: Callable[[PartitionQueue], Exception | None] = _no_reason
-        """Returns what prevents the batches of a queue from being sent; set by the sender."""
+        """Returns the error that prevents the batches of a queue from being sent; set by the sender."""
         self.on_refused: Callable[[FailureReport], object] = _nothing
         """Called on the loop for each refused record."""
         self._loop = loop
         self._rng = rng
         self._submit = submit
         self._known: dict[str, TopicQueues] = {}
-        """All topics that were ever known, so that their partitions continue their sequence numbers."""
+        """All topics that have ever been known, so that their partitions continue their sequence numbers."""
         self.recreated: dict[str, TopicQueues] = {}
-        """Recreated topics whose waiting records have not been partitioned again yet. On the loop."""
+        """Recreated topics whose waiting records have not been partitioned again yet. Used on the loop."""
         self._all: dict[TopicPartition, PartitionQueue] = {}
         self._dirty: list[PartitionQueue] = []
         self._begun = 0
-        """Number of batches that were added to queues."""
+        """Number of batches that have been added to queues."""
         self._wake_wanted = False
         self._waking = False
 

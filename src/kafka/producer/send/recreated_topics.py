@@ -88,7 +88,7 @@ class RecreatedTopics:
         self._spawn = spawn
         self._pump = pump
         self._moving: set[str] = set()
-        """Topics whose batches are being taken apart in another thread."""
+        """Topics whose batches are being separated into records in another thread."""
         self._slow: dict[str, KafkaError] = {}
         """Topics among these for which the user's partitioner has not returned in time."""
 

@@ -72,7 +72,7 @@ class PartitionAvailability:
         self._leader_of = leader_of
         self._timeout = timeout
         self._waiting_since: dict[int, float] = {}
-        """For each broker with ready batches, the time since which none of them was sent."""
+        """For each broker with ready batches, the time since which no batch has been sent."""
         self._late: frozenset[int] = frozenset()
 
     def sent(self, broker: BrokerQueue) -> None:

@@ -44,7 +44,7 @@ class PreviousTransaction:
         self._backoff = Backoff(_FIRST_MS, _LAST_MS)
         self._ended_at = -math.inf
         self._is_refused = False
-        """Whether the coordinator refuses to tell this producer."""
+        """Whether the coordinator refuses to answer this producer's question."""
         self.task: asyncio.Task[None] | None = None
 
     @property
@@ -116,9 +116,9 @@ class TransactionPartitions:
         self._adding: asyncio.Task[None] | None = None
         self._before = PreviousTransaction(requests, listener.partitions_added)
         self.started = False
-        """Whether the coordinator knows the transaction, because something was added."""
+        """Whether the coordinator knows the transaction, because a partition or group was added."""
         self.in_doubt = False
-        """Whether something may have been added, or may still be."""
+        """Whether a partition or group may have been added, or may still be added."""
 
     def begin(self) -> None:
         """Begin an empty transaction."""

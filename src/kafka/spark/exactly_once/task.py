@@ -118,9 +118,9 @@ class Slot:
         self.number = number
         self.producer = producer
         self.token = ""
-        """The attempt at a write to which its last transaction belongs."""
+        """The attempt at a write to which the last transaction belongs."""
         self.run: str | None = None
-        """The run of the query to which its last transaction belongs; None: a batch write."""
+        """The query's run to which the last transaction belongs; None for a batch write."""
         self.transaction: "TransactionIdentity | None" = None
 
     @property

@@ -55,7 +55,7 @@ class Watch:
         self._troubles: set[str] = set()
         self._stop: Callable[[], None] = lambda: None
         self._catch_up: Callable[[], None] = lambda: None
-        """Waits for pending reports; must not be called while the lock is held, or by our listener."""
+        """Waits for pending reports; must not be called while the lock is held, or by the listener of this watch."""
 
     def __enter__(self) -> "Watch":
         return self

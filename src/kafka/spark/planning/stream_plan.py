@@ -352,7 +352,7 @@ class LogEnds:
         self._lookup = lookup
         self._loss = loss
         self._known: dict[TopicPartition, tuple[tuple[int, int], int | None]] = {}
-        """By partition: the previous epoch and the leader's, and where the previous one ends; None: unknown."""
+        """For each partition: the previous and the leader's epoch, and the end of the previous one or None."""
 
     def check(self, begin: Offsets, before: Mapping[TopicPartition, int], now: Epochs) -> Offsets:
         """Return the partitions whose logs were truncated, with the offsets up to which they are unchanged.

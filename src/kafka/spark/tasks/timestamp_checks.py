@@ -137,7 +137,7 @@ class RowTimes:
         self._now_ms = now_ms
         self._rows = 0
         self._latest: tuple[int, int] | None = None
-        """The latest timestamp so far, and the number of its row."""
+        """The latest timestamp so far, and its row number."""
 
     def check(self, table: "pyarrow.Table") -> None:
         """Check the next rows of the task. Raises `RowTimeError` for a timestamp before 1970."""
