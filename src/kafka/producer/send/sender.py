@@ -308,7 +308,7 @@ class Sender:
                 self._outcomes.fail(queue, batch, error)
 
     def _refuse_everything(self) -> None:
-        """Fail all records and accept no more, because the producer is not authorized to send."""
+        """Fail all records and accept no more, because the cluster refused the producer an id."""
         error = self._idempotence.error or KafkaError("the cluster gives no producer id")
         self._buffer.refuse(error)
         self._fail_waiting(list(self._buffer.queues()), error)

@@ -53,7 +53,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LIMIT_MS = 120_000
-"""Time limit for one step of the driver; the same as a producer's delivery timeout."""
+"""Time limit for one step of the driver; the same as the default delivery timeout of a producer."""
 _FENCING_TIMEOUT_MS = 1_000
 """Timeout for transactions that are never started.
 
