@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 PRODUCER_EXPIRY_MS = 86_400_000
-"""``producer.id.expiration.ms``."""
+"""Kafka's default for ``producer.id.expiration.ms``."""
 
 CommitObserver = Callable[[str, str, Mapping[tuple[str, int], "CommittedOffset"]], None]
 """Called for each accepted commit with the group, the client id, and the offsets by topic and partition."""
@@ -57,16 +57,16 @@ class RequestContext(NamedTuple):
     sends_more: bool = True
     """Whether the client may send further requests.
 
-    A client that has closed cannot acknowledge records that it gets now.
+    A client that has closed its connection cannot acknowledge records that are sent to it now.
     """
 
 
 class Broker:
-    """The parts of a broker whose data is in `data_dir`. All of them run on one event loop.
+    """The parts of a broker that stores its data in `data_dir`. All of them run on one event loop.
 
-    `clock` is the only source of time, and `randomness` the only source of random numbers (ids of topics, members and
-    sessions), so two runs with equal ones are identical. `commit_accepted` is called for each commit before the
-    response is sent.
+    `clock` is the only source of time, and `randomness` the only source of random numbers (topic, member and session
+    ids), so two runs with the same clock and random numbers are identical. `commit_accepted` is called for each commit
+    before the response is sent.
     """
 
     def __init__(
@@ -97,15 +97,15 @@ class Broker:
         self._transactions: "TransactionCoordinator | None" = None
         self._transactions_file = data_dir / "transactions.log"
         if self._transactions_file.exists():
-            # Open transactions may time out, and the markers of decided ones must be written.
+            # Open transactions may time out, and the markers of prepared transactions must be written.
             self._load_transactions()
         if settings.users:
-            # Report unreadable credentials now. Otherwise each client would find its connection closed.
+            # Report unreadable credentials now; otherwise the broker would close each client's connection.
             self.credentials  # noqa: B018
 
     @property
     def groups(self) -> "GroupCoordinator":
-        """The groups; loaded by the first request that needs them, to keep the startup fast."""
+        """The group coordinator; loaded by the first request that needs it, to keep startup fast."""
         if self._groups is None:
             from kafka.broker.groups.consumer_journal import ConsumerGroupJournal
             from kafka.broker.groups.group_coordinator import GroupCoordinator
@@ -125,9 +125,9 @@ class Broker:
 
     @property
     def transactions(self) -> "TransactionCoordinator":
-        """The transactions.
+        """The transaction coordinator.
 
-        Loaded at the start if there are any on disk, otherwise by the first request that needs them.
+        Loaded at startup if there are transactions on disk, otherwise by the first request that needs it.
         """
         return self._transactions or self._load_transactions()
 
@@ -146,7 +146,7 @@ class Broker:
 
     @property
     def shares(self) -> "ShareCoordinator":
-        """The share groups; loaded by the first request about any group."""
+        """The share group coordinator; loaded by the first request for a group of any type."""
         if self._shares is None:
             from kafka.broker.share.share_coordinator import ShareCoordinator
             from kafka.broker.share.share_journal import ShareJournal
@@ -164,21 +164,21 @@ class Broker:
 
     @functools.cached_property
     def group_configs(self) -> "GroupConfigs":
-        """The configs of groups."""
+        """The group configs."""
         from kafka.broker.group_configs import GroupConfigs
 
         return GroupConfigs(self._data_dir / "group-configs.json", self.settings)
 
     @functools.cached_property
     def client_metrics(self) -> "ClientMetrics":
-        """The subscriptions to client metrics."""
+        """The client metrics subscriptions."""
         from kafka.broker.client_metrics import ClientMetrics
 
         return ClientMetrics(self._data_dir / "client-metrics.json", self.settings)
 
     @functools.cached_property
     def telemetry(self) -> "Telemetry":
-        """The clients that push metrics, and the pushed metrics."""
+        """The clients that push metrics, and the metrics they have pushed."""
         from kafka.broker.client_metrics import Telemetry
 
         return Telemetry(self.client_metrics, self.settings.telemetry_max_bytes, self.now_ms, self._new_id)
@@ -192,7 +192,7 @@ class Broker:
         return Credentials(self.settings.users, self._random, altered)
 
     def new_login(self) -> "Login | None":
-        """Create the login state of a new connection; None without users."""
+        """Create the login state for a new connection; return None if the broker has no users."""
         if not self.settings.users:
             return None
         from kafka.broker.sasl.login import Login
@@ -211,11 +211,11 @@ class Broker:
             self._shares.disconnected(connection)
 
     def now_ms(self) -> int:
-        """Return the wall clock, in milliseconds."""
+        """Return the wall clock time in milliseconds."""
         return self.clock.wall_ms()
 
     def clean(self) -> Iterator[None]:
-        """Apply retention and drop outdated state, in short steps."""
+        """Compact journals, apply retention and remove expired state, in short steps."""
         now_ms = self.now_ms()
         if self._groups is not None:
             self._groups.compact_if_worthwhile()
@@ -236,7 +236,7 @@ class Broker:
         self.topics.close()
 
     def crash(self, lose_unsynced: bool) -> None:
-        """Stop like a killed process or, with `lose_unsynced`, like a machine that loses power."""
+        """Stop like a killed process or, with `lose_unsynced`, like a machine that has lost power."""
         if lose_unsynced:
             self.topics.discard_unsynced()
             if self._groups is not None:
@@ -260,8 +260,8 @@ _BLOCK: Final = 1000
 class Identity:
     """The cluster id and the next producer id, stored in `data_dir`.
 
-    Producer ids are reserved on disk in blocks, so most allocations do not write. If the file is damaged, new producer
-    ids are derived from the wall clock `now_ms`.
+    Producer ids are reserved on disk in blocks, so most allocations do not write to disk. If the file is damaged, new
+    producer ids are derived from the wall clock `now_ms`.
     """
 
     def __init__(self, data_dir: Path, sync: bool, randomness: random.Random, now_ms: int) -> None:
@@ -280,7 +280,7 @@ class Identity:
             known = json.loads(self._path.read_bytes())
             self.cluster_id, self._next_producer_id = str(known["cluster_id"]), int(known["next_producer_id"])
         except (ValueError, LookupError, TypeError) as error:
-            # No id may be used twice: this is far above all ids that can have been allocated.
+            # No id may be used twice: this value is far above any id that can have been allocated.
             self._next_producer_id = now_ms * _BLOCK
             log.error(
                 "%s is damaged (%s: %s); it is kept as %s. The cluster has a new id, and producer ids begin at %d",
@@ -292,7 +292,7 @@ class Identity:
             )
 
     def next_producer_id(self) -> int:
-        """Return a producer id that was never returned before, even if the process was killed; raises OSError."""
+        """Return a producer id that has never been returned before, even across crashes; raises OSError."""
         producer_id = self._next_producer_id
         if producer_id >= self._reserved_until:
             self._save(producer_id + _BLOCK)

@@ -1,6 +1,6 @@
-"""The broker's server: listens, creates a `ClientConnection` per connection, and shuts down cleanly.
+"""The broker's server: listens, creates a `ClientConnection` for each connection, and shuts down cleanly.
 
-It also works without sockets: call `open`, then `connection` for each transport of your own network.
+It also works without sockets: call `open`, then `connection` for each transport in your own network.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _LAST_ROUNDS = 5
-"""Iterations of the loop after which an aborted connection has been closed."""
+"""Number of loop iterations after which an aborted connection has been closed."""
 _EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
 _ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
 """Unassigned addresses (RFC 5737, RFC 3849). The route to them reveals this machine's address."""
@@ -45,8 +45,8 @@ _LOOPBACK = {socket.AF_INET: "127.0.0.1", socket.AF_INET6: "::1"}
 class BrokerServer:
     """A broker that stores its data in `data_dir` and listens on `host` and `port` (0: a free port).
 
-    Without a data folder it creates a temporary one, and removes it at the end. Use it on a single event loop, of any
-    kind. Raises OSError on systems other than POSIX.
+    Without `data_dir` it creates a temporary folder, and removes it at the end. Use the broker on a single event loop,
+    of any kind. Raises OSError on systems other than POSIX.
 
     Arguments for simulations:
         clock: the only source of time; None: the running loop's time and the wall clock.
@@ -116,7 +116,7 @@ class BrokerServer:
         return None if self._registry is None else self._registry.url
 
     def open(self) -> Endpoint:
-        """Open the data on the running loop without listening. Clients are told to connect to `host` and `port`."""
+        """Open the data on the running loop without listening. Responses to clients contain `host` and `port`."""
         try:
             self._open_data(self._open_folder(), Endpoint(self._host, self._port))
         except BaseException:
@@ -132,7 +132,7 @@ class BrokerServer:
         return connection
 
     def committed_offsets(self) -> dict[str, dict[tuple[str, int], int]]:
-        """Return the committed offsets by group, and by topic and partition. The broker must be open."""
+        """Return the committed offsets: for each group, the offset by topic and partition. The broker must be open."""
         assert self._broker is not None, "the broker is not open"
         groups = self._broker.groups.groups
         return {name: {key: one.offset for key, one in group.offsets.items()} for name, group in groups.items()}
@@ -221,8 +221,8 @@ class BrokerServer:
     async def crash(self, *, lose_unsynced: bool = False) -> None:
         """Stop like a killed process. The data is kept, even in a temporary folder; see `restart`.
 
-        With `lose_unsynced` the machine also loses power, so unsynced data is lost: without the setting `fsync` that is
-        every record and commit since the start.
+        With `lose_unsynced` the machine also loses power, so unsynced data is lost: without the setting `fsync`, all
+        records and commits since the start.
         """
         if self._broker is not None:
             self._broker.is_killed = True
@@ -252,7 +252,7 @@ class BrokerServer:
         for connection in tuple(self._connections):
             connection.close()
         for _ in range(_LAST_ROUNDS if listener is not None else 0):
-            # A transport closes its socket in a later iteration of the loop than the abort.
+            # A transport closes its socket one or more loop iterations after the abort.
             await asyncio.sleep(0)
 
     def _close_data(self, in_order: bool, lose_unsynced: bool = False) -> None:

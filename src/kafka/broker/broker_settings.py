@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def _setting(default: T, doc: str) -> T:
-    """Declare a setting. The command line shows `doc`, too."""
+    """Declare a setting. `doc` is also shown by the command line."""
     declared: T = field(default=default, metadata={"doc": doc})
     return declared
 
@@ -36,9 +36,9 @@ class BrokerSettings:
     )
     num_partitions: int = _setting(1, "Default number of partitions of new topics (num.partitions).")
     topic_defaults: Mapping[str, str] = field(default_factory=dict)
-    """Default topic configs by name, where they differ from Kafka's."""
+    """Default topic configs by name, where they differ from Kafka's defaults."""
     users: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Passwords by user name. With users the listener requires SASL_PLAINTEXT, without users PLAINTEXT."""
+    """Passwords by user name. The listener requires SASL_PLAINTEXT if there are users, otherwise PLAINTEXT."""
     connections_max_reauth_ms: int = _setting(
         0, "Time after which authenticated clients must reauthenticate; 0 disables this (connections.max.reauth.ms)."
     )

@@ -3,7 +3,7 @@
 As in Kafka, no further request is read from the connection while a response is pending (a long poll, or a rebalance).
 Requests that a client sent before it closed the connection are served in order. A client that has only closed its
 sending side still gets the responses; responses that cannot be delivered are dropped. In both cases long polls end
-early. A frame that is not a request closes the connection, which logs one line and has no other effect.
+early. If a frame is not a valid request, the broker closes the connection and logs one line; there is no other effect.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ class RequestDispatcher:
         return bool(self._faults.rules)
 
     def handle(self, api: Api, request: Message, context: RequestContext) -> Answer:
-        """Return the response or a future of it; raises `ConnectionFault` if there can be no response."""
+        """Return the response or a future of it; raises `ConnectionFault` if no response is possible."""
         handler = self._handlers.get(api.key)
         if handler is None:
             handler = self._handlers[api.key] = api.handler()
@@ -56,7 +56,7 @@ class RequestDispatcher:
             return self.failed(request, context, error)
 
     def handle_with_faults(self, api: Api, request: Message, context: RequestContext) -> tuple[Answer, int | None]:
-        """Handle a request like `handle`, but apply a fault if one matches.
+        """Handle a request like `handle`, but apply a matching fault rule, if any.
 
         Returns the response, and the number of bytes after which to cut the connection, or None.
         """
@@ -88,9 +88,9 @@ class RequestDispatcher:
 _REQUESTS_A_ROUND: Final = 8
 """Maximum number of requests that a connection serves per iteration of the loop."""
 _UNREAD_BYTES: Final = 16 * 1024 * 1024
-"""Maximum number of bytes to read from a closed connection; more than a system buffers for a socket."""
+"""Maximum number of bytes to read from a closed connection; more than any system buffers for a socket."""
 _LOGIN_S: Final = 600.0
-"""Timeout for a login, in seconds. Kafka closes idle connections after this time (connections.max.idle.ms)."""
+"""Login timeout in seconds. Kafka closes idle connections after this time (connections.max.idle.ms)."""
 _SMALLEST_FRAME: Final = 8
 _JOIN_BELOW: Final = 16 * 1024
 _API_VERSIONS: Final = 18
@@ -99,7 +99,7 @@ _API_VERSIONS: Final = 18
 class ClientConnection(asyncio.BufferedProtocol):
     """The broker's side of a connection: a protocol for any transport with asyncio's interface.
 
-    `on_close` is called once, when the connection ends. Large requests are received into buffers of the `pool`. A
+    `on_close` is called once, when the connection ends. Large requests are received into buffers from the `pool`. A
     connection that gets one of the last file `descriptors` is closed at once.
     """
 
@@ -172,7 +172,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Serve the requests that the client had sent, or drop them if the broker closed the connection."""
+        """Serve the requests that the client has sent, or drop them if the broker closed the connection."""
         transport, self._transport = self._transport, None
         if self._sends_more and not self._closing and transport is not None:
             accepted = transport.get_extra_info("socket")
@@ -213,7 +213,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._take_frames()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return the free memory after the received bytes that are not served yet."""
+        """Return the free memory after the bytes that have been received but not served yet."""
         return self._received.room()
 
     def buffer_updated(self, nbytes: int) -> None:
@@ -232,7 +232,7 @@ class ClientConnection(asyncio.BufferedProtocol):
     # -- frames -------------------------------------------------------------------------------------------------------
 
     def _take_frames(self) -> None:
-        """Serve a limited number of received requests; close the connection if the client cannot send more."""
+        """Serve a limited number of the received requests; close the connection if the client cannot send more."""
         try:
             if not self._goes_on:
                 self._serve_round()
@@ -316,7 +316,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             return
         may_fail = self._handling.may_fail
         if may_fail:
-            # A fault may delay the request, and the buffer is reused meanwhile.
+            # A fault may delay the request, and the buffer is reused in the meantime.
             frame = memoryview(bytes(frame))
         try:
             header, request = decode_request(frame)
@@ -338,7 +338,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._answer(answer, request, context, correlation_id)
 
     def _refuse_version(self, correlation_id: int) -> None:
-        """Respond to an ApiVersions request of an unknown version, in version 0, which all clients know (KIP-511)."""
+        """Respond to an unknown ApiVersions version in version 0, which all clients support (KIP-511)."""
         from kafka.broker.api.api_versions import response
 
         self._send(encode_response(response(ErrorCode.UNSUPPORTED_VERSION), 0, correlation_id))
@@ -423,7 +423,7 @@ class ClientConnection(asyncio.BufferedProtocol):
 
 
 def describe_size(size: int, least: int, limit: int) -> str:
-    """Describe why a request of this size is rejected. Recognizes TLS and other protocols by their first bytes.
+    """Describe why a request of this size is rejected. TLS and other protocols are recognized by their first bytes.
 
     Arguments:
         size: the size according to the request, in bytes.

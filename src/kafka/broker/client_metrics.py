@@ -32,10 +32,10 @@ _KNOWN_OF_CLIENTS = frozenset(
 
 
 class RequestedMetrics(NamedTuple):
-    """The metrics that all matching subscriptions request of a client.
+    """The metrics that all matching subscriptions together request from a client.
 
     Arguments:
-        prefixes: prefixes of the metrics' names.
+        prefixes: the prefixes of the metric names.
         interval_ms: the time between pushes, in milliseconds.
     """
 
@@ -44,7 +44,7 @@ class RequestedMetrics(NamedTuple):
 
 
 class ClientMetrics(NamedConfigs):
-    """The subscriptions to client metrics, stored in the file `path`.
+    """The client metrics subscriptions, stored in the file `path`.
 
     Attributes:
         version: increases with each change.
@@ -56,7 +56,7 @@ class ClientMetrics(NamedConfigs):
         self.version = 0
 
     def check(self, key: str, value: str | None) -> str:
-        """Validate a config like `NamedConfigs.check`; as in Kafka, an interval out of range is INVALID_REQUEST."""
+        """Validate a config like `NamedConfigs.check`. As in Kafka, intervals out of range are INVALID_REQUEST."""
         checked = super().check(key, value)
         if key == INTERVAL and not _SHORTEST_MS <= int(checked) <= _LONGEST_MS:
             raise RequestFailed(
@@ -66,14 +66,14 @@ class ClientMetrics(NamedConfigs):
         return checked
 
     def replace(self, name: str, configs: Mapping[str, str]) -> None:
-        """Change a subscription, or remove it if there are no configs."""
+        """Set the configs of a subscription, or remove the subscription if there are no configs."""
         super().replace(name, configs)
         self.version += 1
 
     def wanted(self, client: Mapping[str, str]) -> RequestedMetrics:
-        """Return the metrics that are requested of a client with these properties.
+        """Return the metrics that are requested from a client with these properties.
 
-        Only "*" if that includes all of them.
+        If all metrics are requested, the only prefix is "*".
         """
         prefixes: dict[str, None] = {}
         interval_ms = DEFAULT_INTERVAL_MS
@@ -123,14 +123,14 @@ _ASK_AT_ONCE = (ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRES
 
 
 class PushedMetrics(NamedTuple):
-    """A push of metrics by a client.
+    """Metrics pushed by a client.
 
     Arguments:
         client_id: the client's id.
         client_instance_id: the client's instance id.
         terminating: whether this was the client's last push.
         compression: the codec of the push.
-        metrics: the decompressed metrics, a ``MetricsData`` message of OpenTelemetry's protocol.
+        metrics: the decompressed metrics, a ``MetricsData`` message in OpenTelemetry's protocol.
     """
 
     client_id: str
@@ -161,7 +161,7 @@ class Instance:
         return self.last_error in _ASK_AT_ONCE
 
     def may_push(self, now_ms: int) -> bool:
-        """Return whether the client may push: at any time after it got its subscription, then once per interval."""
+        """Return whether the client may push: at any time after getting its subscription, then once per interval."""
         last, asked = self.last_push_ms, self.last_get_ms
         may = last is None or (asked is not None and asked > last) or now_ms - last >= self.wanted.interval_ms
         if may:
@@ -173,9 +173,9 @@ class Telemetry:
     """The clients that push metrics, and their latest pushes.
 
     Arguments:
-        subscriptions: the subscriptions to client metrics.
+        subscriptions: the client metrics subscriptions.
         max_bytes: the maximum size of a push.
-        now_ms: returns the wall clock in milliseconds.
+        now_ms: returns the wall clock time in milliseconds.
         new_id: returns a new instance id.
 
     Attributes:
@@ -226,7 +226,7 @@ class Telemetry:
         instance.last_error = ErrorCode.NONE
 
     def disconnected(self, connection: object) -> None:
-        """Discard the client of a closed connection."""
+        """Discard the state of the client whose connection has closed."""
         instance_id = self._connections.pop(connection, None)
         if instance_id is not None:
             self._instances.pop(instance_id, None)
@@ -267,6 +267,6 @@ class Telemetry:
 
 
 def _subscription_id(wanted: RequestedMetrics, instance_id: UUID) -> int:
-    """Return an int32 that changes with the requested metrics."""
+    """Return an int32 that changes if the requested metrics change."""
     crc = zlib.crc32(f"{wanted}".encode()) ^ zlib.crc32(instance_id.bytes)
     return crc - (1 << 32) if crc >= 1 << 31 else crc

@@ -1,6 +1,6 @@
 """The broker's only source of time: monotonic time, timers, and the wall clock.
 
-The caller may pass another clock to a broker, such as one with virtual time.
+The caller may pass another clock to a broker, such as one that runs on virtual time.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ class Clock(Protocol):
         """Return the monotonic time."""
 
     def wall_ms(self) -> int:
-        """Return the wall clock: milliseconds since the epoch, as in timestamps of records."""
+        """Return the wall clock time: milliseconds since the epoch, as in record timestamps."""
 
     def call_later(self, delay: float, callback: Callable[[], object], /) -> Timer:
         """Call `callback` after `delay` seconds."""
@@ -40,7 +40,7 @@ class LoopClock:
         return self._loop.time()
 
     def wall_ms(self) -> int:
-        """Return the machine's wall clock."""
+        """Return the machine's wall clock time in milliseconds."""
         return time.time_ns() // 1_000_000
 
     def call_later(self, delay: float, callback: Callable[[], object], /) -> Timer:

@@ -1,7 +1,7 @@
 """Listens on an address, and accepts connections without delay even if the broker is busy.
 
-asyncio's own server accepts one connection per iteration of the loop, which is slow on a busy broker. If it may accept
-more per iteration, it fails that many times in a row when descriptors run out.
+asyncio's own server accepts one connection per loop iteration by default, which is slow on a busy broker. If it is
+allowed to accept more per iteration, accepting fails that many times in a row when the process runs out of descriptors.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from kafka.broker.disk_files import descriptor_limit
 log = logging.getLogger(__name__)
 
 _ACCEPTS_BY_HAND = sys.platform != "win32"
-"""On Windows asyncio's default loop cannot watch a listening socket (`add_reader`), so asyncio's server accepts."""
+"""On Windows asyncio's default loop cannot watch a listening socket (`add_reader`), so asyncio's server is used."""
 _ACCEPTED_A_ROUND: Final = 64
 _BACKLOG: Final = 1024
 """Maximum number of connections that wait to be accepted. Beyond that, clients retry after one second, then three."""
@@ -31,7 +31,7 @@ _RESERVED: Final = 128
 
 
 class Listener:
-    """The listening sockets of a broker; `connection` creates the protocol of each connection."""
+    """The listening sockets of a broker; `connection` creates the protocol for each connection."""
 
     def __init__(self, connection: Callable[[], asyncio.BufferedProtocol]) -> None:
         self._connection = connection
@@ -71,7 +71,7 @@ class Listener:
             try:
                 accepted, _address = listening.accept()
             except ConnectionAbortedError:
-                continue  # the client closed it first
+                continue  # the client has already closed it
             except (BlockingIOError, InterruptedError):
                 return
             except OSError as error:
@@ -101,7 +101,7 @@ class Listener:
         self._paused[listening] = loop.call_later(_PAUSE_S, loop.add_reader, listening, self._accept, listening)
 
     async def stop(self) -> None:
-        """Stop accepting; return when every accepted connection has its protocol."""
+        """Stop accepting; return when every accepted connection has a protocol."""
         loop = asyncio.get_running_loop()
         if self._server is not None:
             self._server.close()
@@ -117,10 +117,10 @@ class Listener:
 
 
 class DescriptorReserve:
-    """Reserves some file descriptors for log files and for late imports.
+    """Reserves some file descriptors for log files and late imports.
 
-    Without a reserve anyone who can reach the port could stop the broker by opening connections. A connection's own
-    descriptor shows how many are in use, as the system assigns the lowest free number.
+    Without a reserve, anyone who can reach the port could stop the broker by opening connections. A connection's own
+    descriptor shows how many descriptors are in use, as the system assigns the lowest free number.
 
     Arguments:
         limit: the maximum number of descriptors; None: the process's own limit, if any.

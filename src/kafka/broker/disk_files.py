@@ -15,10 +15,10 @@ _TOO_MANY = (errno.EMFILE, errno.ENFILE)
 class FilePool:
     """Open file descriptors by path. Beyond `limit`, the pool closes the least recently used ones.
 
-    If the system runs out of descriptors, because connections and the rest of the program need some as well, the pool
-    closes half of its files, and that number becomes the new limit.
+    If the process runs out of descriptors, because connections and the rest of the program need some as well, the pool
+    closes half of its files, and the number of remaining files becomes the new limit.
 
-    A descriptor is valid until the next call of `open`: use it at once, and do not keep it.
+    A descriptor is valid until the next call to `open`: use it at once, and do not keep it.
     """
 
     def __init__(self, limit: int) -> None:
@@ -68,13 +68,13 @@ class FilePool:
 
 
 def most_files(wanted: int) -> int:
-    """Return the maximum number of open log files: `wanted`, but at most half of the descriptors."""
+    """Return the maximum number of open log files: `wanted`, but at most half of the available descriptors."""
     limit = descriptor_limit()
     return wanted if limit is None else max(1, min(wanted, limit // 2))
 
 
 def descriptor_limit() -> int | None:
-    """Return the maximum number of file descriptors of this process; None if there is no limit."""
+    """Return the maximum number of file descriptors for this process; None if there is no limit."""
     if sys.platform == "win32":
         return None
     import resource  # not available on all systems that import this module
@@ -103,8 +103,8 @@ def sync_folders(folder: Path, top: Path) -> None:
 def replace_file(path: Path, data: bytes, sync: bool = True, sync_name: bool = False, is_secret: bool = False) -> None:
     """Write `data` to `path` atomically: after a crash the file has either the old or the new content.
 
-    Without `sync` that is true only for a crash of the process; after a power failure the file may be empty. With
-    `sync_name` the new content is durable when the function returns. With `is_secret` only the owner can read the file.
+    Without `sync` this holds only if the process crashes; after a power failure the file may be empty. With `sync_name`
+    the new content is durable when the function returns. With `is_secret` only the owner can read the file.
     """
     temporary = path.with_name(path.name + ".tmp")
     with temporary.open("wb") as file:

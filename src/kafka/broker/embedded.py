@@ -74,7 +74,7 @@ class EmbeddedBroker:
 
     @property
     def bootstrap_servers(self) -> str:
-        """``host:port`` (``[host]:port`` for an IPv6 address), for the clients' option of this name."""
+        """``host:port`` (``[host]:port`` for an IPv6 address), for the client option with this name."""
         return format_address(self.host, self.port)
 
     @property
@@ -94,10 +94,10 @@ class EmbeddedBroker:
         return url
 
     def pushed_metrics(self) -> "list[PushedMetrics]":
-        """Return the latest thousand pushes of client metrics (KIP-714), oldest first. Safe to call from any thread.
+        """Return the latest thousand client metrics pushes (KIP-714), oldest first. Safe to call from any thread.
 
-        Clients push if the setting `client_telemetry` is on and a subscription (a config resource of the type
-        CLIENT_METRICS) requests it. Raises `IllegalStateError` while the broker is not running.
+        Clients push metrics if the setting `client_telemetry` is on and a subscription (a config resource of the type
+        CLIENT_METRICS) requests them. Raises `IllegalStateError` while the broker is not running.
         """
         return self._running().pushed_metrics()
 
@@ -144,8 +144,8 @@ class EmbeddedBroker:
     def restart(self, *, lose_unsynced: bool = False) -> None:
         """Kill the broker and start it again on the same port.
 
-        With `lose_unsynced` the machine also loses power, so unsynced data is lost. With the setting `fsync` nothing
-        that was acknowledged is lost; without it, all records and commits since the start are. May be called from any
+        With `lose_unsynced` the machine also loses power, so unsynced data is lost. With the setting `fsync`, no
+        acknowledged data is lost; without it, all records and commits since the start are lost. May be called from any
         thread. Raises `IllegalStateError` while the broker is not running on its own thread.
         """
         if self._loop is None:
@@ -195,7 +195,7 @@ def run(
 ) -> None:
     """Run a broker until SIGINT or SIGTERM. When it is ready, it prints a line that ends with ``host:port``.
 
-    It also reports on standard error where it stores records, and whether clients must log in.
+    It also reports on standard error where records are stored, and whether clients must log in.
 
     Arguments:
         data_dir: the folder for records; None: a temporary folder, removed at the end.

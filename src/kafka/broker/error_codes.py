@@ -1,7 +1,7 @@
 """The Kafka error codes that the broker uses, the exception that carries one, and the versions that support them.
 
 The client errors (`kafka.errors`) have the same codes. The broker deliberately has its own list: a test compares the
-two, and so detects a wrong code.
+two lists to detect wrong codes.
 """
 
 from collections.abc import Mapping
@@ -93,7 +93,7 @@ class ErrorCode(IntEnum):
 
 
 class RequestFailed(Exception):
-    """A request, or one of its entries, fails with an error code.
+    """Raised if a request, or one of its entries, fails with an error code.
 
     Arguments:
         code: the error code.
@@ -107,14 +107,14 @@ class RequestFailed(Exception):
 
 
 class ConnectionFault(Exception):
-    """The connection must be closed: the client sent bytes that are not a request, or a request with acks=0 failed.
+    """Raised to close the connection: the client sent bytes that are not a request, or a request with acks=0 failed.
 
     The message is logged.
     """
 
 
 def code_of(error: BaseException) -> int:
-    """Return the error code for an exception that was raised while a request, or one of its entries, was handled."""
+    """Return the error code for an exception raised while handling a request or one of its entries."""
     if isinstance(error, RequestFailed):
         return error.code
     if isinstance(error, OSError):
@@ -129,7 +129,7 @@ FENCED_BY_NAME_SINCE: Final[Mapping[str, int]] = {
     "AddOffsetsToTxn": 2,
     "EndTxn": 2,
 }
-"""First version of each request that supports PRODUCER_FENCED (KIP-588)."""
+"""The first version of each request that supports PRODUCER_FENCED (KIP-588)."""
 
 _E = ErrorCode
 _NOT_READY: Final = frozenset({_E.CONCURRENT_TRANSACTIONS, _E.NOT_COORDINATOR})
@@ -144,8 +144,8 @@ def refused_write(error: RequestFailed, version: int, abortable_since: int, retr
     """Return the error for a write that the transaction coordinator rejects.
 
     Clients know TRANSACTION_ABORTABLE from version `abortable_since` on; from the next version on, a write adds its
-    partition to the transaction (KIP-890). NOT_COORDINATOR becomes `retry`, and so does CONCURRENT_TRANSACTIONS in
-    versions before that one.
+    partition to the transaction (KIP-890). NOT_COORDINATOR is replaced with `retry`; in versions before that next
+    one, so is CONCURRENT_TRANSACTIONS.
     """
     if error.code is _E.PRODUCER_FENCED:
         return RequestFailed(_E.INVALID_PRODUCER_EPOCH, error.message)

@@ -24,7 +24,7 @@ Matches = Callable[[str | UUID], bool]
 
 
 def error_answer(request: Any, version: int, code: int) -> Message:
-    """Return the response to a request of a version, with the error code in every error field."""
+    """Return the response to a request with the given version, with the error code in every error field."""
     response: Message = type(request).RESPONSE()
     _fill(request, response, version, code)
     return response
@@ -82,7 +82,7 @@ def has_error(struct: Any) -> bool:
 
 
 def topic_entries(request: Message, version: int) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the fields of a request that list topics, with their entries."""
+    """Yield the request fields that list topics, with their entries."""
     for field in request.FIELDS:
         if field.kind is not Kind.ARRAY or not field.in_version(version):
             continue
@@ -94,7 +94,7 @@ def topic_entries(request: Message, version: int) -> Iterator[tuple[str, list[An
 
 
 def topic_key(entry: Any) -> str | UUID | None:
-    """Return the topic name or id in an entry; None if there is none."""
+    """Return the topic name or id in an entry; None if the entry has neither."""
     if isinstance(entry, str):
         return entry
     name = getattr(entry, "name", None) or getattr(entry, "topic", None)
@@ -103,7 +103,7 @@ def topic_key(entry: Any) -> str | UUID | None:
 
 
 def split(request: Any, version: int, matches: Matches) -> tuple[Any, Any]:
-    """Split a request into the part about matching topics and the rest, which is None if it is empty."""
+    """Split a request into the part for matching topics and the rest, which is None if it is empty."""
     about, rest = _copied(request), _copied(request)
     left = False
     for name, entries in topic_entries(request, version):
@@ -122,7 +122,7 @@ def _copied(request: Any) -> Any:
 
 
 def merged(answer: Any, other: Any) -> Any:
-    """Add the response to one part of a request to the response to the other part."""
+    """Append the entries of `other` to `answer`; they are the responses to two parts of one request."""
     for field in answer.FIELDS:
         if field.kind is Kind.ARRAY and field.struct is not None and has_error(field.struct):
             setattr(answer, field.name, [*getattr(answer, field.name), *getattr(other, field.name)])

@@ -22,7 +22,7 @@ _SESSION_ERRORS: Final = frozenset({70, 71, 106})
 
 
 def facts_of(broker: Broker, api: str, request: Any, context: RequestContext) -> RequestFacts:
-    """Return the properties of a request that rules match."""
+    """Return the properties of a request that are matched against fault rules."""
     topics = {_name(broker, key) for _, entries in topic_entries(request, context.version) for key in _keys(entries)}
     if isinstance(request, FetchRequest):
         topics.update(_name(broker, key) for (key, _), _ in broker.sessions.partitions(request.session_id))
@@ -43,7 +43,7 @@ def _name(broker: Broker, key: str | UUID) -> str:
 
 
 def serve_with_fault(rule: FaultRule, serve: Serve, broker: Broker, request: Any, context: RequestContext) -> Answer:
-    """Serve a request as a rule says; raises `ConnectionFault` to close its connection."""
+    """Serve a request according to a rule; raises `ConnectionFault` to close its connection."""
     if rule.action is Action.ERROR:
         return _failed(rule, serve, broker, request, context)
     if rule.action is Action.DELAY:
@@ -67,7 +67,7 @@ def _delayed(rule: FaultRule, serve: Serve, broker: Broker, request: Message) ->
         if not late.done():
             try:
                 _follow(serve(request), late)
-            except Exception as error:  # handled like an exception of a request without a delay
+            except Exception as error:  # handled like an exception in a request without a delay
                 late.set_exception(error)
 
     if rule.handled:
@@ -121,7 +121,7 @@ def _failed(rule: FaultRule, serve: Serve, broker: Broker, request: Any, context
     if rest is None:
         return refused
     answer = serve(rest)
-    # Of all requests that contain topics, only Fetch can wait.
+    # Of all requests that contain topics, only Fetch can be a long poll.
     return None if answer is None else merged(answer, refused)
 
 

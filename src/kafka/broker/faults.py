@@ -36,7 +36,7 @@ CONNECTION_ACTIONS: Final = frozenset({Action.REFUSE_CONNECTION, Action.CUT_CONN
 
 
 class RequestFacts(NamedTuple):
-    """The properties of a request that rules match.
+    """The properties of a request that are matched against fault rules.
 
     Arguments:
         api: Kafka's name for the request.
@@ -205,7 +205,7 @@ class Faults:
         return self._add(Action.DELAY, match, seconds=seconds, handled=handled)
 
     def drop_answers(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
-        """Never respond to the request or later ones on its connection, which stays open: an unresponsive broker.
+        """Never respond to the request or later ones on its connection, which stays open, like an unresponsive broker.
 
         Arguments:
             handled: whether the request is executed.
@@ -225,7 +225,7 @@ class Faults:
         return self._add(Action.CLOSE, match, handled=handled)
 
     def cut_answers(self, nbytes: int, **match: Unpack[Match]) -> FaultRule:
-        """Execute the request, send the first `nbytes` bytes of its response, including the size, and close.
+        """Execute the request, send the first `nbytes` bytes of its response, including the size field, and close.
 
         Arguments:
             nbytes: number of bytes to send.

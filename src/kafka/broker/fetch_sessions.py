@@ -47,7 +47,7 @@ class FetchSessions:
     def __init__(self, limit: int, randomness: random.Random) -> None:
         self._limit = limit
         self._sessions: OrderedDict[int, FetchSession] = OrderedDict()
-        # Ids are random, so that a client of an earlier run does not find its id in use by another client.
+        # Ids are random, so that a client from an earlier run does not find its id in use by another client.
         self._random = randomness
 
     def __len__(self) -> int:
@@ -77,7 +77,7 @@ class FetchSessions:
         return session
 
     def partitions(self, session_id: int) -> "list[tuple[PartitionKey, FetchedPartition]]":
-        """Return the partitions of a session; empty if the session is unknown."""
+        """Return the partitions in a session; empty if the session is unknown."""
         session = self._sessions.get(session_id)
         return [] if session is None else list(session.partitions.items())
 

@@ -1,6 +1,6 @@
 """Converts record formats: from older formats to magic 2 for the log, and from magic 2 for old consumers.
 
-The log contains only magic 2. As in Kafka, a conversion is slow, because it decodes and encodes every record.
+The log contains only magic 2. As in Kafka, conversions are slow, because every record is decoded and encoded again.
 """
 
 import struct
@@ -19,7 +19,7 @@ _CODEC_BITS = 0x07
 
 
 def to_magic_2(data: Buffer) -> bytearray:
-    """Convert a message set of magic 0 or 1 to one batch of magic 2 with the same codec.
+    """Convert a magic 0 or 1 message set to one magic 2 batch with the same codec.
 
     Raises `CorruptRecordException` if the message set is damaged.
     """
@@ -32,10 +32,10 @@ def to_magic_2(data: Buffer) -> bytearray:
 
 
 def to_old_magic(data: bytes, magic: int) -> bytes:
-    """Convert batches of magic 2 to a message set of magic 0 or 1. Record headers are lost.
+    """Convert magic 2 batches to a magic 0 or 1 message set. Record headers are lost.
 
     The conversion stops before the first batch whose codec the old format does not support. Raises
-    `UnsupportedCompressionTypeError` if that is the first batch.
+    `UnsupportedCompressionTypeError` if even the first batch in `data` has such a codec.
     """
     converted = []
     for number, header in enumerate(batch_headers(data)):

@@ -1,4 +1,4 @@
-"""The configs of groups, with Kafka's names, types and validation. `broker.share` and `broker.groups` use some of them.
+"""Group configs, with Kafka's names, types and validation. `broker.share` and `broker.groups` use some of them.
 
 A group may have configs before it has members.
 """
@@ -53,7 +53,7 @@ def _one_of(*names: str) -> Callable[[str], str | None]:
 
 
 def group_options(settings: BrokerSettings) -> dict[str, TopicOption]:
-    """Return the configs of groups by name. Defaults and bounds come from the broker's settings."""
+    """Return the group configs by name. Defaults and bounds come from the broker's settings."""
     int_, text = ConfigType.INT, ConfigType.STRING
     lock, least, most = (
         settings.share_record_lock_duration_ms,
@@ -130,7 +130,7 @@ def group_options(settings: BrokerSettings) -> dict[str, TopicOption]:
 
 
 class GroupConfigs(NamedConfigs):
-    """The configs of groups, stored in the file `path`."""
+    """The configs of all groups, stored in the file `path`."""
 
     def __init__(self, path: Path, settings: BrokerSettings) -> None:
         super().__init__(path, settings.fsync, group_options(settings), "group", ErrorCode.INVALID_CONFIG)

@@ -1,4 +1,4 @@
-"""Configs of named resources, such as groups, in one small file. The resources need not exist."""
+"""Configs of named resources, such as groups, in one small file. The resources themselves need not exist."""
 
 import json
 import logging
@@ -77,7 +77,7 @@ class NamedConfigs:
         return value
 
     def replace(self, name: str, configs: Mapping[str, str]) -> None:
-        """Set the configs of a resource. If they cannot be written, nothing changes, and `RequestFailed` is raised."""
+        """Set the configs of a resource. If writing fails, nothing changes, and `RequestFailed` is raised."""
         changed = {**self._set, name: dict(configs)}
         if not configs:
             del changed[name]

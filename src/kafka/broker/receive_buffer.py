@@ -38,11 +38,11 @@ class BufferPool:
 
 
 SIZE: Final = 4
-"""Size of a frame's size field, in bytes."""
+"""Size of the size field in a frame, in bytes."""
 _FIRST_BUFFER: Final = 4 * 1024
-"""Initial size in bytes; small, as there may be thousands of idle connections."""
+"""Initial buffer size in bytes; small, as there may be thousands of idle connections."""
 _BUFFER: Final = 64 * 1024
-"""Size in bytes after the first larger request from an authenticated client."""
+"""Buffer size in bytes after the first larger request from an authenticated client."""
 _READ: Final = 256 * 1024
 
 
@@ -56,7 +56,7 @@ class ReceiveBuffer:
         self._end = 0
 
     def room(self) -> memoryview:
-        """Return the free memory after the received bytes that are not served yet."""
+        """Return the free memory after the bytes that have been received but not served yet."""
         return memoryview(self._buffer)[self._end :]
 
     def received(self, nbytes: int) -> None:
@@ -69,14 +69,14 @@ class ReceiveBuffer:
         return self._end < len(self._buffer)
 
     def next_size(self) -> int | None:
-        """Return the size of the next frame according to its size field, or None if that has not arrived yet."""
+        """Return the size of the next frame according to its size field, or None if the field has not arrived yet."""
         start = self._start
         if self._end - start < SIZE:
             return None
         return int.from_bytes(self._buffer[start : start + SIZE], "big", signed=True)
 
     def take(self, size: int) -> memoryview | None:
-        """Return the next frame, of `size` bytes, or None if it is not complete."""
+        """Return the next frame, which has `size` bytes, or None if it is incomplete."""
         start = self._start + SIZE
         if self._end - start < size:
             return None
@@ -90,7 +90,7 @@ class ReceiveBuffer:
             self.clear()
             return
         needed = SIZE + (self.next_size() or 0)
-        # Move as soon as the request is known not to fit after the data, so that reads stay large.
+        # Move the data as soon as it is clear that the request does not fit after it, so that reads stay large.
         if self._end == len(self._buffer) or self._start + needed > len(self._buffer):
             self._move(waiting, needed, is_admitted)
 
@@ -100,7 +100,7 @@ class ReceiveBuffer:
             return
         view = memoryview(self._buffer)
         held = view[self._start : self._end]
-        # At most twice the bytes that have arrived, however large a request claims to be.
+        # At most twice the number of bytes that have arrived, however large the request claims to be.
         capacity = min(needed, max(2 * waiting, _BUFFER if is_admitted else len(self._small)))
         if capacity <= len(self._buffer):
             view[:waiting] = held
@@ -114,7 +114,7 @@ class ReceiveBuffer:
         self._start, self._end = 0, waiting
 
     def clear(self) -> None:
-        """Drop the content, and return a large buffer to the pool."""
+        """Discard the content, and return a large buffer to the pool."""
         self._start = self._end = 0
         self._use(self._small)
 

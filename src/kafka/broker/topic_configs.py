@@ -1,4 +1,4 @@
-"""The configs of topics: name, type, default and valid values, and their conversion to the log's options.
+"""Topic configs: name, type, default and valid values, and their conversion to the log's options.
 
 Names, types and defaults are Kafka's. Configs marked as obeyed affect the broker. The others are only stored and
 described, so that programs that set them run without changes.
@@ -32,7 +32,7 @@ class ConfigType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TopicOption:
-    """A topic config. `check` returns why a value is invalid, or None."""
+    """A topic config. `check` returns the reason why a value is invalid, or None."""
 
     name: str
     type: ConfigType
@@ -195,7 +195,7 @@ class TopicSettings:
     timestamp_after_max_ms: int
     timestamp_before_max_ms: int
     codec: int | None
-    """The codec of stored batches; None: the producer's."""
+    """The codec for stored batches; None: the producer's codec."""
     codec_level: int | None
     """The compression level; None: the codec's default."""
 

@@ -1,8 +1,8 @@
-"""The file that lists the topics, and the folders of their logs.
+"""The file that lists the topics, and the folders with their logs.
 
 The file is written atomically. If it is damaged, it is rebuilt from the folders. As in Kafka, deleting a topic first
-renames its folder, then writes the list without the topic, and finally removes the folder. After a crash the next start
-recognizes such folders by their names, so no folder is left behind, and no deleted topic reappears.
+renames its folder, then writes the list without the topic, and finally removes the folder. After a crash, the next
+start recognizes such folders by their names, so no folder is left behind, and no deleted topic reappears.
 """
 
 import json
@@ -22,9 +22,9 @@ _DELETED: Final = "-delete"
 
 
 def mark_deleted(folders: Iterable[Path], sync: bool) -> list[Path]:
-    """Rename the folders of topics that are about to be deleted, and return those that exist.
+    """Rename the folders of topics that are about to be deleted; return the previous paths of those that exist.
 
-    With `sync` the new names are durable. If it raises OSError, all folders keep their old names.
+    With `sync` the new names are durable. If this raises OSError, all folders keep their old names.
     """
     marked: list[Path] = []
     try:
@@ -50,7 +50,7 @@ def unmark(folders: Iterable[Path]) -> None:
 
 
 def remove_marked(folders: Iterable[Path]) -> None:
-    """Remove the folders that `mark_deleted` returned. If one cannot be removed, the next start removes it."""
+    """Remove the folders that `mark_deleted` returned. Folders that cannot be removed are removed at the next start."""
     for folder in folders:
         shutil.rmtree(_marked(folder), ignore_errors=True)
 
@@ -58,7 +58,7 @@ def remove_marked(folders: Iterable[Path]) -> None:
 def finish_deleting(logs: Path, kept: Collection[Path]) -> None:
     """Finish deletions in `logs` that a crash interrupted. Called when the broker starts.
 
-    Folders of deleted topics are removed. The folders in `kept` get their names back: the crash happened before the
+    Folders of deleted topics are removed. The folders in `kept` get their names back, as the crash happened before the
     list of topics was written.
     """
     for marked in logs.glob(f"*{_DELETED}"):
@@ -87,16 +87,16 @@ class TopicRow(NamedTuple):
 
 
 def folder_name(name: str, topic_id: uuid.UUID) -> str:
-    """Return the name of the folder of a topic's logs.
+    """Return the name of the folder for a topic's logs.
 
-    The id distinguishes it from deleted topics with the same name.
+    The id distinguishes the topic from deleted topics with the same name.
     """
     return f"{name[:_NAME_IN_FOLDER]}-{topic_id.hex}"
 
 
 def save(path: Path, rows: Iterable[TopicRow], sync_name: bool) -> None:
-    """Write the rows to `path`. If it raises OSError, the file is unchanged."""
-    # One topic per line is readable, and allows json's fast encoder, which cannot indent.
+    """Write the rows to `path`. If this raises OSError, the file is unchanged."""
+    # One topic per line is readable, and allows json's fast encoder, which does not support indentation.
     lines = ",\n".join(
         json.dumps(
             {"name": one.name, "id": one.topic_id.hex, "partitions": one.partitions, "configs": dict(one.configs)}

@@ -3,7 +3,8 @@
 A change is written to disk before it takes effect, so a full disk leaves everything unchanged.
 
 The internal topics exist in name only. The broker stores offsets and transactions in its own files, and lists these
-topics for clients that look for them. A transaction with offsets includes the partition that would store them.
+topics for clients that look for them. A transaction with offsets includes the partition that would store the offsets in
+Kafka.
 """
 
 import itertools
@@ -38,7 +39,7 @@ log = logging.getLogger(__name__)
 
 
 class InternalTopic(NamedTuple):
-    """The name, number of partitions and configs of an internal topic."""
+    """The name, partition count and configs of an internal topic."""
 
     name: str
     partitions: int
@@ -61,13 +62,13 @@ INTERNAL_TOPICS: Final[Mapping[str, InternalTopic]] = {one.name: one for one in 
 
 
 def offsets_partition(group_id: str) -> int:
-    """Return the partition of `CONSUMER_OFFSETS` for a group, from Java's hash code of the group id."""
+    """Return the `CONSUMER_OFFSETS` partition for a group, computed from Java's hash code of the group id."""
     code = 0
     units = group_id.encode("utf-16-be", "surrogatepass")
     for high, low in zip(units[::2], units[1::2], strict=True):
         code = (31 * code + (high << 8 | low)) & 0xFFFFFFFF
     signed = code - (1 << 32) if code >= 1 << 31 else code
-    # Like `Math.abs`, but 0 for the one number without a positive counterpart.
+    # Like Kafka's `Utils.abs`: 0 for the one number without a positive counterpart.
     return (0 if signed == -(1 << 31) else abs(signed)) % CONSUMER_OFFSETS.partitions
 
 
@@ -85,7 +86,7 @@ def check_name(name: str) -> None:
 
 
 class Topic:
-    """A topic. Its logs are opened when they are first used."""
+    """A topic. Each of its logs is opened when it is first used."""
 
     def __init__(
         self, name: str, topic_id: uuid.UUID, partitions: int, configs: dict[str, str], store: "TopicStore"
@@ -126,7 +127,7 @@ class Topic:
             )
         log = self._logs[partition]
         if log is None:
-            # Imported with the first log, so that the broker starts quickly.
+            # Imported when the first log is opened, so that the broker starts quickly.
             from kafka.broker.log.partition import PartitionLog
 
             try:
@@ -151,7 +152,7 @@ class Topic:
                 yield self.log(partition)
 
     def become(self, row: TopicRow) -> None:
-        """Apply new configs and additional partitions."""
+        """Apply the new configs and additional partitions in a row."""
         self._logs += [None] * (row.partitions - len(self._logs))
         self.configs = dict(row.configs)
         self.settings = self._store.parse(self.configs)
@@ -159,7 +160,7 @@ class Topic:
             log.options = self.settings.log
 
     def remove(self) -> None:
-        """Drop the topic's logs, and wake the requests that wait for them."""
+        """Drop the topic's logs, and wake the requests that wait for records in them."""
         for log in self.open_logs():
             log.wake()
             log.remove()
@@ -183,7 +184,7 @@ class TopicChanges:
 
 
 class TopicStore:
-    """All topics by name and by id. `randomness` generates ids."""
+    """All topics by name and by id. `randomness` is the source of new topic ids."""
 
     def __init__(self, data_dir: Path, settings: BrokerSettings, randomness: random.Random) -> None:
         self.folder = data_dir / "logs"
@@ -214,7 +215,7 @@ class TopicStore:
         return len(self._topics)
 
     def parse(self, configs: Mapping[str, str]) -> TopicSettings:
-        """Parse a topic's configs, with the broker's defaults."""
+        """Parse a topic's configs, using the broker's defaults for the others."""
         return parse_settings(configs, self._settings.topic_defaults, self._settings.fsync) if configs else self._plain
 
     def get(self, name: str) -> Topic:
@@ -234,7 +235,7 @@ class TopicStore:
     # -- changes ------------------------------------------------------------------------------------------------------
 
     def check_new(self, name: str, changes: TopicChanges | None = None) -> None:
-        """Raise `RequestFailed` if the name is invalid, or in use by a topic or by one that `changes` creates."""
+        """Raise `RequestFailed` if the name is invalid, or used by an existing topic or one that `changes` creates."""
         check_name(name)
         if name in self._topics:
             raise RequestFailed(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
@@ -246,7 +247,7 @@ class TopicStore:
             )
 
     def add_new(self, changes: TopicChanges, name: str, partitions: int, configs: Mapping[str, str]) -> TopicRow:
-        """Add a topic to `changes`. Its name and configs must be valid."""
+        """Add a new topic to `changes`. Its name and configs must be valid."""
         row = TopicRow(name, uuid.UUID(int=self._random.getrandbits(128), version=4), partitions, configs)
         changes.created.append(row)
         changes.metric_names[_metric_name(name)] = name
@@ -268,7 +269,7 @@ class TopicStore:
     def apply(self, changes: TopicChanges) -> None:
         """Write the changes to disk, then apply them.
 
-        If they cannot be written, nothing changes, and `RequestFailed` with KAFKA_STORAGE_ERROR is raised.
+        If writing fails, nothing changes, and `RequestFailed` with KAFKA_STORAGE_ERROR is raised.
         """
         kept = (changes.changed.get(one.name, one.row) for one in self if one.name not in changes.deleted)
         marked: list[Path] = []
@@ -326,7 +327,7 @@ class TopicStore:
                 partition.discard_unsynced()
 
     def close(self, in_order: bool = True) -> None:
-        """Close the files. With `in_order`, write checkpoints first; a simulated crash does not."""
+        """Close the files. With `in_order`, write checkpoints first; a simulated crash does not do so."""
         if in_order:
             for topic in self:
                 for partition in topic.open_logs():

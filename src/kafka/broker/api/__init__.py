@@ -44,7 +44,7 @@ def _bits(*operations: int) -> int:
 
 
 TOPIC_OPERATIONS: Final = _bits(_READ, _WRITE, _CREATE, _DELETE, _ALTER, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS)
-"""Bit field of the operations that a client may perform on a topic: all of them, as there is no authorizer."""
+"""Bit field of the operations that a client may perform on a topic: all operations, as there is no authorizer."""
 CLUSTER_OPERATIONS: Final = _bits(
     _CREATE, _ALTER, _DESCRIBE, _CLUSTER_ACTION, _DESCRIBE_CONFIGS, _ALTER_CONFIGS, _IDEMPOTENT_WRITE
 )

@@ -1,15 +1,15 @@
 """ApiVersions (key 18).
 
 Versions served: 0 to 4.
-Behaviour: returns every API in `kafka.broker.api.APIS` with its supported versions. A request of a newer version is
-answered with UNSUPPORTED_VERSION in the format of version 0, along with the supported versions of ApiVersions, so that
-the client can choose one (KIP-511). The connection does that, as it cannot decode such a request. If the client's
-software name contains anything but letters, digits, dots and hyphens, the response is INVALID_REQUEST, and the client
-may retry.
+Behaviour: returns every API in `kafka.broker.api.APIS` with its supported versions. If the version of the request is
+not supported, the error response is UNSUPPORTED_VERSION in the version 0 format, along with the supported versions of
+ApiVersions, so that the client can choose one (KIP-511). The connection sends this response, as it cannot decode such
+a request. If the client's software name contains anything but letters, digits, dots and hyphens, the response is
+INVALID_REQUEST, and the client may retry.
 From version 3 on the response contains features: metadata.version, which identifies Kafka's release;
 transaction.version, from which producers choose their protocol (setting `transaction_version`); group.version, which
-announces the protocol of KIP-848; and share.version (setting `share_version`). The APIs of client metrics are included
-only with the setting `client_telemetry`.
+announces the KIP-848 protocol; and share.version (setting `share_version`). The client metrics APIs are included only
+with the setting `client_telemetry`.
 Known gaps: no other features are returned.
 """
 
@@ -31,7 +31,7 @@ _NAMED_SINCE = 3
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
 _METADATA_VERSION = "metadata.version"
 _OLDEST_METADATA, _METADATA = 7, 29
-"""Kafka 3.3-IV3 and 4.2-IV1."""
+"""The metadata versions of Kafka 3.3-IV3 and 4.2-IV1."""
 _TRANSACTIONS = "transaction.version"
 _NEWEST_TRANSACTIONS = 2
 _GROUPS = "group.version"
@@ -72,7 +72,7 @@ def api_versions(broker: Broker, request: ApiVersionsRequest, context: RequestCo
 
 
 def response(error: ErrorCode) -> ApiVersionsResponse:
-    """Return the response; with an error it contains only ApiVersions itself."""
+    """Return the response; an error response contains only ApiVersions itself."""
     served = APIS.values() if error is ErrorCode.NONE else [APIS[_KEY]]
     answer = ApiVersionsResponse(
         error_code=error,

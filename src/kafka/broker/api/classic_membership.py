@@ -3,7 +3,7 @@
 Versions served: JoinGroup 0 to 9, Heartbeat 0 to 4, LeaveGroup 0 to 5, SyncGroup 0 to 5.
 Behaviour: Kafka's classic protocol (KIP-62). From JoinGroup 4 on the coordinator assigns member ids (KIP-394), from 5
 on members can be static (KIP-345), and from 9 on leaders can skip the assignment (KIP-814).
-Known gaps: memberships are not persistent. After a restart of the broker members are unknown and rejoin.
+Known gaps: memberships are not persistent. After the broker restarts, its members are unknown and must rejoin.
 """
 
 import asyncio
@@ -75,7 +75,7 @@ def _joined(result: JoinResult, version: int) -> JoinGroupResponse:
 
 
 def sync_group(broker: Broker, request: SyncGroupRequest, context: RequestContext) -> "asyncio.Future[Message]":
-    """Store the leader's assignment, or return a member's assignment, which waits for the leader's."""
+    """Store the leader's assignment, or return a member's assignment once the leader has sent it."""
     future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
 
     def answer(result: SyncResult) -> None:
@@ -106,7 +106,7 @@ def sync_group(broker: Broker, request: SyncGroupRequest, context: RequestContex
 
 
 def heartbeat(broker: Broker, request: HeartbeatRequest, context: RequestContext) -> HeartbeatResponse:
-    """Extend a member's session; the error code tells whether the member must rejoin."""
+    """Extend a member's session; the error code indicates whether the member must rejoin."""
     try:
         error = broker.groups.heartbeat(
             request.group_id, request.member_id, request.group_instance_id, request.generation_id

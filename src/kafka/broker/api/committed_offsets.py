@@ -1,16 +1,17 @@
 """OffsetCommit (key 8) and OffsetFetch (9).
 
-Versions served: 0 to 10 of both, with topic ids from 10 on. OffsetFetch accepts several groups from 8 on (KIP-709).
+Versions served: 0 to 10 for both, with topic ids from 10 on. OffsetFetch accepts several groups from 8 on (KIP-709).
 
 OffsetCommit: the offsets are written to disk before the response is sent. A member must belong to the group's current
-generation. A commit without a member is accepted only if the group is empty.
+generation. A commit without a member id is accepted only if the group is empty.
 
-OffsetFetch: the offset is -1 if nothing was committed, even if the group is unknown. Without topics in the request, the
-response contains all of the group's offsets. From version 9 on a member of a group of the type "consumer" must send its
-current epoch. From version 7 on a client may request stable offsets, which no open transaction can still change
-(`require_stable`, KIP-447); if there is such a transaction, the response is UNSTABLE_OFFSET_COMMIT.
+OffsetFetch: the offset is -1 if no offset has been committed, even if the group is unknown. Without topics in the
+request, the response contains all of the group's offsets. From version 9 on, members of groups of the type "consumer"
+must send their current epoch. From version 7 on a client may request stable offsets, which cannot be changed by an open
+transaction (`require_stable`, KIP-447); if a transaction with such offsets is open, the response is
+UNSTABLE_OFFSET_COMMIT.
 
-Known gaps: offsets never expire, and the retention time of OffsetCommit versions 2 to 4 is ignored.
+Known gaps: offsets never expire, and the retention time in OffsetCommit versions 2 to 4 is ignored.
 """
 
 import logging
@@ -62,7 +63,7 @@ def offset_commit(broker: Broker, request: OffsetCommitRequest, context: Request
             broker.groups.commit(group, offsets)
         except OSError:
             log.exception("the offsets of group %s could not be stored", request.group_id)
-            # Kafka uses this code, too: clients look up the coordinator and retry.
+            # Kafka returns this code as well: clients look up the coordinator and retry.
             failed = RequestFailed(ErrorCode.NOT_COORDINATOR)
             topics = [_committed(broker, topic, context.version, failed, {}) for topic in request.topics]
         else:
@@ -78,7 +79,7 @@ def _committed(
     refused: RequestFailed | None,
     offsets: dict[tuple[str, int], CommittedOffset],
 ) -> OffsetCommitResponseTopic:
-    """Add a topic's valid offsets to `offsets`, and return the topic's part of the response."""
+    """Add a topic's valid offsets to `offsets`, and return the response for the topic."""
     name, unknown = topic.name, refused
     if unknown is None:
         try:
@@ -115,7 +116,7 @@ _NO_OFFSETS = GroupOffsets()
 
 
 def offset_fetch(broker: Broker, request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
-    """Return the committed offsets of groups."""
+    """Return the committed offsets for groups."""
     stable = context.version >= _STABLE_SINCE and request.require_stable
     if context.version >= _GROUPS_SINCE:
         return OffsetFetchResponse(groups=[_of_group(broker, one, context.version, stable) for one in request.groups])

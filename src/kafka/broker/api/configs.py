@@ -2,11 +2,11 @@
 
 Versions served: DescribeConfigs 0 to 4, AlterConfigs 0 to 2, IncrementalAlterConfigs 0 to 1, ListConfigResources 0 to
 1.
-Behaviour: topics have all of Kafka's configs. The broker validates and stores them; `kafka.broker.topic_configs`
-describes which ones take effect. The broker's own settings are read-only. Configs of a group may be set before the
-group exists; those of share groups take effect (`kafka.broker.group_configs`). A client metrics subscription
-(KIP-714) exists if one of its configs is set (`kafka.broker.client_metrics`). ListConfigResources returns topics, the
-broker, groups with configs, and subscriptions to client metrics.
+Behaviour: topics have all of Kafka's topic configs. The broker validates and stores them; `kafka.broker.topic_configs`
+describes which ones take effect. The broker's own settings are read-only. Group configs may be set before the group
+exists; those of share groups take effect (`kafka.broker.group_configs`). A client metrics subscription (KIP-714) exists
+if one of its configs is set (`kafka.broker.client_metrics`). ListConfigResources returns topics, the broker, groups
+with configs, and client metrics subscriptions.
 Known gaps: the broker's settings cannot be changed at run time; there are no other resources, such as loggers.
 """
 
@@ -46,12 +46,12 @@ _ALL_KINDS = (_TOPIC, _BROKER, _BROKER_LOGGER, _CLIENT_METRICS, _GROUP)
 _KINDS_SINCE = 1
 _OF_TOPIC, _OF_BROKER, _DEFAULT, _OF_CLIENT_METRICS, _OF_GROUP = 1, 4, 5, 7, 8
 _NAMED = (_CLIENT_METRICS, _GROUP)
-"""Types of resources that can have configs before they exist."""
+"""Resource types that can have configs before the resource exists."""
 _SET, _DELETE, _APPEND, _SUBTRACT = 0, 1, 2, 3
 
 
 Check = Callable[[str, str | None], str]
-"""Validates a config: returns its value, or raises `RequestFailed`."""
+"""Validates a config value and returns it; raises `RequestFailed` if the value is invalid."""
 Change = Callable[[Mapping[str, str], Mapping[str, TopicOption], Check], dict[str, str]]
 """Computes the new configs from the current ones, the known options, and a function that validates a config."""
 
@@ -71,7 +71,7 @@ class Entry(NamedTuple):
 def describe_configs(
     broker: Broker, request: DescribeConfigsRequest, context: RequestContext
 ) -> DescribeConfigsResponse:
-    """Return the configs of topics, the broker, groups and subscriptions to client metrics."""
+    """Return the configs of topics, the broker, groups and client metrics subscriptions."""
     results = []
     for asked in request.resources:
         result = DescribeConfigsResult(
@@ -154,7 +154,7 @@ def _named_entries(broker: Broker, resource_type: int, name: str) -> Iterable[En
 
 
 def _kept(broker: Broker, resource_type: int, name: str) -> NamedConfigs:
-    """Return the stored configs of groups or of subscriptions to client metrics."""
+    """Return the stored configs of groups or client metrics subscriptions."""
     if not name:
         what = "Group name" if resource_type == _GROUP else "Client metrics subscription name"
         raise RequestFailed(ErrorCode.INVALID_REQUEST, f"{what} must not be empty")
@@ -186,7 +186,7 @@ def _broker_entries(broker: Broker) -> Iterable[Entry]:
 
 
 def alter_configs(broker: Broker, request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
-    """Replace all configs of each given topic, group and subscription to client metrics."""
+    """Replace all configs of each given topic, group and client metrics subscription."""
     responses = []
     for asked in request.resources:
         changed = {one.name: one.value for one in asked.configs}
@@ -301,7 +301,7 @@ def _stepped(
 def list_config_resources(
     broker: Broker, request: ListConfigResourcesRequest, context: RequestContext
 ) -> ListConfigResourcesResponse:
-    """List the resources that have configs (KIP-1142). Version 0 returns only subscriptions to client metrics."""
+    """List the resources that have configs (KIP-1142). Version 0 returns only client metrics subscriptions."""
     kinds = (_CLIENT_METRICS,) if context.version < _KINDS_SINCE else tuple(request.resource_types) or _ALL_KINDS
     if not set(kinds) <= set(_ALL_KINDS):
         return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)

@@ -1,12 +1,12 @@
 """ConsumerGroupHeartbeat (key 68) and ConsumerGroupDescribe (69): members of groups of the type "consumer" (KIP-848).
 
-Versions served: 0 and 1 of both.
+Versions served: 0 and 1 for both.
 Behaviour: like Kafka's: epochs, target assignments by "uniform" and "range", partitions that are revoked before another
 member gets them, static members that temporarily leave (epoch -2), session and rebalance timeouts. An empty group
 changes its type when a member of the other type joins. Joining a group that has members of the other type fails:
 classic members get INCONSISTENT_GROUP_PROTOCOL, others GROUP_ID_NOT_FOUND.
-Known gaps: a group with members cannot change its protocol. Regular expressions are Python's, which differ little from
-RE2/J's. Memberships are not persistent: after a restart of the broker members are unknown and rejoin.
+Known gaps: a group with members cannot change its protocol. Regular expressions use Python's syntax, which differs
+little from RE2/J's. Memberships are not persistent: after the broker restarts, its members are unknown and must rejoin.
 """
 
 from collections.abc import Iterable

@@ -2,13 +2,13 @@
 
 Versions served: 0 to 18, with fetch sessions from 7 on (KIP-227) and topic ids from 13 on.
 Behaviour: returns whole batches as they were produced, at most `max_bytes` in total and `partition_max_bytes` per
-partition. A first batch that is larger is returned anyway (KIP-74). If fewer than `min_bytes` are available, the
-response waits for more, at most `max_wait_ms`. The response in a session contains only partitions with changes.
-Partitions that had records move to the end of the queue, so that no partition starves. Versions 0 to 3 get magic 0 or
-1, which do not support zstd: the response for such batches is UNSUPPORTED_COMPRESSION_TYPE. It is the same for topics
-with zstd as their `compression.type` in versions before 10.
-With read_committed the response ends at the last stable offset and contains the aborted transactions in its range. It
-waits for transaction markers, as records of open transactions do not count.
+partition. If the first batch is larger than that, it is returned anyway (KIP-74). If fewer than `min_bytes` are
+available, the broker waits for more, at most `max_wait_ms`. In a session, the response contains only partitions with
+changes. Partitions that had records move to the end of the queue, so that no partition starves. Clients that use
+versions 0 to 3 get magic 0 or 1, which do not support zstd: for batches with this codec they get
+UNSUPPORTED_COMPRESSION_TYPE. Versions before 10 get the same error for topics with zstd as their `compression.type`.
+With read_committed the response ends at the last stable offset and contains the aborted transactions in its range. The
+broker then waits for transaction markers, as records of open transactions do not count.
 Known gaps: no followers, no preferred replica, no diverging epochs; versions 0 to 2 also get a whole first batch
 instead of a part of it.
 """
@@ -57,7 +57,7 @@ def fetch(broker: Broker, request: FetchRequest, context: RequestContext) -> "Me
 
 
 def _session(broker: Broker, request: FetchRequest, version: int) -> FetchSession | None:
-    """Update the request's session and return it; return None for a full request without a session."""
+    """Update the request's session and return it; return None for a full fetch request without a session."""
     if version < _SESSIONS_SINCE or request.session_epoch in (FINAL_EPOCH, INITIAL_EPOCH):
         broker.sessions.close(request.session_id)
         opens = version >= _SESSIONS_SINCE and request.session_epoch == INITIAL_EPOCH
@@ -171,7 +171,7 @@ class Fetching:
         loop = asyncio.get_running_loop()
         answer = LongPoll(loop=loop)
         self._missing = self.min_bytes - size
-        # Responses with errors do not wait, so every partition here has a log.
+        # A response with errors is sent without waiting, so every partition here has a log.
         self._logs = [self._log(key) for key, _ in self._wanted]
 
         def finish(min_bytes: int = 0) -> None:
@@ -181,7 +181,7 @@ class Fetching:
                 found, size = self.read()
                 if size >= min_bytes:
                     answer.set_result(self.response(found))
-            except Exception as error:  # handled like an exception of a request that does not wait
+            except Exception as error:  # handled like an exception in a request that does not wait
                 answer.set_exception(error)
 
         answer.finish = finish
@@ -196,7 +196,7 @@ class Fetching:
             elif self._missing > 0:
                 self._missing -= nbytes
                 if self._missing <= 0:
-                    # The producer's response goes first.
+                    # Respond to the producer first.
                     loop.call_soon(finish)
 
         self._stable = [log.last_stable_offset for log in self._logs]

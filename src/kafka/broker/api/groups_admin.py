@@ -2,8 +2,8 @@
 
 Versions served: DescribeGroups 0 to 6, ListGroups 0 to 5, DeleteGroups 0 to 2, OffsetDelete 0.
 Behaviour: a group exists if it has members or offsets, or has had members since the broker started. DescribeGroups
-returns the state Dead for a group that does not exist, from version 6 on with GROUP_ID_NOT_FOUND. Share groups are
-listed and deleted like other groups; ShareGroupDescribe describes them.
+returns the state Dead for a group that does not exist, and from version 6 on also the error GROUP_ID_NOT_FOUND. Share
+groups are listed and deleted like other groups; ShareGroupDescribe describes them.
 Known gaps: there are no streams groups.
 """
 
@@ -76,7 +76,7 @@ def _described(broker: Broker, group_id: str, operations: int, version: int) -> 
 
 
 def list_groups(broker: Broker, request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:
-    """List the groups, optionally only those of certain states or types."""
+    """List the groups, optionally filtered by state or type."""
     states = {state.lower() for state in request.states_filter}
     types = {kind.lower() for kind in request.types_filter}
     groups = [

@@ -38,7 +38,7 @@ _SINCE = {
     _LATEST_TIERED: 9,
     _EARLIEST_PENDING: 11,
 }
-"""First version that supports each special timestamp."""
+"""The first version that supports each special timestamp."""
 _NOTHING = -1, -1
 _ISOLATION_SINCE = 2
 _READ_COMMITTED = 1
@@ -95,7 +95,7 @@ def _check_epoch(epoch: int) -> None:
 
 
 def _found(log: PartitionLog, timestamp: int, end_offset: int) -> tuple[int, int]:
-    """Return the timestamp and offset, or -1 for both if there is no such record before `end_offset`."""
+    """Return the timestamp and offset for a timestamp, or -1 for both if none is found before `end_offset`."""
     if timestamp == _LATEST:
         return -1, end_offset
     if timestamp in (_EARLIEST, _EARLIEST_LOCAL):

@@ -97,7 +97,7 @@ def _all_asked(
 
 
 def _create_missing(broker: Broker, asked: Iterable[MetadataRequestTopic]) -> dict[str, RequestFailed]:
-    """Create missing topics in one step; return the errors of those that could not be created."""
+    """Create missing topics in one step; return the errors by topic name for those that could not be created."""
     changes = TopicChanges()
     failures: dict[str, RequestFailed] = {}
     for one in asked:
@@ -182,7 +182,7 @@ def describe_cluster(
 def describe_topic_partitions(
     broker: Broker, request: DescribeTopicPartitionsRequest, context: RequestContext
 ) -> DescribeTopicPartitionsResponse:
-    """Describe the requested topics, or all topics, in pages (KIP-966), sorted by name."""
+    """Describe the requested topics, or all topics, sorted by name and in pages (KIP-966)."""
     names = sorted({one.name for one in request.topics} or {topic.name for topic in broker.topics})
     first = 0
     if request.cursor is not None:
@@ -234,7 +234,7 @@ def _page(broker: Broker, topic: Topic, first: int, last: int) -> DescribeTopicP
 
 
 _KEPT_IN = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}
-"""The internal topic that stores each type of key: groups (0) and transactions (1)."""
+"""The internal topic that stores the state for each key type: groups (0) and transactions (1)."""
 _BATCHED_SINCE = 4
 
 

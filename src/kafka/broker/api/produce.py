@@ -2,13 +2,13 @@
 
 Versions served: 0 to 13, with topic ids from 13 on.
 Behaviour: the broker validates checksums, records, sizes and timestamps, and writes a batch before it acknowledges it.
-The values 0, 1 and all of acks differ only in whether a response is sent. From version 3 on a request contains exactly
-one batch of magic 2 per partition. Its records are validated but not changed, so batches keep their codec unless the
-topic's `compression.type` specifies another one, which recompresses them. Versions 0 to 2 send magic 0 and 1, which the
-broker converts to magic 2. If an idempotent producer repeats a batch, the response contains the original offset. A
-missing topic is not created; only a metadata request does that.
-A transactional batch is rejected unless its partition belongs to the transaction. From version 12 on writing adds the
-partition, as producers with transaction version 2 expect (KIP-890).
+The acks values 0, 1 and all differ only in whether a response is sent. From version 3 on a request contains exactly one
+magic 2 batch per partition. Its records are validated but not changed, so batches keep their codec unless the topic's
+`compression.type` specifies another one; they are then recompressed. Versions 0 to 2 send magic 0 and 1, which the
+broker converts to magic 2. If an idempotent producer sends a batch again, the response contains the original offset. A
+missing topic is not created; only a metadata request creates topics.
+A transactional batch is rejected unless its partition belongs to the transaction. From version 12 on, writing a batch
+adds its partition to the transaction, as producers with transaction version 2 expect (KIP-890).
 Known gaps: none.
 """
 
@@ -144,7 +144,7 @@ def _one_batch(given: RecordBytes | None, version: int) -> tuple[memoryview, Bat
 
 
 def _with_codec_of(topic: Topic, batch: memoryview, header: BatchHeader) -> tuple[memoryview, BatchHeader]:
-    """Return the batch with the topic's codec; recompress it into new memory if the producer used another codec."""
+    """Return the batch with the topic's codec; if the producer used another codec, recompress it into new memory."""
     settings = topic.settings
     if settings.codec is None or settings.codec == header.codec:
         return batch, header
@@ -157,7 +157,7 @@ def _with_codec_of(topic: Topic, batch: memoryview, header: BatchHeader) -> tupl
 def _join_transaction(
     broker: Broker, transactional_id: str | None, partition: tuple[str, int], head: BatchHead, version: int
 ) -> None:
-    """Check that the batch's transaction includes the partition, or add it; raises `RequestFailed`."""
+    """Check that the transaction includes the batch's partition, or add the partition; raises `RequestFailed`."""
     from kafka.broker.transactions.transaction_coordinator import Producer
 
     if transactional_id is None:
@@ -201,7 +201,7 @@ class RecordsRefused(RequestFailed):
 
 
 def check_header(topic: Topic, header: BatchHeader) -> None:
-    """Validate the header of a batch; raises `RequestFailed`."""
+    """Validate a batch header; raises `RequestFailed`."""
     check_size(topic, header)
     if header.is_control:
         raise RequestFailed(ErrorCode.INVALID_RECORD, "clients may not write control batches")
@@ -225,9 +225,10 @@ def check_size(topic: Topic, header: BatchHeader) -> None:
 
 
 def check_records(topic: Topic, batch: memoryview, header: BatchHeader, now_ms: int) -> None:
-    """Validate every record, so that consumers can read it, and correct the largest timestamp in the header.
+    """Validate every record, so that consumers can read it, and correct the maximum timestamp in the header.
 
-    Raises `RecordsRefused`, and `InvalidRecordError` or `CorruptRecordError` for bytes that are not records.
+    Raises `RecordsRefused` for invalid records, and `InvalidRecordError` or `CorruptRecordError` for bytes that are not
+    records.
     """
     settings = topic.settings
     found = validate_batch(batch, header)

@@ -4,14 +4,14 @@ Versions served: SaslHandshake 0 to 1, SaslAuthenticate 0 to 2, the others 0.
 
 SaslHandshake, SaslAuthenticate: a client logs in with PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512 as a user in the setting
 `users`, within ten minutes. The response to a wrong password is SASL_AUTHENTICATION_FAILED; the response to an unknown
-mechanism is UNSUPPORTED_SASL_MECHANISM, with the list of supported mechanisms. The connection is closed after either.
-`kafka.broker.sasl.login` holds the state of a login and decides which requests a client may send before it. Without
-users, and for a client whose login does not expire, the response is ILLEGAL_SASL_STATE, as in Kafka.
+mechanism is UNSUPPORTED_SASL_MECHANISM, with the list of supported mechanisms. The connection is closed after either
+response. `kafka.broker.sasl.login` holds the login state and decides which requests a client may send before the login.
+If there are no users, or if the client's login does not expire, the response is ILLEGAL_SASL_STATE, as in Kafka.
 
 DescribeUserScramCredentials, AlterUserScramCredentials (KIP-554): the response includes the users in the setting
 `users`. Credentials that are set or deleted with AlterUserScramCredentials take precedence over the setting, even after
-a restart. As in Kafka, a request can change one credential of a user: changes for two mechanisms fail with
-DUPLICATE_RESOURCE and have no effect. Without the setting clients do not log in, and credentials are only stored.
+a restart. As in Kafka, a request can change one credential per user: changes for two mechanisms fail with
+DUPLICATE_RESOURCE and have no effect. Without the setting, clients do not log in, and credentials are only stored.
 
 Known gaps: no OAUTHBEARER, GSSAPI or delegation tokens, and no authorization. PLAIN uses only the passwords in the
 setting, just as Kafka uses those in its configuration.
@@ -40,7 +40,7 @@ _FRAMED_SINCE = 1
 
 
 def sasl_handshake(broker: Broker, request: SaslHandshakeRequest, context: RequestContext) -> SaslHandshakeResponse:
-    """Select a mechanism. After a handshake of version 0 the client sends its messages as bare frames (KIP-152)."""
+    """Select a mechanism. After a version 0 handshake the client sends its messages as bare frames (KIP-152)."""
     login = context.login
     if login is None or not login.may_begin():
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE)
@@ -73,7 +73,7 @@ _MOST_ITERATIONS = 16_384
 def describe_user_scram_credentials(
     broker: Broker, request: DescribeUserScramCredentialsRequest, context: RequestContext
 ) -> DescribeUserScramCredentialsResponse:
-    """Return the SCRAM mechanisms and iterations of the requested users, or of all users."""
+    """Return the SCRAM mechanisms and iteration counts for the requested users, or for all users."""
     asked = [each.name for each in request.users or ()]
     results = []
     for name in dict.fromkeys(asked or broker.credentials.scram_users()):
@@ -112,7 +112,7 @@ def alter_user_scram_credentials(
 def _changes(
     broker: Broker, request: AlterUserScramCredentialsRequest, user: str
 ) -> dict[tuple[str, str], ScramCredential | None]:
-    """Return the requested change for a user; raises `RequestFailed` if it is invalid or there are several."""
+    """Return the requested change for a user; raises `RequestFailed` if it is invalid or there is more than one."""
     if not user:
         raise RequestFailed(ErrorCode.UNACCEPTABLE_CREDENTIAL, "the user name is empty")
     changes: dict[tuple[str, str], ScramCredential | None] = {}

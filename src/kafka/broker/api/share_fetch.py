@@ -1,13 +1,14 @@
-"""ShareFetch (key 78) and ShareAcknowledge (79): acquire and acknowledge records of a share group (KIP-932).
+"""ShareFetch (key 78) and ShareAcknowledge (79): acquire and acknowledge records in a share group (KIP-932).
 
-Versions served: 1 to 2 of both; strict record limits (KIP-1206) and lock renewal (KIP-1222) from 2 on.
+Versions served: 1 to 2 for both; strict record limits (KIP-1206) and lock renewal (KIP-1222) from 2 on.
 
-ShareFetch: each member has a share session, which ends with its connection. The response waits for records, at most
-`max_wait_ms`. It contains partitions with records, errors or acknowledgements; the first one of a session contains all
-partitions. Records are sent in whole batches; `acquired_records` specifies which of them the member has acquired. If
-the client has closed its connection, the broker applies its acknowledgements but acquires no more records for it.
+ShareFetch: each member has a share session, which ends when its connection closes. The broker waits for records, at
+most `max_wait_ms`. The response contains partitions with records, errors or acknowledgements; the first response in a
+session contains all partitions. Records are sent in whole batches; `acquired_records` specifies which of them the
+member has acquired. If the client has closed its connection, the broker applies its acknowledgements but acquires no
+more records for it.
 
-ShareAcknowledge: the acknowledgements of a partition are applied together or not at all. If the member does not hold
+ShareAcknowledge: the acknowledgements for a partition are applied together or not at all. If the member does not hold
 one of the records, all of them fail with INVALID_RECORD_STATE. Locks are renewed only if the request allows it. The
 final epoch ends the session and releases the remaining records.
 
@@ -50,7 +51,7 @@ _STRICT: Final = 1
 def share_fetch(
     broker: Broker, request: ShareFetchRequest, context: RequestContext
 ) -> "Message | asyncio.Future[Message]":
-    """Apply acknowledgements, then return records at once, or when records are available."""
+    """Apply acknowledgements, then return records at once, or as soon as they are available."""
     try:
         session = _session(broker, request, context)
     except RequestFailed as error:
@@ -61,7 +62,7 @@ def share_fetch(
         broker.shares.close_session(session)
         return fetching.response()
     if not context.sends_more:
-        return fetching.response()  # The client could not acknowledge newly acquired records.
+        return fetching.response()  # The client could not acknowledge records that it acquires now.
     fetching.read()
     if fetching.is_worth_an_answer or request.max_wait_ms <= 0 or not session.partitions:
         return fetching.response()
@@ -91,7 +92,7 @@ def _session(broker: Broker, request: ShareFetchRequest, context: RequestContext
         for one in topic.partitions:
             session.partitions.setdefault((topic.topic_id, one.partition_index))
     if request.share_session_epoch != INITIAL_EPOCH:
-        # Last, as in Kafka: a request may contain the last acknowledgements of a partition that it removes.
+        # This comes last, as in Kafka: a request may contain final acknowledgements for a partition that it removes.
         for forgotten in request.forgotten_topics_data:
             for number in forgotten.partitions:
                 session.partitions.pop((forgotten.topic_id, number), None)
@@ -111,7 +112,7 @@ class ShareFetching:
 
     @property
     def is_worth_an_answer(self) -> bool:
-        """Whether there are records or errors. The results of acknowledgements alone can wait."""
+        """Whether there are records or errors to return. The results of acknowledgements alone can wait."""
         return any(one.acquired_records or one.error_code or one.acknowledge_error_code for one in self._found.values())
 
     def _data(self, key: PartitionKey) -> PartitionData:
@@ -135,7 +136,7 @@ class ShareFetching:
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def read(self, last_time: bool = False) -> None:
-        """Acquire records within the request's limits; fewer than `min_bytes` only if this is the `last_time`."""
+        """Acquire records within the request's limits; return fewer than `min_bytes` only on the `last_time`."""
         if not last_time and self._request.min_bytes > 1 and not self._has_enough():
             return
         request = self._request
@@ -173,7 +174,7 @@ class ShareFetching:
         self._session.partitions.move_to_end(key)  # so that no partition starves
 
     def _has_enough(self) -> bool:
-        """Return whether `min_bytes` are available. Errors do not wait, either."""
+        """Return whether `min_bytes` are available. Errors are also returned without waiting."""
         missing = self._request.min_bytes
         for key in self._session.partitions:
             try:
@@ -200,11 +201,11 @@ class ShareFetching:
                 self.read(last_time)
                 if last_time or self.is_worth_an_answer:
                     answer.set_result(self.response())
-            except Exception as error:  # handled like an exception of a request that does not wait
+            except Exception as error:  # handled like an exception in a request that does not wait
                 answer.set_exception(error)
 
         def look() -> None:
-            loop.call_soon(finish, False)  # The response to the request that caused this goes first.
+            loop.call_soon(finish, False)  # Respond first to the request that made the records available.
 
         def appended(_: int) -> None:
             look()
@@ -233,7 +234,7 @@ class ShareFetching:
     # -- the response -------------------------------------------------------------------------------------------------
 
     def response(self) -> ShareFetchResponse:
-        """Return the response. The first one in a session contains every partition."""
+        """Return the response. The first response in a session contains every partition."""
         if self._full:
             for key in self._session.partitions:
                 self._data(key)
@@ -247,7 +248,7 @@ class ShareFetching:
 def share_acknowledge(
     broker: Broker, request: ShareAcknowledgeRequest, context: RequestContext
 ) -> ShareAcknowledgeResponse:
-    """Apply acknowledgements, and end the session if the request asks for it."""
+    """Apply acknowledgements, and end the session if requested."""
     try:
         session = _acknowledging_session(broker, request)
     except RequestFailed as error:
@@ -285,9 +286,9 @@ def _acknowledging_session(broker: Broker, request: ShareAcknowledgeRequest) -> 
 def acknowledged(
     broker: Broker, session: ShareSession, key: PartitionKey, batches: Sequence[Acknowledged], renews: bool
 ) -> tuple[ErrorCode, str | None]:
-    """Apply the acknowledgements of one partition; return the error code and message.
+    """Apply the acknowledgements for one partition; return the error code and message.
 
-    Only `renews` allows lock renewal.
+    Lock renewal is allowed only if `renews` is true.
     """
     if not renews and any(AckType.RENEW in batch.types for batch in batches):
         return ErrorCode.INVALID_REQUEST, "locks are renewed by a request that says so (is_renew_ack)"

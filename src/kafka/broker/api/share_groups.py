@@ -6,10 +6,10 @@ DeleteShareGroupOffsets (92).
 Versions served: ShareGroupHeartbeat 1, ShareGroupDescribe 1, DescribeShareGroupOffsets 0 to 1, with the lag from 1 on
 (KIP-1226), AlterShareGroupOffsets 0, DeleteShareGroupOffsets 0.
 Behaviour: a member chooses its own id, joins with epoch 0 and leaves with -1. Partitions are assigned at once, as share
-groups do not revoke partitions. The session timeout and the heartbeat interval are configs of the group.
-The start offset of a partition that the group has not read is -1. Offsets can be changed only while the group is empty;
-that discards records in flight. Setting the offsets of a group that does not exist creates the group.
-Known gaps: memberships are not persistent. After a restart of the broker members are unknown and rejoin.
+groups do not revoke partitions. The session timeout and the heartbeat interval are group configs.
+If the group has not read a partition, its start offset is -1. Offsets can be changed only while the group is empty; the
+change discards records in flight. Setting offsets for a group that does not exist creates the group.
+Known gaps: memberships are not persistent. After the broker restarts, its members are unknown and must rejoin.
 """
 
 from collections.abc import Iterable
@@ -186,7 +186,7 @@ def _of_group(
 
 
 def _asked(broker: Broker, asked: DescribeShareGroupOffsetsRequestGroup) -> Iterable[tuple[str, list[int]]]:
-    """Return the requested partitions; by default those that the group has read and those of its members' topics."""
+    """Return the requested partitions; by default those that the group has read and those of its subscribed topics."""
     if asked.topics is not None:
         return [(topic.topic_name, topic.partitions) for topic in asked.topics]
     found: dict[str, set[int]] = {}

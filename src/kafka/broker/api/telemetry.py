@@ -2,8 +2,8 @@
 
 Versions served: 0.
 Behaviour: served only with the setting `client_telemetry`, just as Kafka serves these APIs only if a plug-in receives
-the metrics. A client gets the combined request of all matching subscriptions. Its pushes are validated and stored for
-`EmbeddedBroker.pushed_metrics`. Sums must be deltas.
+the metrics. A client gets the metrics requested by all matching subscriptions combined. Its pushes are validated and
+stored for `EmbeddedBroker.pushed_metrics`. OpenTelemetry sums must have delta temporality.
 Known gaps: the broker forgets a client when its connection closes, not after a timeout.
 """
 
@@ -21,7 +21,7 @@ from kafka.wire.api.push_telemetry import PushTelemetryRequest, PushTelemetryRes
 def get_telemetry_subscriptions(
     broker: Broker, request: GetTelemetrySubscriptionsRequest, context: RequestContext
 ) -> GetTelemetrySubscriptionsResponse:
-    """Return the metrics that subscriptions request of a client."""
+    """Return the metrics that the matching subscriptions request from a client."""
     if not broker.settings.client_telemetry:
         return GetTelemetrySubscriptionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     known = None if request.client_instance_id == NO_UUID else request.client_instance_id
@@ -61,7 +61,7 @@ def push_telemetry(broker: Broker, request: PushTelemetryRequest, context: Reque
 
 
 def _client(broker: Broker, context: RequestContext) -> dict[str, str]:
-    """Return the client's properties, which subscriptions can match."""
+    """Return the client's properties for matching against subscriptions."""
     name, version = broker.software.get(context.connection, ("", ""))
     return {
         "client_id": context.client_id,

@@ -3,8 +3,8 @@
 Versions served: CreateTopics 0 to 7, DeleteTopics 0 to 6, DeleteRecords 0 to 2, DescribeLogDirs 1 to 4,
 CreatePartitions 0 to 3.
 Behaviour: changes are complete when the response is sent. From DeleteTopics 6 on topics can be deleted by id. Requests
-with validate_only are validated but not executed. DescribeLogDirs returns one log directory; the size of a partition
-without records is 0.
+with validate_only are validated but not executed. DescribeLogDirs returns one log directory; partitions without records
+have size 0.
 Known gaps: with a single broker the replication factor must be 1 (or -1 for the default), and assignments can contain
 only this broker.
 """
@@ -88,7 +88,7 @@ def _not_created(name: str, error: RequestFailed) -> CreatableTopicResult:
 def _planned(
     broker: Broker, asked: CreatableTopic, changes: TopicChanges, described: "_DescribedConfigs"
 ) -> CreatableTopicResult:
-    """Add a new topic to the changes, and return its description."""
+    """Add a new topic to the changes, and return the response for it."""
     broker.topics.check_new(asked.name, changes)
     partitions = _partitions(broker, asked)
     configs = {one.name: check_config(one.name, one.value) for one in asked.configs}
@@ -104,14 +104,14 @@ def _planned(
 
 
 class _DescribedConfigs:
-    """The configs of new topics in the format of the response, cached by the topics' own configs."""
+    """Formats the configs of new topics for the response, with a cache keyed by the configs that a topic overrides."""
 
     def __init__(self, broker: Broker) -> None:
         self._defaults = broker.settings.topic_defaults
         self._made: dict[tuple[tuple[str, str], ...], list[CreatableTopicConfigs]] = {}
 
     def of(self, configs: dict[str, str]) -> list[CreatableTopicConfigs]:
-        """Return all configs of a topic that overrides some of them."""
+        """Return all configs of a topic, given the ones that it overrides."""
         key = tuple(sorted(configs.items()))
         if key not in self._made:
             self._made[key] = [
@@ -126,7 +126,7 @@ class _DescribedConfigs:
 
 
 def _partitions(broker: Broker, asked: CreatableTopic) -> int:
-    """Return the number of partitions of a new topic."""
+    """Return the number of partitions for a new topic."""
     if asked.assignments:
         if asked.num_partitions != -1 or asked.replication_factor != -1:
             raise RequestFailed(
@@ -271,7 +271,7 @@ def _deleted(broker: Broker, topic: str, asked: DeleteRecordsPartition) -> Delet
 def describe_log_dirs(
     broker: Broker, request: DescribeLogDirsRequest, context: RequestContext
 ) -> DescribeLogDirsResponse:
-    """Return the sizes of partitions. As in Kafka, missing partitions are omitted."""
+    """Return the partition sizes. As in Kafka, missing partitions are omitted."""
     wanted: dict[str, list[int]] = {}
     if request.topics is None:
         wanted = {topic.name: list(range(topic.partitions)) for topic in broker.topics}

@@ -4,15 +4,16 @@ Versions served: InitProducerId 0 to 5, AddPartitionsToTxn 0 to 5, AddOffsetsToT
 TxnOffsetCommit 0 to 5.
 
 InitProducerId: an idempotent producer gets a new id with epoch 0, even if it sends its current id. A producer with a
-transactional id keeps its id and gets the next epoch, which fences the previous producer. If that one has an open
-transaction, the broker aborts it and responds with CONCURRENT_TRANSACTIONS. From version 3 on a producer can recover by
-sending its id and epoch (KIP-360). When all epochs are used, the producer gets a new id.
+transactional id keeps its id and gets the next epoch, which fences the previous producer. If the previous producer has
+an open transaction, the broker aborts it and responds with CONCURRENT_TRANSACTIONS. From version 3 on a producer can
+recover by sending its id and epoch (KIP-360). When all epochs are used, the producer gets a new id.
 
 AddPartitionsToTxn: brokers use versions 4 and 5 among themselves, for several transactions per request.
 
 EndTxn: the response is sent after all markers are written, so that the producer can begin the next transaction at once;
-CONCURRENT_TRANSACTIONS occurs only if markers cannot be written. Version 5 is for transaction version 2: each end
-increments the producer's epoch, which the response contains. A repeated request gets the same response (KIP-890).
+CONCURRENT_TRANSACTIONS occurs only if markers cannot be written. Version 5 is for transaction version 2: ending a
+transaction increments the producer's epoch, and the response contains the new epoch. A repeated request gets the same
+response (KIP-890).
 
 TxnOffsetCommit: the offsets are written to disk before the response is sent, and take effect when the transaction is
 committed. AddOffsetsToTxn must have added the group to the transaction; from version 5 on TxnOffsetCommit adds it, as
@@ -54,7 +55,7 @@ log = logging.getLogger(__name__)
 
 
 def init_producer_id(broker: Broker, request: InitProducerIdRequest, context: RequestContext) -> InitProducerIdResponse:
-    """Allocate a producer id, or the next epoch for the producer id of a transactional id."""
+    """Allocate a producer id, or the next epoch for a transactional producer."""
     try:
         producer_id, epoch = _given(broker, request)
     except RequestFailed as error:
@@ -269,7 +270,7 @@ def _commit(
     offsets: dict[PartitionKey, CommittedOffset],
     codes: dict[PartitionKey, ErrorCode],
 ) -> None:
-    """Store the valid offsets; raises `RequestFailed` if none can be stored."""
+    """Store the valid offsets; raises `RequestFailed` if they cannot be stored."""
     if not request.group_id:
         raise RequestFailed(ErrorCode.INVALID_GROUP_ID)
     _join_transaction(broker, request, version)
@@ -291,7 +292,7 @@ def _commit(
 
 
 def _join_transaction(broker: Broker, request: TxnOffsetCommitRequest, version: int) -> None:
-    """Check that the transaction includes the group's offsets, or add them; raises `RequestFailed`."""
+    """Check that the transaction includes the group's offsets, or add the group to it; raises `RequestFailed`."""
     producer = Producer(request.producer_id, request.producer_epoch)
     partition = CONSUMER_OFFSETS.name, offsets_partition(request.group_id)
     try:

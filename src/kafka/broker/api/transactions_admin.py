@@ -48,7 +48,7 @@ _DURATION_SINCE, _PATTERN_SINCE = 1, 2
 def list_transactions(
     broker: Broker, request: ListTransactionsRequest, context: RequestContext
 ) -> ListTransactionsResponse:
-    """List transactional ids and their states."""
+    """List the transactional ids and their states."""
     pattern = request.transactional_id_pattern if context.version >= _PATTERN_SINCE else None
     try:
         matches = re.compile(pattern or "").fullmatch

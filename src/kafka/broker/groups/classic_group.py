@@ -72,7 +72,7 @@ class JoinRequest(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Member:
-    """A member of a classic group; its session ends at `deadline` unless it sends a request before."""
+    """A member of a classic group; its session ends at `deadline` unless it sends another request first."""
 
     member_id: str
     group_instance_id: str | None
@@ -176,7 +176,7 @@ class StateMachine:
         return self._state
 
     def move(self, target: GroupState) -> None:
-        """Change the state. An unlisted transition is a bug in the broker, and raises RuntimeError."""
+        """Change the state. Raises RuntimeError for an unlisted transition, which is a bug in the broker."""
         if target not in FOLLOWERS[self._state]:
             raise RuntimeError(f"a group in state {self._state.value} cannot become {target.value}")
         self._state = target
@@ -270,7 +270,7 @@ class Group:
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """Time that a rebalance waits for members: the largest rebalance timeout of all members."""
+        """Maximum time that a rebalance waits for members: the largest rebalance timeout of all members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     @property
@@ -281,7 +281,7 @@ class Group:
     # -- protocols ----------------------------------------------------------------------------------------------------
 
     def accepts(self, request: JoinRequest) -> bool:
-        """Return whether all members, including the joining one, support a common protocol."""
+        """Return whether all members, including the joining one, share at least one protocol."""
         if not request.protocol_type or not request.protocols:
             return False
         if self.state is GroupState.EMPTY:

@@ -28,14 +28,14 @@ class ClassicRebalances:
     # -- members ------------------------------------------------------------------------------------------------------
 
     def add(self, group: Group, member: Member, answer: AnswerJoin) -> None:
-        """Add a new member, which starts a rebalance."""
+        """Add a new member and start a rebalance."""
         member.answer_join = answer
         group.add(member)
         self._watch(group, member, JOIN_TIMEOUT_S)
         self.prepare(group)
 
     def rejoin(self, group: Group, member: Member, request: JoinRequest, answer: AnswerJoin) -> None:
-        """Let a member rejoin with new protocols. Starts a rebalance unless one is running."""
+        """Let a member rejoin with new protocols. Starts a rebalance if none is running."""
         self.update(member, request)
         member.finish_join(JoinResult(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id))
         member.answer_join = answer
@@ -59,13 +59,13 @@ class ClassicRebalances:
         self.prepare(group)
 
     def add_pending(self, group: Group, member_id: str, session_timeout_ms: int) -> None:
-        """Expect a member to join with the id that it was assigned."""
+        """Expect a member to join with the member id assigned to it."""
         group.pending[member_id] = self._clock.call_later(
             session_timeout_ms / 1000, lambda: self.remove_pending(group, member_id)
         )
 
     def remove_pending(self, group: Group, member_id: str) -> None:
-        """Stop expecting the member."""
+        """Stop expecting a member to join."""
         timer = group.pending.pop(member_id, None)
         if timer is not None:
             timer.cancel()
@@ -74,7 +74,7 @@ class ClassicRebalances:
     # -- rebalances ---------------------------------------------------------------------------------------------------
 
     def prepare(self, group: Group) -> None:
-        """Start a rebalance unless one is running. If all members have joined, end it at once."""
+        """Start a rebalance if none is running. If all members have joined, end the rebalance at once."""
         if group.state is GroupState.DEAD:
             return
         if group.state is not GroupState.PREPARING_REBALANCE:
@@ -128,7 +128,7 @@ class ClassicRebalances:
         self._cancel_timer(group)
         joined = [member for member in group.members.values() if member.answer_join is not None]
         if group.members and not joined:
-            # Only static members are left, and none has returned yet: keep their places for another rebalance.
+            # Only static members are left, and none has rejoined yet: keep their places until the next timeout.
             group.rebalance_timer = self._clock.call_later(
                 group.rebalance_timeout_ms / 1000, lambda: self._time_is_up(group)
             )
@@ -157,7 +157,7 @@ class ClassicRebalances:
             )
 
     def _sync_is_late(self, group: Group, generation: int, joined: list[Member]) -> None:
-        """Remove members that have joined but have not requested their assignment in time."""
+        """Remove members that have joined but have not sent their SyncGroup request in time."""
         if group.generation_id != generation or group.state is not GroupState.COMPLETING_REBALANCE:
             return
         late = [member for member in joined if member.answer_sync is None]

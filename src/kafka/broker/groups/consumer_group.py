@@ -1,10 +1,10 @@
 """A group of the type "consumer" (KIP-848): its members, their target assignments, and the steps towards them.
 
 When members, subscriptions or topics change, the group gets a new epoch and new target assignments. A member revokes
-the partitions that are not in its target, confirms that with a heartbeat, and gets its new partitions as soon as no
-other member owns them. The assignors in `ASSIGNORS` compute the targets.
+the partitions that are not in its target, confirms the revocation with a heartbeat, and gets its new partitions as soon
+as no other member owns them. The assignors in `ASSIGNORS` compute the targets.
 Counterpart: Kafka's ConsumerGroup, TargetAssignmentBuilder, CurrentAssignmentBuilder, and UniformAssignor and
-RangeAssignor without racks. If several members could keep a partition, "uniform" may choose another one than Kafka.
+RangeAssignor without racks. If several members could keep a partition, "uniform" may choose a different one than Kafka.
 """
 
 import re
@@ -50,9 +50,9 @@ def assign_uniform(
 
 
 def _move_one(wanted: Subscriptions, held: Assignments) -> bool:
-    """Move one partition to a member that has at least two fewer; return False if there is none.
+    """Move one partition to a member that has at least two fewer; return False if no such move exists.
 
-    Each move reduces the sum of the squared numbers of partitions, so the moves end.
+    Each move reduces the sum of the squared partition counts, so repeated moves terminate.
     """
     for giver in sorted(held, key=lambda member: (-len(held[member]), member)):
         for tp in sorted(held[giver], reverse=True):
@@ -116,7 +116,7 @@ class ConsumerMember:
     assigned: set[TopicPartition] = field(default_factory=set)
     revoking: set[TopicPartition] = field(default_factory=set)
     waits: bool = False
-    """Whether other members must still revoke partitions in this member's target."""
+    """Whether partitions in this member's target must still be revoked by other members."""
     session: Timer | None = field(default=None, repr=False)
     rebalance: Timer | None = field(default=None, repr=False)
 
@@ -194,7 +194,7 @@ class ConsumerGroup:
         self.targets.pop(member.member_id, None)
 
     def replace(self, old: ConsumerMember, new: ConsumerMember) -> None:
-        """Replace a static member that has left by the one that returns."""
+        """Replace a static member that has left with the returning one."""
         old.stop()
         self.targets[new.member_id] = self.targets.pop(old.member_id, set())
         self.members = {
@@ -212,7 +212,7 @@ class ConsumerGroup:
     def assign(self, topics: Mapping[str, tuple[UUID, int]]) -> None:
         """Compute new targets if members, subscriptions or topics have changed.
 
-        `topics` contains the id and the number of partitions of each existing topic.
+        `topics` contains the id and partition count of each existing topic.
         """
         wanted = {name: _matched(member, topics) for name, member in self.members.items()}
         counts = {topics[name][0]: topics[name][1] for each in wanted.values() for name in each}
@@ -234,7 +234,7 @@ class ConsumerGroup:
     # -- reconciliation -----------------------------------------------------------------------------------------------
 
     def reconcile(self, member: ConsumerMember, owned: set[TopicPartition] | None) -> None:
-        """Move a member towards its target; `owned` are the partitions that it reports as owned, or None."""
+        """Move a member towards its target. `owned` is the set of partitions that it reports as owned, or None."""
         if member.revoking and (owned is None or owned & member.revoking):
             return
         member.revoking = set()

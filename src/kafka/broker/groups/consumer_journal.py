@@ -1,7 +1,7 @@
-"""The file of groups of the type "consumer" (KIP-848). Each entry is the whole state of a group, or its removal.
+"""The file that stores groups of the type "consumer" (KIP-848). Each entry is a group's whole state, or its removal.
 
-As with Kafka's topic __consumer_offsets, members, epochs and assignments survive a restart of the broker: members
-continue without rejoining, and no epoch is used again.
+As with Kafka's topic __consumer_offsets, members, epochs and assignments survive a broker restart: members continue
+without rejoining, and no epoch is used again.
 """
 
 import json
@@ -17,7 +17,7 @@ _SMALLEST_REWRITE: Final = 1024 * 1024
 
 
 class ConsumerGroupJournal:
-    """The journal of groups in `path`. With `sync` each change is synced to disk before the response is sent."""
+    """The journal of consumer groups in `path`. With `sync` each change is synced before the response is sent."""
 
     def __init__(self, path: Path, sync: bool) -> None:
         self._file = EntryFile(path, sync, "group")
@@ -39,7 +39,7 @@ class ConsumerGroupJournal:
     def store(self, group_id: str, group: ConsumerGroup | None) -> None:
         """Write the state of a group if it has changed; None if the group is no longer of this type. Raises OSError.
 
-        A state that cannot be written now is written with the next change.
+        If a state cannot be written now, it is written with the next change.
         """
         kept = None if group is None else _kept(group)
         text = None if kept is None else json.dumps(kept)

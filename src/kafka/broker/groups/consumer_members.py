@@ -25,14 +25,14 @@ log = logging.getLogger(__name__)
 
 _E = ErrorCode
 _COMMITS_SINCE = 9
-"""First version of OffsetCommit that supports member epochs."""
+"""The first OffsetCommit version that supports member epochs."""
 
 Topics = Mapping[str, tuple[UUID, int]]
-"""The id and the number of partitions of each existing topic."""
+"""The id and partition count of each existing topic."""
 
 
 class Heartbeat(NamedTuple):
-    """A ConsumerGroupHeartbeat request. None means unchanged."""
+    """A ConsumerGroupHeartbeat request. None means that a field is unchanged."""
 
     group_id: str
     member_id: str
@@ -49,7 +49,7 @@ class Heartbeat(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the request contains all fields, and so asks for a full response."""
+        """Whether the request contains all fields, and so requests a full response."""
         return self.topics is not None and self.owned is not None and self.rebalance_timeout_ms != -1
 
 
@@ -115,7 +115,7 @@ class ConsumerMembers:
         self._store(said.group_id, group)
 
     def put_out(self, group_id: str, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:
-        """Remove a member for an administrator, who may identify a static member by its instance id alone."""
+        """Remove a member at an administrator's request; for a static member, the instance id alone is sufficient."""
         if instance_id is not None and not member_id:
             static = group.static_member(instance_id)
             member_id = "" if static is None else static.member_id
@@ -142,7 +142,7 @@ class ConsumerMembers:
         return group.consumer
 
     def _joined(self, said: Heartbeat) -> ConsumerGroup:
-        """Return the group that a member joins: a new group, an empty one, or one of this type."""
+        """Return the group that a member joins: a new or empty group, or one of this type."""
         group = self._groups.get(said.group_id)
         if group is None:
             group = self._groups[said.group_id] = Group(said.group_id)
@@ -180,7 +180,7 @@ class ConsumerMembers:
 
     @staticmethod
     def _current(group: ConsumerGroup, said: Heartbeat) -> ConsumerMember:
-        """Return the member, whose epoch must be the current one, or the previous one if the last response was lost."""
+        """Return the member. Its epoch must be the current one, or the previous one if the last response was lost."""
         member = group.member(said.member_id, said.instance_id)
         is_late = said.epoch == member.previous_epoch and said.owned is not None and said.owned <= member.assigned
         if said.epoch != member.epoch and not is_late:
@@ -192,7 +192,7 @@ class ConsumerMembers:
 
     @staticmethod
     def _update(member: ConsumerMember, said: Heartbeat) -> None:
-        """Apply the changes in a heartbeat."""
+        """Apply the changes in a heartbeat to a member."""
         member.client_id, member.client_host = said.client_id, said.client_host
         if said.rack_id is not None:
             member.rack_id = said.rack_id
@@ -240,7 +240,7 @@ class ConsumerMembers:
     def check_commit(group: ConsumerGroup, member_id: str, instance_id: str | None, epoch: int, version: int) -> None:
         """Raise `RequestFailed` if an OffsetCommit is not allowed.
 
-        A commit without a member requires an empty group.
+        A commit without a member id requires an empty group.
         """
         if epoch < 0 and group.state is ConsumerGroupState.EMPTY:
             return
@@ -252,7 +252,7 @@ class ConsumerMembers:
 
     @staticmethod
     def check_transactional_commit(group: ConsumerGroup, member_id: str, instance_id: str | None, epoch: int) -> None:
-        """Raise `RequestFailed` if a TxnOffsetCommit, which has no member epochs, is not allowed."""
+        """Raise `RequestFailed` if a TxnOffsetCommit is not allowed. Such requests do not support member epochs."""
         if epoch < 0 and not member_id and instance_id is None:
             return
         if epoch != group.member(member_id, instance_id).epoch:

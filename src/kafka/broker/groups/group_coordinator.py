@@ -1,10 +1,10 @@
-"""The group coordinator: validates requests of members against the state of their group.
+"""The group coordinator: validates requests from members against the state of their group.
 
 `classic_rebalance` runs the rebalances of classic groups. `consumers` contains the members of groups of the type
 "consumer", and validates their commits.
 
-Counterpart: Kafka's classic group coordinator (JoinGroup, SyncGroup, Heartbeat and LeaveGroup of KIP-62, static members
-of KIP-345, member ids assigned by the coordinator of KIP-394).
+Counterpart: Kafka's classic group coordinator (JoinGroup, SyncGroup, Heartbeat and LeaveGroup as of KIP-62, static
+members as of KIP-345, member ids assigned by the coordinator as of KIP-394).
 """
 
 import random
@@ -24,11 +24,11 @@ from kafka.broker.topic_store import offsets_partition
 _E = ErrorCode
 _S = GroupState
 _GROUP_ERRORS_SINCE = 9
-"""First version of OffsetCommit that reports unknown groups (KIP-848)."""
+"""The first OffsetCommit version that reports unknown groups (KIP-848)."""
 
 
 class GroupCoordinator:
-    """All groups of the broker, and the requests of their members."""
+    """All groups of the broker. Handles the requests of their members."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class GroupCoordinator:
         if group.state is not _S.STABLE or member.metadata(group.protocol_name) != before:
             self._rebalances.rejoin(group, member, request, answer)
             return
-        # The static member returned without changes: it keeps its partitions, and no rebalance is necessary.
+        # The static member returned without changes: it keeps its partitions, so no rebalance is necessary.
         self._rebalances.touch(member)
         leads = group.leader == member_id
         skips = leads and request.supports_skipping_assignment
@@ -157,7 +157,7 @@ class GroupCoordinator:
         if not (unchanged and settled):
             self._rebalances.rejoin(group, member, request, answer)
             return
-        # The response to the member's first request was lost: send it again.
+        # The response to the member's first request was lost, so send it again.
         self._rebalances.touch(member)
         leads = group.leader == member.member_id
         answer(
@@ -235,7 +235,7 @@ class GroupCoordinator:
     def heartbeat(self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
         """Handle a Heartbeat request.
 
-        The result tells whether the member may continue, must rejoin, or has been removed.
+        The result indicates whether the member may continue, must rejoin, or has been removed.
         """
         group, member = self._current_member(group_id, member_id, group_instance_id, generation_id)
         self._rebalances.touch(member)
@@ -263,8 +263,8 @@ class GroupCoordinator:
     ) -> Group:
         """Return the group to which an OffsetCommit may write.
 
-        A commit without a member, from a consumer that assigns its own partitions, requires an empty group; its group
-        id may be empty. A member must belong to the current generation.
+        A commit without a member id, from a consumer that assigns its own partitions, requires an empty group; its
+        group id may be the empty string. A member must belong to the current generation.
         """
         group = self.groups.get(group_id)
         if group is None:
@@ -287,7 +287,7 @@ class GroupCoordinator:
     ) -> Group:
         """Return the group to which a TxnOffsetCommit may write (KIP-447).
 
-        If the request identifies a member, its id and generation must be current. Requests without a member are
+        If the request identifies a member, its id and generation must be current. Requests without a member id are
         accepted, as older producers do not send one.
         """
         if not group_id:
@@ -306,7 +306,7 @@ class GroupCoordinator:
         return group
 
     def commit(self, group: Group, offsets: Offsets) -> None:
-        """Store offsets durably, then make them visible. Raises OSError if they cannot be stored."""
+        """Store offsets durably, then make them visible. Raises OSError if storing them fails."""
         self._journal.commit(group.group_id, offsets)
         group.stored.commit(offsets)
 
@@ -323,13 +323,13 @@ class GroupCoordinator:
                 group.stored.end_pending(producer_id, committed)
 
     def delete_offsets(self, group: Group, partitions: Collection[PartitionKey]) -> None:
-        """Delete committed and pending offsets."""
+        """Delete committed and pending offsets for partitions."""
         known = sorted(group.stored.partitions().intersection(partitions))
         self._journal.delete(group.group_id, known)
         group.stored.delete(known)
 
     def forget_topic(self, topic: str) -> None:
-        """Delete the offsets of a deleted topic."""
+        """Delete all offsets for a deleted topic."""
         for group in self.groups.values():
             gone = [one for one in group.stored.partitions() if one[0] == topic]
             if gone:
@@ -361,7 +361,7 @@ class GroupCoordinator:
         self.consumers.discard_unsynced()
 
     def close(self) -> None:
-        """Close the journal. Members notice with their next request."""
+        """Close the journal. Members notice this on their next request."""
         for group in self.groups.values():
             self._rebalances.stop(group)
         self.consumers.close()

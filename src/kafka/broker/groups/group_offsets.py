@@ -1,4 +1,4 @@
-"""The offsets of a group: committed offsets, those of open transactions (KIP-98), and the file that stores them.
+"""A group's offsets: committed offsets, offsets in open transactions (KIP-98), and the file that stores them.
 
 Each entry of the file is a commit, a deletion, or the end of a transaction. The file takes the place of Kafka's topic
 __consumer_offsets. It is rewritten when most of it is out of date.
@@ -18,7 +18,7 @@ PartitionKey: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class CommittedOffset:
-    """An offset that a group committed for a partition."""
+    """An offset that a group has committed for a partition."""
 
     offset: int
     leader_epoch: int
@@ -38,7 +38,7 @@ class _Written(NamedTuple):
 class GroupOffsets:
     """The offsets of a group.
 
-    If a partition has several, the one that was written last counts, even if its transaction ended first.
+    If a partition has several offsets, the one written last counts, even if its transaction ended first.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class GroupOffsets:
             self._orders[partition] = self._order()
 
     def commit_pending(self, producer_id: int, offsets: Offsets) -> None:
-        """Add offsets that depend on a producer's transaction."""
+        """Add offsets that take effect when the producer's transaction is committed."""
         pending = self._pending.setdefault(producer_id, {})
         for partition, offset in offsets.items():
             pending[partition] = _Written(self._order(), offset)
@@ -78,7 +78,7 @@ class GroupOffsets:
                 self._orders[partition] = written.order
 
     def delete(self, partitions: Iterable[PartitionKey]) -> None:
-        """Delete the committed and pending offsets of partitions."""
+        """Delete the committed and pending offsets for partitions."""
         for partition in partitions:
             self.committed.pop(partition, None)
             self._orders.pop(partition, None)
@@ -90,7 +90,7 @@ class GroupOffsets:
         return set(self.committed).union(*self._pending.values())
 
     def in_order(self) -> Iterator[tuple[int | None, PartitionKey, CommittedOffset]]:
-        """Yield all offsets in the order of writing, each with the producer id of its open transaction, or None."""
+        """Yield all offsets in the order of writing, each with the producer id of its open transaction (or None)."""
         rows: list[tuple[int, int | None, PartitionKey, CommittedOffset]] = [
             (self._orders[partition], None, partition, offset) for partition, offset in self.committed.items()
         ]
@@ -108,7 +108,7 @@ _SMALLEST_REWRITE: Final = 4 * 1024 * 1024
 
 
 class OffsetJournal:
-    """The journal of offsets in `path`. With `sync` each commit is synced to disk before the response is sent."""
+    """The offset journal in `path`. With `sync` each commit is synced to disk before the response is sent."""
 
     def __init__(self, path: Path, sync: bool) -> None:
         self._file = EntryFile(path, sync, "group")
@@ -125,7 +125,7 @@ class OffsetJournal:
     # -- appending: if one of these raises OSError, nothing has changed -----------------------------------------------
 
     def commit(self, group: str, offsets: Offsets) -> None:
-        """Append a commit of a group."""
+        """Append a group's commit."""
         self._file.append({"group": group, "offsets": _rows(offsets)})
 
     def delete(self, group: str, partitions: list[tuple[str, int]]) -> None:
@@ -138,14 +138,14 @@ class OffsetJournal:
         self._file.append({"group": group, "producer": producer_id, "offsets": _rows(offsets)})
 
     def end_pending(self, group: str, producer_id: int, committed: bool) -> None:
-        """Append the end of a producer's transaction."""
+        """Append the end of a producer's transaction in a group."""
         self._file.append({"group": group, "producer": producer_id, "committed": committed})
 
     # -- compaction ---------------------------------------------------------------------------------------------------
 
     @property
     def is_wasteful(self) -> bool:
-        """Whether the file has grown to a multiple of its size after the last rewrite."""
+        """Whether the file has grown to a multiple of its size at the last rewrite."""
         return self._file.is_wasteful(_SMALLEST_REWRITE)
 
     def rewrite(self, groups: Mapping[str, GroupOffsets]) -> None:

@@ -12,7 +12,7 @@ from kafka.record import BatchBuilder
 from kafka.record.layout import crc32c
 
 PREFIX_SIZE: Final = 12
-"""Size of the base offset and the length, which the length field does not include."""
+"""Size of the base offset field and the length field, which the value of the length field does not include."""
 HEAD_SIZE: Final = 61
 MAGIC: Final = 2
 _HEAD: Final = Struct(">qiiBIhiqqqhii")
@@ -69,7 +69,7 @@ def read_head(data: Buffer, position: int = 0) -> BatchHead:
 _KEY: Final = Struct(">hh")
 _VALUE: Final = Struct(">hi")
 _RECORD: Final = Struct(">5Bhh B hi B")
-"""The encoded record: five one-byte numbers, the last of which is the key's size; key; value size; value; headers."""
+"""The encoded record: five one-byte numbers, the last of which is the key size; key; value size; value; headers."""
 _VERSION: Final = 0
 _ABORT, _COMMIT = 0, 1
 _CRC_AT, _ATTRIBUTES_AT = 17, 21
@@ -83,7 +83,7 @@ class Marker(NamedTuple):
 
 
 def marker_batch(marker: Marker, producer_id: int, producer_epoch: int, now_ms: int) -> memoryview:
-    """Build the control batch of a marker, in writable memory."""
+    """Build the control batch for a marker, in writable memory."""
     builder = BatchBuilder(2)
     key = _KEY.pack(_VERSION, _COMMIT if marker.committed else _ABORT)
     builder.append(now_ms, key, _VALUE.pack(_VERSION, marker.coordinator_epoch), ())

@@ -23,9 +23,9 @@ _WASTEFUL: Final = 4
 
 
 class EntryFile:
-    """The entries in `path`. With `sync` each one is synced to disk before `append` returns.
+    """The entries in `path`. With `sync` each entry is synced to disk before `append` returns.
 
-    `first_key` must be the first key of every entry; it serves to find the next entry after damage.
+    `first_key` must be the first key of every entry; it is used to find the next entry after damaged data.
     """
 
     def __init__(self, path: Path, sync: bool, first_key: str) -> None:
@@ -40,7 +40,7 @@ class EntryFile:
         self._damaged = 0
 
     def load(self) -> Iterator[Any]:
-        """Open the file and yield its entries. Must be called once, before other methods, and exhausted."""
+        """Open the file and yield its entries. Call it once, before other methods, and consume all entries."""
         data = self._path.read_bytes() if self._path.exists() else b""
         expected = 0
         for start, end, entry in _entries(data, self._mark):
@@ -56,7 +56,7 @@ class EntryFile:
             sync_folder(self._path.parent)
 
     def replace_if_damaged(self, entries: Iterable[Mapping[str, Any]]) -> None:
-        """If `load` has skipped damage, rename the file and continue with a new one that contains these entries."""
+        """If `load` has skipped damaged data, rename the file and continue with a new one containing these entries."""
         if self._damaged:
             log.error(
                 "%s is damaged: skipped %d damaged bytes, whose content is lost. The file is kept as %s",
@@ -67,7 +67,7 @@ class EntryFile:
             self._replace(entries)
 
     def append(self, entry: Mapping[str, Any]) -> None:
-        """Append an entry. If it raises OSError, the file does not contain the entry."""
+        """Append an entry. If this raises OSError, the file does not contain the entry."""
         if self._failed:
             raise OSError(f"{self._path} has failed, and is not used until the broker is restarted")
         data = _pack(entry)
@@ -86,7 +86,7 @@ class EntryFile:
     def _undo(self, error: OSError) -> None:
         """Undo a failed write.
 
-        Unless the disk was full, the file is not used anymore, as it is uncertain which bytes are stored.
+        Unless the disk was full, the file is no longer used, as it is uncertain which bytes are stored.
         """
         try:
             os.ftruncate(self._fd, self._size)
@@ -95,7 +95,7 @@ class EntryFile:
         self._failed |= error.errno not in (errno.ENOSPC, errno.EDQUOT)
 
     def is_wasteful(self, smallest: int) -> bool:
-        """Return whether the file exceeds `smallest` bytes and a multiple of its size after the last rewrite."""
+        """Return whether the file exceeds both `smallest` bytes and a multiple of its size at the last rewrite."""
         return self._size > max(smallest, _WASTEFUL * self._size_when_rewritten)
 
     def rewrite(self, entries: Iterable[Mapping[str, Any]]) -> None:
@@ -128,7 +128,7 @@ def _pack(content: object) -> bytes:
 
 
 def _entries(data: bytes, mark: bytes) -> Iterator[tuple[int, int, Any]]:
-    """Yield the intact entries in `data` with their start and end. The bytes between them are damaged."""
+    """Yield the intact entries in `data`, each with its start and end. The bytes between them are damaged."""
     position = 0
     while position + _HEAD.size <= len(data):
         entry = _entry_at(data, position)

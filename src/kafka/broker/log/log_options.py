@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 NEVER: Final = 2**63 - 1
-"""The value of ``flush.messages`` for a log that is never synced."""
+"""The ``flush.messages`` value for a log that is never synced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class LogOptions:
 
     segment_bytes: int = 1 << 30
     segment_ms: int = NEVER
-    """Age of a segment's first record at which the log starts a new segment."""
+    """Maximum age of a segment's first record before the log starts a new segment."""
     index_interval_bytes: int = 4096
     retention_ms: int = -1
     retention_bytes: int = -1

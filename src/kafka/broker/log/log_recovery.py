@@ -1,7 +1,7 @@
 """Recovery of a partition when it is opened: reads the checkpoints of its segments, and the log after them.
 
 A killed process can leave an incomplete batch at the end of the last segment. Acknowledged batches were written
-completely, so it is safe to truncate the segment after the last complete batch with a correct checksum.
+completely, so it is safe to truncate the segment after the last complete batch that has a correct checksum.
 """
 
 import json
@@ -34,10 +34,10 @@ _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 class Checkpoint:
     """The state after the first `size` bytes of a segment: its indexes, and the producer states.
 
-    It is stored in a file next to the log file, so that a restart reads only the data that was appended since. It is
-    written when a segment is full and when the broker stops cleanly. It is used only if its checksum is correct, the
-    log file is at least as long, and the machine has not been restarted since (unsynced pages survive the process, but
-    not the machine). Otherwise the log is read.
+    It is stored in a file next to the log file, so that a restart reads only the data that was appended since the last
+    checkpoint. It is written when a segment is full and when the broker stops cleanly. It is used only if its checksum
+    is correct, the log file is at least as long, and the machine has not been restarted since (unsynced pages survive a
+    crash of the process, but not of the machine). Otherwise the log is read from the start.
     """
 
     size: int
@@ -78,7 +78,7 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def load_checkpoint(path: Path, log_size: int) -> Checkpoint | None:
-    """Read the checkpoint of a segment of `log_size` bytes; None if there is no usable one."""
+    """Read the checkpoint for a segment of `log_size` bytes; return None if there is no usable checkpoint."""
     try:
         data = path.read_bytes()
         mark, facts_size, entries, checksum = _HEAD.unpack_from(data)
@@ -106,7 +106,7 @@ def load_checkpoint(path: Path, log_size: int) -> Checkpoint | None:
 
 
 def recover(folder: Path, files: FilePool, index_interval: int) -> tuple[list[Segment], ProducerStates]:
-    """Open all segments in `folder`; return them in order, and the producer states at their end."""
+    """Open all segments in `folder`; return them in order, with the producer states at the end of the log."""
     segments: list[Segment] = []
     producers = ProducerStates()
     for path in sorted(folder.glob("*.log")):

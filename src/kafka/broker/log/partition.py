@@ -22,21 +22,21 @@ from kafka.broker.log.segment import NO_TIMESTAMP, AbortedTransaction, Segment, 
 from kafka.record import BatchHeader, batch_headers, decode_batches, set_offsets
 
 LEADER_EPOCH: Final = 0
-"""The only leader epoch: with one broker there are no leader elections."""
+"""The only leader epoch: there are no leader elections with a single broker."""
 
 
 log = logging.getLogger(__name__)
 
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 WAKE: Final = 1 << 62
-"""Number of bytes that wakes every fetch request."""
+"""A number of bytes that is large enough to wake every waiting fetch request."""
 
 
 class PartitionLog:
     """The log of one partition in `folder`, below the existing folder `top`.
 
-    After a disk error that leaves it uncertain which data is stored, the log has failed: it raises KAFKA_STORAGE_ERROR
-    until a restart of the broker recovers it.
+    If a disk error leaves it uncertain which data is stored, the log is marked as failed: its methods raise
+    KAFKA_STORAGE_ERROR until the broker restarts and recovers the log.
     """
 
     def __init__(self, folder: Path, options: LogOptions, files: FilePool, top: Path | None = None) -> None:
@@ -95,10 +95,10 @@ class PartitionLog:
     # -- writes -------------------------------------------------------------------------------------------------------
 
     def append(self, batch: memoryview, header: BatchHeader, now_ms: int, log_append_time_ms: int | None = None) -> int:
-        """Append one valid batch of magic 2, and return its base offset after it is written.
+        """Append one valid magic 2 batch, and return its base offset after it is written.
 
         `batch` must be writable: offsets, leader epoch and, if set, the log append time are stored in it. If an
-        idempotent producer repeats a batch, it is not written again. `now_ms` is the wall clock. Raises
+        idempotent producer sends a batch again, the batch is not written again. `now_ms` is the wall clock time. Raises
         `RequestFailed`.
         """
         self.check()
@@ -131,7 +131,7 @@ class PartitionLog:
     def _appended(
         self, batch: memoryview, header: BatchHeader, now_ms: int, log_append_time_ms: int | None = None
     ) -> BatchHead:
-        """Write a batch to the end of the log, and return its final head."""
+        """Write a batch to the end of the log, and return its head as written."""
         set_offsets(batch, header, self.end_offset, LEADER_EPOCH, log_append_time_ms)
         head = read_head(batch)
         try:
@@ -180,12 +180,12 @@ class PartitionLog:
             self._fail(error)
 
     def _flush(self, size: int) -> None:
-        """Sync the active segment, whose size is `size` bytes."""
+        """Sync the active segment, which has `size` bytes."""
         os.fsync(self._active.fd)
         self._unflushed = 0
         self._active.synced_size = size
         if self._synced_name != self._active.path:
-            # A new file is durable only once its folder is synced, too; the same is true of a new folder.
+            # A new file is durable only once its folder has been synced as well; the same is true of a new folder.
             sync_folders(self._folder, self._top if self._synced_name is None else self._folder)
             self._synced_name = self._active.path
 
@@ -234,7 +234,7 @@ class PartitionLog:
     ) -> tuple[bytes, list[AbortedTransaction]]:
         """Read batches like `read`, but only up to the last stable offset.
 
-        Also returns the aborted transactions in their range.
+        Also returns the aborted transactions in the range of these batches.
         """
         self._check_offset(offset)
         stable = self.last_stable_offset
@@ -262,7 +262,7 @@ class PartitionLog:
     # -- deletion -----------------------------------------------------------------------------------------------------
 
     def delete_before(self, offset: int) -> None:
-        """Make `offset` the log's start (KIP-107), and remove segments that lie completely before it."""
+        """Make `offset` the log start offset (KIP-107), and remove segments that lie completely before it."""
         if not 0 <= offset <= self.end_offset:
             raise RequestFailed(
                 ErrorCode.OFFSET_OUT_OF_RANGE, f"cannot delete up to {offset}, the log ends at {self.end_offset}"
@@ -274,7 +274,7 @@ class PartitionLog:
             except OSError as error:
                 raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._start_file}: {error}") from error
             self.start_offset = offset
-        # Also if the log already starts there, as an earlier removal may have failed.
+        # Remove them even if the log already starts there, as an earlier removal may have failed.
         while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
             self._segments.pop(0).remove()
 
@@ -334,7 +334,7 @@ def read_until(
 ) -> tuple[bytes, list[AbortedTransaction]]:
     """Read batches like `read`, but only up to the batch that starts at `stop`.
 
-    Also returns the aborted transactions in their range.
+    Also returns the aborted transactions in the range of these batches.
     """
     number = _number_of(segments, offset)
     segment = segments[number]

@@ -1,4 +1,4 @@
-"""The producer states of a partition (KIP-98), which detect repeated batches, gaps and open transactions.
+"""The states of a partition's producers (KIP-98), which detect duplicate batches, gaps and open transactions.
 
 Counterpart: Kafka's ProducerStateManager.
 """
@@ -16,7 +16,7 @@ _SEQUENCES: Final = 2**31
 
 
 class WrittenBatch(NamedTuple):
-    """The properties of a written batch that identify a repetition."""
+    """The properties of a written batch by which a duplicate is recognized."""
 
     first_sequence: int
     last_sequence: int
@@ -37,7 +37,7 @@ class _Begun(NamedTuple):
 class ProducerStateEntry:
     """The state of one producer: its epoch, its latest batches (newest last), and its open transaction.
 
-    There are no batches if the epoch is known only from a marker.
+    If the epoch is known only from a marker, there are no batches.
     """
 
     __slots__ = ("batches", "coordinator_epoch", "epoch", "last_timestamp", "transaction_start")
@@ -64,7 +64,7 @@ class ProducerStateEntry:
 
 
 def last_sequence(head: BatchHead) -> int:
-    """Return the sequence number of the batch's last record. The number after 2^31 - 1 is 0."""
+    """Return the sequence number of the batch's last record. Sequence numbers wrap around to 0 after 2^31 - 1."""
     return (head.base_sequence + head.last_offset - head.base_offset) % _SEQUENCES
 
 
@@ -86,7 +86,7 @@ class ProducerStates:
 
     @property
     def first_open_offset(self) -> int | None:
-        """The first offset of the first open transaction."""
+        """The first offset of the earliest open transaction."""
         return next(iter(self._open.values()), None)
 
     def has_transaction(self, producer_id: int, epoch: int) -> bool:
@@ -96,7 +96,7 @@ class ProducerStates:
     # -- batches ------------------------------------------------------------------------------------------------------
 
     def begin(self, head: BatchHead, at_zero: bool) -> None:
-        """Record a batch that is about to begin a transaction; with `at_zero` only the first batch of its epoch may."""
+        """Record a batch that may begin a transaction; with `at_zero` only the first batch of its epoch may."""
         begun = self._begun.get(head.producer_id)
         if begun is None or head.producer_epoch > begun.epoch:
             self._begun[head.producer_id] = _Begun(head.producer_epoch, head.base_sequence, at_zero)
@@ -145,7 +145,7 @@ class ProducerStates:
             )
 
     def note(self, head: BatchHead) -> None:
-        """Update the producer's state with a batch that was appended, or that recovery found in the log."""
+        """Update the producer's state with a batch that was appended or was found by recovery."""
         state = self._state(head.producer_id, head.producer_epoch)
         state.batches.append(
             WrittenBatch(

@@ -18,8 +18,8 @@ from kafka.broker.log.batch_head import HEAD_SIZE, BatchHead, read_head
 class SparseIndex:
     """A sparse index of a segment: about one entry per `interval` bytes, each at the start of a batch.
 
-    An entry contains the batch's base offset, its position, and the largest timestamp of the batches before it. None of
-    them ever decreases, so each can be searched by bisection. The first entry is at position 0.
+    An entry contains the batch's base offset, its position, and the largest timestamp in the batches before it. None of
+    these values ever decreases, so each can be searched by bisection. The first entry is at position 0.
     """
 
     __slots__ = ("_next_position", "earlier_timestamps", "interval", "offsets", "positions")
@@ -35,9 +35,9 @@ class SparseIndex:
         return len(self.positions)
 
     def add(self, offset: int, position: int, earlier_timestamp: int) -> None:
-        """Add the batch at `position` if the last entry is far enough back.
+        """Add an entry for the batch at `position` if the previous entry is far enough back.
 
-        `earlier_timestamp` is the largest timestamp of the batches before it.
+        `earlier_timestamp` is the largest timestamp in the batches before it.
         """
         if position >= self._next_position:
             self.offsets.append(offset)
@@ -46,22 +46,22 @@ class SparseIndex:
             self._next_position = position + self.interval
 
     def position_of(self, offset: int) -> int:
-        """Return the position at which a search for the batch that contains `offset` can start."""
+        """Return the position from which to search for the batch that contains `offset`."""
         entry = bisect_right(self.offsets, offset) - 1
         return self.positions[entry] if entry >= 0 else 0
 
     def position_of_time(self, timestamp: int) -> int:
-        """Return the position at which a search for the first batch with a record at or after `timestamp` can start."""
+        """Return the position from which to search for the first batch with a record at or after `timestamp`."""
         entry = bisect_left(self.earlier_timestamps, timestamp) - 1
         return self.positions[entry] if entry >= 0 else 0
 
     def boundary_before(self, position: int) -> int:
-        """Return the last indexed start of a batch at or before `position`."""
+        """Return the last indexed batch start at or before `position`."""
         entry = bisect_right(self.positions, position) - 1
         return self.positions[entry] if entry >= 0 else 0
 
     def restore(self, offsets: "array[int]", positions: "array[int]", earlier_timestamps: "array[int]") -> None:
-        """Load the entries of a checkpoint."""
+        """Load the entries from a checkpoint."""
         self.offsets, self.positions, self.earlier_timestamps = offsets, positions, earlier_timestamps
         self._next_position = positions[-1] + self.interval if positions else 0
 
@@ -72,7 +72,7 @@ class AbortedTransaction(NamedTuple):
     producer_id: int
     first_offset: int
     last_offset: int
-    """The offset of its marker."""
+    """The offset of the transaction's marker."""
     last_stable_offset: int
     """The last stable offset after the marker was written."""
 
@@ -80,14 +80,15 @@ class AbortedTransaction(NamedTuple):
 def aborted_between(indexes: Iterable[list[AbortedTransaction]], offset: int, end: int) -> Iterator[AbortedTransaction]:
     """Yield the aborted transactions that began before `end` and have records at or after `offset`.
 
-    `indexes` are those of the segments from the one that contains `offset`, each in the order of the markers.
+    `indexes` are the transaction indexes of the segments, starting with the segment that contains `offset`. Each is in
+    the order of the markers.
     """
     for index in indexes:
         for one in index[bisect_left(index, offset, key=_last_offset) :]:
             if one.first_offset < end:
                 yield one
             if one.last_stable_offset >= end:
-                # Transactions that end later have begun at the last stable offset or later.
+                # Transactions that end later began at the last stable offset or later.
                 return
 
 
@@ -165,7 +166,7 @@ class Segment:
         self.written_ms = now_ms
 
     def heads(self, position: int) -> Iterator[tuple[int, BatchHead]]:
-        """Yield the position and head of each batch from the one at `position` on."""
+        """Yield the position and head of each batch, starting with the batch at `position`."""
         window, start = b"", position
         while position + HEAD_SIZE <= self.size:
             if position - start + HEAD_SIZE > len(window):
@@ -175,17 +176,17 @@ class Segment:
             position += head.size
 
     def position_of(self, offset: int) -> int:
-        """Return the position of the batch that contains `offset`, or of the next batch if there is a gap."""
+        """Return the position of the batch that contains `offset`, or of the next batch if `offset` is in a gap."""
         for position, head in self.heads(self.index.position_of(offset)):
             if head.last_offset >= offset:
                 return position
         return self.size
 
     def end_of_read(self, position: int, max_bytes: int, at_least_one: bool, size: int | None = None) -> int:
-        """Return the position at which a read of whole batches from `position`, of at most `max_bytes`, ends.
+        """Return the end position for a read of whole batches from `position`, of at most `max_bytes`.
 
         With `at_least_one` the first batch is included even if it is larger. Long reads end at an index entry, so that
-        the next read does not need to search. `size` is the end of the last batch that may be read, by default the
+        the next read does not need to search. `size` is the end of the last batch that may be read; it defaults to the
         segment's size.
         """
         end_of_all = self.size if size is None else size

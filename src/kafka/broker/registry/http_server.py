@@ -34,7 +34,7 @@ _REASONS: Final = {200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Fo
 
 
 class _BadRequest(Exception):
-    """A request is invalid or unsupported; the connection is closed after the response."""
+    """Raised if a request is invalid or unsupported; the connection is closed after the response."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(status, message)
@@ -83,7 +83,7 @@ class HttpServer:
         except (OSError, asyncio.IncompleteReadError):
             pass  # the client closed the connection
         except asyncio.CancelledError:
-            writer.transport.abort()  # A client that does not read its responses would block the shutdown.
+            writer.transport.abort()  # A client that does not read its responses would otherwise block the shutdown.
             if self._server is not None:
                 raise
         finally:
@@ -96,7 +96,7 @@ class HttpServer:
                 writer.transport.abort()
 
     async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Respond to one request; return whether another one may follow on this connection."""
+        """Respond to one request; return whether another request may follow on this connection."""
         try:
             asked, headers = await _read(reader)
         except _BadRequest as error:
@@ -199,7 +199,7 @@ def _write(writer: asyncio.StreamWriter, status: int, value: Any, keep: bool) ->
 
 
 def _refusal(headers: dict[str, str]) -> str | None:
-    """Return the reason to reject a request, or None. Web pages may not send requests, not even by DNS rebinding."""
+    """Return the reason to reject a request, or None. Web pages may not send any, not even through DNS rebinding."""
     host = headers.get("host", "")
     try:
         name, _ = split_address(host)
@@ -213,7 +213,7 @@ def _refusal(headers: dict[str, str]) -> str | None:
 
 
 HOST = "127.0.0.1"
-"""The loopback interface: without logins, only programs on this machine may connect."""
+"""The loopback interface: as there are no logins, only programs on this machine may connect."""
 _FILE = "schema-registry.json"
 
 

@@ -71,7 +71,7 @@ class Registering:
         return found
 
     def register(self, subject: Subject, given: Given) -> Version:
-        """Register a schema as the next version of a subject, unless it is already registered."""
+        """Register a schema as the next version of a subject, unless the subject already has it."""
         self._settings.check_writable(subject)
         is_import = self._settings.mode(subject) == "IMPORT"
         if given.schema_id is not None and not is_import:
@@ -110,7 +110,7 @@ class Registering:
         return made
 
     def reasons_against(self, subject: Subject, given: Given) -> list[str]:
-        """Return why a schema violates the subject's compatibility level; empty if it is compatible."""
+        """Return the reasons why a schema violates the subject's compatibility level; empty if it is compatible."""
         level = self._settings.level(subject)
         versions = self._of_group(subject, given, self._store.versions(subject))
         if level == "NONE" or not versions:
@@ -126,7 +126,7 @@ class Registering:
     def reasons_against_version(
         self, subject: Subject, given: Given, version: Version, level: str | None = None
     ) -> list[str]:
-        """Return why a schema is incompatible with a version; by default at the subject's compatibility level."""
+        """Return why a schema is incompatible with a version. By default the subject's compatibility level applies."""
         level = self._settings.level(subject) if level is None else level
         if level == "NONE":
             return []
@@ -201,7 +201,7 @@ class Registering:
         depth: int,
         known: dict[tuple[str, int], ParsedSchema] | None = None,
     ) -> dict[str, ParsedSchema]:
-        """Parse all direct and indirect references, each of them once."""
+        """Parse all direct and indirect references, each one once."""
         if depth > _MAX_DEPTH:
             raise invalid_schema(f"expected references at most {_MAX_DEPTH} levels deep")
         known = {} if known is None else known

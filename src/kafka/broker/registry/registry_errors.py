@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Refused(Exception):
-    """A request is rejected.
+    """Raised if a request is rejected.
 
     Arguments:
         code: the registry's error code; its first three digits are the HTTP status.
@@ -43,7 +43,7 @@ def subject_soft_deleted(subject: str) -> Refused:
 
 
 def subject_not_soft_deleted(subject: str) -> Refused:
-    """Permanent deletion of a subject requires a soft deletion first."""
+    """A subject must be soft deleted before it can be permanently deleted."""
     return Refused(40405, f"Subject '{subject}' was not deleted first before being permanently deleted")
 
 
@@ -55,7 +55,7 @@ def version_soft_deleted(subject: str, version: int) -> Refused:
 
 
 def version_not_soft_deleted(subject: str, version: int) -> Refused:
-    """Permanent deletion of a version requires a soft deletion first."""
+    """A version must be soft deleted before it can be permanently deleted."""
     return Refused(
         40407, f"Subject '{subject}' Version {version} was not deleted first before being permanently deleted"
     )
@@ -114,7 +114,7 @@ def not_permitted(why: str) -> Refused:
 
 
 def reference_exists(subject: str, version: int) -> Refused:
-    """Other schemas refer to the version that is to be deleted."""
+    """Other schemas refer to the version that would be deleted."""
     return Refused(
         42206,
         f"One or more references exist to the schema {{magic=1,keytype=SCHEMA,subject={subject},version={version}}}.",

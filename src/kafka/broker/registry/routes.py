@@ -25,8 +25,8 @@ class HttpRequest(NamedTuple):
     Attributes:
         method: the HTTP method.
         path: the raw path, still percent-encoded, without the query.
-        query: the parameters, each with its values in order.
-        body: the body.
+        query: the query parameters, each with its values in order.
+        body: the request body.
     """
 
     method: str
@@ -282,7 +282,7 @@ class Routes:
 
 
 def _shown(content: Content) -> dict[str, Any]:
-    """Return a schema in the format of a response, which omits the type for Avro."""
+    """Return a schema in the response format, which omits the type for Avro."""
     shown: dict[str, Any] = {} if content.kind == "AVRO" else {"schemaType": content.kind}
     if content.references:
         shown["references"] = [
@@ -296,7 +296,7 @@ def _shown(content: Content) -> dict[str, Any]:
 
 
 def _in_given_form(shown: dict[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a Protobuf schema in the form of the request: a client that sends a descriptor expects a descriptor."""
+    """Return a Protobuf schema in the format of the request: a client that sends a descriptor expects a descriptor."""
     return shown | {"schema": body["schema"]} if shown["schemaType"] == "PROTOBUF" else shown
 
 
@@ -324,7 +324,7 @@ def _id(text: str) -> int:
 
 
 def _place(name: str | None, context: str) -> Subject | None:
-    """Return the subject or context to which a settings request applies; None for the whole registry."""
+    """Return the subject or context that a settings request refers to; None for the whole registry."""
     if name is None:
         return None if context == DEFAULT_CONTEXT else Subject(context, "")
     return subject_of(name, context)
@@ -334,7 +334,7 @@ _CONTEXT = re.compile(r"/contexts/([^/]+)(/.+)")
 
 
 def _without_context(path: str) -> tuple[str, str]:
-    """Split a path into the rest and its context: ``/contexts/.dev/subjects`` is ``/subjects`` in the context .dev."""
+    """Split a path and its context: ``/contexts/.dev/subjects`` becomes ``/subjects`` and ``.dev``."""
     match = _CONTEXT.fullmatch(path)
     if match is None:
         return path, DEFAULT_CONTEXT

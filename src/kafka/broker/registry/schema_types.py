@@ -1,6 +1,6 @@
-"""The types of schema that the registry accepts: Avro, JSON Schema and Protobuf.
+"""The schema types that the registry accepts: Avro, JSON Schema and Protobuf.
 
-Each type normalizes schemas and checks their compatibility. `ParsedSchema` is the interface of all of them.
+Each type normalizes schemas and checks their compatibility. `ParsedSchema` is their common interface.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class AvroSchema:
     """A parsed Avro schema.
 
     Attributes:
-        text: the schema as the Java library writes it, without white space and in its order of properties.
+        text: the schema as the Java library writes it, without white space and with properties in the library's order.
         normalized: the same, with other properties sorted by name.
         named: the types that the schema and its references define, for schemas that refer to it.
     """
@@ -76,7 +76,7 @@ class AvroSchema:
         self.normalized = json.dumps(_ordered(value, "", True), separators=(",", ":"), ensure_ascii=False)
 
     def reasons_not_to_read(self, writer: AvroSchema) -> list[str]:
-        """Return why this schema cannot read data written with another one; empty if it can."""
+        """Return the reasons why this schema cannot read data written with another schema; empty if it can."""
         return [
             f"{{errorType:'{kind}', description:\"{description}\", additionalInfo:'{detail}'}}"
             for kind, _, description, detail in avro_incompatibilities(self._schema, writer._schema)
@@ -175,7 +175,7 @@ class ProtobufSchema:
             text: the text of a .proto file, or a descriptor in base64.
             references: the schemas that it imports, by the names that it uses for them.
 
-        Raises `ProtobufSchemaError` if the text is not a schema, or an import is missing.
+        Raises `ProtobufSchemaError` if the text is not a schema or an import is missing.
         """
         self._files: dict[str, str] = {}
         for name, each in references.items():
@@ -189,7 +189,7 @@ class ProtobufSchema:
         except KafkaConfigurationError as error:
             raise ProtobufSchemaError(str(error)) from error
         if _plain(again) != _plain(self._proto):
-            self.text = text.strip()  # Custom options are missing in text that is generated from the descriptor.
+            self.text = text.strip()  # Text that is generated from the descriptor does not contain custom options.
         self.normalized = self.text
 
     def serialized(self) -> str:
@@ -197,7 +197,7 @@ class ProtobufSchema:
         return base64.b64encode(self._proto.SerializeToString()).decode()
 
     def reasons_not_to_read(self, writer: ProtobufSchema) -> list[str]:
-        """Return why this schema cannot read data written with another one; empty if it can."""
+        """Return the reasons why this schema cannot read data written with another schema; empty if it can."""
         return [
             f'{{errorType:"{kind}", description:"{_PROTOBUF_SENTENCES[kind].format(path=path)}"}}'
             for kind, path in protobuf_incompatibilities(writer._file, self._file)
@@ -252,7 +252,7 @@ class JsonSchema:
             text: the schema as JSON.
             references: the schemas to which it refers, by the names that it uses for them.
 
-        Raises `JsonSchemaError` if the text is not a schema, or a reference is missing.
+        Raises `JsonSchemaError` if the text is not a schema or a reference is missing.
         """
         value = parse_json_schema(text)
         self._document: Document = Document(value, {name: each._document for name, each in references.items()})
@@ -291,10 +291,10 @@ class ParsedSchema(Protocol):
 
     @property
     def normalized(self) -> str:
-        """The schema's text in a canonical form, which is the same for more equivalent schemas than `text`."""
+        """The schema's text in a canonical form, which is identical for more equivalent schemas than `text`."""
 
     def reasons_not_to_read(self, writer: Self) -> list[str]:
-        """Return why this schema cannot read data written with another one; empty if it can."""
+        """Return the reasons why this schema cannot read data written with another schema; empty if it can."""
 
 
 _TYPES: Mapping[str, Any] = {"AVRO": AvroSchema, "JSON": JsonSchema, "PROTOBUF": ProtobufSchema}

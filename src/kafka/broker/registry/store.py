@@ -1,4 +1,4 @@
-"""The registry's data: schemas by id, versions of subjects, and settings, all stored in one file.
+"""The registry's data: schemas by id, subject versions, and settings, all stored in one file.
 
 Each change replaces the whole file, so that after a crash it contains either the old or the new state.
 
@@ -34,13 +34,13 @@ class Subject(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        """Return the text that `subject_of` parses as this subject, whatever its name."""
+        """Return the text that `subject_of` parses as this subject, whatever the subject's name is."""
         is_plain = self.context == DEFAULT_CONTEXT and subject_of(self.name) == self
         return self.name if is_plain else f":{self.context}:{self.name}"
 
 
 def subject_of(text: str, default: str = DEFAULT_CONTEXT) -> Subject:
-    """Parse a subject name with an optional context; `default` is the context of names without one."""
+    """Parse a subject name with an optional context; `default` is the context for names without one."""
     if text.startswith(":"):
         context, colon, name = text[1:].partition(":")
         if colon and context.startswith("."):
@@ -57,12 +57,12 @@ def checked_subject(text: str, default: str = DEFAULT_CONTEXT) -> Subject:
 
 
 MAX_NUMBER = (1 << 31) - 1
-"""The largest version, and the largest schema id, which occupies four bytes in a record."""
+"""The largest version number, and the largest schema id, which occupies four bytes in a record."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """A stored schema. The fields after its references come from the request's JSON, and are not interpreted."""
+    """A stored schema. The fields after `references` come from the request's JSON and are not interpreted."""
 
     schema: str
     kind: str = "AVRO"
@@ -72,12 +72,12 @@ class Content:
 
     @property
     def key(self) -> str:
-        """A text that is the same for equal schemas."""
+        """A key that is the same for equal schemas."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @property
     def guid(self) -> str:
-        """A UUID that depends only on the schema, so it is the same in every registry."""
+        """A UUID that depends only on the schema, so that it is the same in every registry."""
         return str(uuid.UUID(bytes=hashlib.md5(self.key.encode(), usedforsecurity=False).digest()))
 
 
@@ -161,13 +161,13 @@ class Store:
     # -- the file -----------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write the data. If it raises, the file is unchanged, and the data is reloaded from it."""
+        """Write the data. If this raises, the file is unchanged, and the data is reloaded from it."""
         if self._path is None:
             return
         try:
             replace_file(self._path, self._written(), sync=self._sync, sync_name=self._sync)
         except BaseException:  # for example, a full disk, or too deeply nested settings
-            self._clear()  # Otherwise later requests would see data that a restart would lose.
+            self._clear()  # Otherwise later requests would see data that would be lost after a restart.
             self._load(self._path)
             raise
 

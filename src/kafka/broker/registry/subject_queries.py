@@ -38,7 +38,7 @@ class Subjects:
     # -- lists --------------------------------------------------------------------------------------------------------
 
     def names(self, prefix: str, with_deleted: bool, only_deleted: bool) -> list[str]:
-        """Return the sorted names of subjects that start with a prefix."""
+        """Return the sorted names of the subjects that start with a prefix."""
         found = []
         for subject in self._store.subjects:
             is_deleted = not self._store.versions(subject)
@@ -94,7 +94,7 @@ class Subjects:
         raise schema_not_found()
 
     def referenced_by(self, subject: Subject, version: Version) -> list[int]:
-        """Return the ids of the schemas that refer to a version, except those of deleted versions."""
+        """Return the ids of the schemas that refer to a version. Deleted versions are ignored."""
         target = (str(subject), version.number)
         found = set()
         for other, versions in self._store.subjects.items():
@@ -107,7 +107,7 @@ class Subjects:
     # -- schemas by id ------------------------------------------------------------------------------------------------
 
     def by_id(self, context: str, schema_id: int) -> Content:
-        """Return the schema with an id."""
+        """Return the schema with the given id."""
         known = self._store.contexts.get(context)
         found = None if known is None else known.schemas.get(schema_id)
         if found is None:
@@ -115,7 +115,7 @@ class Subjects:
         return found
 
     def by_guid(self, guid: str) -> list[tuple[str, int, Content]]:
-        """Return the contexts and ids of the schema with a GUID."""
+        """Return the contexts and ids under which the schema with a GUID is stored, with the schema."""
         found = [
             (name, number, content)
             for name, context in self._store.contexts.items()
@@ -129,7 +129,7 @@ class Subjects:
     def users(
         self, context: str, schema_id: int, only: str | None, with_deleted: bool
     ) -> list[tuple[Subject, Version]]:
-        """Return the versions that use the schema with an id."""
+        """Return the versions that use the schema with the given id."""
         self.by_id(context, schema_id)
         found = self._store.users(context, schema_id, with_deleted)
         return sorted(((s, v) for s, v in found if not only or s.name == only), key=lambda each: str(each[0]))
@@ -192,13 +192,13 @@ class Subjects:
 
 
 def paged(found: list[T], offset: int, limit: int) -> list[T]:
-    """Return `limit` items of a list from `offset` on; all of them if `limit` is negative."""
+    """Return at most `limit` items of a list, starting at `offset`; if `limit` is negative, all items from there."""
     found = found[max(offset, 0) :]
     return found if limit < 0 else found[:limit]
 
 
 def _version_number(text: str) -> int | None:
-    """Parse a version number; None for "latest". Raises `Refused`."""
+    """Parse a version number; return None for "latest". Raises `Refused`."""
     if text in ("latest", "-1"):
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 10 or not 1 <= int(text) <= MAX_NUMBER:

@@ -1,4 +1,4 @@
-"""Settings of subjects, contexts and the whole registry: compatibility levels, modes and others."""
+"""Settings of subjects, contexts and the whole registry: compatibility levels, modes and other settings."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class Settings:
     # -- effective settings of a subject ------------------------------------------------------------------------------
 
     def level(self, subject: Subject) -> str:
-        """Return the compatibility level, which determines the versions that a new one must be compatible with."""
+        """Return the compatibility level, which determines the versions with which a new version must be compatible."""
         return str(self._config_value(subject, "compatibilityLevel") or _DEFAULT_LEVEL)
 
     def group(self, subject: Subject) -> str | None:
-        """Return the name of a metadata property; only versions with equal values of it must be compatible."""
+        """Return the name of a metadata property; only versions with the same value for it must be compatible."""
         value = self._config_value(subject, "compatibilityGroup")
         return None if value is None else str(value)
 
@@ -94,7 +94,7 @@ class Settings:
     # -- requests -----------------------------------------------------------------------------------------------------
 
     def config(self, subject: Subject | None, default_to_global: bool) -> dict[str, Any]:
-        """Return the settings of a subject, or those of the registry (None)."""
+        """Return the settings of a subject, or those of the registry if `subject` is None."""
         found = self._store.configs.get(subject)
         if subject is not None and found is None:
             if not default_to_global:
@@ -131,7 +131,7 @@ class Settings:
         return {"compatibilityLevel": _DEFAULT_LEVEL} | (before or {})
 
     def shown_mode(self, subject: Subject | None, default_to_global: bool) -> dict[str, Any]:
-        """Return the mode of a subject, or that of the registry (None)."""
+        """Return the mode of a subject, or that of the registry if `subject` is None."""
         if subject is not None and subject not in self._store.modes:
             if not default_to_global:
                 raise no_mode(str(subject))
@@ -166,7 +166,7 @@ class Settings:
 
 
 def _places(subject: Subject) -> tuple[Subject | None, ...]:
-    """Return the places where a subject's setting can be defined, by decreasing precedence."""
+    """Return the places where a subject's setting can be defined, in decreasing order of precedence."""
     return (subject, Subject(subject.context, ""), None)
 
 

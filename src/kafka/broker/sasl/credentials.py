@@ -26,7 +26,7 @@ HASHES: Final[Mapping[str, str]] = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": 
 class ScramCredential(NamedTuple):
     """The data that SCRAM stores instead of a password (RFC 5802).
 
-    It reveals neither the password nor a way to log in.
+    It neither reveals the password nor allows anyone to log in.
     """
 
     salt: bytes
@@ -46,7 +46,7 @@ def from_salted_password(mechanism: str, salt: bytes, iterations: int, salted: b
 
 
 Changes = Mapping[tuple[str, str], ScramCredential | None]
-"""Credentials by mechanism and user; None: the credential is deleted."""
+"""Credentials by mechanism and user; None deletes the credential."""
 
 
 class AlteredCredentials:
@@ -54,7 +54,7 @@ class AlteredCredentials:
 
     Arguments:
         path: the file.
-        sync: whether to sync it to disk.
+        sync: whether to sync the file to disk.
     """
 
     def __init__(self, path: Path, sync: bool) -> None:
@@ -84,11 +84,11 @@ class AlteredCredentials:
         return self._kept.get((mechanism, user))
 
     def users(self) -> list[str]:
-        """Return the users with credentials that were set or deleted."""
+        """Return the users whose credentials were set or deleted."""
         return [user for _, user in self._kept]
 
     def change(self, changes: Changes) -> None:
-        """Set and delete credentials. If they cannot be written, nothing changes, and `RequestFailed` is raised."""
+        """Set and delete credentials. If writing fails, nothing changes, and `RequestFailed` is raised."""
         changed = {**self._kept, **changes}
         rows: dict[str, dict[str, list[str | int] | None]] = {mechanism: {} for mechanism in HASHES}
         for (mechanism, user), kept in changed.items():
@@ -135,15 +135,15 @@ class Credentials:
         """Credentials by mechanism and user name."""
 
     def is_password(self, user: bytes, password: bytes) -> bool:
-        """Return whether a user's password is correct. It takes the same time for unknown users."""
+        """Return whether a user's password is correct. The check takes the same time for unknown users."""
         known = self._passwords.get(user)
-        # Digests have a fixed length, so the time does not reveal the password's length, either.
+        # Digests have a fixed length, so the time does not reveal the length of the password.
         expected = hmac.digest(self._nobody, b"" if known is None else known, "sha256")
         given = hmac.digest(self._nobody, password, "sha256")
         return hmac.compare_digest(expected, given) and known is not None
 
     def scram(self, mechanism: str, user: str) -> ScramCredential:
-        """Return a user's credential. For an unknown user, return one that looks real and matches no password."""
+        """Return a user's credential; for an unknown user, one that looks real and matches no password."""
         if self.altered.has(mechanism, user):
             return self.altered.get(mechanism, user) or self._unknown(mechanism, user)
         if mechanism not in self._scram:
@@ -153,7 +153,7 @@ class Credentials:
         return self._scram[mechanism].get(user.encode()) or self._unknown(mechanism, user)
 
     def _made(self, mechanism: str) -> dict[bytes, ScramCredential]:
-        """Compute the credentials of all users for a mechanism."""
+        """Compute the credentials of all users for one mechanism."""
         made = {}
         for name, password in self._passwords.items():
             salt = self._random.randbytes(_SALT_BYTES)
@@ -162,7 +162,7 @@ class Credentials:
         return made
 
     def iterations(self, user: str) -> dict[str, int]:
-        """Return the number of iterations for each SCRAM mechanism of a user; empty if there is none."""
+        """Return the iteration count for each of a user's SCRAM mechanisms; empty if the user has no credentials."""
         found = {}
         for mechanism in HASHES:
             if self.altered.has(mechanism, user):
@@ -181,7 +181,7 @@ class Credentials:
     def _unknown(self, mechanism: str, user: str) -> ScramCredential:
         """Return a fake credential.
 
-        Its salt never changes, as two attempts would otherwise reveal that the user is unknown.
+        Its salt never changes; otherwise, two attempts would reveal that the user is unknown.
         """
         salt = hmac.digest(self._nobody, f"{mechanism},{user}".encode(), "sha256")[:_SALT_BYTES]
         size = hashlib.new(HASHES[mechanism]).digest_size

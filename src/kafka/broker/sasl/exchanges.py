@@ -1,7 +1,7 @@
 """The broker's side of the SASL mechanisms PLAIN (RFC 4616), SCRAM-SHA-256 and SCRAM-SHA-512.
 
 With SCRAM (RFC 5802, RFC 7677; KIP-84) both sides prove that they know the password. Known gaps: delegation tokens
-(``tokenauth``), and channel binding, which Kafka does not support, either.
+(``tokenauth``), and channel binding, which Kafka does not support either.
 """
 
 import base64
@@ -20,11 +20,11 @@ REFUSED = "wrong name or password"
 
 
 class LoginFailed(Exception):
-    """The login failed. The message is sent to the client, so it must not reveal anything."""
+    """Raised if a login fails. The message is sent to the client, so it must not reveal anything."""
 
 
 class Exchange(Protocol):
-    """The broker's side of one exchange.
+    """The broker's side of one authentication exchange.
 
     Attributes:
         user: the authenticated user; None before the authentication succeeds.
@@ -84,7 +84,7 @@ class ScramExchange:
         self.user: str | None = None
 
     def answer(self, message: bytes) -> bytes:
-        """Respond to the first message with salt and iterations, and to the second one with the broker's proof."""
+        """Respond to the first message with the salt and iteration count, and to the second with the broker's proof."""
         try:
             text = message.decode() if len(message) <= _LONGEST else ""
         except UnicodeDecodeError:
@@ -136,4 +136,4 @@ EXCHANGES: Final[Mapping[str, Callable[[Credentials], Exchange]]] = {
     "PLAIN": PlainExchange,
     **{mechanism: functools.partial(ScramExchange, mechanism=mechanism) for mechanism in HASHES},
 }
-"""The mechanisms that the broker offers, each with what starts its exchange."""
+"""The mechanisms that the broker offers, each with a function that starts an exchange."""

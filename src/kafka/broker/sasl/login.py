@@ -1,8 +1,8 @@
-"""The state of a connection's login (KIP-43, KIP-152, KIP-368), and the requests that are allowed in it.
+"""The state of a connection's login (KIP-43, KIP-152, KIP-368), and the requests that are allowed in each state.
 
 Before the login a listener with users accepts only ApiVersions and SaslHandshake. After the handshake it accepts only
-the messages of the exchange: in SaslAuthenticate requests or, after a handshake of version 0, in bare frames. As in
-Kafka, the connection is closed after the response to a failed login.
+the messages of the exchange: in SaslAuthenticate requests or, after a version 0 handshake, in bare frames. As in Kafka,
+the connection is closed after the response to a failed login.
 """
 
 from enum import Enum
@@ -69,7 +69,7 @@ class Login:
 
     @property
     def is_bare(self) -> bool:
-        """Whether the next frame is a bare message of the exchange instead of a request."""
+        """Whether the next frame is a bare message of the exchange rather than a request."""
         return self._state in _BARE
 
     @property
@@ -83,7 +83,7 @@ class Login:
         return self._state is LoginState.FAILED
 
     def frame_sizes(self, least: int, most: int) -> tuple[int, int]:
-        """Return the minimum and maximum frame size; the arguments are the limits after the login."""
+        """Return the minimum and maximum frame size; `least` and `most` are the limits after the login."""
         return 0 if self.is_bare else least, min(most, LARGEST_FRAME)
 
     def _fail(self, why: str) -> None:
@@ -97,8 +97,8 @@ class Login:
     def admit(self, key: int, name: str) -> bool:
         """Return whether a request is allowed.
 
-        If it is not, the response is ILLEGAL_SASL_STATE, and the connection is closed. Raises `ConnectionFault` if the
-        connection must be closed without a response.
+        If the request is not allowed, the response is ILLEGAL_SASL_STATE, and the connection is closed. Raises
+        `ConnectionFault` if the connection must be closed without a response.
         """
         if self._state is LoginState.DONE:
             if self._lifetime_ms and key != _HANDSHAKE and self._clock.time() >= self._ends_at:
@@ -143,7 +143,7 @@ class Login:
         return self._state in _EXCHANGING
 
     def answer(self, message: bytes) -> tuple[bytes, int]:
-        """Process a message of the exchange; return the response, and the lifetime of the session in ms (0: unlimited).
+        """Process a message of the exchange; return the response and the session lifetime in ms (0: unlimited).
 
         Raises `LoginFailed` if the connection must be closed.
         """

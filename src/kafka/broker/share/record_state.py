@@ -14,7 +14,7 @@ class RecordState(IntEnum):
     ACKNOWLEDGED = 2
     """A member has processed the record."""
     ARCHIVED = 4
-    """The record is not delivered again: it was rejected, delivered too often, or is not a record."""
+    """The record is not delivered again: it was rejected or delivered too often, or the offset contains no record."""
 
     @property
     def is_final(self) -> bool:
@@ -41,7 +41,7 @@ class Run:
     Attributes:
         count: number of deliveries.
         member: the member that has acquired the records.
-        deadline: when the lock expires, in the clock's seconds.
+        deadline: when the lock expires, in seconds on the broker's clock.
     """
 
     __slots__ = ("count", "deadline", "first", "last", "member", "state")
@@ -60,7 +60,7 @@ class Run:
         return f"<Run {self.first}..{self.last} {self.state.name} x{self.count} {self.member}>"
 
     def split(self, offset: int) -> "Run":
-        """Split the run before `offset`, which must be inside; return the second part."""
+        """Split the run before `offset`, which must be inside the run; return the second part."""
         rest = Run(offset, self.last, self.state, self.count, self.member, self.deadline)
         self.last = offset - 1
         return rest
@@ -75,7 +75,7 @@ class Run:
         self.state, self.member, self.deadline = state, NOBODY, 0.0
 
     def joins(self, other: "Run") -> bool:
-        """Return whether the run can be merged with `other`, which follows it."""
+        """Return whether the run can be merged with `other`, the run that follows it."""
         return (
             self.state is other.state
             and self.state is not RecordState.ACQUIRED
@@ -85,7 +85,7 @@ class Run:
 
 
 class Runs:
-    """The records in flight of a share-partition: runs without gaps, from offset `start` to before `end`."""
+    """The records in flight in a share-partition: runs without gaps from offset `start` up to (excluding) `end`."""
 
     __slots__ = ("rows", "start")
 
@@ -95,11 +95,11 @@ class Runs:
 
     @property
     def end(self) -> int:
-        """The first offset that was never delivered."""
+        """The first offset that has never been delivered."""
         return self.rows[-1].last + 1 if self.rows else self.start
 
     def cut(self, first: int, last: int) -> list[Run]:
-        """Return the runs from `first` to `last`, splitting those that extend beyond."""
+        """Return the runs from `first` to `last`, splitting those that extend beyond this range."""
         found = []
         at = 0
         while at < len(self.rows):
@@ -151,7 +151,7 @@ class Runs:
     def kept(self) -> list[tuple[int, int, int, int]]:
         """Return the rows to store: first, last, state and count of each run that is not in its initial state.
 
-        Acquired records are stored in their earlier state: after a restart no member holds them, and it is unknown
+        Acquired records are stored in their previous state: after a restart no member holds them, and it is unknown
         whether they were delivered.
         """
         rows = []
@@ -165,7 +165,7 @@ class Runs:
         return rows
 
     def paint(self, first: int, last: int, state: RecordState, count: int) -> None:
-        """Apply a stored row. Offsets between rows are available, and were never delivered."""
+        """Apply a stored row. Offsets between rows are available and have never been delivered."""
         if last < self.start:
             return
         first = max(first, self.start)

@@ -1,6 +1,6 @@
 """The share groups of the broker: their members, assignments, share-partitions and share sessions.
 
-Counterpart: Kafka's group coordinator, for share groups, its SharePartitionManager, and its ShareSession.
+Counterpart: Kafka's group coordinator for share groups, its SharePartitionManager, and its ShareSession.
 """
 
 from collections import OrderedDict
@@ -34,7 +34,7 @@ PartitionKey = tuple[UUID, int]
 class ShareSession:
     """A share session: the partitions that a member fetches, in the order in which they are served.
 
-    The session ends with its connection.
+    The session ends when its connection closes.
     """
 
     __slots__ = ("connection", "epoch", "group_id", "member_id", "partitions", "used")
@@ -59,7 +59,8 @@ class ShareSessions:
     def open(self, group_id: str, member_id: str, connection: object) -> ShareSession:
         """Open a session.
 
-        The caller must close an existing one first. Raises `RequestFailed` if there are too many sessions.
+        The caller must close any existing session of the member first. Raises `RequestFailed` if there are too many
+        sessions.
         """
         if len(self._sessions) >= self._limit:
             raise RequestFailed(ErrorCode.SHARE_SESSION_LIMIT_REACHED)
@@ -91,7 +92,7 @@ class ShareSessions:
 
 
 class ShareCoordinator:
-    """All share groups. `is_other_group` returns whether a group of another type has an id."""
+    """All share groups. `is_other_group` returns whether a group of another type uses an id."""
 
     def __init__(
         self,
@@ -154,7 +155,7 @@ class ShareCoordinator:
         return known
 
     def member(self, group_id: str, member_id: str, epoch: int) -> ShareMember:
-        """Return the member with this epoch; raises `RequestFailed`."""
+        """Return the member if its epoch is correct; raises `RequestFailed`."""
         member = self.group(group_id).members.get(member_id)
         if member is None:
             raise RequestFailed(_E.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {group_id}.")
@@ -175,7 +176,7 @@ class ShareCoordinator:
         member.expire_in(self._clock.call_later(timeout_s, lambda: self.leave(group_id, member)))
 
     def leave(self, group_id: str, member: ShareMember) -> None:
-        """Remove a member. The others get its partitions with their next heartbeats."""
+        """Remove a member. The other members get its partitions with their next heartbeats."""
         member.leave()
         group = self.groups.get(group_id)
         if group is not None and group.members.get(member.member_id) is member:
@@ -202,7 +203,7 @@ class ShareCoordinator:
     def partition(self, group_id: str, topic_id: UUID, number: int) -> SharePartition:
         """Return a share-partition; raises `RequestFailed`.
 
-        The start offset of a new one depends on the group's config.
+        The start offset of a new share-partition depends on the group's config.
         """
         key = group_id, topic_id, number
         log = self._topics.by_id(topic_id).log(number)
@@ -255,12 +256,12 @@ class ShareCoordinator:
     # -- offsets ------------------------------------------------------------------------------------------------------
 
     def start_offset(self, key: Key) -> int | None:
-        """Return the start offset of a share-partition; None if the group has not read it."""
+        """Return the start offset of a share-partition; None if the group has not read the partition."""
         runs = self._runs(key)
         return None if runs is None else runs.start
 
     def undelivered(self, key: Key, log: PartitionLog) -> int:
-        """Return the number of records of a share-partition that are not processed yet."""
+        """Return the number of records in a share-partition that have not been processed yet; -1 if it is unknown."""
         runs = self._runs(key)
         if runs is None:
             return -1
@@ -276,7 +277,7 @@ class ShareCoordinator:
         return (key for key in tuple(self._kept) if key[0] == group_id)
 
     def set_start(self, key: Key, start: int | None) -> None:
-        """Set the start offset of a share-partition of an empty group; None deletes the share-partition.
+        """Set the start offset of a share-partition in an empty group; None deletes the share-partition.
 
         Raises OSError.
         """

@@ -22,7 +22,7 @@ class ShareGroupState(StrEnum):
 
 
 class ShareMember:
-    """A member of a share group; `epoch` is that of the last assignment sent to it."""
+    """A member of a share group; `epoch` is the epoch of the last assignment sent to it."""
 
     __slots__ = ("assignment", "client_host", "client_id", "epoch", "expiry", "member_id", "rack_id", "topics")
 
@@ -50,7 +50,7 @@ class ShareMember:
 
 
 class ShareGroup:
-    """A share group. Its epoch increases with each change of members, subscriptions or partitions."""
+    """A share group. Its epoch increases each time its members, subscriptions or partitions change."""
 
     def __init__(self, group_id: str, epoch: int = 0) -> None:
         self.group_id = group_id
@@ -71,7 +71,7 @@ class ShareGroup:
     def assign(self, partitions: Mapping[str, tuple[UUID, int]]) -> None:
         """Reassign the partitions if members, subscriptions or partitions have changed.
 
-        `partitions` contains the id and the number of partitions of each existing topic.
+        `partitions` contains the id and partition count of each existing topic.
         """
         wanted = {topic: partitions[topic] for topic in sorted(self.topics) if topic in partitions}
         basis = (wanted, {name: member.topics for name, member in self.members.items()})
@@ -86,7 +86,7 @@ class ShareGroup:
             self.members[member_id].assignment = target
 
     def _alike(self, wanted: Mapping[str, tuple[UUID, int]]) -> dict[tuple[str, ...], list[tuple[UUID, int]]]:
-        """Group the partitions by the members that subscribe to their topics."""
+        """Group the partitions by the set of members that subscribe to their topics."""
         found: dict[tuple[str, ...], list[tuple[UUID, int]]] = {}
         for topic, (topic_id, count) in wanted.items():
             names = tuple(sorted(name for name, member in self.members.items() if topic in member.topics))

@@ -1,4 +1,4 @@
-"""The file of share groups: the start offset of each share-partition, and the states of the records after it.
+"""The file that stores share groups: the start offset of each share-partition, and the states of the records after it.
 
 It takes the place of Kafka's topic __share_group_state. An entry overrides earlier entries for the same offsets.
 """
@@ -52,7 +52,7 @@ class ShareJournal:
         self._file.append(_entry(key, start, rows))
 
     def reset(self, key: Key, start: int | None) -> None:
-        """Append a new start offset without records in flight, or (None) the deletion of the share-partition."""
+        """Append a new start offset without records in flight, or the deletion of the share-partition (None)."""
         self._file.append({**_entry(key, start, ()), "reset": True})
 
     # -- compaction ---------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """A share-partition: one partition as read by one share group. It delivers records and applies acknowledgements.
 
-Counterpart: Kafka's SharePartition.
+Counterpart: Kafka's class SharePartition.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ _SETTLED: Final = {
 
 
 class Limits(NamedTuple):
-    """The limits on deliveries in a group's configs."""
+    """The delivery limits from a group's configs."""
 
     lock_s: float
     deliveries: int
@@ -55,7 +55,7 @@ class Acknowledged(NamedTuple):
 
 
 class Acquired(NamedTuple):
-    """Whole batches of the log, and ranges of acquired records in them: first, last, and number of deliveries."""
+    """Whole batches from the log, and the ranges of acquired records in them: first, last, and number of deliveries."""
 
     records: bytes
     ranges: list[tuple[int, int, int]]
@@ -68,13 +68,13 @@ class SharePartitionListener(Protocol):
     """The coordinator of share-partitions."""
 
     def limits(self, group_id: str) -> Limits:
-        """Return the current limits of a group."""
+        """Return the group's current limits."""
 
     def store(self, key: Key, start: int, changed: Sequence[tuple[int, int, int, int]]) -> None:
-        """Store the start offset, and first, last, state and count of each changed run. Raises OSError."""
+        """Store the start offset, and the first, last, state and count of each changed run. Raises OSError."""
 
     def records_available(self) -> None:
-        """Notify the waiting requests that records are available again."""
+        """Notify the waiting requests that released records are available again."""
 
 
 class SharePartition:
@@ -98,7 +98,7 @@ class SharePartition:
         self._timer_at = 0.0
 
     def close(self) -> None:
-        """Stop the timer for expiring locks."""
+        """Stop the timer for lock expiration."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -134,13 +134,13 @@ class SharePartition:
         return Acquired(_cut(data, batches, ranges), ranges) if ranges else NOTHING
 
     def bytes_at_hand(self, max_bytes: int) -> int:
-        """Return the size of the available batches in bytes, up to a limit; raises `RequestFailed`."""
+        """Return the total size of the available batches in bytes, up to a limit; raises `RequestFailed`."""
         again = self.runs.first_available()
         position = max(self.runs.end if again is None else again, self.log.start_offset)
         return len(self.log.read(position, max_bytes)) if position < self.log.end_offset else 0
 
     def _take_again(self, wanted: AcquireRequest, last: int) -> list[Run]:
-        """Acquire previously delivered runs up to `last` that are available again, within the requested number."""
+        """Acquire previously delivered runs up to `last` that are available again, within the record limit."""
         taken: list[Run] = []
         left = wanted.max_records
         for run in list(self.runs.rows):
@@ -159,7 +159,7 @@ class SharePartition:
     def _take_new(
         self, wanted: AcquireRequest, batches: list[BatchHeader], left: int, aborted: Sequence[AbortedTransaction]
     ) -> list[Run]:
-        """Acquire runs of batches that have not been delivered yet. Only a strict limit splits batches."""
+        """Acquire runs from batches that have not been delivered yet. Batches are split only if the limit is strict."""
         taken: list[Run] = []
         for batch in batches:
             first, last = max(batch.base_offset, self.runs.end), batch.last_offset
@@ -187,7 +187,7 @@ class SharePartition:
     # -- acknowledgements ---------------------------------------------------------------------------------------------
 
     def acknowledge(self, member: str, batches: Sequence[Acknowledged]) -> None:
-        """Apply a member's acknowledgements; if it raises `RequestFailed` or OSError, none of them is applied."""
+        """Apply a member's acknowledgements. If this raises `RequestFailed` or OSError, none of them is applied."""
         limits = self._listener.limits(self._key[0])
         self._check(batches, limits)
         with self._changing():
@@ -231,7 +231,7 @@ class SharePartition:
                     first = offset + 1
 
     def _acquired(self, member: str, first: int, last: int) -> list[Run]:
-        """Return the runs of these offsets. Those that are not final must have been acquired by `member`."""
+        """Return the runs with these offsets. Those not in a final state must have been acquired by `member`."""
         if last >= self.runs.end:
             raise RequestFailed(ErrorCode.INVALID_REQUEST, f"the record at offset {last} was never delivered")
         first = expected = max(first, self.runs.start)
@@ -256,7 +256,7 @@ class SharePartition:
         run.settle(state)
 
     def release(self, member: str) -> None:
-        """Release the records that a member holds when it leaves."""
+        """Release the records that a leaving member holds."""
         found = [run for run in self.runs.rows if run.state is _ACQUIRED and run.member == member]
         limits = self._listener.limits(self._key[0])
         for run in found:
@@ -284,7 +284,7 @@ class SharePartition:
         self._given_back(late)
 
     def _given_back(self, found: Sequence[Run]) -> None:
-        """Release runs without a request. If the change cannot be written, the next change writes it."""
+        """Release runs outside of a request. If the change cannot be written, it is written with the next change."""
         if found:
             self.runs.advance()
             try:
@@ -298,7 +298,7 @@ class SharePartition:
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
-        """Store the changes that the block makes. If it raises, undo them."""
+        """Store the changes made in the block. If storing them fails or the block raises, undo them."""
         kept = self.runs.copy()
         try:
             yield

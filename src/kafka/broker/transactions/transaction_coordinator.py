@@ -1,4 +1,4 @@
-"""The transaction coordinator: requests of transactional producers, timeouts, and recovery after a restart.
+"""The transaction coordinator: requests from transactional producers, timeouts, and recovery after a restart.
 
 Counterpart: Kafka's TransactionCoordinator (KIP-98, KIP-360, KIP-890). Every change is on disk before it takes effect.
 """
@@ -26,14 +26,14 @@ log = logging.getLogger(__name__)
 
 _E = ErrorCode
 _RETRY_S = 1.0
-"""Time after which to retry the markers of a transaction that could not be written, in seconds."""
+"""Delay before retrying to write the markers of a transaction, in seconds."""
 COORDINATOR_EPOCH = 0
 """The only coordinator epoch, as the coordinator never changes."""
 _OVERTAKEN = frozenset({ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDINATOR_FENCED})
 
 
 class MarkerWriter:
-    """Ends decided transactions: writes a marker to each of their partitions, and ends the pending offsets of groups.
+    """Completes prepared transactions: writes a marker to each of their partitions, and ends pending group offsets.
 
     `groups` returns the group coordinator, which is loaded only if a transaction contains offsets.
     """
@@ -48,7 +48,7 @@ class MarkerWriter:
     def write(self, metadata: TransactionMetadata) -> None:
         """Write the markers of a prepared transaction to all partitions that do not have them yet.
 
-        Raises OSError or `RequestFailed` if some could not be written; call it again later.
+        Raises OSError or `RequestFailed` if some markers could not be written; call it again later.
         """
         left = self._left.setdefault(metadata.transactional_id, set(metadata.partitions))
         offsets = {number for topic, number in left if topic == CONSUMER_OFFSETS.name}
@@ -69,7 +69,7 @@ class MarkerWriter:
 
     def _mark(self, metadata: TransactionMetadata, topic: str, number: int) -> None:
         if topic not in self._topics or number >= self._topics.get(topic).partitions:
-            return  # The topic was deleted along with its records of the transaction, and may have been recreated.
+            return  # The topic was deleted along with the transaction's records in it, and may have been recreated.
         marker = Marker(metadata.is_committing, COORDINATOR_EPOCH)
         log = self._topics.get(topic).log(number)
         try:
@@ -117,7 +117,7 @@ class TransactionCoordinator:
     def init_producer_id(self, transactional_id: str, timeout_ms: int, expected: Producer | None) -> Producer:
         """Return a producer's id and epoch. The new epoch fences earlier producers with the same transactional id.
 
-        `expected` is the id and epoch of a recovering producer (KIP-360). Raises `RequestFailed`, with
+        `expected` is the id and epoch of a recovering producer (KIP-360). Raises `RequestFailed`, for example with
         CONCURRENT_TRANSACTIONS while a transaction is ending.
         """
         if not transactional_id:
@@ -170,7 +170,7 @@ class TransactionCoordinator:
             raise RequestFailed(_E.TRANSACTION_ABORTABLE, "the partition was not added to the transaction")
 
     def _of_producer(self, transactional_id: str, producer: Producer) -> TransactionMetadata:
-        """Return the state of the id. It must belong to the producer, and no transaction may be ending."""
+        """Return the state of the id. The id must belong to the producer, and no transaction may be ending."""
         if not transactional_id:
             raise RequestFailed(_E.INVALID_REQUEST)
         known = self.known.get(transactional_id)
@@ -215,7 +215,7 @@ class TransactionCoordinator:
         return Producer(completed.producer_id, completed.producer_epoch)
 
     def _complete(self, prepared: TransactionMetadata) -> None:
-        """Write the markers of a decided transaction, or retry later if some cannot be written."""
+        """Write the markers of a prepared transaction; if some cannot be written, retry later."""
         self._stop_watching(prepared.transactional_id)
         try:
             self._endings.write(prepared)
@@ -266,7 +266,7 @@ class TransactionCoordinator:
             self._journal.write(changed)
         except OSError as error:
             log.exception("the state of transaction %s could not be stored", changed.transactional_id)
-            # Kafka uses this code, too: clients look up the coordinator and retry.
+            # Kafka returns this code as well: clients look up the coordinator and retry.
             raise RequestFailed(_E.NOT_COORDINATOR) from error
         self.known[changed.transactional_id] = changed
         if self._journal.is_wasteful:

@@ -1,4 +1,4 @@
-"""The state of a transactional id, its transitions, the rules for ending its transaction, and its journal.
+"""The state of a transactional id, its transitions, the rules for ending a transaction, and the journal.
 
 Counterpart: Kafka's TransactionMetadata.
 """
@@ -15,7 +15,7 @@ from kafka.broker.log.entry_file import EntryFile
 NOTHING: Final = -1
 """Represents a missing producer id, epoch or time."""
 LARGEST_EPOCH: Final = 2**15 - 1
-"""Used only to end a fenced producer's transaction. Producers get at most the epoch before it."""
+"""The epoch for ending a fenced producer's transaction. The largest epoch for producers is one less."""
 
 TopicPartition: TypeAlias = tuple[str, int]
 _SMALLEST_REWRITE: Final = 1024 * 1024
@@ -35,7 +35,7 @@ class TransactionState(Enum):
     """
 
     EMPTY = "Empty"
-    """There has been no transaction since a producer initialized the id."""
+    """No transaction has begun since a producer initialized the id."""
     ONGOING = "Ongoing"
     """A transaction is open."""
     PREPARE_COMMIT = "PrepareCommit"
@@ -43,9 +43,9 @@ class TransactionState(Enum):
     PREPARE_ABORT = "PrepareAbort"
     """The decision to abort is on disk, but some markers have not been written yet."""
     COMPLETE_COMMIT = "CompleteCommit"
-    """The transaction was committed, and all markers are written."""
+    """The transaction was committed, and all markers have been written."""
     COMPLETE_ABORT = "CompleteAbort"
-    """The transaction was aborted, and all markers are written."""
+    """The transaction was aborted, and all markers have been written."""
 
 
 _S = TransactionState
@@ -59,12 +59,12 @@ FOLLOWERS: Final[Mapping[TransactionState, frozenset[TransactionState]]] = {
 }
 PREPARED: Final = frozenset({_S.PREPARE_COMMIT, _S.PREPARE_ABORT})
 OTHER_NAMES: Final = frozenset({"Dead", "PrepareEpochFence"})
-"""States that only Kafka uses."""
+"""States that exist only in Kafka."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionMetadata:
-    """The state of a transactional id. Times are in milliseconds of the wall clock."""
+    """The state of a transactional id. Times are wall clock times in milliseconds."""
 
     transactional_id: str
     producer_id: int
@@ -73,23 +73,23 @@ class TransactionMetadata:
     updated_ms: int
     state: TransactionState = _S.EMPTY
     last_epoch: int = NOTHING
-    """The producer's previous epoch, which identifies a producer that repeats a request."""
+    """The producer's previous epoch, by which a repeated request is recognized."""
     previous_producer_id: int = NOTHING
     next_producer_id: int = NOTHING
-    """The producer id after the ending transaction, if the current id has no epochs left."""
+    """The producer id to use once the transaction has ended, if the current id has no epochs left."""
     started_ms: int = NOTHING
     partitions: frozenset[TopicPartition] = frozenset()
     version: int = 1
-    """The transaction version of the last write or end. Version 2 increments the epoch at the end (KIP-890)."""
+    """The transaction version of the last write or end. With version 2 each end increments the epoch (KIP-890)."""
 
     @property
     def is_prepared(self) -> bool:
-        """Whether the transaction is decided, but some markers have not been written yet."""
+        """Whether the outcome of the transaction is decided, but some markers have not been written yet."""
         return self.state in PREPARED
 
     @property
     def is_committing(self) -> bool:
-        """Whether the decision is to commit."""
+        """Whether the transaction has been decided to be committed."""
         return self.state is _S.PREPARE_COMMIT
 
     @property
@@ -105,7 +105,7 @@ class TransactionMetadata:
     # -- initialization of producers ----------------------------------------------------------------------------------
 
     def with_next_epoch(self, timeout_ms: int, expected_epoch: int | None, now_ms: int) -> "TransactionMetadata":
-        """Return the state for a new producer (None), or for one that recovers with its epoch (KIP-360)."""
+        """Return the state for a new producer, or for one that recovers with `expected_epoch` (KIP-360)."""
         epoch, last = self.producer_epoch + 1, NOTHING
         if expected_epoch is not None:
             if expected_epoch == self.last_epoch and expected_epoch != self.producer_epoch:
@@ -154,7 +154,7 @@ class TransactionMetadata:
         )
 
     def fenced(self) -> "TransactionMetadata":
-        """Return the state with an epoch that no producer has, to abort the transaction without its producer."""
+        """Return the state with an epoch that no producer has, to abort the transaction on behalf of its producer."""
         return replace(self, producer_epoch=self.producer_epoch + 1, last_epoch=NOTHING)
 
     def prepared(
@@ -170,7 +170,7 @@ class TransactionMetadata:
             producer_epoch=epoch,
             last_epoch=last,
             next_producer_id=next_producer_id,
-            # An empty transaction that is aborted begins and ends now.
+            # An empty transaction that is aborted begins and ends at the same time.
             started_ms=self.started_ms if self.is_open else now_ms,
             version=version,
         )
@@ -187,7 +187,7 @@ class TransactionMetadata:
         return self._moved(_S.COMPLETE_COMMIT if self.is_committing else _S.COMPLETE_ABORT, now_ms, **changes)
 
     def _moved(self, target: TransactionState, now_ms: int, **changes: Any) -> "TransactionMetadata":
-        """Return the metadata in a new state; raises RuntimeError for a transition that is not in the table."""
+        """Return the metadata in a new state; raises RuntimeError for a transition that is not allowed."""
         if target not in FOLLOWERS[self.state]:
             raise RuntimeError(f"a transaction in state {self.state.value} cannot become {target.value}")
         return replace(self, state=target, updated_ms=now_ms, **changes)
@@ -218,9 +218,9 @@ def check_end(known: TransactionMetadata, producer_id: int, epoch: int, committe
 
 
 def _check_version_2(known: TransactionMetadata, producer_id: int, epoch: int, committed: bool) -> bool:
-    """Check the end of a version 2 transaction like `check_end`.
+    """Check a request to end a version 2 transaction like `check_end`.
 
-    A repeated request is recognized by its epoch, or by a changed producer id.
+    A repeated request is recognized by its epoch or by a changed producer id.
     """
     is_next_id = known.previous_producer_id == producer_id and is_last_epoch(epoch) and known.producer_epoch == 0
     is_repeated = is_next_id or known.producer_epoch == epoch + 1
@@ -254,7 +254,7 @@ def _check_ended(known: TransactionMetadata, committed: bool) -> bool:
 
 
 class TransactionJournal:
-    """The journal of transactions in `path`. Each entry is the new state of a transactional id, or its removal.
+    """The transaction journal in `path`. Each entry is the new state of a transactional id, or its removal.
 
     With `sync` each change is synced to disk before it takes effect. The file takes the place of Kafka's topic
     __transaction_state. It is rewritten when most of it is out of date.
@@ -275,7 +275,7 @@ class TransactionJournal:
         return found
 
     def write(self, metadata: TransactionMetadata) -> None:
-        """Append the new state of an id. If it raises OSError, the old state is kept."""
+        """Append the new state of an id. If this raises OSError, the old state is kept."""
         self._file.append(_entry(metadata))
 
     def forget(self, transactional_id: str) -> None:
@@ -284,7 +284,7 @@ class TransactionJournal:
 
     @property
     def is_wasteful(self) -> bool:
-        """Whether the file has grown to several times its size since the last rewrite."""
+        """Whether the file has grown to several times its size at the last rewrite."""
         return self._file.is_wasteful(_SMALLEST_REWRITE)
 
     def rewrite(self, known: Iterable[TransactionMetadata]) -> None:
