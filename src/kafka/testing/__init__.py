@@ -1,7 +1,7 @@
 """Simulations of programs that use Kafka: real clients and real brokers on one loop, with virtual time and a seed.
 
-The package is outside the layers: it imports the clients, the embedded broker and everything below them, and nothing
-imports it.
+The package is outside the layers: it imports the clients, the embedded broker and everything below them, and no other
+package imports it.
 """
 
 from kafka.testing.network import Network

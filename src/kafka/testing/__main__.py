@@ -63,8 +63,8 @@ def _print(report: Report) -> None:
 def repeatable() -> None:
     """Restart this program if the iteration order of sets could differ between runs.
 
-    An environment variable fixes the hashes of strings. The hashes of other objects are their addresses, which repeat
-    if address space randomization is off (Linux). On other systems most runs of a seed are identical.
+    An environment variable fixes the hashes of strings. The hashes of other objects are their addresses, which are the
+    same in every run if address space randomization is off (Linux). On other systems most runs of a seed are identical.
     """
     if os.environ.get("PYTHONHASHSEED") == "0":
         return

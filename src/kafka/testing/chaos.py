@@ -42,7 +42,7 @@ APIS = (
     "TxnOffsetCommit",
     "EndTxn",
 )
-"""Requests to which brokers may respond late, partially, or never."""
+"""Requests to which brokers may respond late, with a truncated response, or never."""
 
 _COORDINATOR: tuple[type[BrokerResponseError], ...] = (
     NotCoordinatorError,
@@ -65,11 +65,11 @@ ERRORS: tuple[tuple[str, tuple[type[BrokerResponseError], ...]], ...] = (
     ("TxnOffsetCommit", _COORDINATOR),
     ("EndTxn", (*_COORDINATOR, ConcurrentTransactionsError)),
 )
-"""Errors from which clients recover, by the request that fails with them."""
+"""Errors from which clients recover, by the API that fails with them."""
 
 
 CALM_AFTER_S = 30.0
-"""Seconds after which failures have no more effects; longer than any request, pause or session."""
+"""Seconds after which failures no longer have any effects; longer than any request, pause or session."""
 
 
 class Chaos:

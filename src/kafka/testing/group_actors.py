@@ -1,4 +1,4 @@
-"""The simulated programs that use a producer or the consumer of a group.
+"""The simulated programs that use a producer, or a consumer in a group.
 
 A `ProducerActor` sends numbered records; a `MemberActor` reads and commits as a member of a group.
 """
@@ -18,7 +18,7 @@ from kafka.testing.simulation_plan import CommitMode, MemberPlan, ProducerPlan
 from kafka.testing.story import Story
 
 _PADDING = (0, 10, 1_000, 40_000)
-"""Sizes of the padding in a record, in bytes. The largest records need separate receive buffers."""
+"""Sizes of the padding in a record, in bytes. The largest records need their own receive buffers."""
 _WEIGHTS = (33, 33, 33, 1)
 
 
@@ -27,9 +27,9 @@ class ProducerActor:
 
     Arguments:
         name: the actor's name, which is also its client id.
-        plan: the number of records, and the options of the producer.
+        plan: the number of records, and the producer's options.
         bootstrap_servers: the addresses of the cluster.
-        topics: pairs of a topic and its number of partitions.
+        topics: pairs of a topic and its partition count.
         rng: the source of random numbers.
         ledger, story: record events.
     """
@@ -177,7 +177,7 @@ class MemberActor:
             self._closed()
 
     def _look_behind(self) -> None:
-        """Check that a leaving member has committed everything, unless a rebalance prevents commits, as in Java."""
+        """Check that a leaving member has committed everything unless a rebalance prevents commits, as in Java."""
         if not self._may_not_commit:
             self._ledger.found.extend(self._behind)
         self._behind.clear()
@@ -227,7 +227,7 @@ class MemberActor:
         if self._commits is CommitMode.AUTOMATIC or self._positions == self._committed:
             return
         if self._commits is CommitMode.ASYNC:
-            self._committed = dict(self._positions)  # until the callback reports a failure
+            self._committed = dict(self._positions)  # assumed until the callback reports a failure
             self._callbacks_due += 1
             consumer.commit_async(callback=functools.partial(self._called_back, of_commit_async=True))
             return
@@ -257,19 +257,19 @@ class MemberActor:
     # Partitions -------------------------------------------------------------------------------------------------------
 
     def assigned(self, partitions: Collection[TopicPartition]) -> None:
-        """Process assigned partitions, which are read from the group's offsets."""
+        """Handle newly assigned partitions. The member reads them from the group's offsets."""
         self._ledger.assign(self.group, self.name, partitions)
         self._forget(partitions)
 
     def revoked(self, partitions: Collection[TopicPartition]) -> None:
-        """Process revoked partitions, which still belong to this member."""
+        """Handle revoked partitions, which still belong to this member at this point."""
         if self._commits is CommitMode.AUTOMATIC and self._ledger.is_calm():
             positions = {tp: offset for tp, offset in self._positions.items() if tp in partitions}
             self._behind += self._ledger.commits.given_up(self.group, self.name, positions)
         self.lost(partitions)
 
     def lost(self, partitions: Collection[TopicPartition]) -> None:
-        """Process the loss of partitions, which already belong to other members."""
+        """Handle lost partitions, which may already belong to other members."""
         self._ledger.take_away(self.group, self.name, partitions)
         self._forget(partitions)
 
@@ -284,7 +284,7 @@ class _Listener(AsyncConsumerRebalanceListener):
 
     Arguments:
         member: the member.
-        consumer: its consumer.
+        consumer: the member's consumer.
     """
 
     def __init__(self, member: MemberActor, consumer: AsyncKafkaConsumer) -> None:
@@ -301,5 +301,5 @@ class _Listener(AsyncConsumerRebalanceListener):
         self._member.assigned(assigned)
 
     async def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
-        """Record the loss without a commit, for which it is too late."""
+        """Record the loss without a commit, as it is too late for one."""
         self._member.lost(lost)

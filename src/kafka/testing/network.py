@@ -21,7 +21,7 @@ class Network:
 
     Attributes:
         latency_s: minimum and maximum one-way latency, in seconds.
-        segment_bytes: bytes arrive in segments. Half of the segments have 1 to `segment_bytes` bytes, the others any
+        segment_bytes: maximum size of half of the segments in which bytes arrive; the other segments may have any
             size. 0: segments are as large as the receiver's buffer.
     """
 
@@ -58,7 +58,7 @@ class Network:
         self._refusing[host] = max(self._refusing.get(host, 0.0), self.loop.time() + seconds)
 
     def cut_connections(self, host: str | None = None, *, after_bytes: int = 0) -> int:
-        """Reset the connections to ``host``, at once or after more bytes, and return their number.
+        """Reset the connections to ``host``, at once or after more bytes, and return the number of connections.
 
         Arguments:
             host: the host name; None: all hosts.
@@ -87,8 +87,8 @@ class Network:
 
         Arguments:
             factory: creates a protocol for each connection.
-            host: a name of this network.
-            port: 0: a free one.
+            host: a host name in this network.
+            port: the port; 0: a free one.
         """
         if port == 0:
             port = self._new_port()
@@ -108,7 +108,7 @@ class Network:
 
         Arguments:
             factory: creates the protocol.
-            host: a name of this network.
+            host: a host name in this network.
             port: the server's port.
         """
         await asyncio.sleep(2 * self.latency())
@@ -143,7 +143,7 @@ class Network:
         """Return the size of the next segment, at most ``most`` bytes."""
         if not self.segment_bytes:
             return most
-        # Limit only half of the segments, otherwise a large frame would arrive in thousands of pieces.
+        # Limit only half of the segments; otherwise a large frame would arrive in thousands of pieces.
         largest = min(most, self.segment_bytes) if self.rng.random() < 0.5 else most
         return 1 + int(self.rng.random() * largest)
 
@@ -171,8 +171,8 @@ class MemoryServer:
     """In-memory counterpart of `asyncio.Server`.
 
     Arguments:
-        network: the network on which it listens.
-        factory: creates the protocol of an accepted connection.
+        network: the network on which the server listens.
+        factory: creates the protocol for an accepted connection.
         host, port: the address.
     """
 
@@ -183,7 +183,7 @@ class MemoryServer:
         self.sockets = (_ListeningSocket(host, port),)
 
     def close(self) -> None:
-        """Stop accepting; existing connections stay open."""
+        """Stop accepting connections; existing connections stay open."""
         self._network.stop_listening(self)
 
     async def wait_closed(self) -> None:

@@ -1,4 +1,4 @@
-"""The share groups of a simulation: members, a ledger of the records that they received, and the final checks."""
+"""The share groups of a simulation: members, a ledger of the records they have received, and the final checks."""
 
 import asyncio
 import random
@@ -35,10 +35,10 @@ class ShareLedger:
         is_calm: returns whether all failures and their effects are over, so that nothing may fail.
         now: returns the loop's time.
         lock_s: minimum time for which a member holds a record after receiving it, in seconds.
-        limit: maximum number of deliveries of a record.
+        limit: maximum number of deliveries per record.
 
     Attributes:
-        given: by group, every record that any member received.
+        given: by group, every record that any member has received.
         done: records whose acknowledgement was confirmed, with their delivery counts.
     """
 
@@ -55,10 +55,10 @@ class ShareLedger:
         self._holders: dict[Place, Holder] = {}
 
     def delivered(self, group: str, member: str, tp: TopicPartition, offset: int, count: int) -> None:
-        """Record that a member received a record, as the group's `count`-th delivery of it.
+        """Record that a member received a record, as the `count`-th delivery of the record to the group.
 
-        A record that was acquired before it was processed may arrive late, with a count that is no higher. Without
-        failures no member receives a record that another member still holds.
+        A record may arrive after the group has processed it if it was acquired earlier; its count is then not higher.
+        Without failures, no member receives a record that another member still holds.
         """
         key, place = (group, tp, offset), shown(tp, offset)
         self.given[group].add((tp, offset))
@@ -74,7 +74,7 @@ class ShareLedger:
         self._holders[key] = Holder(member, self._now() + self._lock_s)
 
     def let_go(self, group: str, tp: TopicPartition, offset: int) -> None:
-        """Record that a member is about to acknowledge a record, so that others may receive it."""
+        """Record that a member is about to acknowledge a record, so that other members may receive it."""
         self._holders.pop((group, tp, offset), None)
 
     def left(self, member: str) -> None:
@@ -89,7 +89,7 @@ class ShareLedger:
     def told(self, group: str, tp: TopicPartition, offset: int, count: int) -> None:
         """Record that the acknowledgement of a record, received as delivery `count`, was confirmed: it is processed.
 
-        A member whose lock has expired may get a confirmation, too, if the group has moved past the record because
+        A member whose lock has expired may also get a confirmation, if the group has moved past the record because
         another member acknowledged it.
         """
         key = group, tp, offset
@@ -101,7 +101,7 @@ class ShareLedger:
         """Compare the final state with deliveries and acknowledgements.
 
         Arguments:
-            logs: the records of each partition, from offset 0 on.
+            logs: the records in each partition, from offset 0 on.
             starts: by group, the start offset of each partition.
         """
         for group, start in starts.items():
@@ -119,11 +119,11 @@ class ShareLedger:
 
 
 _LONG_S = 20.0
-"""Duration of a pause that exceeds the locks on records, in seconds."""
+"""Duration of a pause that is longer than record locks last, in seconds."""
 _FINAL = (AcknowledgeType.ACCEPT, AcknowledgeType.REJECT)
 
 Said = dict[tuple[TopicPartition, int], deque[tuple[AcknowledgeType, int]]]
-"""Acknowledgements of records in order, with their delivery counts."""
+"""The acknowledgements of each record in order, with their delivery counts."""
 
 
 class ShareActor:
@@ -219,7 +219,7 @@ class ShareActor:
             await self._commit(consumer)
 
     async def _commit(self, consumer: AsyncKafkaShareConsumer) -> None:
-        """Commit acknowledgements now instead of with the next poll."""
+        """Commit acknowledgements now rather than with the next poll."""
         self._say_implicitly()
         await consumer.commit(timeout_ms=10_000)
 
@@ -255,14 +255,14 @@ class ShareActor:
 
 
 GROUPS = "share-group-"
-"""Prefix of the names of share groups."""
+"""Prefix of the share group names."""
 PATIENCE_S = 300.0
 """Virtual time after the last failure within which the groups must process everything, in seconds."""
 _LOCK_S = 15.0
 _SURE_OF_LOCK_S = 10.0
 """Minimum remaining time of a lock when its record is delivered without failures, in seconds."""
 _LIMIT = 10
-"""Delivery limit; failures alone, such as lost responses, do not reach it."""
+"""Delivery limit; failures alone, such as lost responses, do not reach this limit."""
 _CONFIGS = {
     "share.auto.offset.reset": "earliest",
     "share.record.lock.duration.ms": str(int(_LOCK_S * 1000)),
@@ -320,10 +320,10 @@ class ShareTrial:
         self._reading = [asyncio.ensure_future(actor.run()) for actor in self._actors]
 
     async def check(self, logs: Mapping[TopicPartition, list[str]]) -> None:
-        """Wait until everything is processed after the last failure, and check the result.
+        """After the last failure, wait until everything has been processed, and check the result.
 
         Arguments:
-            logs: the names of the records of each partition, from offset 0 on.
+            logs: the names of the records in each partition, from offset 0 on.
         """
         if not self._actors:
             return

@@ -1,4 +1,4 @@
-"""The brokers of a simulation, each with its own host on the simulated network. Currently there is one."""
+"""The brokers of a simulation, each on its own host in the simulated network. Currently there is one broker."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -33,7 +33,7 @@ class SimulatedClock:
         return self._loop.time()
 
     def wall_ms(self) -> int:
-        """Return the loop's wall clock."""
+        """Return the loop's wall clock time, in milliseconds."""
         return self._loop.wall_clock_ns() // 1_000_000
 
     def call_later(self, delay: float, callback: Callable[[], object], /) -> Timer:
@@ -46,13 +46,13 @@ class SimulatedCluster:
 
     Arguments:
         loop: the loop on which the brokers run.
-        data_dir: a folder for their data.
-        commits: records each accepted commit, and the stored offsets after each start of a broker.
+        data_dir: a folder for the brokers' data.
+        commits: records each accepted commit, and the stored offsets each time a broker starts.
         settings: the settings of each broker, as for `EmbeddedBroker`.
 
     Attributes:
         hosts: the host names of all brokers.
-        faults: the faults of each broker, by host. They survive a restart.
+        faults: the fault rules of each broker, by host. They survive a restart.
     """
 
     def __init__(self, loop: SimulatedLoop, data_dir: Path, commits: CommitLedger, **settings: object) -> None:
@@ -78,7 +78,7 @@ class SimulatedCluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        """The addresses of all brokers, for the client option of this name."""
+        """The addresses of all brokers, for the client option with this name."""
         return ",".join(f"{host}:{PORT}" for host in self.hosts)
 
     async def start(self, host: str) -> None:
@@ -89,7 +89,7 @@ class SimulatedCluster:
             self._commits.stored(host, self.stored_offsets(host))
 
     def stored_offsets(self, host: str) -> dict[GroupPartition, int]:
-        """Return the offsets that a running broker has stored, except those of transactions."""
+        """Return the offsets that a running broker has stored, except those in open transactions."""
         stored = self._brokers[host].committed_offsets()
         return {
             (group, TopicPartition(*key)): offset
@@ -110,7 +110,7 @@ class SimulatedCluster:
             await self._brokers[host].stop()
 
     async def crash(self, host: str, *, lose_unsynced: bool = False) -> None:
-        """Kill a broker like `kill -9` or, with ``lose_unsynced``, like a power failure."""
+        """Kill a broker as with `kill -9` or, with ``lose_unsynced``, as in a power failure."""
         if host in self._running:
             self._running.discard(host)
             await self._brokers[host].crash(lose_unsynced=lose_unsynced)

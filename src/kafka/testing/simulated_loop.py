@@ -13,7 +13,7 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 EPOCH_S = 1_767_225_600.0
-"""The wall clock when the loop's clock is 0: the start of 2026 (UTC), in seconds since 1970."""
+"""The wall clock time at loop time 0: the start of 2026 (UTC), in seconds since 1970."""
 
 
 class SimulationStuckError(RuntimeError):
@@ -26,7 +26,7 @@ class _VirtualSelector(selectors.SelectSelector):
     loop: "SimulatedLoop"
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        # One descriptor lets other threads wake the loop, which checks its queue anyway.
+        # One descriptor lets other threads wake the loop, which checks its queue in any case.
         ready = super().select(0) if len(self.get_map()) > 1 else []
         if not ready:
             if timeout is None:
@@ -38,15 +38,15 @@ class _VirtualSelector(selectors.SelectSelector):
 class SimulatedLoop(asyncio.SelectorEventLoop):
     """A loop on which clients and embedded brokers run together, in one thread and without real sockets.
 
-    The loop's other services for clients (see `kafka._loop_services`) are simulated, too: random numbers come from the
-    seed, the wall clock is virtual, and blocking calls run on the loop's thread.
+    The loop's other services for clients (see `kafka._loop_services`) are simulated as well: random numbers come from
+    the seed, the wall clock is virtual, and blocking calls run on the loop's thread.
 
     Arguments:
-        seed: the seed of all random numbers.
+        seed: the seed for all random numbers.
 
     Attributes:
         random: the source of random numbers for simulated parts.
-        network: the network. Host names are arbitrary, and nothing outside is reachable.
+        network: the network. Host names are arbitrary, and nothing outside the network is reachable.
     """
 
     _resolution_s: ClassVar[float] = 1e-9
@@ -67,7 +67,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         return self._now
 
     def wall_clock_ns(self) -> int:
-        """Return the virtual wall clock, in nanoseconds since 1970."""
+        """Return the virtual wall clock time, in nanoseconds since 1970."""
         return int((EPOCH_S + self._now) * 1e9)
 
     def _pass(self, seconds: float) -> None:
@@ -81,7 +81,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
     # Other threads ----------------------------------------------------------------------------------------------------
 
     def call_blocking(self, function: Callable[[], T]) -> T:
-        """Call a blocking function, for which a real loop would use another thread.
+        """Call a blocking function, which would run in another thread on a real loop.
 
         Arguments:
             function: called on this thread.
@@ -164,7 +164,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
 def run_simulated(scenario: Callable[[], Coroutine[Any, Any, T]], seed: int = 0) -> T:
     """Run ``scenario()`` to completion on a `SimulatedLoop` with this ``seed``, and return its result.
 
-    Raises any exception of the scenario, and `SimulationStuckError` if the simulation is deadlocked.
+    Raises any exception that the scenario raises, and `SimulationStuckError` if the simulation is deadlocked.
     """
     with asyncio.Runner(loop_factory=lambda: SimulatedLoop(seed)) as runner:
         return runner.run(scenario())

@@ -43,7 +43,7 @@ DRAIN_S = 900.0
 """Virtual time after the last failure within which groups must read everything, in seconds."""
 
 COMMIT_S = 120.0
-"""Additional virtual time within which they must commit it, in seconds."""
+"""Additional virtual time within which the groups must commit everything, in seconds."""
 
 LIMIT_S = 4 * 3_600.0
 """Limit on the virtual time of a run, in seconds. A longer run counts as deadlocked."""
@@ -87,7 +87,7 @@ class LeakCheck:
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Record the receive buffers that this thread takes from the pool; disable the garbage collector."""
+        """Record the receive buffers that this thread takes from the pool, and disable the garbage collector."""
         take, here = shared_pool.take, threading.get_ident()
 
         def recorded(size: int) -> FrameBuffer:
@@ -131,7 +131,7 @@ class LeakCheck:
 
 
 def _is_of_a_fault(timer: asyncio.TimerHandle) -> bool:
-    """Return whether a timer belongs to a response that a fault delays."""
+    """Return whether a timer belongs to a response that is delayed by a fault."""
     return "broker.fault_injection" in getattr(timer._callback, "__module__", "")  # type: ignore[attr-defined]
 
 
@@ -173,7 +173,7 @@ class Simulation:
         )
 
     async def run(self) -> Report:
-        """Run the simulation. Errors of clients are not raised, but appear in the report."""
+        """Run the simulation. Errors in clients are not raised, but appear in the report."""
         self._loop.set_exception_handler(self._unhandled)
         try:
             async with asyncio.timeout(LIMIT_S):
@@ -191,7 +191,7 @@ class Simulation:
         return self._chaos.is_over()
 
     def _unhandled(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Record an unhandled exception of a callback or a task."""
+        """Record an unhandled exception in a callback or task."""
         error = context.get("exception")
         trace = "".join(traceback.format_exception(error)) if error is not None else ""
         self._ledger.found.append(f"nobody handled: {context.get('message')} {error!r} {trace}")
@@ -328,7 +328,7 @@ def _memory_folder() -> str | None:
 
 
 def run_seed(seed: int, echo: bool = False) -> Report:
-    """Run the simulation of a seed.
+    """Run the simulation for one seed.
 
     Arguments:
         echo: whether to print the event log during the run.
@@ -349,7 +349,7 @@ def run_seed(seed: int, echo: bool = False) -> Report:
 
 @contextmanager
 def _logging_to(story: Story) -> Iterator[None]:
-    """Send the package's log only to the story. Other handlers might keep tracebacks, and so objects, alive."""
+    """Send the package's log only to the story, as other handlers might keep tracebacks and thus objects alive."""
     logger = logging.getLogger("kafka")
     level, propagates = logger.level, logger.propagate
     logger.addHandler(story)
@@ -384,7 +384,7 @@ def reports(seeds: Sequence[int], jobs: int, told: bool = False) -> Iterator[Rep
 
 
 def _leave_interrupts_alone() -> None:
-    """Ignore Ctrl-C, which reaches every process of a terminal. The main process stops the others."""
+    """Ignore Ctrl-C, which reaches every process in a terminal. The main process stops the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

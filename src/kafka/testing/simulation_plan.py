@@ -27,7 +27,7 @@ class GroupProtocol(enum.Enum):
 
 @dataclass(frozen=True)
 class MemberPlan:
-    """A member of a group: how it commits, and the options of its consumer."""
+    """A member of a group: how it commits, and its consumer's options."""
 
     commits: CommitMode
     options: dict[str, Any]
@@ -95,7 +95,7 @@ class TransactionPlan:
 
 @dataclass(frozen=True)
 class ShareMemberPlan:
-    """A member of a share group: the options of its consumer."""
+    """A member of a share group: its consumer's options."""
 
     options: dict[str, Any]
 
@@ -118,13 +118,13 @@ class Plan:
     """The parameters of a simulation.
 
     Attributes:
-        topics: pairs of a name and a number of partitions.
+        topics: pairs of a name and a partition count.
         producers, groups: the producers, and the members of each group.
         transactions: the transactional producers.
         shares: the members of each share group.
-        trouble_s: the duration of failures, in seconds.
+        trouble_s: how long failures occur, in seconds.
         segment_bytes: see `Network`.
-        broker: settings of the brokers.
+        broker: the settings of the brokers.
     """
 
     topics: list[tuple[str, int]]

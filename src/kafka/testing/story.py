@@ -7,10 +7,10 @@ import threading
 
 
 class Story(logging.Handler):
-    """Collects the lines of the event log. As a handler of `logging` it also collects the logs of clients and brokers.
+    """Collects the lines of the event log. As a `logging` handler it also collects the logs of clients and brokers.
 
     Arguments:
-        loop: its clock provides the time of each line.
+        loop: the loop whose clock provides the time of each line.
         echo: whether to print each line at once.
 
     Attributes:
@@ -32,7 +32,7 @@ class Story(logging.Handler):
             print(line, flush=True)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Add a log record, unless it comes from another thread, whose clients are not part of the simulation."""
+        """Add a log record, unless it comes from another thread: clients there are not part of the simulation."""
         if threading.get_ident() != self._thread:
             return
         text = record.getMessage()

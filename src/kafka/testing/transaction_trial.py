@@ -20,7 +20,7 @@ _UNHURRIED_MS = 60_000
 """A timeout that the pauses in this module never reach, in milliseconds."""
 
 Views = Mapping[TopicPartition, list[str]]
-"""The names of the records of each partition, in order."""
+"""The names of the records in each partition, in order."""
 
 
 class Outcome(enum.Enum):
@@ -37,9 +37,9 @@ class Transaction:
     """One transaction.
 
     Attributes:
-        producer, number: the producer, and the transaction's number among those of the producer.
-        records: the name and the partition of each record.
-        offset: the offset that the transaction commits for the producer's group; None: none.
+        producer, number: the producer, and the transaction's number, counted per producer.
+        records: the name and partition of each record.
+        offset: the offset that the transaction commits for the producer's group, or None.
         outcome: the outcome, as far as the producer knows.
         in_calm: whether all failures were over when the transaction began.
     """
@@ -64,7 +64,7 @@ class Transaction:
 
 
 class TransactionLedger:
-    """All transactions of a simulation: their records, and the outcomes that their producers know.
+    """All transactions of a simulation: their records, and their outcomes as far as their producers know.
 
     Arguments:
         found: the list of problems.
@@ -87,10 +87,10 @@ class TransactionLedger:
             self.found.append(f"transaction {transaction.name} failed although nothing was wrong: {error!r}")
 
     def check(self, views: Views, offsets: Mapping[str, int | None]) -> None:
-        """Compare the final committed reads with the outcomes that producers know.
+        """Compare the final committed reads with the outcomes known to the producers.
 
         Arguments:
-            views: the result of a committed read.
+            views: the records that a read_committed consumer reads.
             offsets: the committed offset of each producer's group.
         """
         self.found.extend(self._atomic(views))
@@ -148,11 +148,11 @@ class TransactionLedger:
 
 
 class TransactionActor:
-    """Runs a number of transactions. Another producer with the same id replaces one that has failed.
+    """Runs a number of transactions. If a producer fails, another one with the same transactional id replaces it.
 
     Arguments:
-        name: the actor's name, which is also its client id, its transactional id and the name of its group.
-        plan: the number of transactions, and the options of the producers.
+        name: the actor's name, which is also its client id, its transactional id and its group id.
+        plan: the number of transactions, and the producers' options.
         bootstrap_servers: the addresses of the cluster.
         partitions: the partitions to which it writes.
         rng: the source of random numbers.
@@ -238,7 +238,7 @@ class TransactionActor:
             transaction.offset = offset
 
     async def _decided(self, call: Callable[[], Awaitable[object]]) -> None:
-        """Repeat a call while its errors leave the outcome undecided."""
+        """Retry a call while its errors leave the outcome undecided."""
         while True:
             try:
                 await call()
@@ -248,7 +248,7 @@ class TransactionActor:
                 return
 
     async def _replaced(self, old: AsyncKafkaProducer, before: Transaction) -> AsyncKafkaProducer:
-        """Start another producer with the same id, which takes over in the middle of the old one's transaction."""
+        """Start another producer with the same id, which takes over in the middle of the old producer's transaction."""
         transaction = self._ledger.begin(self.name, before.number)
         transaction.outcome = Outcome.ABORTED
         producer = old
@@ -269,7 +269,7 @@ class TransactionActor:
         return producer
 
     async def _started(self) -> AsyncKafkaProducer:
-        """Return an initialized producer, whose start has ended any open transaction of an earlier producer."""
+        """Return an initialized producer. Its initialization ends any open transaction of an earlier producer."""
         while True:
             producer = AsyncKafkaProducer(**self._options)
             try:

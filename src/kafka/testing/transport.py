@@ -20,7 +20,7 @@ class Conditions(Protocol):
         """Return the latency of the next bytes, in seconds."""
 
     def silent_for(self, host: str) -> float:
-        """Return the remaining time for which ``host`` is silent, in seconds; 0 or less if it is not."""
+        """Return the remaining time for which ``host`` is silent, in seconds; 0 or less if it is reachable."""
 
     def segment(self, most: int) -> int:
         """Return the size of the next segment, at most ``most`` bytes."""
@@ -52,12 +52,12 @@ class Link:
             self._bytes_left = nbytes
 
     def hasten(self) -> None:
-        """Deliver bytes that wait for a silent host, as if it had not been silent."""
+        """Deliver bytes that were held back for a silent host, as if the host had not been silent."""
         for transport in (self.dialled, self.accepted):
             transport.wait_anew()
 
     def carried(self, nbytes: int) -> bool:
-        """Count bytes before their delivery; return False if the connection has been cut instead."""
+        """Count bytes before their delivery; return False if the connection is cut instead."""
         if self._bytes_left is None:
             return True
         self._bytes_left -= nbytes
@@ -67,7 +67,7 @@ class Link:
         return False
 
     def reset(self) -> None:
-        """Reset both ends, like a middlebox that has lost the connection. A silent host notices later."""
+        """Reset both ends, like a middlebox that has lost the connection's state. A silent host notices it later."""
         self.dialled.end(_reset_error())
         if self.network.silent_for(self.host) > 0:
             self.accepted.reset_later()
@@ -203,7 +203,7 @@ class MemoryTransport(asyncio.Transport):
         self._link.ended()
 
     def reset_later(self) -> None:
-        """Deliver a reset. A silent host gets it once it is reachable again, without the bytes sent before."""
+        """Deliver a reset. A silent host gets it once the host is reachable again, without the bytes sent before."""
         if not self.has_ended:
             self._reset_at = self._loop.time() + self._network.latency()
             self.wait_anew()
@@ -225,7 +225,7 @@ class MemoryTransport(asyncio.Transport):
         self._wait()
 
     def _wait(self) -> None:
-        """Schedule delivery of the bytes in flight for the time when they are due and the host is not silent."""
+        """Schedule delivery of the bytes in flight for when they are due and the host is no longer silent."""
         if self._timer is not None or self.has_ended:
             return
         times = [self._under_way[0][0]] if self._under_way else []
@@ -252,7 +252,7 @@ class MemoryTransport(asyncio.Transport):
         self._wait()
 
     def _hand_over(self) -> None:
-        """Pass arrived bytes to the protocol unless reading is paused."""
+        """Pass received bytes to the protocol unless reading is paused."""
         while self._arrived and self._reading and not self.is_closing():
             data = self._arrived.popleft()
             try:
