@@ -23,7 +23,7 @@ class CommitLedger:
         handed_out: by group and partition, the offset after the last record that any member received.
         handed_to: by member and partition, the offset after the last record that the member received.
         accepted: by group and partition, the offset that brokers accepted last.
-        highest: by group and partition, the highest offset that they ever accepted.
+        highest: by group and partition, the highest offset that brokers have ever accepted.
         rewound: by group and partition, the lowest offset to which a member called `seek`.
         stood: by member and partition, the group's offset when the member was assigned the partition.
     """
@@ -51,11 +51,11 @@ class CommitLedger:
             self.highest[key] = max(self.highest.get(key, 0), offset)
 
     def rewind(self, group: str, tp: TopicPartition, offset: int) -> None:
-        """Record that a member seeks back."""
+        """Record that a member seeks back to an earlier offset."""
         self.rewound[group, tp] = min(offset, self.rewound.get((group, tp), offset))
 
     def told(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Record that a member's commit succeeded, according to its consumer."""
+        """Record that a member's commit succeeded, as reported by its consumer."""
         for tp, offset in offsets.items():
             highest = self.highest.get((group, tp), 0)
             if highest < offset:
@@ -64,7 +64,7 @@ class CommitLedger:
                 )
 
     def given_up(self, group: str, member: str, positions: Mapping[TopicPartition, int]) -> Iterable[str]:
-        """Return the problems if a member with automatic commits gives up partitions cleanly and without failures."""
+        """Describe what a member with automatic commits leaves uncommitted when it cleanly gives up partitions."""
         for tp, position in positions.items():
             stood = self.accepted.get((group, tp), 0)
             if stood != position:
@@ -79,15 +79,15 @@ class CommitLedger:
     def started(self, group: str, member: str, tp: TopicPartition, offset: int) -> None:
         """Record that a member received its first record of a newly assigned partition.
 
-        The group's offset may have increased since, as a member may notice late that it has lost the partition to
-        another.
+        The group's offset may have increased since the assignment, as a member may notice late that it has lost the
+        partition to another member.
         """
         first, last = self.stood.get((member, tp), 0), self.accepted.get((group, tp), 0)
         if not first <= offset <= last:
             self.found.append(f"{member} starts at {shown(tp, offset)}, where {group} went from {first} to {last}")
 
     def stored(self, whose: str, offsets: Mapping[GroupPartition, int]) -> None:
-        """Check that stored offsets include every accepted commit.
+        """Check that the stored offsets include every accepted commit, and no others.
 
         Arguments:
             whose: who has read the offsets, or where they are stored.
@@ -121,9 +121,9 @@ class SentRecord:
     Attributes:
         name: the record's value, which is unique.
         producer: the producer's name.
-        number: the record's number among those of the producer.
+        number: the record's number, counted per producer.
         in_calm: whether all failures were over when the record was sent.
-        partition, offset: the record's place according to its acknowledgement; None before.
+        partition, offset: where the record was written, according to its acknowledgement; None without one.
         error: the error if sending has failed.
     """
 
@@ -155,7 +155,7 @@ class Ledger:
         read: by group, every record that any member received.
         assigned: by group and member, the assigned partitions.
         commits: the commits of groups.
-        found: problems detected while the simulation ran.
+        found: problems detected during the simulation.
     """
 
     is_calm: Callable[[], bool] = lambda: False
@@ -168,7 +168,7 @@ class Ledger:
     commits: CommitLedger = field(init=False)
 
     def __post_init__(self) -> None:
-        """Create the commit ledger, which shares the received records and the problems."""
+        """Create the commit ledger, which shares this ledger's received records and problems."""
         self.commits = CommitLedger(self.found, self.handed_out, self.handed_to)
 
     # Facts ------------------------------------------------------------------------------------------------------------
@@ -204,12 +204,12 @@ class Ledger:
             self.found.append(f"{member} is closed, and was not told that it gives up {tp.topic}-{tp.partition}")
 
     def hand_out(self, group: str, member: str, tp: TopicPartition, offsets: list[int], expected: int | None) -> None:
-        """Record that a member received records of a partition.
+        """Record that a member received records from a partition.
 
         Arguments:
             offsets: the offsets of the records, in order.
-            expected: the offset after the last record of the partition that this member received since its assignment;
-                None: there was none.
+            expected: the offset after the last record that this member has received from the partition since its
+                assignment; None if it has received none.
         """
         first, end, reached = offsets[0], offsets[-1] + 1, self.handed_out.get((group, tp), 0)
         if tp not in self.assigned[group, member]:
@@ -232,8 +232,8 @@ class Ledger:
         """Describe every violation of the guarantees of Kafka's clients.
 
         Arguments:
-            logs: the names of the records of each partition, from offset 0 on.
-            groups: groups that have read everything.
+            logs: the names of the records in each partition, from offset 0 on.
+            groups: the groups that have read everything.
             idempotent: whether a record may be in a log only once.
         """
         return [

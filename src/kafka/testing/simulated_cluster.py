@@ -89,7 +89,7 @@ class SimulatedCluster:
             self._commits.stored(host, self.stored_offsets(host))
 
     def stored_offsets(self, host: str) -> dict[GroupPartition, int]:
-        """Return the offsets that a running broker has stored, except those in open transactions."""
+        """Return the offsets that a running broker has stored, except those committed in transactions."""
         stored = self._brokers[host].committed_offsets()
         return {
             (group, TopicPartition(*key)): offset
