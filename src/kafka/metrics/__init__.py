@@ -1,13 +1,13 @@
-"""Metrics of a client: kafka-python's registry of metrics, and the counters of the clients. Layer 0.
+"""A client's metrics: kafka-python's metrics registry, and the clients' counters. Layer 0.
 
 | module | content |
 |---|---|
 | `windows` | the clients' counters, updated once per batch or response |
 | `client_metrics` | the registry of one client: created when its metrics are read, or for reporters |
-| the others | kafka-python's classes, at their old import paths, to read a client's metrics and to build upon |
+| the others | kafka-python's classes, at their old import paths, for reading and extending a client's metrics |
 
-`kafka.legacy.metrics` contains the statistics that sensors compute, such as averages, except `Total`, which telemetry
-uses.
+`kafka.legacy.metrics` contains the statistics that sensors compute, such as averages. The exception is `Total`, which
+telemetry uses, so it is in this package.
 
 The metrics of the clients are defined in `kafka.consumer.monitoring` and `kafka.producer.producer_statistics`.
 
@@ -67,7 +67,7 @@ _SUBMODULES = (
     "stat",
     "stats",
 )
-"""Submodules that `import kafka.metrics` also loads in kafka-python."""
+"""Submodules that are also loaded by `import kafka.metrics` in kafka-python."""
 
 
 def __getattr__(name: str) -> Any:

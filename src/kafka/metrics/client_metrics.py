@@ -1,6 +1,6 @@
-"""The metrics of one client: registered by its parts, read on request.
+"""The metrics of one client: its parts register them, and they are read on request.
 
-`snapshot` reads the parts themselves. The registry with kafka-python's classes is created on request, or if there are
+`snapshot` reads the parts directly. The registry with kafka-python's classes is created on request, or if there are
 reporters.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kafka.metrics.metrics_reporter import AbstractMetricsReporter
 
 Submit = Callable[[Callable[[], object]], object]
-"""Runs a function where user code may run, after those submitted before."""
+"""Runs a function where user code may run, after the functions submitted before it."""
 
 _COUNT_GROUP, _COUNT = "kafka-metrics-count", "count"
 
@@ -30,9 +30,9 @@ class Metric(NamedTuple):
     """One metric of a part of a client.
 
     Arguments:
-        name: name in kafka-python or Java.
+        name: the name in kafka-python or Java.
         description: a description for users.
-        read: returns the value, given the part and the client's time in seconds; called in any thread.
+        read: returns the value, given the part and the client's time in seconds; may be called in any thread.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Point(NamedTuple):
     """The value of one metric.
 
     Arguments:
-        group, name: group and name of the metric; the group does not contain the subject.
+        group, name: the metric's group and name; the group does not contain the subject.
         tags: the subject: ``node``, ``topic``, ``partition``.
     """
 
@@ -55,7 +55,7 @@ class Point(NamedTuple):
 
 
 def parted(group: str) -> tuple[str, dict[str, str]]:
-    """Split a group into its name and its subject as a tag: ``node``, such as "node-1", or ``topic``."""
+    """Split a group into its name and its subject. The subject is a tag: ``node``, such as "node-1", or ``topic``."""
     name, _, about = group.partition(".")
     if not about:
         return name, {}
@@ -63,22 +63,22 @@ def parted(group: str) -> tuple[str, dict[str, str]]:
 
 
 def total_of(field: str) -> Callable[[windows.Counts, float], float]:
-    """Return a function that reads a sum, see `windows.total`."""
+    """Return a function that reads a sum; see `windows.total`."""
     return lambda counts, now: windows.total(counts, field, now)
 
 
 def mean_of(field: str, by: str) -> Callable[[windows.Counts, float], float]:
-    """Return a function that reads an average, see `windows.mean`."""
+    """Return a function that reads an average; see `windows.mean`."""
     return lambda counts, now: windows.mean(counts, field, by, now)
 
 
 def largest_of(field: str) -> Callable[[windows.Counts, float], float]:
-    """Return a function that reads a maximum, see `windows.largest`."""
+    """Return a function that reads a maximum; see `windows.largest`."""
     return lambda counts, now: windows.largest(counts, field, now)
 
 
 def rate_of(field: str) -> Callable[[windows.Counts, float], float]:
-    """Return a function that reads a rate per second, see `windows.rate`."""
+    """Return a function that reads a rate per second; see `windows.rate`."""
     return lambda counts, now: windows.rate(counts, field, now)
 
 
@@ -109,12 +109,12 @@ class ClientMetrics:
     """The metrics of one client. Its parts may register metrics in any thread.
 
     Arguments:
-        options: samples to keep, and reporters to notify.
-        clock: the client's time in seconds.
+        options: the number of samples to keep, and the reporters to notify.
+        clock: returns the client's time in seconds.
         configs: the client's options, for reporters.
-        registry: a registry of the user, which determines the windows, and in which all metrics are registered.
+        registry: a registry provided by the user, which determines the windows and in which all metrics are registered.
 
-    Raises errors of the reporters' constructors, `configure` and `init`.
+    Raises any errors from the reporters' constructors, `configure` and `init`.
     """
 
     def __init__(
@@ -153,9 +153,10 @@ class ClientMetrics:
         """Register metrics.
 
         Arguments:
-            group: kafka-python's name of the group.
-            source: passed to their `read`.
-            tags: their subject. Metrics with tags are not in `snapshot`, whose names refer to the whole client.
+            group: kafka-python's name for the group.
+            source: the object that is passed to the metrics' `read`.
+            tags: the subject of the metrics. Metrics with tags are not in `snapshot`, whose names refer to the whole
+                client.
         """
         added = _Group(group, metrics, source, dict(tags or {}))
         self._groups[_key(added)] = added
@@ -164,14 +165,14 @@ class ClientMetrics:
 
     @property
     def is_listed(self) -> bool:
-        """Whether metrics must be registered immediately, because the registry exists or there are reporters."""
+        """Whether metrics must be registered immediately because the registry exists or there are reporters."""
         return self._registry is not None
 
     def before_listing(self, register: Callable[[], object]) -> None:
-        """Call ``register`` in any thread before metrics are listed.
+        """Call ``register`` before metrics are listed; the call may happen in any thread.
 
-        A part with metrics for each of very many objects may thus `add` them only when metrics are read, unless
-        `is_listed`.
+        Unless `is_listed`, a part that has metrics for a very large number of objects can thus wait until metrics are
+        read before it calls `add`.
         """
         self._late.append(register)
 
@@ -198,10 +199,10 @@ class ClientMetrics:
         return shown
 
     def points(self, wanted: Callable[[str, str], bool] = _any) -> list[Point]:
-        """Return the current values, those of the whole client first; empty if metrics are disabled. In any thread.
+        """Return the current values, those of the whole client first; empty if metrics are disabled. Thread-safe.
 
         Arguments:
-            wanted: tells by group and name whether a value is wanted; others are not read.
+            wanted: given a group and name, returns whether to read the value.
         """
         if not self._enabled:
             return []
@@ -259,14 +260,14 @@ class ClientMetrics:
                     registry.add_metric(name, AnonMeasurable(partial(self._read, metric, group.source)))
 
     def _unregister(self, registry: Metrics, group: _Group) -> None:
-        with self._lock:  # not while `registered` processes its list
+        with self._lock:  # must not run while `registered` processes its list
             for metric in group.metrics:
                 registry.remove_metric(registry.metric_name(metric.name, group.name, tags=group.tags))
 
     def _read(self, metric: Metric, source: Any, config: MetricConfig, now: float) -> float:
         """Return a metric's current value.
 
-        Ignores `now`, which is wall-clock time, because clients count by their own clock.
+        Ignores `now`, which is wall clock time, because clients count by their own clock.
         """
         return metric.read(source, self._clock())
 
@@ -276,7 +277,7 @@ def _key(group: _Group) -> tuple[Any, ...]:
 
 
 def _configured(reporters: Sequence[Any], configs: Mapping[str, Any]) -> list[AbstractMetricsReporter]:
-    """Return the configured reporters, creating those given as classes. Old reporters may lack `configure`."""
+    """Return the configured reporters, creating those given as classes. Older reporters may not have `configure`."""
     made = [reporter() if isinstance(reporter, type) else reporter for reporter in reporters]
     for reporter in made:
         if hasattr(reporter, "configure"):

@@ -12,12 +12,12 @@ class MetricName:
     """The key of a metric: its name, group and tags. The description is not part of the key.
 
     Arguments:
-        name: name of the metric.
-        group: group of related metrics.
+        name: the metric's name.
+        group: a group of related metrics.
         description: a description for users.
         tags: the metric's subject, such as a topic or a client.
 
-    Raises `ValueError` for an empty name or group, and for tags that are not a dict.
+    Raises `ValueError` if the name or group is empty, or if the tags are not a dict.
     """
 
     __slots__ = ("_description", "_group", "_hash", "_name", "_tags")
@@ -70,7 +70,7 @@ class MetricName:
 
 
 class Quota:
-    """A bound that the value of a metric must not exceed, or must not fall below.
+    """A bound that the value of a metric must not exceed or fall below.
 
     Arguments:
         bound: the last permitted value.
@@ -124,13 +124,13 @@ class Quota:
 
 
 class MetricConfig:
-    """How a metric is computed. Values are collected in samples, of which the last few count.
+    """How a metric is computed. Values are collected in samples, and only the most recent samples count.
 
     Arguments:
-        quota: a bound that the metric must keep when values are recorded.
+        quota: a bound that is checked when values are recorded.
         samples: number of samples that count.
         event_window: number of values after which a sample is full.
-        time_window_ms: milliseconds after which a sample is full, too.
+        time_window_ms: time in milliseconds after which a sample is also full.
         tags: tags of every metric in the registry.
 
     Raises `ValueError` for fewer than one sample.
@@ -165,7 +165,7 @@ class MetricConfig:
 
 
 class AbstractMeasurable(ABC):
-    """A quantity that a `KafkaMetric` reads."""
+    """A quantity that can be measured by a `KafkaMetric`."""
 
     @abstractmethod
     def measure(self, config: MetricConfig, now: float) -> float:
@@ -178,7 +178,7 @@ class AbstractMeasurable(ABC):
 
 
 class AnonMeasurable(AbstractMeasurable):
-    """A quantity that a function returns.
+    """A quantity that is returned by a function.
 
     Arguments:
         measure_fn: called with the arguments of `measure`.
@@ -203,9 +203,9 @@ class KafkaMetric:
     Arguments:
         metric_name: the name.
         measurable: the quantity.
-        config: how it is computed.
+        config: how the quantity is computed.
 
-    Raises `ValueError` without a name or a quantity.
+    Raises `ValueError` if the name or the quantity is missing.
     """
 
     __slots__ = ("_config", "_measurable", "_metric_name")

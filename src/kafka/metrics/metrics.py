@@ -1,4 +1,4 @@
-"""`Metrics`: a registry of metrics, and of the sensors that feed them."""
+"""`Metrics`: a registry of metrics, and of the sensors that provide their values."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _EXPIRE_EVERY_S = 30.0
 class Metrics:
     """Metrics by their `MetricName`, and sensors by name. Thread-safe.
 
-    It contains one metric itself: ``count``, in the group ``kafka-metrics-count``.
+    The registry contains one metric of its own: ``count``, in the group ``kafka-metrics-count``.
 
     Arguments:
         default_config: for metrics and sensors without a configuration; None: the defaults of `MetricConfig`.
-        reporters: notified of every metric that is added or removed, in the thread that does so. Errors that they raise
-            then are logged, as in Java; errors of `init` are raised.
-        enable_expiration: whether a thread removes sensors that received no value within their expiration time.
+        reporters: notified whenever a metric is added or removed, in the thread that does so. Errors that they raise
+            then are logged, as in Java; errors from `init` are raised.
+        enable_expiration: whether a thread removes sensors that receive no value within their expiration time.
     """
 
     def __init__(
@@ -70,18 +70,18 @@ class Metrics:
     def metric_name(
         self, name: str, group: str, description: str | None = "", tags: dict[str, str] | None = None
     ) -> MetricName:
-        """Create a name with the tags of the default configuration, overridden by the given ones.
+        """Create a name with the tags of the default configuration, overridden by the given tags.
 
         Arguments:
-            name: name of the metric, such as "record-send-rate".
-            group: its group, such as "producer-metrics".
+            name: the metric's name, such as "record-send-rate".
+            group: the metric's group, such as "producer-metrics".
             description: a description for users.
-            tags: such as ``{"topic": "t"}``.
+            tags: additional tags, such as ``{"topic": "t"}``.
         """
         return MetricName(name, group, description, {**self._config.tags, **(tags or {})})
 
     def get_sensor(self, name: str) -> Sensor | None:
-        """Return a sensor by name, or None. Raises `ValueError` for an empty name."""
+        """Return a sensor by name, or None if it does not exist. Raises `ValueError` for an empty name."""
         if not name:
             raise ValueError("a sensor needs a name")
         return self._sensors.get(name)
@@ -93,12 +93,12 @@ class Metrics:
         inactive_sensor_expiration_time_seconds: float = sys.maxsize,
         parents: Sequence[Sensor] | None = None,
     ) -> Sensor:
-        """Return the sensor of that name, creating it if necessary.
+        """Return the sensor with this name, creating it if necessary.
 
         Arguments:
-            config: for its metrics without a configuration; None: the default configuration.
-            inactive_sensor_expiration_time_seconds: seconds without a value after which it may be removed.
-            parents: sensors that also receive each of its values.
+            config: for metrics of the sensor without a configuration; None: the default configuration.
+            inactive_sensor_expiration_time_seconds: seconds without a value after which the sensor may be removed.
+            parents: sensors that also receive each value of this sensor.
 
         Raises `ValueError` for an empty name, and for parents that would form a cycle.
         """
@@ -114,7 +114,7 @@ class Metrics:
         return sensor
 
     def remove_sensor(self, name: str) -> None:
-        """Remove a sensor by name, if it exists, with its metrics and all sensors that feed it."""
+        """Remove a sensor by name, if it exists, with its metrics and all sensors that pass values to it."""
         with self._lock:
             sensor = self._sensors.pop(name, None)
             if sensor is None:
@@ -132,17 +132,17 @@ class Metrics:
         """Register a quantity without a sensor. Raises `ValueError` if the name is taken.
 
         Arguments:
-            metric_name: as returned by `metric_name`.
+            metric_name: a name, as returned by `metric_name`.
             measurable: returns the value.
-            config: how it is sampled; None: the default configuration.
+            config: how the quantity is sampled; None: the default configuration.
         """
         self.register_metric(KafkaMetric(metric_name, measurable, config or self._config))
 
     def remove_metric(self, metric_name: MetricName) -> KafkaMetric | None:
-        """Remove a metric and notify the reporters; return it, or None if it does not exist.
+        """Remove a metric and notify the reporters; return the metric, or None if it does not exist.
 
         Arguments:
-            metric_name: the name under which it was added.
+            metric_name: the name under which the metric was added.
         """
         with self._lock:
             metric = self._metrics.pop(metric_name, None)
@@ -154,7 +154,7 @@ class Metrics:
         """Add a reporter, and notify it of the existing metrics.
 
         Arguments:
-            reporter: notified of each metric that is added, changed or removed.
+            reporter: notified whenever a metric is added, changed or removed.
         """
         with self._lock:
             reporter.init(list(self._metrics.values()))
@@ -169,7 +169,7 @@ class Metrics:
             self._tell(lambda reporter: reporter.metric_change(metric))
 
     class ExpireSensorTask:
-        """The periodic task of the thread of ``enable_expiration``."""
+        """The periodic task that runs in the ``enable_expiration`` thread."""
 
         @staticmethod
         def run(metrics: Metrics) -> None:
@@ -185,7 +185,7 @@ class Metrics:
         self._metrics.clear()
 
     def _tell(self, what: Callable[[AbstractMetricsReporter], object]) -> None:
-        """Call each reporter; a failing one affects neither the others nor the client."""
+        """Call each reporter; an error in one of them affects neither the others nor the client."""
         for reporter in self._reporters:
             kind = type(reporter)
             try:

@@ -18,7 +18,7 @@ class AbstractMetricsReporter(ABC):
 
     @abstractmethod
     def init(self, metrics: Sequence[KafkaMetric]) -> None:
-        """Receive the existing metrics; called once, first."""
+        """Receive the existing metrics; called once, before the other notifications."""
 
     @abstractmethod
     def metric_change(self, metric: KafkaMetric) -> None:
@@ -30,7 +30,7 @@ class AbstractMetricsReporter(ABC):
 
     @abstractmethod
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Receive the client's options without secrets; called before `init`."""
+        """Receive the client's options, without secrets; called before `init`."""
 
     @abstractmethod
     def close(self) -> None:
@@ -41,7 +41,7 @@ class DictReporter(AbstractMetricsReporter):
     """Keeps all metrics in a dict by category and name.
 
     Arguments:
-        prefix: prefix of the categories.
+        prefix: the prefix of the categories.
     """
 
     def __init__(self, prefix: str | None = "") -> None:
@@ -66,7 +66,7 @@ class DictReporter(AbstractMetricsReporter):
             self._store.setdefault(self.get_category(metric), {})[metric.metric_name.name] = metric
 
     def metric_removal(self, metric: KafkaMetric) -> KafkaMetric | None:  # type: ignore[override]
-        """Remove a metric and return it, or None if there was none; see `AbstractMetricsReporter`."""
+        """Remove a metric and return it, or None if it does not exist; see `AbstractMetricsReporter`."""
         category = self.get_category(metric)
         with self._lock:
             metrics = self._store.get(category, {})

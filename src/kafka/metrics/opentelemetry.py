@@ -1,11 +1,11 @@
-"""Exports the metrics of clients to OpenTelemetry (the extra "opentelemetry"; the program chooses an SDK).
+"""Exports clients' metrics to OpenTelemetry (the extra "opentelemetry"; the program chooses an SDK).
 
     from opentelemetry.metrics import get_meter
     from kafka.metrics.opentelemetry import MeterReporter
 
     producer = KafkaProducer(metric_reporters=[MeterReporter(get_meter("kafka"))])
 
-Each client needs its own reporter. Values are read when the SDK collects.
+Each client needs its own reporter. Values are read when the SDK collects metrics.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class MeterReporter(AbstractMetricsReporter):
     """Creates an observable gauge ``kafka.<group>.<name>`` for each metric that a client registers.
 
     Topics, partitions and nodes are distinguished by the attributes ``client-id``, ``topic``, ``partition`` and
-    ``node``. Averages and maxima without any values are left out.
+    ``node``. Averages and maxima are omitted while there are no values for them.
 
     Arguments:
         meter: creates the instruments.
@@ -40,7 +40,7 @@ class MeterReporter(AbstractMetricsReporter):
         self._shown: dict[str, dict[MetricName, KafkaMetric]] = {}
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Do nothing, because nothing depends on the client's options.
+        """Do nothing, as the reporter does not depend on the client's options.
 
         Arguments:
             configs: ignored.
@@ -106,8 +106,8 @@ class MeterReporter(AbstractMetricsReporter):
 _Reporters = dict[MeterReporter, None]
 _lock = threading.Lock()
 _instruments: weakref.WeakKeyDictionary[Meter, dict[str, _Reporters]] = weakref.WeakKeyDictionary()
-"""The reporters that provide values for each instrument of a meter. All clients with a metric of that name share
-one.
+"""The reporters that provide values for each instrument of a meter. All clients with a metric of the same name share
+one instrument.
 """
 
 

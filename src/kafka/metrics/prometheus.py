@@ -1,4 +1,4 @@
-"""Exports the metrics of clients to prometheus_client (the extra "prometheus").
+"""Exports clients' metrics to prometheus_client (the extra "prometheus").
 
     from prometheus_client import REGISTRY
     from kafka.metrics.prometheus import KafkaCollector
@@ -26,17 +26,17 @@ class HasMetrics(Protocol):
     """Any client with metrics."""
 
     def metrics(self, raw: bool = False) -> dict[Any, Any]:
-        """Return `KafkaMetric` objects by name, if ``raw``."""
+        """Return the metrics; with ``raw``, as `KafkaMetric` objects by name."""
 
 
 class KafkaCollector(Collector):
     """Exports all metrics of clients as gauges named ``kafka_<group>_<name>``, with `LABELS`.
 
-    Averages and maxima without any values are left out. Thread-safe. A client's `metrics` must be callable, so add
-    asyncio clients once they are started.
+    Averages and maxima are omitted while there are no values for them. Thread-safe. A client's `metrics` method must be
+    callable, so add asyncio clients only after they have been started.
 
     Arguments:
-        clients: producers, consumers, admin clients.
+        clients: producers, consumers and admin clients.
     """
 
     def __init__(self, *clients: HasMetrics) -> None:
@@ -51,7 +51,7 @@ class KafkaCollector(Collector):
         self._clients = tuple(each for each in self._clients if each is not client)
 
     def describe(self) -> list[GaugeMetricFamily]:
-        """Return nothing, because names are known only when the metrics are read."""
+        """Return an empty list, because the names are known only when the metrics are read."""
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
@@ -72,7 +72,7 @@ class KafkaCollector(Collector):
 
 
 def _labels(group: str, tags: dict[str, str]) -> tuple[str, list[str]]:
-    """Split kafka-python's group, which ends in a dot and its subject; return the name and the values of `LABELS`."""
+    """Split kafka-python's group, which ends in a dot and its subject; return its name and the values of `LABELS`."""
     group, _, about = group.partition(".")
     found = {name.replace("-", "_"): value for name, value in tags.items()}
     if group.endswith("-node-metrics"):

@@ -13,7 +13,7 @@ from kafka.metrics.stat import AbstractCompoundStat, AbstractMeasurableStat, Abs
 
 
 class Registry(Protocol):
-    """The interface that a sensor uses of `kafka.metrics.Metrics`."""
+    """The part of the `kafka.metrics.Metrics` interface that sensors use."""
 
     def register_metric(self, metric: KafkaMetric) -> None:
         """Register a metric."""
@@ -24,12 +24,12 @@ class Sensor:
 
     Arguments:
         registry: registers the metrics.
-        name: name of the sensor.
+        name: the sensor's name.
         parents: sensors that also receive each value.
         config: for metrics without a configuration.
-        inactive_sensor_expiration_time_seconds: seconds without a value after which it has expired.
+        inactive_sensor_expiration_time_seconds: seconds without a value after which the sensor has expired.
 
-    Raises `ValueError` for an empty name, and for parents that lead back to it.
+    Raises `ValueError` for an empty name, and for parents that would form a cycle.
     """
 
     __slots__ = (
@@ -89,7 +89,7 @@ class Sensor:
         """Record a value.
 
         Arguments:
-            time_ms: when it was observed, in milliseconds since the epoch; None: now.
+            time_ms: when the value was observed, in milliseconds since the epoch; None: now.
 
         Raises `QuotaViolationError` if the value makes a metric violate its quota; the value is recorded nevertheless.
         """
@@ -114,12 +114,12 @@ class Sensor:
                 raise QuotaViolationError(f"{metric.metric_name} is {value:g}, {side} its quota of {quota.bound:g}")
 
     def add_compound(self, compound_stat: AbstractCompoundStat, config: MetricConfig | None = None) -> None:
-        """Add a statistic with several metrics, and register them.
+        """Add a statistic with several metrics, and register the metrics.
 
         Arguments:
-            config: for these metrics; None: that of the sensor.
+            config: for these metrics; None: the sensor's configuration.
 
-        Raises `ValueError` without a statistic, and if a name is taken.
+        Raises `ValueError` if there is no statistic, or if a name is taken.
         """
         if not hasattr(compound_stat, "stats"):
             raise ValueError(f"there must be something to feed, not {compound_stat!r}")
@@ -132,7 +132,7 @@ class Sensor:
         """Add a statistic, and register it as a metric.
 
         Arguments:
-            config: for this metric; None: that of the sensor.
+            config: for this metric; None: the sensor's configuration.
 
         Raises `ValueError` if the name is taken.
         """
@@ -145,5 +145,5 @@ class Sensor:
         self._metrics.append(metric)
 
     def has_expired(self) -> bool:
-        """Return whether the last value is older than the expiration time."""
+        """Return whether the last value is older than the expiration time allows."""
         return time.time() * 1000 - self._last_record_time > self._inactive_sensor_expiration_time_ms

@@ -1,4 +1,4 @@
-"""Statistics: quantities that a sensor feeds, with one value (`AbstractMeasurableStat`) or several."""
+"""Statistics: quantities computed from a sensor's values, as one metric (`AbstractMeasurableStat`) or several."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class AbstractStat(ABC):
 
     @abstractmethod
     def record(self, config: MetricConfig, value: float, time_ms: float) -> None:
-        """Record a value that was observed at a time."""
+        """Record a value that was observed at the given time."""
 
 
 class AbstractMeasurableStat(AbstractStat, AbstractMeasurable, ABC):
-    """A quantity such as an average or a maximum; `kafka.metrics.stats` offers them."""
+    """A quantity such as an average or a maximum; see `kafka.metrics.stats`."""
 
 
 class AbstractCompoundStat(AbstractStat, ABC):
@@ -35,8 +35,8 @@ class NamedMeasurable:
     """A named metric of an `AbstractCompoundStat`.
 
     Arguments:
-        metric_name: its name.
-        measurable_stat: its value.
+        metric_name: the metric's name.
+        measurable_stat: the metric's value.
     """
 
     __slots__ = ("_name", "_stat")

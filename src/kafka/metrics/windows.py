@@ -1,8 +1,8 @@
 """The clients' counters: sums over the last few time windows.
 
 A part of a client adds to the fields of `Windows.at`, once per batch or response, in one thread. Averages, maxima
-and rates are computed on request, in any thread. They are defined as in kafka-python: an average of no values is 0, a
-maximum of no values is minus infinity, and the time of a rate is at least that of all windows but one.
+and rates are computed on request, in any thread. They are defined as in kafka-python: the average of no values is 0,
+the maximum of no values is minus infinity, and a rate is computed over at least the length of all windows but one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Window:
     """The sums of one period, which starts with the first event counted. Subclasses define the fields.
 
     Arguments:
-        begin: when it begins, in the client's time in seconds.
+        begin: when the window begins, in the client's time in seconds.
     """
 
     __slots__ = ("begin",)
@@ -41,11 +41,11 @@ W = TypeVar("W", bound=Window)
 
 
 class Windows(Generic[W]):
-    """The current window, and the earlier ones that still count.
+    """The current window, and the earlier windows that still count.
 
     Arguments:
-        make: creates a window that begins at a time.
-        options: number and length of windows.
+        make: creates a window that begins at the given time.
+        options: the number and length of windows.
     """
 
     __slots__ = ("_make", "_options", "_past", "_present", "_until")
@@ -58,7 +58,7 @@ class Windows(Generic[W]):
         self._until = -math.inf
 
     def at(self, now: float) -> W:
-        """Return the window to count in; called in the counting thread."""
+        """Return the window in which to count; called in the counting thread."""
         present = self._present
         return present if present is not None and now < self._until else self._turn(now)
 
@@ -114,7 +114,7 @@ def rate(counts: Counts, field: str, now: float) -> float:
 
 
 class Values(Window):
-    """Values of one kind, such as durations of requests."""
+    """Values of one kind, such as request durations."""
 
     __slots__ = ("count", "largest", "total")
 
@@ -129,7 +129,7 @@ class SampledValues(Windows[Values]):
     """Sampled values of one kind.
 
     Arguments:
-        options: number and length of windows.
+        options: the number and length of windows.
     """
 
     __slots__ = ()
