@@ -13,7 +13,7 @@ from kafka.wire.api.describe_acls import DescribeAclsRequest
 
 
 class ResourceType(IntEnum):
-    """Type of the resource that an ACL protects. ANY is valid only in filters."""
+    """The type of the resource that an ACL protects. ANY is valid only in filters."""
 
     UNKNOWN = 0
     ANY = 1
@@ -26,7 +26,7 @@ class ResourceType(IntEnum):
 
 
 class ACLOperation(IntEnum):
-    """Operation that an ACL allows or denies. ANY is valid only in filters."""
+    """The operation that an ACL allows or denies. ANY is valid only in filters."""
 
     UNKNOWN = 0
     ANY = 1
@@ -77,7 +77,7 @@ def _check(what: str, cls: type, given: object) -> None:
 
 
 class ResourcePatternFilter:
-    """Selects resource patterns. A ``resource_name`` of None matches any name.
+    """Selects resource patterns. If ``resource_name`` is None, any name matches.
 
     Arguments:
         resource_type: type of the resources; ``ANY`` matches all types.
@@ -137,11 +137,11 @@ class ResourcePattern(ResourcePatternFilter):
 
 
 class ACLFilter:
-    """Selects ACLs. A ``principal`` or ``host`` of None matches any.
+    """Selects ACLs. If ``principal`` or ``host`` is None, any value matches.
 
     Arguments:
         operation: the operation; ``ANY`` matches all operations.
-        permission_type: whether the ACL allows or denies it; ``ANY`` matches both.
+        permission_type: whether the ACL allows or denies the operation; ``ANY`` matches both.
         resource_pattern: selects the resources, as a `ResourcePatternFilter`.
     """
 
@@ -187,9 +187,9 @@ class ACL(ACLFilter):
 
     Arguments:
         principal: the principal, such as "User:alice".
-        host: address that the client connects from, or "*" for any.
+        host: the address from which the client connects, or "*" for any address.
         operation: the operation.
-        permission_type: whether it is allowed or denied.
+        permission_type: whether the operation is allowed or denied.
         resource_pattern: the resources.
     """
 
@@ -204,7 +204,7 @@ class ACL(ACLFilter):
 
 
 def operation_names(bits: int) -> list[str] | None:
-    """Return the names of the ACL operations in a bit field; None if the broker did not send them."""
+    """Return the names of the ACL operations in a bit field; None if the broker did not send the bit field."""
     return None if bits < 0 else [operation.name for operation in ACLOperation if bits >> operation & 1]
 
 
@@ -215,12 +215,12 @@ ErrorClass = type[BrokerResponseError]
 
 
 class MatchedACL(ACL):
-    """An ACL that a filter of `delete_acls` matched.
+    """An ACL that was matched by a filter in `delete_acls`.
 
     As in kafka-python 3.0, it is the ACL itself. As in 2.x, it can be unpacked as a pair of the ACL and an error class.
 
     Attributes:
-        error: `NoError` if the ACL was deleted, otherwise the class of the error.
+        error: `NoError` if the ACL was deleted, otherwise the error class.
     """
 
     error: ErrorClass = NoError

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 MARGIN_MS = 5_000
-"""How long to wait for a response beyond the broker's own time limit."""
+"""How much longer than the broker's own time limit to wait for a response."""
 
 T = TypeVar("T")
 ErrorCodes = Callable[[Any], list[int]]
@@ -47,7 +47,7 @@ class AdminRequests:
     """Sends the requests of admin operations.
 
     A change by the controller is retried only if it certainly has not begun: because there was no connection, or
-    because another broker is the controller now. Reads and requests to coordinators can safely be repeated, and are
+    because another broker has become the controller. Reads and requests to coordinators can safely be repeated, and are
     retried for ``request_timeout_ms``. Other errors are raised immediately.
     """
 
@@ -61,7 +61,7 @@ class AdminRequests:
         return self.options.request_timeout_ms if timeout_ms is None else timeout_ms
 
     async def retry(self, what: str, operation: Callable[[], Awaitable[T]], limit_ms: float) -> T:
-        """Repeat an operation while its errors are retriable and none is a `FinalError`."""
+        """Retry an operation while its errors are retriable and are not a `FinalError`."""
         try:
             return await self.cluster.retry(what, operation, limit_ms)
         except FinalError as final:
@@ -77,10 +77,10 @@ class AdminRequests:
         *,
         repeatable: bool = False,
     ) -> Any:
-        """Send to the controller; retry if it has moved.
+        """Send a request to the controller; retry if the controller has moved.
 
         Arguments:
-            error_codes: finds the codes in the response.
+            error_codes: finds the error codes in the response.
             repeatable: True for a read, which is retried after a retriable error.
         """
         limit_ms = self.limit_ms(timeout_ms) + MARGIN_MS
@@ -111,10 +111,10 @@ class AdminRequests:
         repeatable: bool = True,
         timeout_ms: int | None = None,
     ) -> Any:
-        """Send to the broker ``node_id``; None selects the least loaded broker.
+        """Send a request to the broker ``node_id``; None selects the least loaded broker.
 
         Arguments:
-            error_codes: finds the codes in the response; the request is retried while one of them is retriable.
+            error_codes: finds the error codes in the response; the request is retried while one of them is retriable.
             repeatable: False for a request that must not be repeated: an error after sending is raised immediately.
         """
         limit_ms = self.limit_ms(timeout_ms)
@@ -137,7 +137,7 @@ class AdminRequests:
         return await self.retry(_name_of(type(request)), once, limit_ms)
 
     async def broker_ids(self, given: list[int] | None) -> list[int]:
-        """Return the given ids; None: the ids of all current brokers."""
+        """Return the given ids; if ``given`` is None, return the ids of all current brokers."""
         if given is not None:
             return given
         limit_ms = self.options.request_timeout_ms
@@ -153,12 +153,12 @@ class AdminRequests:
         node_id: int | None = None,
         kind: CoordinatorKind = "group",
     ) -> Any:
-        """Send to a coordinator; retry if it is unavailable, moving, loading or unreachable.
+        """Send a request to a coordinator; retry if it is unavailable, moving, loading or unreachable.
 
         Arguments:
             group_id: the group, or the transactional id, depending on ``kind``.
             make_request: called with the version that the coordinator supports; returns the request and its version.
-            error_codes: finds the codes in the response.
+            error_codes: finds the error codes in the response.
             node_id: the coordinator, if the caller knows it.
         """
 
@@ -208,7 +208,7 @@ def about(what: str, text: str) -> str:
 
 
 def raise_first(errors: list[tuple[str, int, str | None]]) -> None:
-    """Raise the first error in a list of triples: subject of the request, error code, and the broker's message."""
+    """Raise the first error in a list of triples: the subject of the request, error code, and the broker's message."""
     for what, code, message in errors:
         if code:
             error = for_code(code)

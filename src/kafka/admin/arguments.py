@@ -21,25 +21,25 @@ _LARGEST_INT32 = (1 << 31) - 1
 
 
 def names(what: str, given: Iterable[str]) -> list[str]:
-    """Return the names of topics or groups as a list; a single name becomes a list of one."""
+    """Return topic or group names as a list; a single name becomes a list of one."""
     return [name(what, each) for each in ([given] if isinstance(given, str) else elements(what, given))]
 
 
 def name(what: str, given: object) -> str:
-    """Check the name of a topic or group."""
+    """Check a topic or group name."""
     if not isinstance(given, str):
         raise IllegalArgumentTypeError(f"{what}: expected a str as name, got {given!r:.80}")
     return given
 
 
 def names_or_ids(what: str, given: Iterable[str | UUID]) -> list[str | UUID]:
-    """Return the names or ids of topics as a list; a single one becomes a list of one."""
+    """Return topic names or ids as a list; a single one becomes a list of one."""
     found = [given] if isinstance(given, str | UUID) else elements(what, given)
     return [each if isinstance(each, UUID) else name(what, each) for each in found]
 
 
 def member(what: str, kind: type[E], given: object) -> E:
-    """Return the enum member for a member, a value or a name."""
+    """Return an enum member, given as the member itself, its value or its name."""
     try:
         found: E = kind.build_from(given)
     except ValueError:
@@ -54,7 +54,7 @@ def values_of(what: str, kind: type[E], given: Iterable[Any] | None) -> list[str
 
 
 def indexes(what: str, given: Any) -> dict[str, list[int]] | None:
-    """Return partition numbers by topic, from such a mapping or from partitions; None stays None."""
+    """Return partition numbers by topic, given as such a mapping or as partitions; None stays None."""
     if given is None:
         return None
     if isinstance(given, Mapping):

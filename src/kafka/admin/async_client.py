@@ -64,9 +64,9 @@ class AsyncKafkaAdminClient(
         self._closing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Connect to the cluster. Raises `NoBrokersAvailable`, with the answer of each bootstrap server.
+        """Connect to the cluster. Raises `NoBrokersAvailable`, with the result for each bootstrap server.
 
-        If ``api_version`` is given, it connects in the background and does not wait for a server.
+        If ``api_version`` is given, the client connects in the background and does not wait for a server.
         """
         if self._core is not None:
             raise IllegalStateError("the admin client was started before")
@@ -82,7 +82,7 @@ class AsyncKafkaAdminClient(
 
     async def close(self) -> None:
         """Close the connections. Closing a closed client has no effect."""
-        if self._core is None or self._runs_on.was_left_by_fork:  # after a fork, only the parent may close them
+        if self._core is None or self._runs_on.was_left_by_fork:  # after a fork, only the parent may close connections
             return
         if self._closing is None:
             self._closing = self._loop.create_task(self._close(self._core))
@@ -109,7 +109,7 @@ class AsyncKafkaAdminClient(
         await self.close()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if is_finalizing():  # modules may be gone by now, and the process exit closes everything
+        if is_finalizing():  # modules may already be unloaded, and the process exit closes everything
             return
         core = self._core
         if core is None or self._closing is not None or self._runs_on.was_left_by_fork:

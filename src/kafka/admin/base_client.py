@@ -41,7 +41,7 @@ class BaseAdminClient:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The client's options, including defaults. Once connected, ``api_version`` is that of the brokers."""
+        """The client's options, including defaults. Once connected, ``api_version`` is the version of the brokers."""
         given = self._parsed.connection.api_version
         self._config["api_version"] = given if self._core is None else self._core.cluster.release
         return self._config
@@ -60,11 +60,11 @@ class BaseAdminClient:
         return client_html(kind, self.health(), self._parsed.connection)
 
     def register_metric_for_subscription(self, metric: "KafkaMetric") -> None:
-        """Push an application metric to brokers with the client's own metrics, if they subscribe to it (KIP-1076).
+        """Push an application metric to brokers with the client's own metrics, if brokers subscribe to it (KIP-1076).
 
-        Brokers see it as "org.apache.kafka", group and name, joined by dots. A `kafka.metrics.stats.Total` is pushed
-        as a sum, any other metric as a gauge. A metric with the `MetricName` of one of the client's metrics is ignored.
-        Any thread may call this.
+        The metric's name on the brokers is "org.apache.kafka", its group and its name, joined by dots. A
+        `kafka.metrics.stats.Total` is pushed as a sum, any other metric as a gauge. A metric with the same `MetricName`
+        as one of the client's metrics is ignored. Any thread may call this.
 
         Raises `TypeError` if the metric is not a `KafkaMetric`.
 
@@ -99,7 +99,7 @@ class BaseAdminClient:
         """Return the metrics of this client's connections, by group and name; empty with ``metrics_enabled=False``.
 
         Arguments:
-            raw: True returns `KafkaMetric` objects by their `MetricName` instead.
+            raw: True returns a dict of `KafkaMetric` objects by `MetricName` instead.
 
         Like Java's `Admin.metrics`.
         """

@@ -50,14 +50,14 @@ class KafkaAdminClient(
 ):
     """Administers a cluster; safe to use from several threads.
 
-    Each method blocks until the cluster has answered. All methods raise the cluster's error for a request, such as
+    Each method blocks until the cluster has responded. All methods raise the cluster's error for a request, such as
     `TopicAlreadyExistsError`. They also raise `IllegalArgumentError` for an invalid argument; `KafkaTimeoutError` and
-    `KafkaConnectionError` if the cluster does not answer in time; `UnsupportedVersionError` if the brokers are too
+    `KafkaConnectionError` if the cluster does not respond in time; `UnsupportedVersionError` if the brokers are too
     old; and `ForkedClientError` in a forked child.
 
     Arguments: client options by keyword, see below.
-    Raises `NoBrokersAvailable`, with the answer of each bootstrap server, and `KafkaConfigurationError`. If
-    ``api_version`` is given, it connects in the background and does not wait for a server.
+    Raises `NoBrokersAvailable`, with the result for each bootstrap server, and `KafkaConfigurationError`. If
+    ``api_version`` is given, the client connects in the background and does not wait for a server.
     """
 
     _core: ClientCore
@@ -84,9 +84,9 @@ class KafkaAdminClient(
         if self._closed:
             return
         self._close_polled_client()
-        with contextlib.suppress(KafkaError):  # a fork or the process exit has already closed them
+        with contextlib.suppress(KafkaError):  # a fork or the process exit has already closed the connections
             closing = self._loop_thread.spawn(self._core.close())
-            self._closed = True  # from here on, an interrupt only ends the wait: the connections are closed anyway
+            self._closed = True  # from here on, an interrupt only stops the waiting: the connections are closed anyway
             if not self._loop_thread.in_loop_thread:  # a finalizer may run in the loop thread, and must not block it
                 closing.result(_CLOSE_TIMEOUT_S)
         self._closed = True
@@ -107,7 +107,7 @@ class KafkaAdminClient(
         self.close()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if is_finalizing():  # modules may be gone by now, and the process exit closes everything
+        if is_finalizing():  # modules may already be unloaded, and the process exit closes everything
             return
         if not getattr(self, "_closed", True):
             with contextlib.suppress(KafkaError, RuntimeError):
@@ -127,5 +127,5 @@ class KafkaAdminClient(
 
 
 def __getattr__(name: str) -> Any:
-    """Load a name that kafka-python's module of this path imported, and so also offered."""
+    """Load a name that kafka-python's module at this path imports, and that programs may therefore import from it."""
     return _old_names.of_a_package(__name__, name, {})

@@ -44,7 +44,7 @@ async def describe_cluster(requests: AdminRequests, fenced_brokers: bool = False
     except UnsupportedVersionError:
         if fenced_brokers:
             raise
-        return _cluster(await read_metadata(requests, ()))  # brokers before 2.8
+        return _cluster(await read_metadata(requests, ()))  # for brokers before 2.8
     raise_first([("describing the cluster", response.error_code, response.error_message)])
     return _cluster(response)
 
@@ -75,7 +75,7 @@ def _broker(broker: Any) -> dict[str, Any]:
 
 
 async def all_partitions(requests: AdminRequests, topics: list[str]) -> dict[str, list[int]]:
-    """Return the numbers of all partitions of topics. Raises the broker's error for a topic that does not exist."""
+    """Return the numbers of all partitions by topic. Raises the broker's error for a topic that does not exist."""
     response = await read_metadata(requests, topics)
     raise_first([(f"topic {each.name!r}", each.error_code, None) for each in response.topics])
     return {each.name or "": sorted(one.partition_index for one in each.partitions) for each in response.topics}
@@ -122,7 +122,7 @@ class BrokerVersionData:
         self.api_versions = api_versions
 
     def api_version(self, operation: Any, min_version: int = 0, max_version: int | None = None) -> int:
-        """Return the highest version of a request that the broker and this client support.
+        """Return the highest version of a request that both the broker and this client support.
 
         Raises `UnsupportedVersionError` if there is no such version.
         """
@@ -139,7 +139,7 @@ class BrokerVersionData:
 
 
 async def api_versions(requests: AdminRequests, node_id: int | None) -> dict[int, tuple[int, int]]:
-    """Return the API versions that a broker supports; None: any broker."""
+    """Return the API versions that a broker supports. If ``node_id`` is None, any broker is queried."""
     cluster = requests.cluster
     connection = await (cluster.any_connection() if node_id is None else cluster.connection(node_id))
     return dict(connection.api_versions.items())
@@ -189,7 +189,7 @@ async def update_features(
 
 
 class RaftVoterEndpoint(NamedTuple):
-    """Address that a voter of the metadata quorum listens on.
+    """An address on which a voter of the metadata quorum listens.
 
     Arguments:
         listener: name of the listener, such as "CONTROLLER".
@@ -203,7 +203,7 @@ class RaftVoterEndpoint(NamedTuple):
 
 
 def directory_id(what: str, given: object) -> UUID:
-    """Return a log directory's id, given as a `uuid.UUID`, as its text, or in Kafka's 22-character notation."""
+    """Return the id of a log directory, given as a `uuid.UUID`, as its text, or in Kafka's 22-character notation."""
     if isinstance(given, UUID):
         return given
     try:

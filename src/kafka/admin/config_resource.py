@@ -22,7 +22,7 @@ class ConfigResourceType(EnumHelper, IntEnum):
 
 
 class AlterConfigOp(EnumHelper, IntEnum):
-    """Operation of an incremental change on a setting (KIP-339); the last two are for lists."""
+    """An operation on a setting in an incremental change (KIP-339); the last two are for lists."""
 
     SET = 0
     DELETE = 1
@@ -41,7 +41,7 @@ class ConfigResource:
         name: the resource's name, such as a topic name or a broker id.
         configs: when describing, the names of the requested settings (None: all); when altering, names to values.
 
-    Raises `UnknownNameError` for an unknown type, and `IllegalArgumentError` for ``configs`` of another kind.
+    Raises `UnknownNameError` for an unknown type, and `IllegalArgumentError` if ``configs`` has an unsupported type.
     """
 
     def __init__(self, resource_type: ConfigResourceType | str | int, name: str | int, configs: Configs = None) -> None:
@@ -55,7 +55,7 @@ class ConfigResource:
 
     @property
     def broker_id(self) -> int | None:
-        """Id of the broker that requests for this resource must go to; None: any broker."""
+        """The id of the broker to which requests for this resource must be sent; None: any broker."""
         is_broker = self.resource_type in (ConfigResourceType.BROKER, ConfigResourceType.BROKER_LOGGER)
         return int(self.name) if is_broker and re.fullmatch("-?[0-9]+", self.name) else None
 
@@ -160,7 +160,7 @@ class ConfigFilterType(EnumHelper, IntEnum):
 
 
 def with_names(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of the description of a setting with names instead of numbers for sources and types."""
+    """Return a copy of a setting's description, with names instead of numbers for sources and types."""
     named = dict(config, config_source=answered_member(ConfigSourceType, config["config_source"]).name)
     if "config_type" in config:
         named["config_type"] = answered_member(ConfigType, config["config_type"]).name

@@ -13,16 +13,16 @@ _OWNER_SINCE = 3
 
 
 class DelegationToken(NamedTuple):
-    """A token that authenticates with SCRAM: ``token_id`` is the user name, and ``hmac`` in base64 the password.
+    """A token that authenticates with SCRAM: ``token_id`` is the user name, and ``hmac`` in base64 is the password.
 
     Arguments:
         issue_timestamp_ms: creation time.
 
     Attributes:
         owner: the principal that the token authenticates.
-        requester: the principal that created it; empty if the broker is older than Kafka 3.3.
+        requester: the principal that created the token; empty if the broker is older than Kafka 3.3.
         expiry_timestamp_ms: expiry time, unless the token is renewed.
-        max_timestamp_ms: the latest time to which it can be renewed.
+        max_timestamp_ms: the latest time until which the token can be renewed.
         renewers: principals that may renew it, in addition to the owner; empty in a newly created token.
 
     Principals are strings such as "User:alice"; times are milliseconds since 1970.

@@ -20,7 +20,7 @@ class EnumHelper:
 
     @classmethod
     def build_from(cls: Any, val: Any) -> Any:
-        """Return the member for a member, a value or a name. Raises `ValueError` if there is none."""
+        """Return an enum member, given as itself, its value or its name. Raises `ValueError` if there is none."""
         with contextlib.suppress(ValueError):
             return cls(val)
         try:

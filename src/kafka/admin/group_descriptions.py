@@ -1,4 +1,4 @@
-"""Describes groups of every type, with one request to each coordinator for all of its groups."""
+"""Describes groups of every type, with a single request to each coordinator for all of its groups."""
 
 import struct
 from collections.abc import ItemsView, Iterable, KeysView, ValuesView
@@ -47,7 +47,7 @@ class DescribedGroups(list[GroupInformation]):
 
 
 class GroupDescriptions(dict[str, dict[str, Any]]):
-    """The result of `describe_groups` and of its variants for one type of group: a dict for each group id."""
+    """The result of `describe_groups` and its variants for single group types: a dict for each group id."""
 
     def _repr_html_(self) -> str:
         """Return a table with one row per group, for notebooks."""
@@ -87,7 +87,7 @@ class MemberAssignment(NamedTuple):
 
 
 def classic_member(member: Any, protocol_type: str) -> MemberInformation:
-    """Return a member in the form of kafka-python 2.x."""
+    """Return a member in the format of kafka-python 2.x."""
     subscription: object = member.member_metadata
     assignment: object = member.member_assignment
     if protocol_type == "consumer":
@@ -97,7 +97,7 @@ def classic_member(member: Any, protocol_type: str) -> MemberInformation:
 
 
 def _decode(cls: type[Message], data: bytes) -> tuple[int, Any]:
-    """Decode a message of the consumer protocol, and the version before it. Later versions only append fields."""
+    """Decode a message of the consumer protocol and the version number before it. Later versions only append fields."""
     if len(data) < 2:
         raise WireFormatError("no version")
     (version,) = struct.unpack_from(">h", data)
@@ -115,7 +115,7 @@ def decoded(cls: type[Message], data: bytes) -> Any:
 def _subscription(data: bytes) -> MemberSubscription | bytes:
     try:
         version, decoded = _decode(ConsumerProtocolSubscription, data)
-    except WireFormatError:  # an application's own protocol, or one newer than this client: return the bytes
+    except WireFormatError:  # an application's own protocol, or a version newer than this client: return the bytes
         return data
     return MemberSubscription(version, list(decoded.topics), decoded.user_data)
 
@@ -133,7 +133,7 @@ _OPERATIONS_SINCE = 3
 _CONSUMERS = "consumer"
 _DEAD = "Dead"
 _OPEN_TO_ALL = (_DEAD, "Empty")
-"""States of groups for which any client may commit."""
+"""Group states in which any client may commit."""
 
 
 async def _ask(
@@ -159,7 +159,7 @@ async def _ask(
         return [Outcome(each.group_id, _code(each), each.error_message, each) for each in response.groups]
 
     def _code(group: Any) -> int:
-        # since Kafka 4.0, a classic group that does not exist has an error in addition to its state "Dead"
+        # since Kafka 4.0, the description of a missing classic group has an error in addition to the state "Dead"
         is_told = api is DescribeGroupsRequest and group.error_code == GroupIdNotFoundError.errno
         return 0 if is_told else int(group.error_code)
 
@@ -169,7 +169,7 @@ async def _ask(
 async def _classic_or_consumer(
     requests: AdminRequests, group_ids: list[str], node_id: int | None, operations: bool
 ) -> dict[str, Any]:
-    """Describe groups that use the classic protocol or that of KIP-848."""
+    """Describe groups that use the classic protocol or KIP-848."""
     found = await _ask(requests, DescribeGroupsRequest, group_ids, node_id, operations)
     dead = [each for each, told in found.items() if not isinstance(told, KafkaError) and told.group_state == _DEAD]
     if dead:
@@ -194,7 +194,7 @@ async def members_of(requests: AdminRequests, group_id: str, node_id: int | None
 
 
 async def has_members(requests: AdminRequests, group_id: str, node_id: int | None) -> bool:
-    """Return whether a group has members, in which case only they may commit; False if it does not exist."""
+    """Return whether a group has members; if so, only they may commit. False if the group does not exist."""
     (told,) = (await _classic_or_consumer(requests, [group_id], node_id, False)).values()
     if not isinstance(told, KafkaError) and told.group_state == _DEAD:
         (as_streams,) = (await _ask(requests, StreamsGroupDescribeRequest, [group_id], node_id, False)).values()
@@ -244,7 +244,7 @@ async def describe_streams_groups(
 
 
 def _as_dict(group_id: str, told: Any) -> dict[str, Any]:
-    """Return a description as a dict; only ``error`` and ``group_id`` if the group could not be described."""
+    """Return a description as a dict, with only ``error`` and ``group_id`` if the group could not be described."""
     if isinstance(told, KafkaError):
         return Result(group_id=group_id, error=str(told))
     described: dict[str, Any] = as_result(told)
@@ -298,7 +298,7 @@ def _information(told: Any) -> GroupInformation:
 
 
 def _consumer_member(member: Any) -> MemberInformation:
-    """Return a member of a KIP-848 group in the form of a classic member."""
+    """Return a member of a KIP-848 group in the format of a classic member."""
     return MemberInformation(
         member.member_id,
         member.client_id,

@@ -109,7 +109,7 @@ def _single_request(group_id: str, partitions: Iterable[TopicPartition] | None, 
 def _outcome(group_id: str, asked: Iterable[TopicPartition] | None, answer: Any) -> Outcome:
     """Return a group's committed offsets, or errors, by partition.
 
-    A retriable error of a partition is reported for the whole group, so that it is asked for again.
+    A retriable partition error is reported for the whole group, so that the group is queried again.
     """
     code, found = int(answer.error_code), dict[TopicPartition, Any]()
     for topic in answer.topics:
@@ -182,7 +182,7 @@ def _inner_codes(response: Any) -> list[int]:
 
 
 def _errors(response: Any, asked: Iterable[TopicPartition]) -> Errors:
-    """Return the error class of each partition, `NoError` for success."""
+    """Return the error class for each partition; `NoError` means success."""
     errors = {
         TopicPartition(topic.name, each.partition_index): for_code(each.error_code)
         for topic in response.topics
@@ -196,7 +196,7 @@ Lags = dict[TopicPartition, int | None]
 
 
 async def group_lag(requests: AdminRequests, group_ids: Sequence[str]) -> dict[str, Lags]:
-    """Return the lag by group and partition; None if the lag is unknown. Raises errors of groups."""
+    """Return the lag by group and partition; None if the lag is unknown. Raises the errors of groups."""
     committed = await list_group_offsets(requests, dict.fromkeys(group_ids))
     wanted = sorted({tp for offsets in committed.values() for tp in offsets})
     specs = dict.fromkeys(wanted, OffsetSpec.LATEST)
@@ -212,7 +212,7 @@ async def group_lag(requests: AdminRequests, group_ids: Sequence[str]) -> dict[s
 
 
 Target = OffsetSpec | OffsetTimestamp | OffsetShift | timedelta | int
-"""Where to reset to. A timedelta is subtracted from the current time."""
+"""The target of a reset. A timedelta is subtracted from the current time."""
 GivenTarget = Target | datetime
 """Targets that callers may pass. A datetime without a time zone is local time, as in `datetime.timestamp`."""
 
@@ -255,7 +255,7 @@ Reset = dict[TopicPartition, dict[str, Any]]
 
 
 async def _targets_by_partition(requests: AdminRequests, targets: Mapping[Any, Target]) -> dict[TopicPartition, Target]:
-    """Return targets by partition: a topic's target applies to all its partitions without a target of their own."""
+    """Return targets by partition. A topic's target applies to all its partitions that do not have their own target."""
     topics = [key for key in targets if isinstance(key, str)]
     wanted: dict[TopicPartition, Target] = {}
     if topics:
@@ -291,7 +291,7 @@ async def reset_group_offsets(
     if to_commit and not dry_run:
         errors = await alter_group_offsets(requests, group_id, to_commit, node_id)
     elif to_commit and await has_members(requests, group_id, node_id):
-        errors = dict.fromkeys(to_commit, UnknownMemberIdError)  # as the coordinator would answer
+        errors = dict.fromkeys(to_commit, UnknownMemberIdError)  # the error that the coordinator would return
     return {
         tp: {"error": type(offset), "offset": -1}
         if isinstance(offset, KafkaError)
@@ -303,7 +303,7 @@ async def reset_group_offsets(
 async def _new_offsets(
     requests: AdminRequests, wanted: Mapping[TopicPartition, Target], current: Mapping[TopicPartition, Any]
 ) -> dict[TopicPartition, Any]:
-    """Return each partition's new offset, limited to its first and last offset, or its error."""
+    """Return each partition's new offset, limited to the range from its first to its last offset, or its error."""
     timed = _target_timestamps(wanted, wall_clock_ns()() // 1_000_000)
     first, last, at = await gather(
         list_partition_offsets(requests, specs, raise_errors=False)

@@ -68,7 +68,7 @@ class _GroupAndType(NamedTuple):
 
 
 class ListedGroup(_GroupAndType):
-    """An entry of a list of groups: a pair of group id and protocol type, with the state as an attribute.
+    """An entry in a list of groups: a pair of group id and protocol type, with the state as an attribute.
 
     Attributes:
         state: the state, such as "Stable"; empty if the broker is older than Kafka 2.6.
@@ -88,7 +88,7 @@ class ListedGroups(list[dict[str, Any]]):
     """The result of `list_groups`: a dict for each group.
 
     Attributes:
-        errors: errors of brokers that could not list their groups, by broker id.
+        errors: the errors, by broker id, from brokers that could not list their groups.
     """
 
     def __init__(self, groups: Iterable[dict[str, Any]], errors: dict[int, KafkaError]) -> None:
@@ -190,9 +190,9 @@ async def remove_group_members(
 
 
 async def _all_members(requests: AdminRequests, group_id: str, node_id: int | None) -> list[MemberToRemove]:
-    """Return all members, static ones by their instance ids.
+    """Return all members of a group. Static members are identified by their instance ids.
 
-    If removed by its member id, a static member could return as if it had never left.
+    If a static member were removed by its member id, it could return as if it had never left.
     """
     members = await members_of(requests, group_id, node_id)
     return [MemberToRemove(member_id if instance is None else None, instance) for member_id, instance in members]

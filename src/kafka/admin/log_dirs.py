@@ -17,12 +17,12 @@ from kafka.wire.api.describe_log_dirs import DescribableLogDirTopic, DescribeLog
 
 
 class ReplicaLogDir(NamedTuple):
-    """The log directory of a replica, and the one that it is moving to. Directories are absolute paths, or None.
+    """The log directory of a replica, and the directory it is moving to. Directories are absolute paths, or None.
 
     Arguments:
         current_replica_log_dir: current directory of the replica.
         current_replica_offset_lag: lag of the current replica.
-        future_replica_log_dir: directory that the replica is moving to.
+        future_replica_log_dir: directory to which the replica is moving.
         future_replica_offset_lag: lag of the new copy.
 
     A lag is the number of missing records, or -1 if unknown.

@@ -26,7 +26,7 @@ from kafka.wire.api.list_partition_reassignments import (
 
 
 class OffsetSpec(EnumHelper, IntEnum):
-    """Offsets to look up that are not timestamps. The values are the special timestamps in the protocol."""
+    """Offsets to look up, other than by timestamp. The values are the special timestamps in the protocol."""
 
     LATEST = -1
     EARLIEST = -2
@@ -37,7 +37,7 @@ class OffsetSpec(EnumHelper, IntEnum):
 
 
 class OffsetTimestamp(int):
-    """A time in milliseconds since 1970, which stands for the first offset at or after it. Plain ints are offsets."""
+    """A time in milliseconds since 1970, which selects the first offset at or after it. Plain ints are offsets."""
 
     __slots__ = ()
 
@@ -46,7 +46,7 @@ class OffsetTimestamp(int):
 
 
 class OffsetShift(int):
-    """A number of records to move the committed offset of a group by; negative numbers move it back."""
+    """The number of records by which to move a group's committed offset; negative numbers move it back."""
 
     __slots__ = ()
 
@@ -55,7 +55,7 @@ class OffsetShift(int):
 
 
 class IsolationLevel(EnumHelper, IntEnum):
-    """Whether to include offsets of open transactions."""
+    """Whether to include offsets in open transactions."""
 
     READ_UNCOMMITTED = 0
     READ_COMMITTED = 1

@@ -57,7 +57,7 @@ async def alter_client_quotas(
     )
     answers = {
         frozenset((part.entity_type, part.entity_name) for part in each.entity): for_code(each.error_code)
-        for each in response.entries  # entries may be in any order
+        for each in response.entries  # the response may contain the entries in any order
     }
     asked = [(dict(entity), frozenset(entity.items())) for entity, _ in changes]
     check_answered("entities", (key for _, key in asked), answers)

@@ -1,7 +1,7 @@
 """Results of admin calls, compatible with kafka-python 2.x and 3.0.
 
 As in 3.0, a result is a dict with the response's fields in snake case. As in 2.x, the fields are also attributes, and
-there are the lists of tuples that the response objects of 2.x have. If 3.0 returns the response itself, its fields can
+results have the same lists of tuples as the response objects in 2.x. If 3.0 returns the response itself, its fields can
 also be read by index.
 """
 
@@ -27,7 +27,7 @@ class Result(dict[str, Any]):
 
 
 class Response(Result):
-    """A response or a part of one, as 3.0 returns it: its fields can also be read by index, and unpacked.
+    """A response or a part of one, as returned by 3.0: its fields can also be read by index, and unpacked.
 
     Iterating over it yields the values, not the names; ``items()``, ``keys()`` and `in` work as in a dict.
     """
@@ -53,7 +53,7 @@ def as_result(value: Any, kind: type[Result] = Result) -> Any:
 
     Arguments:
         value: the message.
-        kind: class for its structs: `Result`, or `Response` if 3.0 returns the message itself.
+        kind: the class for its structs: `Result`, or `Response` if 3.0 returns the message itself.
     """
     if isinstance(value, Struct):
         return kind({field.name: as_result(getattr(value, field.name), kind) for field in value.FIELDS})
@@ -68,7 +68,7 @@ def id_text(value: UUID) -> str | None:
 
 
 Names = tuple["str | tuple[str, Names]", ...]
-"""Names of a response's fields in kafka-python 2.x. For a list: its name, and the names of its elements' fields."""
+"""Names of a response's fields in kafka-python 2.x. A list field is given with the field names of its elements."""
 
 _TOPIC_ERROR: Names = ("topic", "error_code", "error_message")
 _PARTITION_ERROR: Names = ("partition_id", "error_code", "error_message")
@@ -81,7 +81,7 @@ _CONFIG: Names = (
 
 
 class NamedAsIn2X:
-    """Base class of results with the lists of tuples of kafka-python 2.x, which they also return as nested dicts."""
+    """Base class of results that have kafka-python 2.x's lists of tuples, and can also be returned as nested dicts."""
 
     _names: ClassVar[Names]
 
@@ -102,38 +102,38 @@ def _named(names: Names, values: Iterable[Any]) -> dict[str, Any]:
 
 
 class CreateTopicsResult(NamedAsIn2X, Result):
-    """The result of `create_topics`: name, error code, error message and more for each topic."""
+    """The result of `create_topics`: for each topic, its name, error code, error message and more."""
 
     _names = (("topic_errors", _TOPIC_ERROR),)
 
     @property
     def topic_errors(self) -> list[tuple[str, int, str | None]]:
-        """Name, error code and error message of each topic."""
+        """The name, error code and error message of each topic."""
         return [(each["name"], each["error_code"], each["error_message"]) for each in self["topics"]]
 
 
 class CreatePartitionsResult(Response, CreateTopicsResult):
-    """The result of `create_partitions`: name, error code and error message of each topic."""
+    """The result of `create_partitions`: for each topic, its name, error code and error message."""
 
 
 class TopicDescriptions(list[dict[str, Any]]):
     """The result of `describe_topics`: a dict for each topic."""
 
     def _repr_html_(self) -> str:
-        """Return a table with one row per topic, for notebooks; for a single topic also its partitions."""
+        """Return a table with one row per topic, for notebooks. For a single topic, also includes its partitions."""
         from kafka.display.html_tables import topics
 
         return topics(self)
 
 
 class DeleteTopicsResult(NamedAsIn2X, Result):
-    """The result of `delete_topics`: name, error code and error message of each topic."""
+    """The result of `delete_topics`: for each topic, its name, error code and error message."""
 
     _names = (("topic_error_codes", ("topic", "error_code")),)
 
     @property
     def topic_error_codes(self) -> list[tuple[str, int]]:
-        """Name and error code of each topic."""
+        """The name and error code of each topic."""
         return [(each["name"], each["error_code"]) for each in self["topics"]]
 
 
@@ -158,7 +158,7 @@ class AlterConfigsResult(NamedAsIn2X, dict[str, dict[str, str]]):
 
     @property
     def resources(self) -> list[tuple[int, str | None, int, str]]:
-        """Error code, error message, resource type and resource name of each resource, as in 2.x."""
+        """The error code, error message, resource type and resource name of each resource, as in 2.x."""
         names = ("error_code", "error_message", "resource_type", "resource_name")
         return [tuple(each[name] for name in names) for each in self.responses]
 
@@ -177,9 +177,10 @@ class DescribeConfigsResult(NamedAsIn2X, Result):
 
     @property
     def resources(self) -> list[tuple[int, str | None, int, str, list[ConfigEntry]]]:
-        """Error code, error message, type, name and settings of each resource.
+        """The error code, error message, type, name and settings of each resource.
 
-        A setting is a tuple of name, value, whether it is read-only, source, whether it is sensitive, and synonyms.
+        A setting is a tuple of its name, its value, whether it is read-only, its source, whether it is sensitive, and
+        its synonyms.
         """
         return [
             (
@@ -225,7 +226,7 @@ class DescribedConfigs(list[DescribeConfigsResult]):
         return found
 
     def of(self, resource: ConfigResource) -> dict[str, dict[str, Any]]:
-        """Return the settings of one resource that ``config_filter`` selects."""
+        """Return the settings of one resource that are selected by ``config_filter``."""
         return self._by_kind()[_kind(resource.resource_type)][resource.name]
 
     def __getitem__(self, key: Any) -> Any:
@@ -258,7 +259,7 @@ class ElectLeadersResult(NamedAsIn2X, Response):
 
     @property
     def replication_election_results(self) -> list[tuple[str, list[tuple[int, int, str | None]]]]:
-        """Topics, each with the number, error code and error message of its partitions."""
+        """The topics, each with the number, error code and error message of its partitions."""
         names = ("partition_id", "error_code", "error_message")
         return [
             (topic["topic"], [tuple(each[name] for name in names) for each in topic["partition_result"]])
@@ -271,7 +272,7 @@ class LogDirsResult(list[dict[str, Any]]):
 
     @property
     def log_dirs(self) -> list[tuple[int, str, list[tuple[str, list[tuple[int, int, int, bool]]]]]]:
-        """Error code, path and topics of each directory of all brokers.
+        """The error code, path and topics of each directory on all brokers.
 
         A topic is a tuple of its name and partitions. A partition is a tuple of its number, its size in bytes, its lag
         in records, and whether it is moving to this directory.

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 
 _FINAL = (UnknownTopicOrPartitionError, UnknownTopicIdError)
-"""Not retried although they are retriable: an unknown topic is most likely a typo."""
+"""Errors that are not retried although they are retriable: an unknown topic is most likely a typo."""
 _SHARE_OF_LOOK_UPS = 0.9
-"""Share of a call's time for looking up a coordinator, so that the lookup's own error comes before the timeout."""
+"""The part of a call's timeout for looking up a coordinator, so that a lookup error is raised before the timeout."""
 
 
 class Outcome(NamedTuple):
-    """A broker's answer for one key."""
+    """A broker's result for one key."""
 
     key: Any
     error_code: int
@@ -48,7 +48,7 @@ class Outcome(NamedTuple):
 
 @dataclass
 class Routed(Generic[K]):
-    """Keys by responsible broker, and errors of keys without one."""
+    """Keys by responsible broker, and errors for keys without a responsible broker."""
 
     by_broker: dict[int, list[K]] = field(default_factory=dict)
     errors: dict[K, KafkaError] = field(default_factory=dict)
@@ -69,11 +69,11 @@ class Route(Generic[K]):
         return Routed({self._broker_id: list(keys)})
 
     def failed(self, key: K, error: KafkaError) -> None:
-        """Handle a broker's error or lack of response for a key."""
+        """Handle a broker's error for a key, or the lack of a response."""
 
 
 class EachBroker(Route[int]):
-    """Routes keys that are broker ids to these brokers."""
+    """Routes broker ids to the brokers with these ids."""
 
     def __init__(self) -> None:
         super().__init__(-1)
@@ -134,7 +134,7 @@ def group_route(requests: AdminRequests, node_id: int | None) -> Route[str]:
 
 
 Ask = Callable[[int, list[K]], Awaitable[Iterable[Outcome]]]
-"""Asks a broker about keys."""
+"""Sends a request for some keys to a broker."""
 
 
 def asking(
@@ -173,7 +173,7 @@ class _Answers(Generic[K]):
         return [key for key in self.wanted if key not in self.done]
 
     def fail(self, key: K, error: KafkaError) -> None:
-        """Record an error: as the final result, or until the next attempt if it is retriable."""
+        """Record an error: as the final result, or until the next attempt if the error is retriable."""
         if error.retriable and not isinstance(error, _FINAL):
             self._route.failed(key, error)
             self.failing[key] = self._last[key] = error
@@ -195,7 +195,7 @@ class _Answers(Generic[K]):
                 self.done[key] = told[key].value
 
     def end(self, error: KafkaError) -> None:
-        """Record an error, such as a timeout, as the final result of all keys that have none yet."""
+        """Record an error, such as a timeout, as the final result for all keys that do not have a result yet."""
         for key in self.left():
             last = self._last.get(key)
             if isinstance(error, KafkaTimeoutError):
@@ -223,10 +223,10 @@ async def ask_each(
     *,
     timeout_ms: int | None = None,
 ) -> dict[K, Any]:
-    """Ask all responsible brokers concurrently; return a value or a `KafkaError` for each key, in the keys' order.
+    """Query all responsible brokers concurrently; return a value or a `KafkaError` for each key, in the keys' order.
 
     Arguments:
-        what: names the operation in errors.
+        what: the name of the operation in error messages.
         timeout_ms: how long to retry after retriable errors; None: ``request_timeout_ms``.
     """
     answers = _Answers(what, keys, route)
@@ -264,9 +264,9 @@ def values_or_raise(results: Mapping[K, Any], raise_errors: bool = True) -> dict
 
 
 def error_classes(results: Mapping[K, Any]) -> dict[K, type[KafkaError]]:
-    """Return the error class of each key, `NoError` for success.
+    """Return the error class for each key; `NoError` means success.
 
-    Raises the first error if no broker answered for any key.
+    Raises the first error if no broker responded for any key.
     """
     unanswered = [each for each in results.values() if isinstance(each, KafkaError) and not _is_answer(each)]
     if unanswered and len(unanswered) == len(results):
@@ -291,7 +291,7 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
 
 
 class LeaderRoute(Route[TopicPartition]):
-    """Routes partitions to their leaders, according to the current metadata of one broker. Creates no topics."""
+    """Routes partitions to their leaders, according to the current metadata from one broker. Creates no topics."""
 
     def __init__(self, requests: AdminRequests) -> None:
         super().__init__(-1)
@@ -323,7 +323,7 @@ class LeaderRoute(Route[TopicPartition]):
 
 
 def _not_led(tp: TopicPartition, code: int, partitions: int) -> KafkaError:
-    """Return the error for a partition that does not exist, in a topic with this number of partitions."""
+    """Return the error for a missing partition, in a topic that has this number of partitions."""
     error = for_code(code or UnknownTopicOrPartitionError.errno)
     why = error.description
     if partitions:
@@ -348,10 +348,10 @@ async def ask_leaders(
     leader_id: int | None = None,
     min_version: int = 0,
 ) -> dict[TopicPartition, Any]:
-    """Ask the leaders of partitions; return a value or a `KafkaError` for each. If a leader moves, ask the new one.
+    """Query the leaders of partitions; return a value or a `KafkaError` for each. If a leader moves, query the new one.
 
     Arguments:
-        what: names the operation in errors.
+        what: the name of the operation in error messages.
         make_request: creates the request for some of the partitions.
         read_response: extracts the outcomes from a response.
         leader_id: the broker that leads all partitions, if known.

@@ -24,12 +24,12 @@ from kafka.wire.api.describe_share_group_offsets import (
 
 
 class SharePartitionOffset(NamedTuple):
-    """Start offset of a share group in a partition. Unknown values are -1.
+    """The start offset of a share group in a partition. Unknown values are -1.
 
     Arguments:
         start_offset: the first offset that may still be acquired.
         leader_epoch: epoch of the leader that manages the group's state for the partition.
-        lag: number of records still to be processed (KIP-1226).
+        lag: number of records that have not been processed yet (KIP-1226).
     """
 
     start_offset: int

@@ -51,12 +51,12 @@ class NewTopic:
     """A topic to create.
 
     Arguments:
-        name: name of the topic.
+        name: the topic's name.
         num_partitions: number of partitions; -1: the cluster's default (KIP-464), or the number of partitions in
             ``replica_assignments``.
         replication_factor: number of replicas of each partition; -1: the cluster's default.
         replica_assignments: partition number to the ids of the brokers for its replicas, the preferred leader first.
-            It cannot be combined with the two numbers.
+            It cannot be combined with ``num_partitions`` or ``replication_factor``.
         topic_configs: names of topic settings to their values, such as ``{"retention.ms": "60000"}``.
 
     Raises `IllegalArgumentError` for numbers together with assignments, and for a name that is not a str.
@@ -90,12 +90,12 @@ class NewTopic:
 
 
 class NewPartitions:
-    """The number of partitions to increase a topic to.
+    """The new number of partitions for a topic.
 
     Arguments:
         total_count: the new number of partitions, greater than the current one.
         new_assignments: for each added partition, the ids of the brokers for its replicas, the preferred leader
-            first; None: the cluster chooses them.
+            first; None: the cluster chooses the brokers.
     """
 
     def __init__(self, total_count: int, new_assignments: Sequence[Sequence[int]] | None = None) -> None:
@@ -325,7 +325,7 @@ async def wait_for_topics(requests: AdminRequests, topics: list[str], timeout_ms
 async def read_metadata(
     requests: AdminRequests, topics: Iterable[str | UUID] | None, authorized_operations: bool = False
 ) -> MetadataResponse:
-    """Read a broker's current metadata for topics (None: all), without creating any."""
+    """Read a broker's current metadata for topics (None: all topics), without creating any topics."""
     wanted = None if topics is None else set(topics)
     cluster, options = requests.cluster, requests.options
     return await cluster.retry(
@@ -387,10 +387,10 @@ async def within_quota(
     results_of: Callable[[Any], Mapping[Any, Any]],
     timeout_ms: int | None,
 ) -> tuple[int, list[Any]]:
-    """Send changes to topics; until the timeout, repeat those that exceed the controller's quota (KIP-599).
+    """Send changes to topics; until the timeout, retry those that exceed the controller's quota (KIP-599).
 
     Arguments:
-        wanted: the changes, by a key that identifies each.
+        wanted: the changes, by a key that identifies each change.
         send: sends some of the changes, and retries after other retriable errors.
         results_of: returns the results in a response, by the same keys.
 
@@ -412,7 +412,7 @@ async def within_quota(
             raise ThrottlingQuotaExceededError("the quota for changes to topics is exceeded")
 
     try:
-        # Longer than the timeout of one attempt, whose error is more specific than that of this retry.
+        # Longer than the timeout of one attempt, as the error of an attempt is more specific than that of this retry.
         await requests.retry("changing topics", once, requests.limit_ms(timeout_ms) + 2 * MARGIN_MS)
     except KafkaTimeoutError:
         if not results:

@@ -58,13 +58,13 @@ class TransactionDescription(NamedTuple):
     """The state of a transactional id. Times are in milliseconds; the start time is since 1970, or -1.
 
     Arguments:
-        coordinator_id: the broker that coordinates it.
-        state: state of its transaction.
-        producer_id: id of its current producer.
+        coordinator_id: the id of the transaction coordinator.
+        state: state of the transaction.
+        producer_id: id of the current producer.
         producer_epoch: epoch of that producer.
         transaction_timeout_ms: time after which the brokers abort the transaction.
         transaction_start_time_ms: start time of the transaction.
-        topic_partitions: partitions that the transaction has written to.
+        topic_partitions: partitions to which the transaction has written.
     """
 
     coordinator_id: int
@@ -77,11 +77,11 @@ class TransactionDescription(NamedTuple):
 
 
 class FencedProducer(NamedTuple):
-    """Producer id and epoch of a transactional id whose producers were fenced. New producers get a later epoch.
+    """The producer id and epoch of a transactional id whose producers were fenced. New producers get a later epoch.
 
     Arguments:
         producer_id: the producer id for this transactional id.
-        producer_epoch: the new epoch; producers with an earlier one are rejected.
+        producer_epoch: the new epoch; producers with an earlier epoch are rejected.
     """
 
     producer_id: int
@@ -137,7 +137,7 @@ class AbortTransactionSpec(NamedTuple):
 _DURATION_SINCE = 1
 _PATTERN_SINCE = 2
 _SLACK_MS = 5 * 60 * 1000
-"""A transaction hangs if it has been open for this much longer than the broker allows, as in Kafka's own tool."""
+"""A transaction is hanging if it has been open for this much longer than the broker allows, as in Kafka's own tool."""
 _OPEN = (
     TransactionState.ONGOING,
     TransactionState.PREPARE_COMMIT,

@@ -17,7 +17,7 @@ from kafka.wire.api.describe_user_scram_credentials import DescribeUserScramCred
 
 
 class ScramMechanism(IntEnum):
-    """SCRAM mechanisms of credentials."""
+    """The SCRAM mechanisms that credentials can have."""
 
     UNKNOWN = 0
     SCRAM_SHA_256 = 1
@@ -25,7 +25,7 @@ class ScramMechanism(IntEnum):
 
     @property
     def hash_name(self) -> str:
-        """Name of the hash function in `hashlib`."""
+        """The name of the hash function in `hashlib`."""
         if self is ScramMechanism.UNKNOWN:
             raise IllegalArgumentError("mechanism: UNKNOWN has no hash function")
         return "sha256" if self is ScramMechanism.SCRAM_SHA_256 else "sha512"

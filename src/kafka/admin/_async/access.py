@@ -66,7 +66,7 @@ class AsyncAccessCalls(AsyncAdminCalls):
         Arguments:
             alterations: the credentials to store or delete; Kafka rejects more than one for the same user.
 
-        Returns an error message for each user, None for success.
+        Returns an error message for each user, or None for success.
 
         Like Java's `Admin.alterUserScramCredentials`. Requires Kafka 2.7.
         """
@@ -83,7 +83,7 @@ class AsyncAccessCalls(AsyncAdminCalls):
         """Describe the SCRAM credentials of users.
 
         Arguments:
-            users: the users by name; None: all.
+            users: the names of the users; None: all users.
 
         Returns a dict with ``error`` and ``credential_infos`` for each user. A credential is a dict with ``mechanism``,
         a `ScramMechanism`, and ``iterations``.
@@ -97,9 +97,9 @@ class AsyncAccessCalls(AsyncAdminCalls):
 class AsyncTokenCalls(AsyncAdminCalls):
     """Methods for delegation tokens (KIP-48, Kafka 1.1).
 
-    Brokers without ``delegation.token.secret.key`` respond with `DelegationTokenAuthDisabledError`. The client must be
-    authenticated by other means than a delegation token; otherwise they respond with
-    `DelegationTokenRequestNotAllowedError`. kafka-python has no such methods.
+    Brokers without ``delegation.token.secret.key`` respond with `DelegationTokenAuthDisabledError`. If the client
+    itself was authenticated with a delegation token, they respond with `DelegationTokenRequestNotAllowedError`.
+    kafka-python has no such methods.
     """
 
     async def create_delegation_token(
@@ -142,7 +142,7 @@ class AsyncTokenCalls(AsyncAdminCalls):
     async def expire_delegation_token(
         self, token: DelegationToken | bytes, expiry_period_ms: int = -1, timeout_ms: float | None = None
     ) -> int:
-        """Change the expiry time of a delegation token; return the new one in milliseconds since 1970.
+        """Change the expiry time of a delegation token; return the new expiry time in milliseconds since 1970.
 
         Arguments:
             token: the token, or its ``hmac``.
@@ -160,7 +160,7 @@ class AsyncTokenCalls(AsyncAdminCalls):
         """List the delegation tokens that this client is allowed to see.
 
         Arguments:
-            owners: owners of the tokens, such as "User:alice"; None: all.
+            owners: the owners of the tokens, such as "User:alice"; None: all owners.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
 
         Like Java's `Admin.describeDelegationToken`. Requires Kafka 1.1. The embedded broker does not support it.

@@ -19,7 +19,7 @@ class AsyncGroupCalls(AsyncAdminCalls):
         """List groups as pairs of group id and protocol type.
 
         Arguments:
-            broker_ids: brokers whose groups to list; None: all.
+            broker_ids: the brokers whose groups to list; None: all brokers.
 
         Each pair has the group's ``state`` as an attribute.
 
@@ -79,10 +79,10 @@ class AsyncGroupCalls(AsyncAdminCalls):
         """List groups with their protocol types, states and types.
 
         Arguments:
-            broker_ids: brokers whose groups to list; None: all.
-            states_filter: only groups in these states, each a `GroupState` or its name (Kafka 2.6).
-            types_filter: only groups of these types, each a `GroupType` or its name (Kafka 4.0).
-            protocol_types: only groups with these protocol types; "consumer" includes both consumer protocols.
+            broker_ids: the brokers whose groups to list; None: all brokers.
+            states_filter: only list groups in these states, each a `GroupState` or its name (Kafka 2.6).
+            types_filter: only list groups of these types, each a `GroupType` or its name (Kafka 4.0).
+            protocol_types: only list groups with these protocol types; "consumer" includes both consumer protocols.
             raise_errors: raise the first error; False leaves errors in the list's ``errors``, a dict by broker.
 
         Returns dicts with ``group_id``, ``protocol_type``, ``group_state`` and ``group_type``.
@@ -109,9 +109,9 @@ class AsyncGroupCalls(AsyncAdminCalls):
             include_authorized_operations: no effect; the result always includes them.
 
         Returns a dict for each group id, with ``error``, ``group_state``, ``protocol_type``, ``protocol_data``,
-        ``members`` and ``authorized_operations``. In groups of consumers, a member's ``member_metadata`` and
+        ``members`` and ``authorized_operations``. In consumer groups, a member's ``member_metadata`` and
         ``member_assignment`` are dicts. A group that does not exist is in state "Dead", and on Kafka 4.0 also has an
-        error. Groups of KIP-848 have the same keys and those of their protocol, such as ``group_epoch``.
+        error. Groups that use KIP-848 have the same keys and those of their protocol, such as ``group_epoch``.
 
         Like Java's `Admin.describeConsumerGroups`.
         """
@@ -121,7 +121,7 @@ class AsyncGroupCalls(AsyncAdminCalls):
     async def describe_classic_groups(
         self, group_ids: Iterable[str], group_coordinator_id: int | None = None
     ) -> dict[str, dict[str, Any]]:
-        """Describe groups of the classic protocol, with any protocol type.
+        """Describe groups that use the classic protocol, with any protocol type.
 
         Arguments:
             group_ids: the groups.
@@ -158,14 +158,15 @@ class AsyncGroupCalls(AsyncAdminCalls):
         group_coordinator_id: int | None = None,
         include_topology_description: bool = False,
     ) -> dict[str, dict[str, Any]]:
-        """Describe groups of Kafka Streams (KIP-1071, Kafka 4.2).
+        """Describe Kafka Streams groups (KIP-1071, Kafka 4.2).
 
         Arguments:
             group_ids: the groups.
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
             include_topology_description: include the description of each node of the topology (Kafka 4.4).
 
-        The result is like that of `describe_share_groups`, with ``topology`` and each member's ``assignment`` of tasks.
+        The result is like that of `describe_share_groups`, but also has ``topology``, and each member's ``assignment``
+        consists of tasks.
 
         Like Java's `Admin.describeStreamsGroups`. Requires Kafka 4.2. The embedded broker does not support it.
         """
@@ -177,7 +178,7 @@ class AsyncGroupCalls(AsyncAdminCalls):
         )
 
     async def delete_groups(self, group_ids: Iterable[str], group_coordinator_id: int | None = None) -> dict[str, str]:
-        """Delete groups of any type without members.
+        """Delete groups of any type, which must not have members.
 
         Arguments:
             group_ids: the groups.
@@ -202,10 +203,10 @@ class AsyncGroupCalls(AsyncAdminCalls):
 
         Arguments:
             group_id: the group.
-            members: the members, each by its member id or its instance id; None: all.
+            members: the members, each by its member id or its instance id; None: all members.
             group_coordinator_id: the group's coordinator, if known; None looks it up.
 
-        Returns an error class by member id or instance id, `NoError` for success.
+        Returns an error class for each member id or instance id; `NoError` means success.
 
         Like Java's `Admin.removeMembersFromConsumerGroup`.
         """

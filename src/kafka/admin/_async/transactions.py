@@ -28,13 +28,13 @@ class AsyncTransactionCalls(AsyncAdminCalls):
         transactional_id_pattern: str | None = None,
         raise_errors: bool = True,
     ) -> dict[int, list[TransactionListing]]:
-        """List transactions, by the broker that coordinates them.
+        """List transactions by coordinator.
 
         Arguments:
-            broker_ids: brokers to ask; None: all.
-            producer_id_filters, state_filters: only transactions of these producers, in these states.
-            duration_filter_ms: only transactions that have been open for longer than this (Kafka 3.8).
-            transactional_id_pattern: only ids that match this regular expression (Kafka 4.1).
+            broker_ids: the brokers to query; None: all brokers.
+            producer_id_filters, state_filters: only list transactions of these producers, in these states.
+            duration_filter_ms: only list transactions that have been open for longer than this (Kafka 3.8).
+            transactional_id_pattern: only list ids that match this regular expression (Kafka 4.1).
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each broker that
                 failed.
 
@@ -56,7 +56,8 @@ class AsyncTransactionCalls(AsyncAdminCalls):
 
         Arguments:
             transactional_ids: the producers' ``transactional_id``.
-            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
+            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each id
+                that failed.
 
         Raises `TransactionalIdNotFoundError` for an unknown id.
 
@@ -68,12 +69,13 @@ class AsyncTransactionCalls(AsyncAdminCalls):
     async def describe_producers(
         self, partitions: Iterable[TopicPartition], broker_id: int | None = None, raise_errors: bool = True
     ) -> dict[TopicPartition, PartitionProducerState]:
-        """Describe the producers that recently wrote to partitions.
+        """Describe the producers that have recently written to partitions.
 
         Arguments:
             partitions: the partitions.
-            broker_id: broker whose replicas to ask; None: the leaders.
-            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
+            broker_id: the broker whose replicas are queried; None: the leaders.
+            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each partition
+                that failed.
 
         Like Java's `Admin.describeProducers`. Requires Kafka 2.8.
         """
@@ -96,14 +98,15 @@ class AsyncTransactionCalls(AsyncAdminCalls):
     async def fence_producers(
         self, transactional_ids: Iterable[str], timeout_ms: float | None = None, raise_errors: bool = True
     ) -> dict[str, FencedProducer]:
-        """Fence the producers of transactional ids, and abort their open transactions (KIP-691, Kafka 0.11).
+        """Fence the producers with transactional ids, and abort their open transactions (KIP-691, Kafka 0.11).
 
         Arguments:
             transactional_ids: the producers' ``transactional_id``.
-            timeout_ms: time limit of the call, and the new transaction timeout of the ids; None: `request_timeout_ms`.
-            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
+            timeout_ms: time limit for the call, and the new transaction timeout of the ids; None: `request_timeout_ms`.
+            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each id
+                that failed.
 
-        Returns the new producer id and epoch of each id. An unused id is created.
+        Returns the new producer id and epoch for each transactional id. An unused id is created.
 
         Like Java's `Admin.fenceProducers`. Requires Kafka 0.11.
         """
@@ -115,7 +118,7 @@ class AsyncTransactionCalls(AsyncAdminCalls):
 
         Arguments:
             transactional_id: the producer's ``transactional_id``.
-            timeout_ms: time limit of the call, and the new transaction timeout of the id; None: `request_timeout_ms`.
+            timeout_ms: time limit for the call, and the new transaction timeout of the id; None: `request_timeout_ms`.
 
         Like Java's `Admin.forceTerminateTransaction`. Requires Kafka 0.11.
         """
@@ -128,7 +131,7 @@ class AsyncTransactionCalls(AsyncAdminCalls):
         """Find transactions that have been open for at least five minutes longer than the brokers allow.
 
         Arguments:
-            broker_ids: search only partitions that these brokers lead; None: all brokers.
+            broker_ids: only search partitions that these brokers lead; None: all brokers.
             max_transaction_timeout_ms: the brokers' ``transaction.max.timeout.ms``.
 
         Requires Kafka 3.0.

@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/admin/_async/cluster.py: change that file, not this one.
-"""Methods for the cluster: brokers, features and the metadata quorum; and for sending any request."""
+"""Methods for the cluster (brokers, features and the metadata quorum), and for sending any request."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -35,7 +35,7 @@ class ClusterCalls(AdminCalls):
         """Describe the supported and finalized features of the cluster (KIP-584).
 
         Arguments:
-            send_request_to_controller: ask the controller instead of any broker.
+            send_request_to_controller: send the request to the controller instead of any broker.
 
         Returns a dict for each feature, with ``supported`` and ``finalized`` (pairs of the lowest and highest level)
         and ``finalized_epoch``.
@@ -54,7 +54,7 @@ class ClusterCalls(AdminCalls):
 
         Arguments:
             feature_updates: feature to its level, or to a pair of an `UpdateFeatureType` (or its name) and a level;
-                level 0 disables it.
+                level 0 disables the feature.
             validate_only: only check whether the change would succeed.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
 
@@ -85,13 +85,13 @@ class ClusterCalls(AdminCalls):
         """Return the API versions that one broker supports.
 
         Arguments:
-            broker_id: its ``node.id``.
+            broker_id: the broker's ``node.id``.
         """
         node_id = arguments.number("broker_id", broker_id)
         return BrokerVersionData(self._run(_cluster.api_versions(self._requests, node_id)))
 
     def send_request(self, request: Request[Any], node_id: int | None = None) -> Any:
-        """Send any request of `kafka.wire` to a broker, and return the response.
+        """Send any request defined in `kafka.wire` to a broker, and return the response.
 
         Arguments:
             request: the request.
@@ -109,7 +109,7 @@ class ClusterCalls(AdminCalls):
 
         Arguments:
             requests_and_node_ids: pairs of a request and a broker's ``node.id``, as for `send_request`.
-            response_fn: converts each response; its results are returned instead.
+            response_fn: converts each response; the converted responses are returned instead.
         """
         return [response_fn(self.send_request(*each)) for each in requests_and_node_ids]
 
@@ -187,7 +187,7 @@ class QuorumCalls(AdminCalls):
         """Unregister a broker that has been permanently removed (KRaft).
 
         Arguments:
-            broker_id: its ``node.id``.
+            broker_id: the broker's ``node.id``.
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
 
         Raises `BrokerIdNotRegisteredError` for an unknown id.
@@ -201,7 +201,7 @@ class QuorumCalls(AdminCalls):
         """Unregister a controller that has been permanently removed (Kafka 4.4).
 
         Arguments:
-            controller_id: its ``node.id``.
+            controller_id: the controller's ``node.id``.
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
 
         Like Java's `Admin.unregisterController`. Requires Kafka 4.4. The embedded broker does not support it.
@@ -215,7 +215,7 @@ class QuorumCalls(AdminCalls):
         The id never changes.
 
         Arguments:
-            timeout_ms: how long to wait for it; None: ``request_timeout_ms``.
+            timeout_ms: how long to wait for the id; None: ``request_timeout_ms``.
 
         Raises `UnsupportedVersionError` if no broker accepts client metrics, `KafkaTimeoutError`, and
         `IllegalStateError` with ``enable_metrics_push=False``.

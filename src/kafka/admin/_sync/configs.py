@@ -26,13 +26,13 @@ class ConfigCalls(AdminCalls):
         Arguments:
             config_resources: the resources; a `ConfigResource` with ``configs`` limits the result to those settings.
             include_synonyms: include the other settings that a value may come from.
-            config_filter: settings that the result shows when read as a mapping, such as
+            config_filter: the settings that the result shows when it is read as a mapping, such as
                 ``result["topic"]["t"]["retention.ms"]["value"]``: "modified", "all", "dynamic", "default" or
-                "static". As a list of responses, the result has all settings.
+                "static". When read as a list of responses, the result contains all settings.
             include_documentation: include the description of each setting (KIP-569, Kafka 2.6).
             raise_errors: raise the first error; False leaves errors in the responses.
 
-        Returns one response per named broker, and one for all other resources. Raises `IllegalArgumentError`, a
+        Returns one response for each named broker, and one for all other resources. Raises `IllegalArgumentError`, a
         `ValueError`, for a broker whose name is not an id.
 
         Like Java's `Admin.describeConfigs`. Requires Kafka 0.11.
@@ -98,7 +98,7 @@ class ConfigCalls(AdminCalls):
             validate_only: only check whether the change would succeed.
             raise_on_unknown: first check that all settings exist and can be altered, and raise
                 `IllegalArgumentError` if not.
-            incremental: False rewrites the other settings, for brokers before 2.3; None means True.
+            incremental: False rewrites the other settings as well, for brokers before 2.3; None means True.
             raise_errors: raise the first error; other resources may have been altered. False leaves errors in the
                 result.
 

@@ -34,7 +34,7 @@ class GroupOffsetCalls(AdminCalls):
             group_coordinator_id: the group's coordinator, if known; None looks it up.
             partitions: the partitions; None: all partitions with a committed offset.
 
-        A given partition without a committed offset has offset -1.
+        The offset is -1 for a given partition without a committed offset.
 
         Like Java's `Admin.listConsumerGroupOffsets`.
         """
@@ -48,11 +48,11 @@ class GroupOffsetCalls(AdminCalls):
         require_stable: bool = False,
         raise_errors: bool = True,
     ) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
-        """List the committed offsets of several groups, but not share groups.
+        """List the committed offsets of several groups, which must not be share groups.
 
         Arguments:
             group_specs: group id to its partitions (None: all); or just group ids.
-            require_stable: wait for the end of open transactions that include offsets (KIP-447, Kafka 2.5).
+            require_stable: wait until open transactions that include offsets have ended (KIP-447, Kafka 2.5).
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each group or
                 partition that failed.
 
@@ -68,12 +68,12 @@ class GroupOffsetCalls(AdminCalls):
         )
 
     def plot_lag(self, group_ids: Iterable[str] | str) -> "Figure":
-        """Plot the lag of groups: a figure with one bar per partition with a committed offset.
+        """Plot the lag of groups in a figure with one bar for each partition that has a committed offset.
 
-        Shows at most the twenty partitions with the highest lag; the title shows the total. Needs the extra "plot".
+        Shows at most the twenty partitions with the highest lag; the title shows the total. Requires the extra "plot".
 
         Arguments:
-            group_ids: one group or several, but not share groups.
+            group_ids: one group or several, which must not be share groups.
 
         Raises `ImportError` without matplotlib, and the errors of `list_group_offsets`.
         """
@@ -103,7 +103,7 @@ class GroupOffsetCalls(AdminCalls):
             offsets: partition to the offset of the next record to read, with its metadata.
             group_coordinator_id: the group's coordinator, if known; None looks it up.
 
-        Returns an error class for each partition, `NoError` for success.
+        Returns an error class for each partition; `NoError` means success.
 
         Like Java's `Admin.alterConsumerGroupOffsets` and `Admin.alterStreamsGroupOffsets`.
         """
@@ -128,14 +128,14 @@ class GroupOffsetCalls(AdminCalls):
         Arguments:
             group_id: the group.
             offset_specs: partition or topic to its target: an `OffsetSpec`; an `OffsetTimestamp` or a `datetime` (local
-                time if it has no zone); a `timedelta` before now; an `OffsetShift` in records; or an offset. A single
-                target applies to all partitions with a committed offset. A target outside the partition becomes its
-                first or last offset.
+                time if it has no time zone); a `timedelta` before now; an `OffsetShift` in records; or an offset. A
+                single target applies to all partitions with a committed offset. A target outside the partition is moved
+                to its first or last offset.
             group_coordinator_id: the group's coordinator, if known; None looks it up.
-            dry_run: only find the new offsets, and whether they could be committed.
+            dry_run: only find the new offsets, and check whether they could be committed.
 
         Returns a dict for each partition: ``error``, an error class (`NoError` for success), and ``offset``, the new
-        offset or -1. Errors of partitions are not raised. While the group has members, each partition has
+        offset or -1. Partition errors are not raised. While the group has members, the error of each partition is
         `UnknownMemberIdError`, even in a dry run.
 
         Like Java's `Admin.alterConsumerGroupOffsets` and `Admin.alterStreamsGroupOffsets`.
@@ -154,14 +154,14 @@ class GroupOffsetCalls(AdminCalls):
     def delete_group_offsets(
         self, group_id: str, partitions: Iterable[TopicPartition], group_coordinator_id: int | None = None
     ) -> dict[TopicPartition, type[BrokerResponseError]]:
-        """Delete committed offsets of partitions whose topics no member subscribes to.
+        """Delete the committed offsets of partitions whose topics no member subscribes to.
 
         Arguments:
             group_id: the group.
             partitions: the partitions.
             group_coordinator_id: the group's coordinator, if known; None looks it up.
 
-        Returns an error class for each partition, `NoError` for success.
+        Returns an error class for each partition; `NoError` means success.
 
         Like Java's `Admin.deleteConsumerGroupOffsets` and `Admin.deleteStreamsGroupOffsets`. Requires Kafka 2.4.
         """
@@ -198,7 +198,7 @@ class GroupOffsetCalls(AdminCalls):
             group_id: the share group.
             offsets: partition to the first offset to acquire.
 
-        Returns an error class for each partition, `NoError` for success.
+        Returns an error class for each partition; `NoError` means success.
 
         Like Java's `Admin.alterShareGroupOffsets`. Requires Kafka 4.1.
         """
@@ -210,13 +210,13 @@ class GroupOffsetCalls(AdminCalls):
         return self._run(_share.alter_share_group_offsets(self._requests, group_id, wanted))
 
     def delete_share_group_offsets(self, group_id: str, topics: Iterable[str]) -> dict[str, type[BrokerResponseError]]:
-        """Delete the offsets of topics in a share group without members.
+        """Delete the offsets of a share group without members for the given topics.
 
         Arguments:
             group_id: the share group.
             topics: the topics by name.
 
-        Returns an error class for each topic, `NoError` for success.
+        Returns an error class for each topic; `NoError` means success.
 
         Like Java's `Admin.deleteShareGroupOffsets`. Requires Kafka 4.1.
         """

@@ -25,8 +25,8 @@ class LogDirCalls(AdminCalls):
         """Describe the log directories of brokers and the replicas in them.
 
         Arguments:
-            topic_partitions: partitions by topic, or topics; None: all.
-            brokers: brokers to ask; None: all.
+            topic_partitions: partitions by topic, or topics; None: all partitions.
+            brokers: the brokers to query; None: all brokers.
             raise_errors: raise the first error; False returns it as ``error`` of the broker that failed.
 
         Like Java's `Admin.describeLogDirs`. Requires Kafka 1.0.
@@ -42,11 +42,12 @@ class LogDirCalls(AdminCalls):
     def describe_replica_log_dirs(
         self, replicas: Iterable[TopicPartitionReplica], raise_errors: bool = True
     ) -> dict[TopicPartitionReplica, ReplicaLogDir]:
-        """Find the log directory of each replica, and the one it is moving to.
+        """Find the log directory of each replica, and the directory it is moving to.
 
         Arguments:
             replicas: the replicas.
-            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
+            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each replica that
+                failed.
 
         Like Java's `Admin.describeReplicaLogDirs`. Requires Kafka 1.0.
         """
@@ -56,12 +57,12 @@ class LogDirCalls(AdminCalls):
     def alter_replica_log_dirs(
         self, replica_assignments: Mapping[TopicPartitionReplica, str]
     ) -> dict[TopicPartitionReplica, type[KafkaError]]:
-        """Move replicas to other log directories of their brokers (KIP-113).
+        """Move replicas to other log directories on their brokers (KIP-113).
 
         Arguments:
             replica_assignments: replica to the absolute path of its new directory.
 
-        Returns an error class for each replica, `NoError` for success.
+        Returns an error class for each replica; `NoError` means success.
 
         Like Java's `Admin.alterReplicaLogDirs`. Requires Kafka 1.0. The embedded broker does not support it.
         """

@@ -30,10 +30,11 @@ class PartitionCalls(AdminCalls):
             records_to_delete: partition to the first offset to keep; -1 deletes all records.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
             partition_leader_id: the broker that leads all these partitions, if known; None looks it up.
-            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
+            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each partition
+                that failed.
 
-        Returns a dict with ``low_watermark``, the first remaining offset, for each partition. Raises
-        `UnknownTopicOrPartitionError` without retrying for a partition that does not exist.
+        Returns a dict with ``low_watermark``, the first remaining offset, for each partition. If a partition does not
+        exist, raises `UnknownTopicOrPartitionError` without retrying.
 
         Like Java's `Admin.deleteRecords`. Requires Kafka 0.11.
         """
@@ -57,10 +58,11 @@ class PartitionCalls(AdminCalls):
 
         Arguments:
             topic_partition_specs: partition to an `OffsetSpec`, or to a time in milliseconds since 1970. A time finds
-                the first offset at or after it, or -1 if there is none.
+                the offset of the first record at or after that time, or -1 if there is none.
             isolation_level: with READ_COMMITTED, `OffsetSpec.LATEST` finds the last stable offset.
             timeout_ms: time limit in milliseconds; None: ``request_timeout_ms``.
-            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each that failed.
+            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each partition
+                that failed.
 
         Like Java's `Admin.listOffsets`.
         """
@@ -76,7 +78,7 @@ class PartitionCalls(AdminCalls):
     def describe_topic_partitions(
         self, topics: Iterable[str], response_partition_limit: int = 2000, cursor: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Describe one page of the partitions of topics, with their eligible leader replicas (KIP-966, Kafka 3.7).
+        """Describe one page of topics' partitions, with their eligible leader replicas (KIP-966, Kafka 3.7).
 
         Arguments:
             topics: the topics by name.
@@ -102,11 +104,11 @@ class PartitionCalls(AdminCalls):
         timeout_ms: float | None = None,
         raise_errors: bool = True,
     ) -> ElectLeadersResult:
-        """Elect leaders of partitions (KIP-460).
+        """Elect the leaders of partitions (KIP-460).
 
         Arguments:
             election_type: 0 elects the preferred replica; 1 elects any live replica, even one that lacks records.
-            topic_partitions: partitions by topic, or topics; None: all.
+            topic_partitions: partitions by topic, or topics; None: all partitions.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
             raise_errors: raise the first error. `ElectionNotNeededError` is not raised.
 
@@ -124,11 +126,11 @@ class PartitionCalls(AdminCalls):
         topic_partitions: Mapping[str, Iterable[int]] | None = None,
         timeout_ms: float | None = None,
     ) -> ElectLeadersResult:
-        """Elect leaders of partitions: the name of `elect_leaders` in kafka-python 2.x.
+        """Elect the leaders of partitions. This is the name of `elect_leaders` in kafka-python 2.x.
 
         Arguments:
             election_type: 0 elects the preferred replica; 1 elects any live replica, even one that lacks records.
-            topic_partitions: partitions by topic; None: all.
+            topic_partitions: partitions by topic; None: all partitions.
             timeout_ms: how long the controller may take; None: ``request_timeout_ms``.
 
         Like Java's `Admin.electLeaders`. Requires Kafka 2.2. The embedded broker does not support it.
@@ -138,13 +140,13 @@ class PartitionCalls(AdminCalls):
     def alter_partition_reassignments(
         self, reassignments: Mapping[TopicPartition, Iterable[int] | None], timeout_ms: float | None = None
     ) -> dict[TopicPartition, type[BrokerResponseError] | None]:
-        """Move partitions to other brokers (KIP-455), or cancel moves.
+        """Move partitions to other brokers (KIP-455), or cancel such moves.
 
         Arguments:
-            reassignments: partition to the ids of its new brokers, the preferred leader first; None cancels its move.
+            reassignments: partition to the ids of its new brokers, the preferred leader first; None cancels the move.
             timeout_ms: how long the controller may take to start the moves; None: ``request_timeout_ms``.
 
-        Returns an error class for each partition, None for success.
+        Returns an error class for each partition, or None for success.
 
         Like Java's `Admin.alterPartitionReassignments`. Requires Kafka 2.4. The embedded broker does not support it.
         """

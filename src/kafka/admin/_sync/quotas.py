@@ -20,7 +20,7 @@ class QuotaCalls(AdminCalls):
 
         Arguments:
             entities: entity type ("user", "client-id", "ip") to name, or to None for the default of the type; or just
-                types, for any name; empty: all quotas.
+                types, which match any name; if empty, all quotas are described.
             strict: exclude entities that also have other types.
 
         Returns a list of dicts with ``entity`` and ``values``.
@@ -40,11 +40,11 @@ class QuotaCalls(AdminCalls):
         """Alter the quotas of users, client ids and IP addresses.
 
         Arguments:
-            changes: pairs of an entity, such as ``{"user": "alice"}``, and quotas to values, such as
+            changes: pairs of an entity, such as ``{"user": "alice"}``, and a mapping of quotas to values, such as
                 ``{"producer_byte_rate": 1e6}``; None removes a quota.
             validate_only: only check whether the change would succeed.
 
-        Returns pairs of an entity and an error class, `NoError` for success.
+        Returns pairs of an entity and an error class; `NoError` means success.
 
         Like Java's `Admin.alterClientQuotas`. Requires Kafka 2.6. The embedded broker does not support it.
         """

@@ -29,8 +29,8 @@ class TopicCalls(AdminCalls):
         """Create topics.
 
         Arguments:
-            new_topics: `NewTopic` objects; names; or names to dicts of ``num_partitions``, ``replication_factor``,
-                ``assignments`` and ``configs``, all optional; see `NewTopic`.
+            new_topics: `NewTopic` objects; names; or a mapping of names to dicts of ``num_partitions``,
+                ``replication_factor``, ``assignments`` and ``configs``, all optional; see `NewTopic`.
             timeout_ms: how long the cluster may take to create the topics on all brokers; None: ``request_timeout_ms``.
             validate_only: only check whether the topics could be created.
             raise_errors: raise the first error; other topics may have been created. False leaves errors in the result.
@@ -88,7 +88,7 @@ class TopicCalls(AdminCalls):
         """Describe topics by name, or by id as `uuid.UUID` (Kafka 2.8).
 
         Arguments:
-            topics: names or ids; None: all.
+            topics: names or ids; None: all topics.
 
         Returns a list of dicts with ``topic`` (also as ``name``), ``error_code``, ``is_internal``, ``topic_id``,
         ``authorized_operations`` (names of the operations that this client may perform; None: unknown) and
@@ -113,8 +113,8 @@ class TopicCalls(AdminCalls):
         """Add partitions to topics.
 
         Arguments:
-            topic_partitions: topic name to a `NewPartitions`, to the new total number, or to a dict with that number
-                (``count``) and the brokers of each new partition (``assignments``).
+            topic_partitions: topic name to a `NewPartitions`, to the new total number of partitions, or to a dict with
+                that number (``count``) and the brokers for each new partition (``assignments``).
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
             validate_only: only check whether the change would succeed.
             raise_errors: raise the first error; False leaves errors in the result.
