@@ -22,7 +22,7 @@ from kafka.cli.common_options import ask_password, host_option, port_option
 from kafka.errors import IllegalStateError, KafkaConfigurationError
 
 _WITHOUT_OPTION = frozenset({"topic_defaults", "users"})
-"""Settings without an option of their own name."""
+"""Settings that are not set by an option with their own name."""
 _REGISTRY_PORT = 8081
 """The default port of schema registries."""
 
@@ -109,13 +109,13 @@ def command(
     except IllegalStateError as error:
         raise click.ClickException(str(error)) from error
     except BrokenPipeError:
-        raise  # the reader of the output has closed it
+        raise  # the program that reads the output has closed the pipe
     except OSError as error:
         raise click.ClickException(_not_opened(error, host, port)) from error
 
 
 def _by_options(text: str) -> str:
-    """Replace the name of a setting in an error by its command-line option."""
+    """Replace the name of a setting in an error message with its command-line option."""
     for one in dataclasses.fields(BrokerSettings):
         option = {"topic_defaults": "--topic-config", "users": "--user"}.get(
             one.name, "--" + one.name.replace("_", "-")
@@ -127,7 +127,7 @@ def _by_options(text: str) -> str:
 def _not_opened(error: OSError, host: str, port: int) -> str:
     """Explain why the broker could not be started, and name the option to change."""
     code = error.errno or 0
-    if type(error) is OSError and error.errno is None:  # asyncio's error since Python 3.13 if binding failed
+    if type(error) is OSError and error.errno is None:  # raised by asyncio since Python 3.13 if binding fails
         code = errno.EADDRNOTAVAIL
     why = os.strerror(code) if code in errno.errorcode else error.strerror or str(error)
     if isinstance(error, RegistryPortError):
@@ -158,7 +158,7 @@ def variable(user: str) -> str:
 def users_with_passwords(
     users: Sequence[str], file: pathlib.Path | None, environ: Mapping[str, str] = os.environ
 ) -> dict[str, str]:
-    """Return passwords by user: those in the file, then each user's from a variable or a prompt.
+    """Return passwords by user: first those in the file, then each user's password from a variable or a prompt.
 
     Raises `click.UsageError`, without showing a password.
     """
@@ -184,7 +184,7 @@ def _asked_for(user: str) -> str:
 
 def _from_file(file: pathlib.Path) -> dict[str, str]:
     try:
-        # Some editors write a byte order mark. str.splitlines() splits at more characters than a line feed.
+        # Some editors write a byte order mark. str.splitlines() would also split at characters other than a line feed.
         lines = file.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
         raise click.UsageError(f"cannot read --users-file {file}: {error.strerror or error}") from None

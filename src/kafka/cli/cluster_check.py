@@ -32,7 +32,7 @@ _SINCE = {
     16: "3.7",
     17: "3.9",
 }
-"""The Kafka release that introduced each version of Fetch: brokers do not report their release."""
+"""The Kafka release that introduced each Fetch version, as brokers do not report their release."""
 _SOON = datetime.timedelta(days=14)
 _AHEAD_S = 60
 _TOPICS = 50
@@ -108,7 +108,7 @@ async def _addresses(
 
 
 async def _address(parsed: AdminConfig, host: str, port: int) -> "tuple[dict[str, Any], MetadataResponse | None]":
-    """Check an address: name resolution, TCP, TLS, login and versions. Return its row, and the metadata it sent."""
+    """Check an address: name resolution, TCP, TLS, login and versions. Return its row, and the metadata received."""
     row: dict[str, Any] = {
         "address": format_address(host, port),
         "reached": False,
@@ -197,7 +197,7 @@ def _some(names: list[str]) -> str:
 
 
 def _clock(admin: "KafkaAdminClient", found: dict[str, Any]) -> None:
-    """Report records with timestamps in the future. The newest record stands in for the brokers' clocks."""
+    """Report records with timestamps in the future. The newest record is used in place of the brokers' clocks."""
     from kafka.admin import OffsetSpec
     from kafka.structs import TopicPartition
 

@@ -122,7 +122,7 @@ def _line(cells: Sequence[str], widths: Sequence[int], numbers: Sequence[bool]) 
 
 
 def _width(text: str) -> int:
-    """Return the number of terminal columns of a text: two per wide East Asian character, none per combining one."""
+    """Return the width of a text in terminal columns: two per wide East Asian character, none per combining one."""
     if text.isascii():
         return len(text)
     return sum(

@@ -40,7 +40,7 @@ COMMANDS = {
     "demo": "Stream a year of flights through a broker and Spark.",
     "doctor": "Check the installation and the connection to a cluster.",
 }
-"""Name and summary of each command; the command ``x`` is ``command`` in ``kafka.cli.x``."""
+"""The name and summary of each command; the command ``x`` is ``command`` in ``kafka.cli.x``."""
 
 
 class LazyCommands(click.Group):

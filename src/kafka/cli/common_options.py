@@ -164,7 +164,7 @@ def complete_group(context: click.Context, parameter: click.Parameter, incomplet
 
 
 def _said_so_far(context: click.Context | None) -> dict[str, Any]:
-    """Return the connection options typed so far. During completion no command runs, so none has stored them."""
+    """Return the connection options typed so far. No command runs during completion, so none has stored them."""
     layers: list[dict[str, Any]] = []
     while context is not None:
         layers.insert(0, {name: context.params[name] for name in _NAMES if context.params.get(name)})
@@ -181,7 +181,7 @@ def log_from(context: click.Context, logger: str | None, level: str) -> None:
 
 
 def topic_option(command: Callable[..., R]) -> Callable[..., R]:
-    """Add ``-t``, as in kafka-python's command line. The command gets ``topics``, from arguments and options."""
+    """Add ``-t``, as in kafka-python's command line. The command gets ``topics`` from arguments and options."""
 
     @functools.wraps(command)
     def run(*args: Any, topic_names: tuple[str, ...], more_topics: tuple[str, ...], **given: Any) -> R:
@@ -200,7 +200,7 @@ def topic_option(command: Callable[..., R]) -> Callable[..., R]:
 
 
 def group_option(command: Callable[..., R]) -> Callable[..., R]:
-    """Add ``-g``, as in kafka-python's command line. The command gets ``groups``, from arguments and options."""
+    """Add ``-g``, as in kafka-python's command line. The command gets ``groups`` from arguments and options."""
 
     @functools.wraps(command)
     def run(*args: Any, group_names: tuple[str, ...], more_groups: tuple[str, ...], **given: Any) -> R:
@@ -287,7 +287,7 @@ def confirm(question: str, yes: bool) -> None:
         return
     try:
         click.confirm(question, abort=True, err=True)
-    except UnicodeDecodeError:  # the input is not valid text, and so does not confirm
+    except UnicodeDecodeError:  # input that is not valid text does not confirm
         raise click.Abort from None
 
 
@@ -304,7 +304,7 @@ def ask_password(question: str) -> str:
 def count_option(
     *names: str, minimum: int = 1, metavar: str = "COUNT", default: int | None = None, **more: Any
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return an option for an integer of at least ``minimum``. Its help shows the default, if there is one."""
+    """Return an option for an integer of at least ``minimum``. If there is a default, the help shows it."""
     shown = default is not None
     return click.option(
         *names, type=click.IntRange(minimum), metavar=metavar, default=default, show_default=shown, **more
@@ -312,7 +312,7 @@ def count_option(
 
 
 def port_option(default: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Add ``--port``, the port that the command listens on."""
+    """Add ``--port``, the port on which the command listens."""
     return click.option(
         "--port",
         type=click.IntRange(0, 65535),
@@ -324,7 +324,7 @@ def port_option(default: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def host_option(remark: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Add ``--host``, the address that the command listens on. Its help ends with ``remark``."""
+    """Add ``--host``, the address on which the command listens. The help of the option ends with ``remark``."""
     return click.option(
         "--host",
         metavar="ADDRESS",
@@ -347,7 +347,7 @@ dry_run_option = click.option(
 
 
 class AliasedGroup(click.Group):
-    """A group whose commands have aliases, which its help does not list.
+    """A group whose commands have aliases, which are not listed in its help.
 
     Arguments:
         aliases: alias to command name; aliases are kafka-python 3's names, or likely misspellings.

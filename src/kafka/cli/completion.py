@@ -37,7 +37,7 @@ def command(context: click.Context, shell: str) -> None:
 
 
 def topics(given: Mapping[str, Any], begin: str) -> list[str]:
-    """Return the topics that start with a prefix; internal ones only if the prefix starts with an underscore."""
+    """Return the topics that start with a prefix; internal topics only if the prefix starts with an underscore."""
     return _named(given, begin, lambda admin: admin.list_topics(include_internal=begin.startswith("_")))
 
 
@@ -49,7 +49,7 @@ def groups(given: Mapping[str, Any], begin: str) -> list[str]:
 def _named(given: Mapping[str, Any], begin: str, ask: "Callable[[KafkaAdminClient], Iterable[str]]") -> list[str]:
     """Return the cluster's names that start with a prefix, except those that need quoting.
 
-    Returns none if the request fails, because a shell cannot show the error.
+    Returns an empty list if the request fails, because a shell cannot show the error.
     """
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)  # log output would appear in the middle of the command that is being typed

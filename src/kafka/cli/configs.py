@@ -27,7 +27,7 @@ def command() -> None:
 
 
 def _of_resources(inner: Callable[..., None]) -> Callable[..., None]:
-    """Add the resource's type and name, as arguments or as kafka-python's options."""
+    """Add the resource type and name, as arguments or as kafka-python's options."""
     notes = [
         click.argument("given", nargs=-1, metavar="TYPE NAME [CONFIG]..."),
         click.option("-r", "--resource-type", type=AnyCase(_KINDS), help="Same as TYPE."),
@@ -42,7 +42,7 @@ def _of_resources(inner: Callable[..., None]) -> Callable[..., None]:
 def _resources(
     given: tuple[str, ...], resource_type: str | None, names: tuple[str, ...], configs: tuple[str, ...]
 ) -> tuple[str, list[str], list[str]]:
-    """Return type, names and configs, given as arguments or as options."""
+    """Return the resource type, names and configs, given as arguments or as options."""
     rest = list(given)
     kind = resource_type or (rest.pop(0) if rest else None)
     kind = (kind or "").lower().replace("_", "-").removesuffix("s" if kind != "client-metrics" else "")
@@ -189,7 +189,7 @@ def reset(
 
 
 def _whole(changes: dict[str, Any]) -> dict[str, Any]:
-    """Return the changes as a complete configuration. Raises `click.UsageError` for other changes than NAME=VALUE."""
+    """Return the changes as a complete configuration. Raises `click.UsageError` for changes other than NAME=VALUE."""
     from kafka.admin import AlterConfigOp
 
     if any(operation != AlterConfigOp.SET for operation, _ in changes.values()):
@@ -198,7 +198,7 @@ def _whole(changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _change(text: str) -> tuple[str, Any]:
-    """Parse a change of a config into its name and the operation."""
+    """Parse a config change into the config's name and the operation."""
     from kafka.admin import AlterConfigOp
     from kafka.config.secrecy import shown_setting
 

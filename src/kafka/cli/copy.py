@@ -1,7 +1,7 @@
 """``kafka copy``: copies a topic to another one, on the same cluster or another, exactly once and resumably.
 
 Each transaction on the target contains records, and the progress in the source as committed offsets of the copy's own
-group. An interrupted copy therefore resumes after the last record written. Copies of the same name fence each other.
+group. An interrupted copy therefore resumes after the last record written. Copies with the same name fence each other.
 """
 
 import time
@@ -34,7 +34,7 @@ _NO_EFFECT = {
     "enable_auto_commit": "the copy keeps its own progress",
     "on_topic_recreated": "the copy ends there; --restart copies all of the new topic",
 }
-"""Settings that have no effect because the command sets them, and what to use instead."""
+"""Settings that have no effect because the command sets them, with what to use instead."""
 
 
 @click.command(name="copy")
@@ -222,7 +222,7 @@ class _Copy:
         return Following(self._session, read, None, on_topic_recreated="raise") if bounds.follow else Snapshot(read)
 
     def _done(self, every: "list[TopicPartition]") -> "dict[TopicPartition, int]":
-        """Return the progress of an earlier copy. Raises `click.ClickException` if that copied another topic."""
+        """Return the progress of an earlier copy. Raises `click.ClickException` if it copied another topic."""
         from kafka.cli.topic_ranges import offsets_at
 
         with self._to.admin() as other:
@@ -268,7 +268,7 @@ class _Copy:
         from kafka.errors import TopicRecreatedError
 
         with self._to.producer(transactional_id=self._name) as producer:
-            producer.init_transactions()  # fences other copies of this name, so that their progress is final
+            producer.init_transactions()  # fences other copies with this name, so that their progress is final
             with closing(self.open(bounds)) as reading:
                 producer.begin_transaction()
                 self._commit(producer, 0)  # lets the next run know where this one began, even if it copies nothing

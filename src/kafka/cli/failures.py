@@ -15,11 +15,11 @@ import click
 from kafka.cli.command_output import printable
 
 FAILED = 1
-"""The command failed; the message says why. Also used if the output has lost its reader."""
+"""The command failed; the message states the reason. Also used if the output has lost its reader."""
 WRONG_USE = 2
 """A command, an option, a setting or a settings file is wrong."""
 UNREACHABLE = 3
-"""No broker or schema registry was reached, or the command timed out: it may succeed later."""
+"""No broker or schema registry could be reached, or the command timed out: a later attempt may succeed."""
 INTERRUPTED = 130
 TERMINATED = 143
 _OURS = ("kafka", "kafka_columnar", "pyspark_kafka_columnar")
@@ -71,11 +71,11 @@ def exit_status(error: BaseException) -> int:
 
 
 def _is_broken_pipe(error: BaseException | None) -> bool:
-    """Return whether the output has lost its reader, also while closing it; False for lost network connections."""
+    """Return whether the output has lost its reader, even while closing it; False for lost network connections."""
     while error is not None:
         if isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and error.errno == errno.EPIPE):
             return True
-        error = None if error.__suppress_context__ else error.__context__  # its own text explains its cause
+        error = None if error.__suppress_context__ else error.__context__  # the error's own text explains its cause
     return False
 
 
@@ -140,7 +140,7 @@ def _nobody_reads() -> None:
 class Uninterrupted:
     """Protects blocks from Ctrl-C and SIGTERM, so that their writes are complete. A second signal interrupts them.
 
-    Enter it with ``with`` once, and use `block` for each protected block inside.
+    Enter it once with ``with``, and use `block` for each protected block inside.
     """
 
     def __init__(self) -> None:

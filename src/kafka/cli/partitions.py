@@ -148,7 +148,7 @@ def elect(session: Session, kind: str, partitions: tuple[str, ...], topics: tupl
 def _election(code: int, message: str | None) -> str:
     from kafka.errors import for_code
 
-    if code in (0, 84):  # 84 means that no election was needed
+    if code in (0, 84):  # 84: no election was needed
         return "elected" if code == 0 else "already the leader"
     return f"{for_code(code).__name__}: {message or for_code(code).description}"
 

@@ -35,7 +35,7 @@ def parse_position(text: str) -> Position:
     if text.startswith("@") and text[1:].isdecimal():
         try:
             return datetime.datetime.fromtimestamp(int(text[1:]) / 1000, datetime.UTC)
-        except (ValueError, OverflowError, OSError):  # which one depends on the distance from the calendar's range
+        except (ValueError, OverflowError, OSError):  # depends on how far the time is out of range
             raise ValueError(f"expected a time within the calendar, got {text!r:.60}") from None
     try:
         ago = parse_duration(text)

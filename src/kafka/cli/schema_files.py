@@ -19,9 +19,9 @@ def proto_imports(text: str, file: str | None) -> dict[str, str]:
 
     Arguments:
         text: the contents of the file.
-        file: its path; imports are looked up in its folder. None: there are no imports to look up.
+        file: the path of the file; imports are looked up in its folder. None: no imports are looked up.
 
-    Missing files are left out, and so are Google's, which every library includes.
+    Missing files are omitted, and so are Google's, which are included in every library.
     """
     from kafka.formats.protobuf.descriptors import is_known
 

@@ -264,11 +264,11 @@ _NOTE = re.compile(r"\{(oldSchemaVersion|oldSchema|compatibility|validateFields)
 
 
 class Verdict(NamedTuple):
-    """Why a schema is incompatible.
+    """The reasons why a schema is incompatible.
 
     Arguments:
         reasons: the registry's reasons.
-        version: the version that it was compared with, if the registry reports it.
+        version: the version with which the schema was compared, if the registry reports it.
         schema: the text of that version's schema.
         compatibility: the subject's compatibility level.
     """

@@ -19,7 +19,7 @@ _FULL_BATCHES = {"linger_ms": 5, "batch_size": 128 << 10}
 
 
 class Session:
-    """One run of a command."""
+    """One execution of a command."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._given = given

@@ -35,7 +35,7 @@ def place(position: Position) -> Any:
 
 
 def partitions_of(admin: "KafkaAdminClient", names: Iterable[str]) -> list[TopicPartition]:
-    """Return the partitions for names: TOPIC stands for all its partitions, TOPIC:NUMBER for one.
+    """Return the partitions for names: TOPIC stands for all its partitions, TOPIC:NUMBER for one partition.
 
     Raises `UnknownTopicOrPartitionError`, which names the topic, and `click.UsageError`.
     """
@@ -56,7 +56,7 @@ def partitions_of(admin: "KafkaAdminClient", names: Iterable[str]) -> list[Topic
 
 
 def check_brokers(admin: "KafkaAdminClient", wanted: Iterable[int]) -> None:
-    """Raise `BrokerNotAvailableError` for ids that are not in the cluster: a client would wait for such a broker."""
+    """Raise `BrokerNotAvailableError` for ids that are not in the cluster, as a client would wait for such brokers."""
     if not (wanted := set(wanted)):
         return
     there = {each["node_id"] for each in admin.describe_cluster()["brokers"]}

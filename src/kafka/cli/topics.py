@@ -232,7 +232,7 @@ def _report(session: Session, results: Iterable[Mapping[str, Any]], done: str, a
 def _ends(
     admin: "KafkaAdminClient", described: Iterable[Mapping[str, Any]]
 ) -> dict[Any, tuple[int | None, int | None]]:
-    """Return the first and the next offset of each partition; None if it has no leader."""
+    """Return the first and the next offset of each partition; None if the partition has no leader."""
     from kafka.admin import OffsetSpec
     from kafka.errors import KafkaError
     from kafka.structs import TopicPartition
@@ -258,7 +258,7 @@ def _ends(
 def _partition_sizes(
     admin: "KafkaAdminClient", described: Iterable[Mapping[str, Any]]
 ) -> dict[tuple[str, int, int], int]:
-    """Return the size of replicas in bytes, by topic, partition and broker; {} if brokers are too old to report it."""
+    """Return replica sizes in bytes, by topic, partition and broker; {} if brokers are too old to report them."""
     from kafka.errors import KafkaError
 
     wanted = {each["name"]: [part["partition_index"] for part in each["partitions"]] for each in described}

@@ -27,7 +27,7 @@ class Json(NamedTuple):
     key: str | None = None
 
     def fitting(self, known: Container[str]) -> Any:
-        """Return the value without the key, unless the schema has that field."""
+        """Return the value without the key, unless the schema has a field with the key's name."""
         if self.key is None or self.key in known:
             return self.value
         return {name: value for name, value in self.value.items() if name != self.key}
@@ -47,7 +47,7 @@ class Row(NamedTuple):
     key: str | None
 
     def fields(self, known: Container[str]) -> dict[str, str]:
-        """Return the strings without the key, unless the schema has that field."""
+        """Return the strings without the key, unless the schema has a field with the key's name."""
         return {name: text for name, text in self.texts.items() if name != self.key or name in known}
 
 
@@ -98,7 +98,7 @@ T = TypeVar("T")
 _NO_SUBJECT = 40401
 Headers = Any
 ToText = Callable[[str, bytes, Headers], bytes]
-"""Converts bytes to text, given the topic and the headers; raises ValueError and errors of the registry's client."""
+"""Converts bytes to text, given the topic and the headers; raises ValueError and errors from the registry's client."""
 
 
 class Document(bytes):
@@ -111,9 +111,9 @@ class Field(NamedTuple):
     Arguments:
         part: "key" or "value".
         kind: one of `kafka.cli.typed_values.KINDS`.
-        schema: the schema's text; None: it is in the registry.
-        subject: its subject in the registry; None: the one named after the topic.
-        message: for Protobuf, the name of the message; None: the first one of the schema.
+        schema: the schema's text; None: the schema is in the registry.
+        subject: the schema's subject in the registry; None: the subject named after the topic.
+        message: for Protobuf, the name of the message; None: the first message in the schema.
         file: the schema's file, for errors and imports.
     """
 

@@ -89,7 +89,7 @@ def _registered(field: Field, registry: "SchemaRegistryClient") -> "Writer":
 
 
 def _kinds_of(schema: str, references: Mapping[str, str]) -> "Kinds":
-    """Return the types that a JSON Schema allows for its properties; None: any."""
+    """Return the types that a JSON Schema allows for its properties; None means any type."""
     from kafka.formats.json.schema_nodes import property_types
     from kafka.formats.json.validation import parse_json_schema
 

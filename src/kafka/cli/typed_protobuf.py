@@ -65,7 +65,7 @@ def _fields(descriptor: Any, row: Row) -> dict[str, Any]:
         field = descriptor.fields_by_name.get(name)
         is_text = field is not None and field.type == field.TYPE_STRING and not field.is_repeated
         if text == (row.null or "") and not (is_text and row.null is None):
-            continue  # not set
+            continue  # the field is not set
         if field is None or field.is_repeated or field.type == field.TYPE_MESSAGE:
             found[name] = loaded(text) if text[:1] in ("{", "[") else text
         elif field.type == field.TYPE_BOOL and text in ("true", "false"):

@@ -121,7 +121,7 @@ class Translator:
         self._client: Any = None
 
     def to_text(self, field: Field | None) -> ToText | None:
-        """Return the converter of keys or values to text; None: they are text already. Raises `click.UsageError`."""
+        """Return the converter from keys or values to text; None: they are already text. Raises `click.UsageError`."""
         if field is None or field.kind in ("string", "bytes"):
             return None
         if field.kind in _NUMBERS:
@@ -142,7 +142,7 @@ class Translator:
         return protobuf_text(field, self._registry())
 
     def to_bytes(self, field: Field | None) -> ToBytes | None:
-        """Return the converter of text to keys or values; None: they stay text. Raises `click.UsageError`."""
+        """Return the converter from text to keys or values; None: they stay text. Raises `click.UsageError`."""
         if field is None or field.kind in ("string", "bytes"):
             return None
         if field.kind in _NUMBERS:
@@ -160,7 +160,7 @@ class Translator:
         return json_bytes(field, self._registry())
 
     def _registry(self) -> Any:
-        """Return the registry's client, or None without a registry."""
+        """Return the registry's client, or None if there is no registry."""
         if self._client is None and self._typed.registry is not None:
             from kafka.schema_registry import SchemaRegistryClient
 
@@ -201,7 +201,7 @@ def note_likely_mistakes(typed: Typed, keys: Sequence[str], writes: bool) -> Non
 
 
 def typed_bytes(translator: Translator, typed: Typed) -> tuple[ToBytes | None, ToBytes | None]:
-    """Return the converters of text to keys and to values. Raises `click.UsageError`."""
+    """Return the converters from text to keys and to values. Raises `click.UsageError`."""
     return translator.to_bytes(typed.key), translator.to_bytes(typed.value)
 
 

@@ -101,7 +101,7 @@ _OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
 ]
 
 _TIMES_FROM = 10**11
-"""Offsets from here on are most likely times in milliseconds, of 1973 or later."""
+"""Offsets from this value on are most likely times in milliseconds, in 1973 or later."""
 _NAMES = {"start": "--from", "end": "--to", "partitions": "--partition"}
 """Parameters whose options have other names."""
 _SHARED_OUT = "brokers distribute the records among the group's members"
@@ -115,7 +115,7 @@ _NOT_FOR_SHARES = {
     "partitions": _SHARED_OUT,
     "read_committed": _GROUP_CONFIG.format("share.isolation.level=read_committed"),
 }
-"""Options that share groups do not support, and the reasons."""
+"""Options that share groups do not support, with the reasons."""
 
 
 def _with_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -239,11 +239,11 @@ def _selection(where: dict[str, Any]) -> "Selection":
 
 
 _BEGINNINGS = ("auto_offset_reset", "auto_offset_reset_new_partitions")
-"""Settings that --from takes precedence over."""
+"""Settings that are overridden by --from."""
 
 
 def _no_effect(where: dict[str, Any]) -> dict[str, str]:
-    """Return settings that have no effect because the command sets them, and what to use instead."""
+    """Return settings that have no effect because the command sets them, with what to use instead."""
     if where["share_group"] is not None:
         return {"group_id": "use --share-group", "share_acknowledgement_mode": "written records are accepted"}
     commits = {"enable_auto_commit": "with --group, written records are committed; without it, nothing is"}
@@ -275,7 +275,7 @@ def _check_share_group(where: dict[str, Any]) -> None:
 
 
 def _check_group(where: dict[str, Any]) -> None:
-    """Raise `click.UsageError` for options that exclude each other."""
+    """Raise `click.UsageError` for mutually exclusive options."""
     if where["share_group"] is not None:
         _check_share_group(where)
         return
@@ -339,7 +339,7 @@ def _targets(topics: list[str], where: dict[str, Any]) -> "list[str | TopicParti
 
 
 def _bar(done: int, total: int) -> None:
-    """Draw a progress bar, which overwrites the previous one; the last one ends the line."""
+    """Draw a progress bar over the previous one; the last one ends the line."""
     share = done / total if total else 1.0
     filled = round(share * 30)
     end = "\n" if done >= total else ""

@@ -18,7 +18,7 @@ class ArrowFile:
         file: the output file, which stays open.
 
     Attributes:
-        is_whole: whether the file is complete, and all of it has reached the operating system.
+        is_whole: whether the file is complete and has been written to the operating system.
     """
 
     def __init__(self, kind: str, file: IO[bytes]) -> None:
@@ -66,7 +66,7 @@ class ArrowFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Complete the file; if it cannot be written to, leave it as it is."""
+        """Complete the file; if writing fails, leave the file as it is."""
         with contextlib.suppress(Exception) if isinstance(error, Exception) else contextlib.nullcontext():
             try:
                 self._write()

@@ -39,9 +39,9 @@ class Lines:
     """Values, or keys and values, with a delimiter after each record. Encodes columns without creating records.
 
     Arguments:
-        delimiter: bytes after each record.
-        separator: bytes between key and value; None leaves keys out.
-        null: bytes for a null key or value.
+        delimiter: the bytes after each record.
+        separator: the bytes between key and value; None omits the keys.
+        null: the bytes for a null key or value.
         change: applied to each key and value.
     """
 
@@ -95,7 +95,7 @@ class EachRecord:
 
 
 def json_line(record: "ConsumerRecord") -> bytes:
-    """Encode a record as a JSON object on one line. Bytes that are not UTF-8 are base64, in a field of another name."""
+    """Encode a record as a JSON object on one line. Bytes that are not UTF-8 are base64 in a separate field."""
     fields: dict[str, Any] = {
         "topic": record.topic,
         "partition": record.partition,
@@ -120,7 +120,7 @@ def _text_or_base64(name: str, value: bytes | None) -> dict[str, Any]:
 
 
 class _Rows:
-    """Collects the lines of a `csv.writer`, which quotes carriage returns only if its lines end with one, too."""
+    """Collects the lines of a `csv.writer`, which quotes carriage returns only if its line terminator contains one."""
 
     END = "\r\n"
 

@@ -78,7 +78,7 @@ class RecordSink:
         """Write records, and hand them to the operating system.
 
         Arguments:
-            written: called once they are written; Ctrl-C cannot interrupt between the two.
+            written: called once the records are written; Ctrl-C cannot interrupt between the write and this call.
         """
         data = self._format.encode(piece) if self._format is not None and len(piece) else b""
         with self._whole.block():
@@ -100,7 +100,7 @@ class RecordSink:
         )
 
     def check_reader(self) -> None:
-        """Raise `BrokenPipeError` if the output has lost its reader, before the next write would fail."""
+        """Raise `BrokenPipeError` if the output no longer has a reader, before the next write would fail."""
         if self._is_unread is not None and self._is_unread():
             raise BrokenPipeError(errno.EPIPE, "the reader of the output is gone")
 
@@ -110,7 +110,7 @@ class RecordSink:
 
 
 def _reader_watch(out: IO[bytes]) -> Callable[[], bool] | None:
-    """Return a function that tells whether a pipe has lost its reader; None if it is not a pipe, and on Windows."""
+    """Return a function that checks whether a pipe has lost its reader; None if `out` is not a pipe, and on Windows."""
     if sys.platform == "win32":
         return None
     try:
@@ -132,7 +132,7 @@ def open_sink(
     null: bytes,
     encoding: str | None,
 ) -> RecordSink:
-    """Return a sink for a format, by default that of the file's name. Opens no file yet.
+    """Return a sink for a format, by default the format for the file's name. Opens no file yet.
 
     Raises `click.UsageError`, and `ModuleNotFoundError` if a library that the format needs is not installed.
     """

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 class Piece(NamedTuple):
-    """Selected records of one partition.
+    """Selected records from one partition.
 
     Attributes:
-        columns: the columns that contain them.
-        rows: the selected rows; None: all.
+        columns: the columns that contain the records.
+        rows: the selected rows; None: all rows.
         next_offset: the offset after the last record examined.
     """
 
@@ -65,7 +65,7 @@ class Selection:
 
     @property
     def complete(self) -> bool:
-        """Whether the limit is reached."""
+        """Whether the limit has been reached."""
         return self._left is not None and self._left <= 0
 
     def take(self, columns: "Columns") -> Piece:

@@ -25,14 +25,14 @@ _TOLD = 3
 """Maximum number of partitions for which the searched ranges are reported."""
 _COMMIT_S = 1.0
 START_S = 30.0
-"""Seconds to wait for the first record of a group before it counts as idle."""
+"""Seconds to wait for a group's first record before the group counts as idle."""
 
 
 class Source:
-    """Yields columns until there are no more; the caller reports what it has written.
+    """Yields columns until there are no more; the caller reports which records it has written.
 
     Attributes:
-        on_pause: called after each poll without records; an exception from it ends the reading.
+        on_pause: called after each poll without records; an exception from it stops the reading.
     """
 
     on_pause: Callable[[], None] = staticmethod(lambda: None)
@@ -45,7 +45,7 @@ class Source:
         """Record that these records were written."""
 
     def searched(self) -> str | None:
-        """Describe the offsets that were searched; None if the read has no end."""
+        """Describe the offsets that were searched; None if the range has no end."""
         return None
 
     def close(self) -> None:
@@ -94,8 +94,8 @@ class Following(Source):
 
     Arguments:
         read: a bounded read whose start positions are used.
-        idle_s: end after this many seconds without records; None: never.
-        own: options of the consumer.
+        idle_s: stop after this many seconds without records; None: never.
+        own: options for the consumer.
     """
 
     def __init__(self, session: Session, read: "BoundedRead", idle_s: float | None, **own: Any) -> None:
@@ -118,11 +118,11 @@ class Following(Source):
 
 
 class InGroup(Source, ConsumerRebalanceListener):
-    """Reads a group member's partitions. Only written records are committed, so none is lost if the command ends.
+    """Reads a group member's partitions. Only written records are committed, so no record is lost if the command ends.
 
     Arguments:
         reset: start position for partitions without committed offsets.
-        idle_s: end after this many seconds without records; None: never.
+        idle_s: stop after this many seconds without records; None: never.
         is_safe: returns whether the written records can no longer be lost; offsets are committed only then.
     """
 
@@ -165,7 +165,7 @@ class InGroup(Source, ConsumerRebalanceListener):
         self._has_joined = True
 
     def on_partitions_lost(self, lost: Any) -> None:
-        """Discard their offsets: other members may already own the partitions."""
+        """Discard the offsets of these partitions, as other members may already own them."""
         for tp in lost:
             self._offsets.pop(tp, None)
 
@@ -174,7 +174,7 @@ class InGroup(Source, ConsumerRebalanceListener):
             self._consumer.commit(self._valid(offsets))
 
     def _valid(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> dict[TopicPartition, OffsetAndMetadata]:
-        """Leave out offsets beyond the consumer's position: their topic was deleted and recreated."""
+        """Omit offsets beyond the consumer's position, as their topic was deleted and recreated."""
         state_of = self._consumer._core.subscription.state_of
         places = {tp: None if (state := state_of(tp)) is None else state.position for tp in offsets}
         return {tp: each for tp, each in offsets.items() if (at := places[tp]) is not None and each.offset <= at.offset}
@@ -188,10 +188,10 @@ class InGroup(Source, ConsumerRebalanceListener):
 
 
 class IdleTime:
-    """The time without records, counted from the first response of the group and the brokers.
+    """The time without records, counted from the first response from the group and the brokers.
 
     Arguments:
-        limit_s: its limit in seconds; None: no limit.
+        limit_s: the limit in seconds; None: no limit.
     """
 
     def __init__(self, limit_s: float | None) -> None:
@@ -203,7 +203,7 @@ class IdleTime:
 
         Arguments:
             found: whether the poll returned records.
-            has_begun: whether the group and the brokers had answered before it.
+            has_begun: whether the group and the brokers had responded before the poll.
         """
         now = time.monotonic()
         if found or not (has_begun or now - self._began >= START_S):
@@ -251,11 +251,11 @@ class InShareGroup(Source):
     """Reads the records that a member of a share group acquires.
 
     A record is accepted once it is written. Records that were not written are released when the command ends. Records
-    that filters leave out are also accepted; otherwise they would be redelivered again and again.
+    that do not match the filters are also accepted; otherwise they would be redelivered again and again.
 
     Arguments:
-        most: total number of records to read; None: no limit. At most that many are acquired at a time.
-        idle_s: end after this many seconds without records; None: never.
+        most: total number of records to read; None: no limit. At most this many records are acquired at a time.
+        idle_s: stop after this many seconds without records; None: never.
     """
 
     def __init__(
@@ -289,11 +289,11 @@ class InShareGroup(Source):
         topic, partition = columns.topic, columns.partition
         for offset in columns.offsets:
             if offset >= piece.next_offset:
-                break  # the rest was not examined
+                break  # the remaining records were not examined
             acknowledge(topic, partition, offset)
 
     def _acknowledged(self, offsets: dict[TopicPartition, set[int]], error: Exception | None) -> None:
-        """Report the first failure: if the output is read slowly, acquisition locks may expire."""
+        """Report the first failure: acquisition locks may expire if the output is read slowly."""
         if error is not None and not self._has_complained:
             self._has_complained = True
             for tp, each in offsets.items():

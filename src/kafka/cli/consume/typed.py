@@ -44,7 +44,7 @@ class TextColumns:
         return value
 
     def to_records(self) -> "list[ConsumerRecord]":
-        """Return records with these texts."""
+        """Return the records with the converted texts."""
         return self._records
 
 
@@ -120,5 +120,5 @@ class TypedRecords:
 
 
 def _is_about_record(error: Exception) -> bool:
-    """Return whether the record is at fault; this includes schema ids that the registry does not know."""
+    """Return whether the record is the cause of an error; this includes schema ids unknown to the registry."""
     return is_about_record(error) or (isinstance(error, SchemaRegistryError) and error.is_missing)

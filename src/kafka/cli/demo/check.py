@@ -54,9 +54,9 @@ def from_topic(
 
 
 def from_parquet(folder: pathlib.Path) -> pd.DataFrame:
-    """Read the results back from the Parquet files that Spark has committed; delete the others.
+    """Read the results back from the Parquet files that Spark has committed; delete all other files.
 
-    A killed driver leaves files of its last micro-batch, which readers that ignore Spark's list of committed files
+    A killed driver leaves files from its last micro-batch, which readers that ignore Spark's list of committed files
     would include.
     """
     listed: set[str] = set()

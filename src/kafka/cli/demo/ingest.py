@@ -42,10 +42,10 @@ def end_offsets(bootstrap_servers: str, topic: str) -> dict[int, int]:
 
 
 def group_lag(bootstrap_servers: str, group: str, topic: str, starting: dict[int, int]) -> int:
-    """Return the number of offsets of the topic that a group has not committed.
+    """Return the number of offsets in the topic that a group has not committed.
 
     Arguments:
-        starting: partition to the offset to count from, unless the group has committed a later one.
+        starting: partition to the offset from which to count, unless the group has committed a later one.
     """
     with KafkaAdminClient(bootstrap_servers=bootstrap_servers) as admin:
         found = admin.list_consumer_group_offsets(group)

@@ -113,7 +113,7 @@ class Chart:
         return "\n".join([*parts, "</svg>"])
 
     def _legend(self, number: int, name: str) -> str:
-        """Return the legend of a line, above the chart: a piece of the line and its name."""
+        """Return the legend for a line, above the chart: a piece of the line and its name."""
         x = WIDTH - _RIGHT - (len(self.series) - number) * 190
         return f'<path class="line s{number}" d="M{x} 12h20"/><text x="{x + 26}" y="16">{html.escape(name)}</text>'
 

@@ -16,7 +16,7 @@ class Figures:
 
     Arguments:
         flights: number of flights sent.
-        sent_bytes: their size in bytes.
+        sent_bytes: size of these flights in bytes.
         send_s: duration of sending in seconds.
         stream_s: seconds from the start of the first driver to the end of the last one.
         results: number of rows in the topic and in the Parquet files.

@@ -131,9 +131,9 @@ def _stream(
 def _checked(
     servers: str, starting: dict[int, int], parquet: pathlib.Path, data: "Flights"
 ) -> "tuple[pd.DataFrame, int]":
-    """Return the results that a reader of committed records sees, and the number of rows that it does not see.
+    """Return the results that a read_committed consumer sees, and the number of rows that it does not see.
 
-    Raises `DifferentResult` if they, or those in the Parquet files, differ from those of pandas.
+    Raises `DifferentResult` if these results, or those in the Parquet files, differ from those of pandas.
     """
     from kafka.cli.demo import check, ingest
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _to(name: str) -> Any:
-    """Return the callback of an option that kafka-python's or Kafka's command line has for the new position."""
+    """Return the callback for an option of kafka-python's or Kafka's command line that sets the new position."""
 
     def convert(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
         if value is None or value is False:
@@ -129,7 +129,7 @@ class _Moves:
             self.exists = False
 
     def make(self, dry_run: bool) -> list[dict[str, Any]]:
-        """Change the offsets, or only find the new ones; return a row for each partition."""
+        """Change the offsets, or only find the new offsets; return a row for each partition."""
         before = self._committed()
         if self._kind == "share":
             found = self._share(before, dry_run)

@@ -24,7 +24,7 @@ def kind_of(admin: "KafkaAdminClient", group: str) -> str:
 
 
 def described(admin: "KafkaAdminClient", group: str, kind: str) -> dict[str, Any]:
-    """Return state, protocol and members of a group, in the same form for all types."""
+    """Return the state, protocol and members of a group, in the same format for all group types."""
     if kind == "share":
         found = admin.describe_share_groups([group])[group]
     elif kind == "streams":
@@ -51,7 +51,7 @@ def described(admin: "KafkaAdminClient", group: str, kind: str) -> dict[str, Any
 
 
 def _assigned(member: dict[str, Any]) -> list[str]:
-    """Return the assigned partitions of a member, in a group of any protocol."""
+    """Return the partitions assigned to a member, in a group with any protocol."""
     assignment = member.get("member_assignment") or member.get("assignment") or {}
     if not isinstance(assignment, dict):
         return []

@@ -121,5 +121,5 @@ def _trips(
         while not any(record.value == value for found in consumer.poll(_WAIT_MS).values() for record in found):
             if time.perf_counter() - began > _ROUND_TRIP_S:
                 raise KafkaTimeoutError(f"record {number} was not read within {_ROUND_TRIP_S:g} s of being sent")
-        if number:  # skip the first one, which includes connecting
+        if number:  # skip the first round trip, which includes connecting
             yield (time.perf_counter() - began) * 1000

@@ -112,7 +112,7 @@ def send_documents(sending: Sending, file: IO[bytes], keep_partitions: bool) -> 
             if line.strip():
                 try:
                     _send(sending, json.loads(line, parse_float=parse_float), keep_partitions)
-                except KafkaError:  # concerns the topic or the settings, not this line
+                except KafkaError:  # the error concerns the topic or the settings, not this line
                     raise
                 except (ValueError, TypeError, RecursionError) as error:
                     raise BadInputError(f"line {number} is not a record: {error}") from None

@@ -20,7 +20,7 @@ _REPORT_EVERY = 4096
 
 
 class BadInputError(click.ClickException):
-    """Input is not a record, or does not fit its format. Records sent before it stay sent."""
+    """Raised if the input is not a record, or does not match its format. Records sent before it stay sent."""
 
     exit_code = 2
 
@@ -126,7 +126,7 @@ class Sending:
         self._producer.flush()
 
     def told(self, error: BadInputError) -> BadInputError:
-        """Deliver the records before an invalid one; return the error, extended by their number."""
+        """Deliver the records before an invalid one; return the error with their number added to the message."""
         self.finish()
         count = "1 record was" if self.records == 1 else f"{self.records:,} records were"
         return BadInputError(f"{error.message} ({count} sent before)")
@@ -143,7 +143,7 @@ class Sending:
         }
 
     def report(self, output: Output) -> None:
-        """Report the records sent: as JSON on standard output, or as a line on standard error if that is a terminal."""
+        """Report the records sent: as JSON on standard output, or as a line on standard error if it is a terminal."""
         if output.as_json:
             output.data(self.summary())
         elif sys.stderr.isatty():

@@ -51,7 +51,7 @@ def send_csv(
                     sending.send(Row(row, null, key_column), key)
                 else:
                     sending.send(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape"), key)
-    except KafkaError:  # concerns the topic or the settings, not the rows
+    except KafkaError:  # the error concerns the topic or the settings, not the rows
         raise
     except (csv.Error, ValueError, TypeError, RecursionError) as error:
         raise BadInputError(f"not a CSV file of records: {error}") from None
