@@ -140,7 +140,7 @@ def profiles_file(environ: Mapping[str, str] = os.environ) -> pathlib.Path:
 
 
 def _profile(name: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return a profile's settings; its name is `name`, ``KAFKA_PROFILE`` or the file's ``default``, in this order."""
+    """Return a profile's settings. The name comes from `name`, ``KAFKA_PROFILE`` or the file's ``default``."""
     file = profiles_file(environ)
     wanted = name or environ.get("KAFKA_PROFILE")
     if not file.exists():

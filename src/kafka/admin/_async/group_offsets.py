@@ -215,7 +215,7 @@ class AsyncGroupOffsetCalls(AsyncAdminCalls):
     async def delete_share_group_offsets(
         self, group_id: str, topics: Iterable[str]
     ) -> dict[str, type[BrokerResponseError]]:
-        """Delete the offsets of a share group without members for the given topics.
+        """Delete a share group's offsets for topics. The group must not have members.
 
         Arguments:
             group_id: the share group.

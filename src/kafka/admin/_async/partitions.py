@@ -77,7 +77,7 @@ class AsyncPartitionCalls(AsyncAdminCalls):
     async def describe_topic_partitions(
         self, topics: Iterable[str], response_partition_limit: int = 2000, cursor: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Describe one page of topics' partitions, with their eligible leader replicas (KIP-966, Kafka 3.7).
+        """Describe one page of partitions, including their eligible leader replicas (KIP-966, Kafka 3.7).
 
         Arguments:
             topics: the topics by name.
@@ -125,7 +125,7 @@ class AsyncPartitionCalls(AsyncAdminCalls):
         topic_partitions: Mapping[str, Iterable[int]] | None = None,
         timeout_ms: float | None = None,
     ) -> ElectLeadersResult:
-        """Elect the leaders of partitions. This is the name of `elect_leaders` in kafka-python 2.x.
+        """Elect the leaders of partitions: the method `elect_leaders` under its name in kafka-python 2.x.
 
         Arguments:
             election_type: 0 elects the preferred replica; 1 elects any live replica, even one that lacks records.

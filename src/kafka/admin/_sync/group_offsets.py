@@ -210,7 +210,7 @@ class GroupOffsetCalls(AdminCalls):
         return self._run(_share.alter_share_group_offsets(self._requests, group_id, wanted))
 
     def delete_share_group_offsets(self, group_id: str, topics: Iterable[str]) -> dict[str, type[BrokerResponseError]]:
-        """Delete the offsets of a share group without members for the given topics.
+        """Delete a share group's offsets for topics. The group must not have members.
 
         Arguments:
             group_id: the share group.
