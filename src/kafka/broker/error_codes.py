@@ -144,8 +144,8 @@ def refused_write(error: RequestFailed, version: int, abortable_since: int, retr
     """Return the error for a write that the transaction coordinator rejects.
 
     Clients know TRANSACTION_ABORTABLE from version `abortable_since` on; from the next version on, a write adds its
-    partition to the transaction (KIP-890). NOT_COORDINATOR is replaced with `retry`; in versions before that next
-    one, so is CONCURRENT_TRANSACTIONS.
+    partition to the transaction (KIP-890). NOT_COORDINATOR is replaced with `retry`, and so is CONCURRENT_TRANSACTIONS
+    in versions in which a write does not add its partition.
     """
     if error.code is _E.PRODUCER_FENCED:
         return RequestFailed(_E.INVALID_PRODUCER_EPOCH, error.message)
