@@ -1,0 +1,107 @@
+"""Pipelines in YAML files: reads one, and says for each problem at which line it is."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Location, declare, path_text
+
+
+def load(path: str | Path) -> Declaration:
+    """Read the declaration of a pipeline.
+
+    Arguments:
+        path: the YAML file, in UTF-8.
+
+    Returns the declaration. Paths of schema files in it are relative to the file.
+
+    Raises `InvalidDeclaration`, with a line for each problem: the file, the line, the key, what was expected and found.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidDeclaration(f"{path}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidDeclaration(f"{path}: expected text in UTF-8, got another encoding ({error.reason})") from error
+    return parse(text, str(path))
+
+
+def parse(text: str, name: str = "<text>") -> Declaration:
+    """Make a declaration from YAML; `name` precedes the line of each problem. Otherwise as `load`."""
+    document = _Document(text, name)
+    return declare(document.content, document.place)
+
+
+_TAGS = (yaml.resolver.BaseResolver.DEFAULT_SEQUENCE_TAG, yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG)
+
+
+class _Document:
+    """The content of a YAML document, with the line of each value.
+
+    Raises `InvalidDeclaration` for text that is not YAML, and for a key that occurs twice.
+    """
+
+    def __init__(self, text: str, name: str) -> None:
+        self._name = name
+        self._lines: dict[Location, int] = {}
+        self._problems: list[str] = []
+        loader = None
+        try:
+            loader = yaml.SafeLoader(text)
+            root = loader.get_single_node()
+            if not isinstance(root, yaml.MappingNode):
+                raise InvalidDeclaration(f"{name}: expected keys and values, such as 'pipeline: NAME', got none")
+            self._loader = loader
+            self.content = self._value(root, (), ())
+        except yaml.MarkedYAMLError as error:
+            line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+            raise InvalidDeclaration(f"{name}{line}: not YAML: {error.problem or error.context}") from error
+        except yaml.YAMLError as error:
+            raise InvalidDeclaration(f"{name}: not YAML: {' '.join(str(error).split())}") from error
+        finally:
+            if loader is not None:
+                loader.dispose()
+        if self._problems:
+            raise InvalidDeclaration("\n".join(self._problems))
+
+    def place(self, location: Location) -> str:
+        """The file and line of a value, or of the closest value around it."""
+        while location not in self._lines and location:
+            location = location[:-1]
+        return f"{self._name}:{self._lines.get(location, 1)}: "
+
+    def _value(self, node: yaml.Node, location: Location, around: tuple[yaml.Node, ...]) -> Any:
+        self._lines.setdefault(location, node.start_mark.line + 1)
+        if node in around:
+            raise InvalidDeclaration(f"{self.place(location)}{path_text(location)}: contains itself")
+        if not isinstance(node, yaml.ScalarNode) and node.tag not in _TAGS:
+            self._problems.append(f"{self.place(location)}{path_text(location)}: unknown tag {node.tag}")
+            return None
+        if isinstance(node, yaml.SequenceNode):
+            return [self._value(each, (*location, i), (*around, node)) for i, each in enumerate(node.value)]
+        if isinstance(node, yaml.MappingNode):
+            self._loader.flatten_mapping(node)
+            return self._mapping(node, location, (*around, node))
+        return self._loader.construct_object(node)
+
+    def _mapping(self, node: yaml.MappingNode, location: Location, around: tuple[yaml.Node, ...]) -> dict[Any, Any]:
+        found: dict[Any, Any] = {}
+        for key_node, value_node in node.value:
+            key = self._loader.construct_object(key_node, deep=True)
+            line = key_node.start_mark.line + 1
+            if not isinstance(key, Hashable):
+                self._problems.append(f"{self._name}:{line}: expected a key, got {key!r}")
+                continue
+            inner = (*location, str(key))
+            if str(key) in found:
+                self._problems.append(
+                    f"{self._name}:{line}: {path_text(inner)}: this key is already on line {self._lines[inner]}"
+                )
+            self._lines[inner] = line
+            found[str(key)] = self._value(value_node, inner, around)
+        return found

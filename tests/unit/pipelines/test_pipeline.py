@@ -1,0 +1,121 @@
+"""Pipelines declared in Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka.errors import IllegalStateError
+from kafka.pipelines.declaration import InvalidDeclaration
+from kafka.pipelines.pipeline import Pipeline, kafka_sink, kafka_source, rule
+from kafka.pipelines.yaml_file import parse
+
+YAML = """\
+pipeline: flight-delays
+kafka: {bootstrap.servers: "localhost:9092"}
+source:
+  topic: flights
+  value: {format: json, schema: "carrier string, origin string, dep_delay double"}
+  required: [carrier]
+rules:
+  - {name: delay is plausible, holds: dep_delay between -120 and 2000}
+  - {name: airport is ours, holds: "origin in ('EWR', 'JFK')", otherwise: drop, keep_null: true}
+query: select origin, dep_delay from source where dep_delay > 0
+sink: {topic: delays, key: origin, exactly_once: true}
+dead_letters: {topic: flights.dead}
+max_bad: 0.1
+"""
+
+
+def made(**more: Any) -> Pipeline:
+    return Pipeline("flight-delays", kafka={"bootstrap.servers": "localhost:9092"}, dead_letters="flights.dead", **more)
+
+
+def flights() -> Any:
+    return kafka_source(
+        "flights",
+        value_format="json",
+        value_schema="carrier string, origin string, dep_delay double",
+        required=["carrier"],
+    )
+
+
+def test_python_and_yaml_declare_the_same_object() -> None:
+    pipeline = made(max_bad=0.1)
+    pipeline.source(flights(), "source").rules(
+        rule("delay is plausible", "dep_delay between -120 and 2000"),
+        rule("airport is ours", "origin in ('EWR', 'JFK')", otherwise="drop", keep_null=True),
+    )
+    pipeline.sink(kafka_sink("delays", key="origin"), "select origin, dep_delay from source where dep_delay > 0")
+    assert pipeline.declaration == parse(YAML)
+    assert pipeline.function is None
+
+
+def test_rules_can_be_added_in_several_calls() -> None:
+    source = made().source(flights())
+    source.rules(rule("a", "b")).rules(rule("c", "d"))
+    assert [each.name for each in source.source.rules] == ["a", "c"]
+    with pytest.raises(InvalidDeclaration, match=r"source flights: rules: expected unique names, got 'a' twice"):
+        source.rules(rule("a", "e"))
+
+
+def test_a_function_has_sources_as_parameters() -> None:
+    pipeline = made()
+    pipeline.source(flights())
+
+    @pipeline.sink(kafka_sink("delays"))
+    def delays(flights: Any) -> Any:
+        return flights
+
+    assert pipeline.function is delays
+    assert list(pipeline.declaration.sources) == ["flights"]
+
+
+def test_a_function_with_another_parameter_is_refused() -> None:
+    pipeline = made()
+    pipeline.source(flights())
+    with pytest.raises(InvalidDeclaration, match=r"expected parameters that are sources \(flights\), got 'planes'"):
+
+        @pipeline.sink(kafka_sink("delays"))
+        def delays(planes: Any) -> Any:
+            return planes
+
+
+def test_a_pipeline_has_one_sink_and_one_query() -> None:
+    pipeline = made()
+    pipeline.source(flights())
+    decorate = pipeline.sink(kafka_sink("delays"), "select * from flights")
+    with pytest.raises(IllegalStateError, match="pass SQL or decorate a function"):
+        decorate(lambda flights: flights)
+    with pytest.raises(IllegalStateError, match="a pipeline writes to one sink"):
+        pipeline.sink(kafka_sink("others"))
+
+
+def test_a_source_has_a_name_of_its_own() -> None:
+    pipeline = made()
+    pipeline.source(flights())
+    with pytest.raises(InvalidDeclaration, match="source 'flights': there is one of this name"):
+        pipeline.source(flights())
+    pipeline.source(flights(), "others")
+
+
+def test_a_pipeline_without_a_sink_is_not_complete() -> None:
+    with pytest.raises(InvalidDeclaration, match="'flight-delays': it has no sink"):
+        made().declaration  # noqa: B018  # reading it is the test
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (lambda: rule("a", "b", otherwise="deadletter"), "rule 'a': otherwise: expected 'keep', 'drop', 'dead_letter'"),
+        (lambda: rule("a", True), "rule 'a': holds: expected an SQL expression as text, got True"),  # type: ignore[arg-type]
+        (lambda: kafka_source("t", value_format="jsn"), "source t: value.format: expected .*; did you mean 'json'"),
+        (lambda: kafka_source("t", value_format="json"), "source t: value: format json needs schema or schema_file"),
+        (lambda: kafka_source(), "source None: expected one of topic, topics and pattern, got none"),
+        (lambda: kafka_sink("a b"), "sink a b: topic: expected text that matches"),
+    ],
+)
+def test_a_wrong_part_is_refused_where_it_is_made(make: Any, problem: str) -> None:
+    with pytest.raises(InvalidDeclaration, match=problem):
+        make()
