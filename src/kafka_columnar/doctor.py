@@ -32,6 +32,8 @@ LIBRARIES = {
     "authlib": "OAuth token endpoints: pip install 'kafka-columnar[oauth]'",
     "botocore": "AWS_MSK_IAM: pip install 'kafka-columnar[aws]'",
     "gssapi": "Kerberos: pip install 'kafka-columnar[kerberos]'",
+    "pydantic": "pipelines: pip install 'kafka-columnar[pipelines]'",
+    "PyYAML": "pipelines: pip install 'kafka-columnar[pipelines]'",
     "pandas": "the demo: pip install 'kafka-columnar[demo]'",
     "rich": "the demo: pip install 'kafka-columnar[demo]'",
 }

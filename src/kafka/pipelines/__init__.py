@@ -1,1 +1,55 @@
-"""Pipelines."""
+"""Pipelines: sources with rules, a query and a sink, declared in YAML or Python.
+
+Layer 7. `declaration` contains what is declared, `yaml_file` and `pipeline` are the two ways to declare it, and `rules`
+evaluates the rules of a source in Spark. Needs PyYAML and pydantic: ``pip install 'kafka-columnar[pipelines]'``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kafka._old_names import of_a_package
+
+if TYPE_CHECKING:
+    from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Otherwise, Rule, json_schema
+    from kafka.pipelines.pipeline import Pipeline, kafka_sink, kafka_source, rule
+    from kafka.pipelines.yaml_file import load
+
+__all__ = [
+    "Declaration",
+    "InvalidDeclaration",
+    "Otherwise",
+    "Pipeline",
+    "Rule",
+    "json_schema",
+    "kafka_sink",
+    "kafka_source",
+    "load",
+    "rule",
+]
+
+_HOMES = {
+    name: f"kafka.pipelines.{module}"
+    for module, names in {
+        "declaration": ("Declaration", "InvalidDeclaration", "Otherwise", "Rule", "json_schema"),
+        "pipeline": ("Pipeline", "kafka_sink", "kafka_source", "rule"),
+        "yaml_file": ("load",),
+    }.items()
+    for name in names
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first access; raises `ModuleNotFoundError` if a library is missing."""
+    try:
+        return of_a_package(__name__, name, _HOMES)
+    except ModuleNotFoundError as error:
+        if error.name not in ("pydantic", "yaml"):
+            raise
+        raise ModuleNotFoundError(
+            f"kafka.pipelines needs {error.name}: pip install 'kafka-columnar[pipelines]'", name=error.name
+        ) from error
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
+from kafka import pipelines
 from kafka.errors import IllegalStateError
 from kafka.pipelines.declaration import InvalidDeclaration
 from kafka.pipelines.pipeline import Pipeline, kafka_sink, kafka_source, rule
@@ -119,3 +122,21 @@ def test_a_pipeline_without_a_sink_is_not_complete() -> None:
 def test_a_wrong_part_is_refused_where_it_is_made(make: Any, problem: str) -> None:
     with pytest.raises(InvalidDeclaration, match=problem):
         make()
+
+
+@pytest.mark.parametrize("library", ["pydantic", "yaml"])
+def test_a_missing_library_is_named(library: str) -> None:
+    program = (
+        f"import sys; sys.modules[{library!r}] = None\n"
+        "from kafka import pipelines\n"
+        "try: pipelines.load\n"
+        "except ModuleNotFoundError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == f"kafka.pipelines needs {library}: pip install 'kafka-columnar[pipelines]'\n"
+
+
+def test_the_package_exports_what_a_program_needs() -> None:
+    for name in pipelines.__all__:
+        assert getattr(pipelines, name).__module__.startswith("kafka.pipelines.")
+    assert set(pipelines.__all__) <= set(dir(pipelines))
