@@ -1,14 +1,16 @@
-"""All errors of the clients, in one tree. Their classes state their meaning as attributes.
+"""All client errors, in one class hierarchy. The attributes of a class describe the error.
 
 ``errno`` is Kafka's error code, ``message`` its name and ``description`` its meaning. ``retriable`` tells whether the
-same request may succeed later, ``invalid_metadata`` whether the client has to refresh its metadata first. Names are
-those of all generations of kafka-python. Faults of a peer (`KafkaProtocolError`, `BrokerResponseError`) and faults of
-the caller (`KafkaConfigurationError`, `IllegalStateError`, `IllegalArgumentError`) have different types.
+same request may succeed later, ``invalid_metadata`` whether the client has to refresh its metadata first. Every error
+name of any generation of kafka-python is available. Errors caused by a peer (`KafkaProtocolError`,
+`BrokerResponseError`) and by the caller (`KafkaConfigurationError`, `IllegalStateError`, `IllegalArgumentError`) have
+different types.
 
 To add an error, add a class here with its `remedy` and, if brokers return it, its code, name and description. Its base
 classes determine whether it is retried. Then run ``python -m scripts.reference``, which writes docs/ERRORS.md. If the
 embedded broker returns the code, add it to `kafka.broker.error_codes.ErrorCode`. If a client has to do anything but
-retry or fail, list the error where the client decides, for example in `kafka.producer.delivery.batch_action`.
+retry or fail, list the error where the client makes that decision, for example in
+`kafka.producer.delivery.batch_action`.
 """
 
 from collections.abc import Iterable, Mapping

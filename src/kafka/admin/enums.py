@@ -20,7 +20,7 @@ class EnumHelper:
 
     @classmethod
     def build_from(cls: Any, val: Any) -> Any:
-        """Return an enum member, given as itself, its value or its name. Raises `ValueError` if there is none."""
+        """Convert a member, a value or a name to an enum member. Raises `ValueError` if it does not exist."""
         with contextlib.suppress(ValueError):
             return cls(val)
         try:

@@ -74,7 +74,7 @@ class EmbeddedBroker:
 
     @property
     def bootstrap_servers(self) -> str:
-        """``host:port`` (``[host]:port`` for an IPv6 address), for the client option with this name."""
+        """``host:port`` (``[host]:port`` for an IPv6 address), for the client option of the same name."""
         return format_address(self.host, self.port)
 
     @property

@@ -251,7 +251,7 @@ def at_least_one(kind: str, given: list[str]) -> list[str]:
 
 
 def pairs(given: tuple[str, ...]) -> dict[str, str]:
-    """Parse options of the form NAME=VALUE. Raises `click.UsageError`, without showing the value."""
+    """Parse options of the form NAME=VALUE. Raises `click.UsageError`, whose message does not contain the value."""
     from kafka.config.secrecy import shown_setting
 
     found = {}

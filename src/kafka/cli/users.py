@@ -81,7 +81,7 @@ def set_password(session: Session, user: str, more: tuple[str, ...], mechanism: 
 
 
 def _first_line() -> str:
-    """Return the first line of standard input, as UTF-8 if Python assumes ASCII.
+    """Return the first line of standard input, decoded as UTF-8 if Python defaults to ASCII.
 
     Raises `click.UsageError`, without showing the line.
     """

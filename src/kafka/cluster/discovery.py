@@ -56,7 +56,7 @@ class Coordinators:
             del self._known[each]
 
     def clear(self) -> None:
-        """Clear the cache, because the cluster was found again."""
+        """Clear the cache after the cluster has been rediscovered."""
         self._known.clear()
         self.nodes.clear()
 

@@ -140,7 +140,7 @@ class RetryPolicy:
         self._limiter.over(what, f"{what} works again", self._fields(what))
 
     def tell_end(self, what: str, error: Exception | None = None) -> None:
-        """Record that a failed operation is no longer tried. Its ``error``, if any, is logged elsewhere."""
+        """Record that a failed operation will not be retried. Its ``error``, if any, is logged elsewhere."""
         self._backoff.current_failures.over(what)
         if error is not None:
             self._backoff.current_failures.noted(what, error)

@@ -295,7 +295,7 @@ class ConsumerCore(ConsumerParts):
         return self.subscription.all_consumed_offsets()
 
     def given_offsets(self, offsets: Offsets) -> Offsets:
-        """Return the offsets that a program commits, with topic ids to recognize positions in deleted topics."""
+        """Return offsets passed by the program, with topic ids added to detect positions in deleted topics."""
         given = ReadOffsets()
         given.update(offsets)
         for tp in offsets:

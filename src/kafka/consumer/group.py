@@ -1,6 +1,6 @@
 """kafka-python's import path of `KafkaConsumer`.
 
-The consumer is loaded through this module, because tracing agents wait for its import.
+The consumer is loaded through this module, because tracing agents hook the import of this module.
 """
 
 from typing import Any

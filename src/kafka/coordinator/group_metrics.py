@@ -103,7 +103,7 @@ class GroupStatistics:
 
     Attributes:
         rebalance_ms: total duration of rebalances.
-        last_heartbeat: when the last heartbeat was sent, by the loop's clock in seconds; minus infinity if none was.
+        last_heartbeat: time of the last heartbeat, by the loop's clock in seconds; minus infinity before the first.
     """
 
     def __init__(self, options: WindowOptions | None = None) -> None:

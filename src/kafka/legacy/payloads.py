@@ -103,7 +103,7 @@ class OffsetResponsePayload(NamedTuple):
 
 
 class ListOffsetResponsePayload(NamedTuple):
-    """An offset of a partition, and the time of its message."""
+    """An offset in a partition, and the timestamp of the message at that offset."""
 
     topic: str
     partition: int

@@ -387,7 +387,7 @@ class SubscriptionState(AssignedPositions):
 
     @synchronized
     def group_subscription(self) -> set[str]:
-        """Return the topics whose metadata is needed: this consumer's topics, and for a leader those of the group."""
+        """Return the topics whose metadata is needed: this consumer's and, if it is the leader, the group's."""
         return set(self._group_subscription)
 
     @synchronized

@@ -181,7 +181,7 @@ async def wrong_listener(
 
 
 async def _mechanisms(connection: Connection, security: SecurityOptions) -> list[str] | None:
-    """Return the mechanisms of a listener that requires SASL; None if it does not require SASL."""
+    """Return the SASL mechanisms of a listener, or None if it does not require SASL."""
     try:
         await connection.connect(security)
         answer = await connection.send(SaslHandshakeRequest(mechanism=_NO_MECHANISM), 0, _PATIENCE_MS)

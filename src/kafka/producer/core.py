@@ -149,7 +149,7 @@ class ProducerCore:
     async def start(self, *, in_background: bool = False) -> None:
         """Find the cluster and start sending.
 
-        Raises `NoBrokersAvailable` and similar errors unless ``in_background`` is set, see `ClusterClient.start`.
+        Raises `NoBrokersAvailable` and similar errors unless ``in_background`` is set; see `ClusterClient.start`.
         """
         await self._client_core.start(in_background=in_background)
         connection, options = self.config.connection, self.config.producer

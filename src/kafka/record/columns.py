@@ -93,7 +93,7 @@ class Columns:
 
     @property
     def nbytes(self) -> int:
-        """Approximate memory used by the rows in bytes: keys, values, headers, and the columns of numbers."""
+        """Approximate memory used by the rows, in bytes: keys, values, headers and numeric columns."""
         first, last = self._first, self._last
         total = 24 * (last - first)  # 8 for the offset, 8 for the timestamp, 4 each for the positions of key and value
         for column in (self._buffers.keys, self._buffers.values):

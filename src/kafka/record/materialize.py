@@ -233,11 +233,10 @@ class RecordMaker:
         more: int | None,
         result: list,  # type: ignore[type-arg]
     ) -> None:
-        """Create records from the rows `start` to `stop` (exclusive), which share leader epoch and timestamp type.
+        """Create records from the rows `start` to `stop` (exclusive), which share a leader epoch and timestamp type.
 
-        `cls` is the class of the records. If `more` is a number, the class has one additional last field with this
-        value. The records are appended to `result`, so that it contains those before a record that cannot be
-        deserialized.
+        `cls` is the class of the records. If `more` is a number, it becomes the extra last field of each record.
+        The records are appended to `result`, so that it contains those before a record that cannot be deserialized.
         """
         plain: cython.bint = key_deserializer is None and value_deserializer is None
         is_tuple: cython.bint = _is_tuple(cls)

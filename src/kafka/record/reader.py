@@ -110,9 +110,9 @@ class ColumnReader:
         start_offset: cython.longlong,
         stop_offset: cython.longlong,
     ) -> None:
-        """Allocate memory for `capacity` records with `data_capacity` bytes of values; `reserve` does so for keys.
+        """Allocate memory for `capacity` records with `data_capacity` bytes of values; `reserve` allocates it for keys.
 
-        Records outside the offsets are left out.
+        Records before `start_offset` or from `stop_offset` on are skipped.
         """
         self._storage = ColumnStorage(capacity, data_capacity)
         self._capacity, self._keys_capacity, self._values_capacity = capacity, 0, data_capacity

@@ -28,7 +28,7 @@ Client = TypeVar("Client")
 class ClientCache(Generic[Client]):
     """A cache of clients, keyed by their options. A client is lent to one task at a time.
 
-    It is returned to the cache unless the task fails.
+    The client is returned to the cache unless the task fails.
 
     Arguments:
         make: creates a client from keyword arguments.

@@ -215,7 +215,9 @@ class MemberActor:
 
     def _seek_back(self, consumer: AsyncKafkaConsumer) -> None:
         tp = self._rng.choice(sorted(self._positions))
-        offset = max(self._positions[tp] - self._rng.randrange(_LONGEST_SEEK), 0)  # limited, to make progress
+        offset = max(
+            self._positions[tp] - self._rng.randrange(_LONGEST_SEEK), 0
+        )  # limited, so that the consumer makes progress
         consumer.seek(tp, offset)
         self._positions[tp] = offset
         self._ledger.commits.rewind(self.group, tp, offset)

@@ -1,4 +1,4 @@
-"""The pages of topics: all topics with sizes and rates; one topic with its partitions, settings and rate over time."""
+"""The topic pages: all topics with sizes and rates; one topic with its partitions, settings and rate over time."""
 
 from kafka.admin import ConfigResource
 from kafka.errors import KafkaError, error_text

@@ -389,11 +389,11 @@ def decode(plan: ReadPlan, data: Any, start: int, exact: bool, most_structs: int
         plan: how to read it.
         data: any contiguous buffer; records in the result are views of it.
         start: the position of the first byte.
-        exact: whether remaining bytes are an error.
+        exact: whether trailing bytes are an error.
         most_structs: maximum number of structs, if that is less than the size of the data allows; 0 for no limit.
 
     Raises:
-        WireFormatError: the bytes are not such a struct.
+        WireFormatError: the bytes do not match the plan.
     """
     source = data if type(data) is memoryview else memoryview(data)
     if source.format != "B" or source.ndim != 1 or not source.c_contiguous:

@@ -49,7 +49,7 @@ class _Consumer(AsyncKafkaConsumer[Key, Value]):
         """Return the client's health as HTML, for notebooks.
 
         Arguments:
-            kind: the client's class name to show.
+            kind: the class name to display for the client.
         """
         return self._shown_as(kind)
 
@@ -260,10 +260,10 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         max_records: int | None = None,
         max_records_per_partition: int | None = None,
     ) -> dict[TopicPartition, list[ConsumerRecord[Key, Value]]]:
-        """Return fetched records by partition; if there are none, wait for them for up to ``timeout_ms``.
+        """Return fetched records by partition; wait up to ``timeout_ms`` if none are available.
 
         Arguments:
-            partitions: return only records of these partitions, which must be assigned; default: all.
+            partitions: return only records from these partitions, which must be assigned; default: all.
             timeout_ms: 0: do not wait.
             max_records: maximum number of records; None: ``max_poll_records``.
             max_records_per_partition: maximum number of records per partition; later calls return the rest in order.

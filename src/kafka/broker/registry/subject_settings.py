@@ -56,7 +56,7 @@ class Settings:
         return str(self._config_value(subject, "compatibilityLevel") or _DEFAULT_LEVEL)
 
     def group(self, subject: Subject) -> str | None:
-        """Return the name of a metadata property; only versions with the same value for it must be compatible."""
+        """Return the metadata property that groups versions; compatibility is only required within a group."""
         value = self._config_value(subject, "compatibilityGroup")
         return None if value is None else str(value)
 

@@ -218,7 +218,7 @@ def _poll(
     on_pause: Callable[[], None],
     has_joined: Callable[[], bool] = lambda: True,
 ) -> "Iterator[Columns]":
-    """Yield polled columns until there have been no records for too long."""
+    """Yield polled columns until no records have arrived for ``idle_s`` seconds."""
     idle = IdleTime(idle_s)
     while True:
         has_begun = idle_s is not None and has_joined() and _all_answered(consumer)

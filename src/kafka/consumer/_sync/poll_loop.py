@@ -69,15 +69,15 @@ class PollLoop:
             core.clock.end(runner.time())
 
     def process_events(self, timeout_s: float | None = None) -> bool:
-        """Raise background errors, run callbacks, and carry out the steps of the group.
+        """Raise background errors, run callbacks, and carry out the group's pending steps.
 
-        Does nothing if a listener or callback polls, because it runs within this method.
+        Does nothing if called by a listener or callback, which already runs within this method.
 
         Arguments:
-            timeout_s: how long to wait for another task in this method, and for the commit before partitions are given
-                up; None: no limit.
+            timeout_s: how long to wait for another task in this method, and for the commit that precedes a revocation;
+                None: no limit.
 
-        Returns False if it did not finish in time; the next call continues.
+        Returns False if the time was not sufficient; the next call continues.
         """
         self.runner.check()
         if self.runner.is_in_a_call:

@@ -329,7 +329,7 @@ class ResponseOpener:
 
         Arguments:
             max_bytes: approximate size of the columns to decode, in bytes.
-            ahead_bytes: the same for a part that is decoded ahead meanwhile; 0: nothing is decoded ahead.
+            ahead_bytes: likewise, for the part to decode ahead in the meantime; 0: none.
             has_before: whether the call returns records from earlier responses, so that an error has to wait.
         """
         buffer = state.buffer

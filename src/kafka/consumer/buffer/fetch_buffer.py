@@ -196,7 +196,7 @@ class FetchBuffer:
             self._polled.withdraw(state)
 
     def discard(self, state: PartitionState, position: FetchPosition | None = None, reset: int | None = None) -> None:
-        """Drop all data of a partition, including requested data, because its position changes or it is no longer read.
+        """Drop all data of a partition, including data in flight, because its position changes or it is no longer read.
 
         Arguments:
             position: the new position.

@@ -261,7 +261,7 @@ class Commits:
         self._resolve(future, failure)
 
     def _resolve(self, future: CommitFuture, failure: Exception | None) -> None:
-        """Resolve the future after storing its callbacks, because a program that sees the result may close at once."""
+        """Store the callbacks, then resolve the future: the program may close the consumer once it sees the result."""
         found = self._open.pop(future, None)
         if found is not None:
             self._done.append((found[0], failure, found[1], future))

@@ -1,4 +1,4 @@
-"""How the asyncio consumer waits: on the caller's own loop, on which the rest of the consumer runs as well."""
+"""Waiting in the asyncio consumer: on the caller's own loop, which also runs the rest of the consumer."""
 
 import asyncio
 import contextlib

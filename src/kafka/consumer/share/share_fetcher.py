@@ -130,7 +130,7 @@ class ShareFetcher:
             self._brokers[node_id] = broker
         return broker
 
-    # Requests of the caller -------------------------------------------------------------------------------------------
+    # Called by the consumer -------------------------------------------------------------------------------------------
 
     def fetch(self, max_records: int) -> None:
         """Request ``max_records`` from each broker that has no outstanding request; the caller waits for records."""

@@ -29,8 +29,8 @@ class _Problem(NamedTuple):
     """The reason why partitions of a topic cannot be read.
 
     Arguments:
-        kind: one of `_KINDS`. Each kind is logged again only rarely.
-        text: for the log.
+        kind: one of `_KINDS`. Repeats of a kind are rarely logged.
+        text: the log message.
     """
 
     kind: str

@@ -80,7 +80,7 @@ class Heartbeats:
         self._wanted, self._owned_told = None, False
 
     def joining(self, member_id: str, wanted: Wanted) -> ConsumerGroupHeartbeatRequest:
-        """Build the first request of a member."""
+        """Build a member's first request."""
         self.forget()
         self._had_regex = False
         request = self._request(member_id, 0)

@@ -1,1 +1,1 @@
-"""Membership in share groups (KIP-932): heartbeats are the only request, to join, stay in and leave the group."""
+"""Membership in share groups (KIP-932): members join, stay in and leave a group by heartbeats alone."""

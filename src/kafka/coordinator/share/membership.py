@@ -137,7 +137,7 @@ class ShareMembership:
         waits_for = f"its group: {state.value}" if state in (ShareMemberState.JOINING, ShareMemberState.STALE) else ""
         return MemberStatus(state.name, waits_for, state is ShareMemberState.STALE)
 
-    # Requests of the caller -------------------------------------------------------------------------------------------
+    # Called by the consumer -------------------------------------------------------------------------------------------
 
     def subscribe(self, topics: frozenset[str]) -> None:
         """Join the group, if necessary, and read these topics."""

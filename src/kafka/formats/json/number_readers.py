@@ -332,7 +332,7 @@ class DecimalReader(Reader):
     @cython.cfunc
     @cython.exceptval(-1)
     def _append(self, digits: cython.ulonglong, negative: cython.bint) -> cython.int:
-        """Append a number of fewer than 63 bits."""
+        """Append a number that fits in 62 bits."""
         index: cython.Py_ssize_t
         bits: cython.longlong = cython.cast(cython.longlong, digits)
         if negative:

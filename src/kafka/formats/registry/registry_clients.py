@@ -85,7 +85,7 @@ class SchemaRegistryClient(BaseRegistryClient, ColumnCalls, SettingCalls, Associ
             try:
                 closing = loop_thread.spawn(_close(exchange))
             except (KafkaError, RuntimeError):
-                if not loop_thread.was_left_by_fork:  # otherwise they belong to the parent process
+                if not loop_thread.was_left_by_fork:  # after a fork, the connections belong to the parent process
                     _open.discard(exchange)
         self._exchange = None  # last, so that after an interrupt the next call or `__del__` closes it
         return closing

@@ -65,7 +65,7 @@ class MarkedFetching:
                 yield from self._messages_of(answer)
 
     def _is_good(self, answer: Any) -> bool:
-        """Return whether a response contains messages. Handle or raise its error if it does not."""
+        """Return whether a response contains messages; otherwise handle or raise its error."""
         if isinstance(answer, FailedPayloadsError):
             log.warning("FailedPayloadsError attempting to fetch data: %s", answer)
             self._refresh_metadata()

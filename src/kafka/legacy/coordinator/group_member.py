@@ -56,7 +56,7 @@ class _TimedRequests:
 
 
 class _OwnChannel:
-    """Sends on a separate connection: while a broker delays a JoinGroup, it does not read from that connection."""
+    """Sends on a separate connection: a broker that delays a JoinGroup reads nothing else from its connection."""
 
     def __init__(self, link: CoordinatorLink) -> None:
         self._link = link

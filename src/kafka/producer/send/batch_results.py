@@ -38,9 +38,9 @@ _FIRST_MS, _LAST_MS = 2, 50
 
 
 def concurrent_backoff() -> Backoff:
-    """Return the pauses after CONCURRENT_TRANSACTIONS, while the coordinator completes the previous transaction.
+    """Return the backoff for CONCURRENT_TRANSACTIONS errors.
 
-    This takes the coordinator a few milliseconds.
+    The coordinator is still completing the previous transaction, which takes a few milliseconds.
     """
     return Backoff(_FIRST_MS, _LAST_MS)
 
@@ -231,7 +231,7 @@ class BatchResults:
         self._statistics.delivered(batch.count, size, now - batch.created, now)
 
     def _again(self, queue: PartitionQueue, batch: ProducerBatch, error: KafkaError) -> None:
-        """Queue a batch for another attempt, unless its number of attempts or its time is used up."""
+        """Queue a batch for another attempt, unless it has no retries left or has expired."""
         batch.attempts += 1
         batch.last_error = error
         now = self._loop.time()

@@ -116,7 +116,7 @@ class SenderOptions:
 
 
 def sender_options(connection: ConnectionOptions, options: ProducerOptions) -> SenderOptions:
-    """Convert the options for sending to the sender's units."""
+    """Convert the producer's options into the units that the sender uses."""
     return SenderOptions(
         linger=options.linger_ms / 1000,
         delivery_timeout=options.delivery_timeout_ms / 1000,

@@ -133,7 +133,7 @@ class TransactionManager:
         producer_id, epoch = self._idempotence.producer_id, self._idempotence.producer_epoch
         return TransactionIdentity(self.transactional_id, producer_id, epoch, self.version)
 
-    # Calls of the program
+    # Called by the program
 
     async def init(self) -> None:
         """Request an id and epoch; this fences earlier producers with this name, and aborts their open transactions."""

@@ -1,4 +1,4 @@
-"""Lists and ends a `transactionalIdPrefix`'s transactions, for a query that has ended or whose rows are missing."""
+"""Lists and ends transactions with a `transactionalIdPrefix`, after a query has ended or if its rows are missing."""
 
 import dataclasses
 from typing import Any

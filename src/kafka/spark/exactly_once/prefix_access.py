@@ -205,7 +205,7 @@ class PrefixAccess:
         await requests.end(driver, True)
 
     async def end(self, transactions: Iterable[TransactionIdentity], *, commit: bool) -> Outcome:
-        """Commit or abort transactions by their identities; return the outcome of each."""
+        """Commit or abort the given transactions; return the outcome of each."""
         return await end_all(self._cluster, transactions, commit, LIMIT_MS, self._backoff)
 
     async def open_ids(self) -> list[str]:

@@ -169,7 +169,7 @@ def topic_ids(layout: Mapping[str, Any]) -> dict[str, str]:
 
 
 def recreated_topics(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
-    """Return the topics whose id has changed, without topics whose old or new id is unknown."""
+    """Return the topics whose id has changed, except those whose old or new id is unknown."""
     return {topic for topic, found in now.items() if is_another_topic(before.get(topic), found)}
 
 

@@ -105,7 +105,7 @@ class ClusterLookup:
         return found
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """Return the ids of these topics, from the last responses to `partitions`; brokers before 2.8 report none."""
+        """Return the ids of these topics, as last seen by `partitions`; brokers before 2.8 report none."""
         return {topic: self._ids[topic] for topic in topics if topic in self._ids}
 
     def log_bytes(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:

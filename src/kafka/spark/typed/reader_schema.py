@@ -197,7 +197,7 @@ def protobuf_of(text: str, message: str, references: tuple[tuple[str, str], ...]
 
 
 def _topics(selection: Selection) -> list[str]:
-    """Return the topics that are known by name."""
+    """Return the topics that the selection names explicitly."""
     if isinstance(selection, Topics):
         return sorted(set(selection.names))
     return sorted({each.topic for each in selection.partitions}) if isinstance(selection, Partitions) else []

@@ -43,7 +43,7 @@ class SparkJson:
     """Parses the values of a Spark type.
 
     Arguments:
-        type_name: the type, as Spark's `typeof` writes it.
+        type_name: the type, as returned by Spark's `typeof`.
 
     Raises `RowEncodingError` for a type whose JSON cannot be parsed.
     """
