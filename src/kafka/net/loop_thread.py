@@ -364,9 +364,8 @@ class LoopThread:
                 log.exception("could not notify a client that its loop has failed")
         try:
             self.loop.watch_nothing()
-            self.loop.run_until_complete(
-                asyncio.sleep(0)
-            )  # starts pending tasks, because a coroutine that never ran cannot report the error
+            # Start pending tasks, because a coroutine that never ran cannot report the error.
+            self.loop.run_until_complete(asyncio.sleep(0))
             self._end_all()
         except BaseException as second:
             log.error("the tasks of the failed event loop could not be ended: %r", second, exc_info=second)
