@@ -1,4 +1,4 @@
-"""Makes Arrow arrays from the memory of columns, and checks Arrow types and arrays from users."""
+"""Makes Arrow arrays from column memory, and checks Arrow types and arrays passed by users."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _PLAIN = (
     (pa.types.is_timestamp,),
     (pa.types.is_duration,),
 )
-"""Groups of types: values of one type can be written as another type of the group if they are in its range."""
+"""Groups of types. A value of one type can be written as any other type in the group if it is in range."""
 
 
 def check_valid(array: Any) -> None:
@@ -69,7 +69,7 @@ def check_valid(array: Any) -> None:
         pyarrow.ArrowInvalid: the array is invalid.
     """
     array.validate()
-    for each in array.flatten() if pa.types.is_struct(array.type) else [array]:  # children of a slice are unsliced
+    for each in array.flatten() if pa.types.is_struct(array.type) else [array]:  # a slice's children are unsliced
         each.validate(full=True)
 
 

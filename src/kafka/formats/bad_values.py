@@ -30,7 +30,7 @@ class BadValue(NamedTuple):
 
 
 def error_column(values: Any, bad: Mapping[int, BadValue]) -> Any:
-    """Make a column of structs of ``cause`` and ``bytes`` that shows why rows could not be decoded.
+    """Make a struct column with the fields ``cause`` and ``bytes`` that shows why rows could not be decoded.
 
     Args:
         values: the encoded values, a binary array.
@@ -48,7 +48,7 @@ def error_column(values: Any, bad: Mapping[int, BadValue]) -> Any:
 
 
 def id_at(data: memoryview, at: int) -> int:
-    """Return the schema id of the prefix at a position."""
+    """Return the schema id from the prefix at a position."""
     return int.from_bytes(data[at + 1 : at + PREFIX_SIZE], "big")
 
 

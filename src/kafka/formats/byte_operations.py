@@ -26,7 +26,7 @@ def double_at(data: Buffer, at: int) -> float:
 
 
 def whole_as_float(value: int) -> float:
-    """Return the 32-bit float nearest to an integer, rounded once like in Java."""
+    """Return the 32-bit float nearest to an integer, rounded only once, as in Java."""
     size = abs(value)
     spare = size.bit_length() - _DIGITS
     if spare <= 0:

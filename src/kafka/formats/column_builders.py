@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Columns in Arrow's layout that decoders fill value by value. Compiled by Cython; the plain variant behaves the same.
 
-A decoder appends a row's values to the leaf columns, then ends the row in their parent columns. `truncate` removes a
-row that turns out to be invalid from all columns. `take` returns the memory as an Arrow array's buffers and leaves the
+A decoder appends a row's values to the leaf columns, then ends the row in their parent columns. If a row turns out to
+be invalid, `truncate` removes it from all columns. `take` returns the memory as an Arrow array's buffers and leaves the
 column empty for the next batch.
 """
 
@@ -26,7 +26,7 @@ _MAX_DATA = cython.declare(cython.longlong, 0x7FFFFFFF)
 
 
 def _larger(view: Any, used: int, size: int) -> memoryview:
-    """Return `size` bytes of memory that begin with the first `used` bytes of a view."""
+    """Return a buffer of `size` bytes that begins with the first `used` bytes of a view."""
     grown = allocate(size)
     if used:
         grown[:used] = memoryview(view).cast("B")[:used]
@@ -34,7 +34,7 @@ def _larger(view: Any, used: int, size: int) -> memoryview:
 
 
 def _nothing(code: Any = "B") -> Any:
-    """Return an empty buffer with a `memoryview` format."""
+    """Return an empty `memoryview` with the given format."""
     return memoryview(bytearray(0)).cast(code)
 
 
@@ -49,7 +49,7 @@ class Column:
     @cython.cfunc
     @cython.exceptval(-1)
     def _grow(self) -> cython.int:
-        """Double the room for rows."""
+        """Double the capacity for rows."""
         self._room = max(_FIRST_ROOM, 2 * self._room)
         if self.nulls > 0:
             self._valid = _larger(self._valid, (self.rows + 7) >> 3, (self._room + 7) >> 3)
@@ -58,7 +58,7 @@ class Column:
     @cython.cfunc
     @cython.exceptval(-1)
     def _begin_row(self) -> cython.int:
-        """Count a row that is not null; its value is already stored."""
+        """Count a non-null row whose value has already been stored."""
         row: cython.Py_ssize_t = self.rows
         if self.nulls > 0:
             self._valid[row >> 3] |= 1 << (row & 7)
@@ -78,7 +78,7 @@ class Column:
     @cython.cfunc
     @cython.exceptval(-1)
     def _set_null(self) -> cython.int:
-        """Count a null row; the caller has made room for it."""
+        """Count a null row. The caller must have made room for it."""
         row: cython.Py_ssize_t = self.rows
         if self.nulls == 0:
             self._start_nulls()
@@ -544,7 +544,7 @@ class FixedColumn(Column):
 @cython.final
 @cython.cclass
 class ListColumn(Column):
-    """Lists; another column contains their items. A map is a list of structs of a key and a value."""
+    """Lists; another column contains their items. A map is a list of structs that each have a key and a value."""
 
     def __init__(self, items: Column) -> None:
         Column.__init__(self)
@@ -563,7 +563,7 @@ class ListColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def end_list(self) -> cython.int:
-        """Append a list of all items appended since the last list."""
+        """Append a list that contains all items appended since the last list."""
         if self.rows == self._room:
             self._grow()
         if self.items.rows > _MAX_DATA:
@@ -610,7 +610,7 @@ class StructColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def end_row(self) -> cython.int:
-        """Append a struct of the values appended to the fields."""
+        """Append a struct that consists of the values appended to the fields."""
         if self.rows == self._room:
             self._grow()
         self._begin_row()
@@ -619,7 +619,7 @@ class StructColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def append_null(self) -> cython.int:
-        """Append a null, to each field as well."""
+        """Append a null, also to each field."""
         field: Column
         if self.rows == self._room:
             self._grow()

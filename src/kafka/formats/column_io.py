@@ -1,6 +1,6 @@
 """Readers and writers of columns in any format, which clients accept for keys and values.
 
-`SchemaRegistryClient.reader` and `writer` return those that use a schema registry; this module has the others.
+`SchemaRegistryClient.reader` and `writer` return the ones that use a schema registry; this module defines the others.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class ColumnReader(Protocol):
 
         Args:
             values: a binary array.
-            headers: an array of the records' headers, or None. Only readers of a schema registry use them, because a
-                header may identify the schema of a key or value.
+            headers: an array of the records' headers, or None. Only readers that use a schema registry need them,
+                because a header may identify the schema of a key or value.
             field: "key" or "value".
 
         Returns:
-            The column, with a row for each value, and the values that could not be decoded; their rows are null.
+            The column, with one row per value, and the values that could not be decoded, whose rows are null.
 
         Raises:
-            SchemaNeeded: a schema must be looked up first.
+            SchemaNeeded: a schema must first be looked up.
         """
 
 
@@ -63,7 +63,7 @@ class SchemaNeeded(Exception):
     """Schemas must be looked up: call `look_up`, then decode again.
 
     Args:
-        reader: has a method `look_up`, which is called with the names; its result may have to be awaited.
+        reader: its method `look_up` is called with the names; the result may have to be awaited.
         names: the ids of the schemas, or their GUIDs if headers contain those.
     """
 
@@ -84,7 +84,7 @@ class FormatRows:
         """Set the object.
 
         Raises:
-            AvroSchemaError: the schema cannot be a column.
+            AvroSchemaError: the schema has no column type.
         """
         self._given = given
         self.type: Any = given.type if hasattr(given, "type") else given.arrow_type
@@ -168,7 +168,7 @@ def names_of_type(type_: Any) -> Collection[str]:
 
 
 def names_of_avro(schema: ParsedSchema) -> Collection[str]:
-    """Return the names of a record's fields; for a union, those of all its records."""
+    """Return the names of a record's fields; for a union, the field names of all its records."""
     from kafka.formats.avro.schema import Record, Union
 
     branches = schema.branches if isinstance(schema, Union) else (schema,)

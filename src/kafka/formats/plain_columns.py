@@ -42,7 +42,7 @@ class PlainColumns:
         """Decode a binary array; null stays null.
 
         Returns:
-            The column, with a row for each value, and the values that could not be decoded; their rows are null.
+            The column, with one row per value, and the values that could not be decoded, whose rows are null.
         """
         if self._kind == "bytes":
             return values, []
@@ -64,7 +64,7 @@ class PlainColumns:
 
 
 _TOGETHER = 64
-"""Maximum number of strings that are checked one by one to find one that is not UTF-8."""
+"""Maximum number of strings that are checked one by one to find those that are not UTF-8."""
 
 
 def _texts(values: Any) -> tuple[Any, list[BadValue]]:

@@ -28,7 +28,7 @@ _MAX_DATA = cython.declare(cython.Py_ssize_t, 0x7FFFFFFF)
 @cython.final
 @cython.cclass
 class OptionalRows(ArrowWriter):
-    """Writes the null branch of a union, or a value after its branch index."""
+    """Writes rows that may be null: the null branch of a union, or a value preceded by its branch index."""
 
     valid: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
     offset: cython.Py_ssize_t
@@ -68,7 +68,7 @@ class OptionalRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class MemberRows(ArrowWriter):
-    """Writes a struct as a union: the only field that is not null, after its branch index."""
+    """Writes a struct as a union: the branch index, then the value of the only field that is not null."""
 
     members: list[ArrowWriter]
     bitmaps: list[Any]
@@ -104,7 +104,7 @@ class MemberRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class ListRows(ArrowWriter):
-    """Writes lists as arrays, or as maps: `keys` then writes the key before each item."""
+    """Writes lists as arrays, or as maps, for which `keys` writes the key before each item."""
 
     ends: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
     count: cython.Py_ssize_t
@@ -160,7 +160,7 @@ class RecordRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class ConstantRows(ArrowWriter):
-    """Writes the default of a field that the struct lacks."""
+    """Writes the default for a field that is missing from the struct."""
 
     encoded: bytes
 
@@ -181,13 +181,13 @@ def write_rows(
     Args:
         writer: writes one row.
         out: the output buffer.
-        valid: bitmap of the rows that have a value; None if all have. Other rows take no bytes.
+        valid: the validity bitmap; None if no row is null. Null rows take no bytes.
         offset: the bit of the first row.
         prefix: bytes to write before each value.
         ends: an int32 buffer that begins with 0 and has room for the end position of each row.
 
     Returns:
-        The first row that does not fit, with the reason in the output; -1 if all rows fit.
+        The index of the first row that does not fit (the output then contains the reason), or -1 if all rows fit.
 
     Raises:
         OverflowError: the values exceed 2 GiB.

@@ -203,7 +203,7 @@ def avro_schema_of(columns: pa.Schema | pa.DataType, name: str) -> Any:
 
     Args:
         columns: an Arrow schema, or the type of one column.
-        name: the full name of the record, or the prefix of the names of nested records and fixed types.
+        name: the full name of the record, or the prefix for the names of nested records and fixed types.
 
     Raises:
         AvroSchemaError: a type or name has no counterpart in Avro.

@@ -99,7 +99,7 @@ class IntegerRows(ArrowWriter):
         if self.times != 1:
             value *= self.times
         elif self.divisor != 1:
-            if value < 0:  # C truncates: round down like Python
+            if value < 0:  # C division truncates; round down like Python
                 value = -((-(value + 1)) // self.divisor) - 1
             else:
                 value //= self.divisor
@@ -131,7 +131,7 @@ class FloatRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class BytesRows(ArrowWriter):
-    """Writes bytes or strings. `size` is that of a fixed type, or -1; `checked` requires UTF-8."""
+    """Writes bytes or strings. `size` is the size of a fixed type, or -1; `checked` requires valid UTF-8."""
 
     ends: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
     data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
@@ -188,7 +188,7 @@ class UuidRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class EnumRows(ArrowWriter):
-    """Writes enum symbols: `numbers` has each row's index, negative if the text is not a symbol."""
+    """Writes enum symbols. `numbers` contains the symbol index for each row; it is negative for unknown symbols."""
 
     numbers: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
     texts: Any
@@ -254,7 +254,7 @@ class DecimalRows(ArrowWriter):
     @cython.cfunc
     @cython.exceptval(-1)
     def _is_least(self, start: cython.Py_ssize_t, needed: cython.Py_ssize_t) -> cython.int:
-        """Return 1 for the smallest number of a width: like fastavro, write it with one more byte."""
+        """Return 1 for the smallest number of its width, which is written with an extra byte, as in fastavro."""
         index: cython.Py_ssize_t
         if self.data[start + needed - 1] != 128:
             return 0

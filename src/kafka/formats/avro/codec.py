@@ -80,7 +80,8 @@ class Avro:
             prefix: bytes to write before the value.
 
         Raises:
-            AvroEncodeError: the value does not fit the schema; names the field, and what was expected and found.
+            AvroEncodeError: the value does not fit the schema; the message names the field, and what was expected and
+                found.
         """
         return self._encoder.encode(value, prefix)
 
@@ -94,8 +95,8 @@ class Avro:
                 value.
 
         Raises:
-            AvroDecodeError: the bytes are not a value of the schema; names the field and position, and what was
-                expected and found.
+            AvroDecodeError: the bytes are not a value of the schema; the message names the field and position, and what
+                was expected and found.
             AvroResolutionError: values of the writer's schema cannot be read with this schema.
         """
         decoder = self._decoders.get(writer or self)
@@ -113,7 +114,8 @@ class Avro:
             prefix: bytes to write before each value.
 
         Raises:
-            AvroEncodeError: a value does not fit the schema; names the row and field, and what was expected and found.
+            AvroEncodeError: a value does not fit the schema; the message names the row and field, and what was expected
+                and found.
             AvroResolutionError: the column types cannot be written as the schema's types.
             OverflowError: the values exceed 2 GiB.
         """
@@ -133,10 +135,10 @@ class Avro:
                 bytes, as written by Confluent's serializers.
 
         Returns:
-            The column, with a row for each value, and the values that could not be decoded; their rows are null.
+            The column, with one row per value, and the values that could not be decoded, whose rows are null.
 
         Raises:
-            AvroSchemaError: the schema cannot be a column, see `arrow_type`.
+            AvroSchemaError: the schema has no column type; see `arrow_type`.
             AvroResolutionError: values of the writer's schema cannot be read with this schema.
             OverflowError: the column would exceed 2 GiB.
         """

@@ -184,7 +184,7 @@ class AvroColumnDecoder:
         """Make the column.
 
         Raises:
-            AvroSchemaError: the reader's schema cannot be a column.
+            AvroSchemaError: the reader's schema has no column type.
         """
         self._target = target_of(reader)
         self._readers: dict[int | None, Reader] = {}
@@ -217,9 +217,9 @@ class AvroColumnDecoder:
             values: a `pyarrow.BinaryArray`.
             framed: whether each value begins with a zero byte and the schema id in four bytes.
             find: returns the writer's schema for an id not set by `use`. If it raises ValueError or LookupError, values
-                with this id are reported as bad, with that error as the reason; other errors propagate.
-            guids: schema GUIDs by the numbers that replace ids in the prefixes of these values; `find` receives the
-                GUID.
+                with that id are reported as bad values, with the error as the cause; other errors propagate.
+            guids: maps the numbers that replace ids in the prefixes of these values to schema GUIDs; `find` receives
+                the GUID.
 
         Returns:
             The column, with one row per value, and the values that could not be decoded.

@@ -37,7 +37,7 @@ class AvroColumnEncoder:
         self._schema = schema
 
     def check(self, type_: pa.DataType | pa.Schema) -> None:
-        """Check that columns of a type can be encoded. Single values may still not fit.
+        """Check that columns of a type can be encoded. Individual values may still not fit the schema.
 
         Raises:
             AvroResolutionError: the type cannot be written as the schema's.
@@ -96,7 +96,7 @@ _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 def bind(schema: Schema, array: Any, path: str) -> ArrowWriter:
-    """Make the writer of an array's rows.
+    """Make the writer for an array's rows.
 
     Raises:
         AvroResolutionError: the array's type cannot be written as the schema's.
@@ -139,7 +139,7 @@ def _refused(schema: Schema, type_: pa.DataType, path: str, hint: str = "") -> A
 
 
 def _value(schema: Schema, array: Any, path: str) -> ArrowWriter:
-    """Make the writer of non-null rows, for any type except unions."""
+    """Make the writer for non-null rows of any type except unions."""
     if isinstance(schema, Record) and pa.types.is_struct(array.type):
         return _record(schema, array, path)
     if isinstance(schema, Array):
@@ -277,7 +277,7 @@ def _primitive(schema: Primitive, array: Any, path: str) -> ArrowWriter:
 
 
 def _integer(schema: Primitive, array: Any, path: str) -> ArrowWriter:
-    """Make the writer of integers, or of dates and times in the unit of the logical type."""
+    """Make the writer for integers, or for dates and times in the unit of the logical type."""
     type_: Any = array.type
     logical = schema.logical
     least, most = (INT_MIN, INT_MAX) if schema.kind == "int" else (LONG_MIN, LONG_MAX)

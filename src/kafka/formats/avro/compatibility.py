@@ -82,7 +82,7 @@ class _Comparison:
             and each.kind == writer.kind
             and same_name(writer, each)
         ]
-        if len(named) == 1:  # clearly the intended branch: its own reasons are more helpful
+        if len(named) == 1:  # this is clearly the intended branch, so its own incompatibilities are more helpful
             return self.compare(named[0], writer, _joined(path, str(reader.branches.index(named[0]))))
         return [
             Incompatibility(
@@ -96,7 +96,7 @@ class _Comparison:
     def _records(self, reader: Record, writer: Record, path: str) -> list[Incompatibility]:
         pair = (id(reader), id(writer))
         if pair in self._known:
-            return self._known[pair][:1]  # the first comparison reports all reasons
+            return self._known[pair][:1]  # the first comparison has already reported all reasons
         if pair in self._open:
             self._assumed.add(pair)
             return []
@@ -131,7 +131,7 @@ class _Comparison:
 
 
 def _reads(reader: Schema, writer: Schema) -> bool:
-    """Return whether a primitive type is read as itself or promoted."""
+    """Return whether a primitive type is the same as the reader's or can be promoted to it."""
     if not isinstance(reader, Primitive) or not isinstance(writer, Primitive):
         return False
     return reader.kind == writer.kind or reader.kind in PROMOTIONS.get(writer.kind, ())

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The read position in an Avro value, and the base classes of readers.
+"""The read position in an Avro value, and the base classes for readers.
 
-`plan` makes a tree of readers from a writer's and a reader's schema. The tree reads one value after another: each
+`plan` makes a tree of readers from a writer's and a reader's schema. The tree reads one value after another; each
 reader consumes its part of the bytes and appends to its column. For invalid bytes, a reader returns `BAD` and stores
 the reason and the field path in the cursor; the caller then removes the row. Compiled by Cython; the plain variant
 behaves the same.
@@ -24,9 +24,9 @@ else:
 BAD = cython.declare(cython.int, 1)
 """Returned by a reader for bytes that are not a value of its type."""
 MAX_EMPTY_ITEMS = cython.declare(cython.longlong, 1_000_000)
-"""Maximum number of items that take no bytes (nulls, empty records); the value's size does not limit them."""
+"""Maximum number of items that take no bytes (nulls, empty records) and so are not limited by the value's size."""
 MAX_DEPTH = cython.declare(cython.int, 300)
-"""Maximum nesting depth of arrays, maps and records in a value: each level uses stack space."""
+"""Maximum nesting depth of arrays, maps and records in a value. Each level uses stack space."""
 NO_INTEGER = "expected an integer of at most 10 bytes"
 TOO_SHORT = "the data end within a value"
 
@@ -71,7 +71,7 @@ class Cursor:
 
     @cython.cfunc
     def refuse(self, reason: str) -> Cursor:
-        """Store why the value is invalid; returns the cursor, which signals failure where an object is expected."""
+        """Store why the value is invalid; returns the cursor, which object readers return on failure."""
         self.fail(reason)
         return self
 
@@ -125,7 +125,7 @@ class ObjectReader:
 @cython.cfunc
 @cython.exceptval(-2)
 def read_length(cursor: Cursor) -> cython.Py_ssize_t:
-    """Read a length; -1 if it is invalid or exceeds the remaining bytes."""
+    """Read a length; returns -1 if it is invalid or exceeds the number of remaining bytes."""
     value: cython.longlong
     at: cython.Py_ssize_t
     value, at = read_varint(cursor.data, cursor.at, cursor.end)
@@ -142,7 +142,7 @@ def read_length(cursor: Cursor) -> cython.Py_ssize_t:
 @cython.cfunc
 @cython.exceptval(-2)
 def read_count(cursor: Cursor, least_size: cython.Py_ssize_t) -> cython.longlong:
-    """Read the number of items in a block; -1 if it is invalid or if the remaining bytes are too few for it."""
+    """Read the number of items in a block; returns -1 if it is invalid or too large for the remaining bytes."""
     count: cython.longlong
     size: cython.longlong
     at: cython.Py_ssize_t

@@ -1,4 +1,4 @@
-"""Encodes the defaults of record fields, which schemas give as JSON."""
+"""Encodes the defaults of record fields, which are JSON values in the schema."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def encoded_default(field: Field) -> tuple[Schema, bytes]:
     """Encode a field's default.
 
     Returns:
-        The type of the encoding (for a union, the first branch that the default fits), and the bytes.
+        The type that the default is encoded as (for a union, the first branch that it fits), and the bytes.
 
     Raises:
         AvroSchemaError: the default does not fit the field.
@@ -138,7 +138,7 @@ def _encode_fields(schema: Record, value: Any, out: bytearray, budget: _Budget) 
 
 
 def _encode_branch(schema: Union, value: Any, out: bytearray, budget: _Budget) -> None:
-    """Append the index of the first branch that the value fits, and the value."""
+    """Append the index of the first branch that the value fits, followed by the value."""
     for number, branch in enumerate(schema.branches):
         encoded = bytearray(zigzag(number))
         try:

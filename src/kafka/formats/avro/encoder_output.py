@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The buffer for encoded Avro values, and the base class of object writers.
+"""The output buffer for Avro values, and the base class for object writers.
 
 A tree of writers, made from a schema, writes one value after another. For a value that does not fit, a writer returns
 `BAD` and stores the reason and the field path in the output. Compiled by Cython; the plain variant behaves the same.
@@ -111,7 +111,7 @@ class Output:
     @cython.cfunc
     @cython.exceptval(-1)
     def put_text(self, value: Any) -> cython.int:
-        """Append a string after its length; returns `BAD` if it cannot be encoded as UTF-8."""
+        """Append a string's length and the string; returns `BAD` if it cannot be encoded as UTF-8."""
         size: cython.Py_ssize_t = 0
         text: cython.p_const_char
         try:
@@ -212,13 +212,13 @@ class ObjectWriter:
     @cython.cfunc
     @cython.exceptval(-1)
     def fits(self, out: Output, value: Any) -> cython.bint:
-        """Return whether a value has this type, to choose a union's branch; writes nothing."""
+        """Return whether a value fits this type, to choose a union branch. Writes nothing."""
         raise NotImplementedError
 
 
 def shown(value: Any) -> str:
     """Format a value for error messages."""
-    if isinstance(value, int) and not -(1 << 200) < value < 1 << 200:  # Python limits int digits
+    if isinstance(value, int) and not -(1 << 200) < value < 1 << 200:  # Python limits the digits of ints in text
         return f"an int of {value.bit_length()} bits"
     if isinstance(value, (str, bytes, bool, int, float)):
         return f"{value!r:.60} ({type(value).__name__})"

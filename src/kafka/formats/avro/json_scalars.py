@@ -1,4 +1,4 @@
-"""Converts Avro's primitive and logical types to JSON and back: to numbers, booleans, and strings for all other types.
+"""Converts Avro primitive and logical types to JSON and back: numbers, booleans, and strings for all other types.
 
 Bytes are hexadecimal, decimals are their digits, dates and times are ISO 8601, and the numbers that JSON lacks are
 "NaN", "Infinity" and "-Infinity".
@@ -47,7 +47,7 @@ def scalar_json(schema: Scalar, value: Any) -> Any:
     """Convert a decoded value to JSON.
 
     Arguments:
-        schema: its type.
+        schema: the value's type.
         value: a value as returned by `AvroObjectDecoder`.
     """
     if isinstance(value, float):
@@ -81,7 +81,7 @@ def _shortest(number: float) -> float:
 
 
 def scalar_value(schema: Scalar, given: Any) -> Any:
-    """Convert JSON to an object for `AvroObjectEncoder`; raises `UnfitError`.
+    """Convert JSON to an object for `AvroObjectEncoder`; raises `UnfitError` if it does not fit the type.
 
     Arguments:
         schema: the type.
@@ -178,7 +178,7 @@ def _expected(name: str) -> str:
 def _decimal(logical: Logical, given: Any) -> Decimal:
     number = None
     if type(given) is float:
-        given = Decimal(repr(given))  # the digits that JSON would show
+        given = Decimal(repr(given))  # the same digits as in JSON
     if type(given) is int or isinstance(given, Decimal) or (isinstance(given, str) and _DECIMAL.match(given)):
         try:
             number = Decimal(given)
@@ -212,13 +212,13 @@ def _duration(given: Any) -> AvroDuration:
 
 
 def _fraction(found: re.Match[str], logical: Logical) -> int | None:
-    """Return the fraction of the second in nanoseconds; None if it is finer than the type."""
+    """Return the fraction of a second in nanoseconds; None if it is more precise than the type."""
     digits = (found[1] or "").rstrip("0")
     return None if len(digits) > _DIGITS[units(logical)] else int(digits.ljust(9, "0"))
 
 
 def _whole(text: str, found: re.Match[str]) -> str:
-    """Return a time without the fraction of its second."""
+    """Return the text of a time without the fraction of a second."""
     return text if found[1] is None else text[: found.start(1) - 1] + text[found.end(1) :]
 
 

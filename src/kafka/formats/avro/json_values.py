@@ -1,7 +1,7 @@
 """Converts Avro values to JSON and back, by their schema.
 
-`json_writer` writes a union value as the JSON of its branch alone, `{"note": "a"}`. If the reader would take that for
-another branch, the writer adds the branch's name, as in Avro's own JSON: `{"note": {"bytes": "6162"}}`. The reader
+`json_writer` writes a union value as the JSON of its branch alone, `{"note": "a"}`. If the reader would mistake this
+for another branch, the writer adds the branch's name, as in Avro's own JSON: `{"note": {"bytes": "6162"}}`. The reader
 always accepts this form. A value that is null as a whole is written as `{"null": null}`, because null alone means that
 a record has no value.
 """
@@ -35,7 +35,7 @@ from kafka.formats.avro.schema import (
 )
 
 _LOOK = 3
-"""Number of levels of a value that are inspected to find its branch."""
+"""Number of nesting levels inspected to find the branch for a value."""
 _NUMBER = re.compile(r"-?[0-9]+\Z")
 _POINT = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,6})?\Z")
 _STRUCTURED = (Record, Map, Array)
@@ -78,7 +78,7 @@ def object_of_texts(schema: Schema, texts: Mapping[str, str], null: str | None) 
     Arguments:
         schema: the record's schema.
         texts: the fields by name: JSON for numbers, booleans and nested types, plain text for other types.
-        null: the text that means null; None: an empty text does if the field is nullable.
+        null: the text that means null; None: an empty text means null if the field is nullable.
 
     Raises `AvroEncodeError`.
     """
@@ -158,7 +158,7 @@ def _branch(schema: Union, given: Any, path: str) -> Any:
 
 
 def chosen(schema: Union, given: Any) -> tuple[Schema, Any] | None:
-    """Return the branch for JSON, and the JSON without the branch's name; None if it fits no branch."""
+    """Return the branch for a JSON value, and the value without the branch's name; None if it fits no branch."""
     if isinstance(given, dict) and len(given) == 1:
         [(name, inner)] = given.items()
         for branch in schema.branches:
@@ -169,7 +169,7 @@ def chosen(schema: Union, given: Any) -> tuple[Schema, Any] | None:
 
 
 def _only(schema: Union, given: Any) -> tuple[Schema, Any] | None:
-    """Return the only branch that the JSON may be meant for, to give a helpful error; None if there are several."""
+    """Return the only branch that a JSON value may be meant for, for a helpful error; None if there are several."""
     branches = [branch for branch in schema.branches if branch.kind != "null"]
     if len(branches) > 1:
         kinds: Any = (Record, Map) if isinstance(given, dict) else Array if isinstance(given, list) else ()
@@ -178,7 +178,7 @@ def _only(schema: Union, given: Any) -> tuple[Schema, Any] | None:
 
 
 def _rank(schema: Schema, given: Any) -> int:
-    """Return the preference of a branch that the JSON fits; the lowest number wins."""
+    """Return the rank of a branch that a JSON value fits; the branch with the lowest rank is chosen."""
     if isinstance(given, dict):
         return int(isinstance(schema, Map))
     if isinstance(given, str):
@@ -190,7 +190,7 @@ def _rank(schema: Schema, given: Any) -> int:
 
 
 def _fits(schema: Schema, given: Any, look: int) -> bool:
-    """Return whether JSON may be a value of a type, judging by its first levels."""
+    """Return whether a JSON value may be of a type, judging by its outermost `look` levels."""
     if isinstance(schema, Union):
         if isinstance(given, dict) and len(given) == 1:
             [(name, inner)] = given.items()
@@ -243,7 +243,7 @@ def _at(path: str, error: UnfitError) -> AvroEncodeError:
 def json_writer(schema: Schema) -> Callable[[Any], str]:
     """Make the function that writes values as JSON, on one line without spaces. The function is thread-safe.
 
-    It accepts values as returned by `AvroObjectDecoder`, with `return_record_name` or without.
+    It accepts values as returned by `AvroObjectDecoder`, with or without `return_record_name`.
 
     Arguments:
         schema: the type of the values: the reader's schema, or the writer's if there is no other.
@@ -286,7 +286,7 @@ def _record_writer(schema: Record, known: _Writers) -> _Write:
     def write(value: Any) -> Any:
         return {name: value[name] if each is None else each(value[name]) for name, each in fields}
 
-    known[schema] = write  # before its fields: the type may be recursive
+    known[schema] = write  # before its fields are planned, because the type may be recursive
     fields.extend([(field.name, _writer(field.type, known)) for field in schema.fields])
     return write
 
@@ -353,7 +353,7 @@ def _is_plain(schema: Primitive | Fixed | Enum) -> bool:
 
 
 def _is_of(schema: Schema, value: Any) -> bool:
-    """Return whether a decoded value has a type."""
+    """Return whether a decoded value is of a type."""
     if isinstance(schema, (Record, Map)):
         return isinstance(value, dict) and (isinstance(schema, Map) or value.keys() == {f.name for f in schema.fields})
     if isinstance(schema, Enum):

@@ -105,7 +105,7 @@ class TimeWriter(ObjectWriter):
 class TimestampWriter(ObjectWriter):
     """Writes a datetime in units since 1970-01-01, rounded down.
 
-    A datetime without a time zone is in the machine's local time. A local timestamp ignores the time zone.
+    A datetime without a time zone is interpreted as local time. A local timestamp ignores the time zone.
     """
 
     count: ObjectWriter
@@ -152,7 +152,7 @@ class TimestampWriter(ObjectWriter):
 class DecimalWriter(ObjectWriter):
     """Writes a decimal or an integer as bytes (`size` is -1) or as a fixed type.
 
-    Bytes are written unchanged: they are already the encoded digits.
+    Bytes are written unchanged, because they already are the encoded unscaled number.
     """
 
     size: cython.Py_ssize_t

@@ -175,7 +175,7 @@ class MapObject(ObjectReader):
 @cython.final
 @cython.cclass
 class ConstantObject(ObjectReader):
-    """Returns a default without reading from the value. Immutable defaults are decoded once, others for each value."""
+    """Returns a default without reading from the value. Immutable defaults are decoded once, others each time."""
 
     reader: ObjectReader
     encoded: bytes

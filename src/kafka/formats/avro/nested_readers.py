@@ -79,7 +79,7 @@ class UnionReader(Reader):
 @cython.final
 @cython.cclass
 class MemberReader(Reader):
-    """Reads a union branch into its field of a struct that has a field per branch; the other fields are null."""
+    """Reads a union branch into a struct with one field per branch; the fields of other branches become null."""
 
     column: StructColumn
     member: Reader
@@ -106,7 +106,7 @@ class MemberReader(Reader):
 @cython.final
 @cython.cclass
 class BlockReader(Reader):
-    """Reads the blocks of an array or a map; `items` reads an item, and for maps `keys` reads the key before it."""
+    """Reads the blocks of an array or a map. `items` reads an item; for maps, `keys` reads the key before it."""
 
     column: ListColumn
     items: Reader

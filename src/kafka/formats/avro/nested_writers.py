@@ -149,8 +149,8 @@ def _has_fields(value: Any) -> cython.bint:
 class RecordWriter(ObjectWriter):
     """Writes a dict, or an object with the fields as attributes, as a record.
 
-    A missing field gets its default, or null if null is allowed. `strict` rejects missing fields, `with_defaults` only
-    those without a default.
+    A missing field gets its default, or null if null is allowed. `strict` rejects all missing fields; `with_defaults`
+    rejects only those without a default.
     """
 
     name: str
@@ -258,7 +258,7 @@ class RecordWriter(ObjectWriter):
     @cython.ccall
     @cython.exceptval(-1)
     def count(self, value: Any) -> cython.Py_ssize_t:
-        """Return the number of the record's fields that a value has."""
+        """Return how many of the record's fields a value has."""
         name: str
         found: cython.Py_ssize_t = 0
         for name in self.names:
@@ -317,9 +317,10 @@ def is_hint(value: Any) -> cython.bint:
 @cython.final
 @cython.cclass
 class UnionWriter(ObjectWriter):
-    """Writes a value as a union branch that it fits: the one named in a tuple, or the first one.
+    """Writes a value as a union branch: the one named in a tuple, or the first one that the value fits.
 
-    Among several records, it chooses the one with the most fields of the value; it prefers double to float.
+    Of several records, the one that has the most fields in common with the value is chosen. Double is preferred to
+    float.
     """
 
     branches: list[ObjectWriter]
@@ -353,7 +354,7 @@ class UnionWriter(ObjectWriter):
     @cython.cfunc
     @cython.exceptval(-2)
     def _chosen(self, out: Output, value: Any) -> cython.Py_ssize_t:
-        """Return the index of the branch for a value, chosen like fastavro; -1 if it fits none."""
+        """Return the index of the branch for a value, chosen as in fastavro; -1 if the value fits none."""
         index: cython.Py_ssize_t
         best: cython.Py_ssize_t = -1
         most: cython.Py_ssize_t = -1

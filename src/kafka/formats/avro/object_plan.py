@@ -89,7 +89,7 @@ from kafka.formats.avro.skippers import skipper
 
 
 def object_plan(writer: Schema, reader: Schema, *, return_record_name: bool = False) -> ObjectReader:
-    """Make the reader for a writer's type that returns objects of the reader's type.
+    """Make a reader that decodes the writer's type and returns objects of the reader's type.
 
     Args:
         return_record_name: return records in the writer's unions as pairs of their name and the record.
@@ -105,7 +105,7 @@ def object_plan(writer: Schema, reader: Schema, *, return_record_name: bool = Fa
 
 
 class _Planner:
-    """Makes the readers for one pair of schemas; `records` caches those of records, which may be recursive."""
+    """Makes the readers for one pair of schemas; `records` caches the record readers, as records may be recursive."""
 
     def __init__(self, names_records: bool) -> None:
         self.names_records = names_records
@@ -203,7 +203,7 @@ def _primitive(writer: Primitive, reader: Primitive) -> ObjectReader:
 
 
 def _logical(writer: Primitive, reader: Primitive, logical: Logical) -> ObjectReader:
-    """Return the reader for a logical type. Nanoseconds are read as integers, as Python has no type for them."""
+    """Return the reader for a logical type. Nanosecond types are read as integers, because Python has none."""
     if logical.name == "decimal":
         return DecimalObject(-1, logical.precision, logical.scale)
     if logical.name == "uuid":
@@ -227,7 +227,7 @@ class WriterPlan:
         self._records: dict[str, RecordWriter] = {}
 
     def writer(self, schema: Schema) -> ObjectWriter:
-        """Make the writer of a type.
+        """Make the writer for a type.
 
         Raises:
             AvroSchemaError: a default does not fit its field.

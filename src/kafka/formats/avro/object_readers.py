@@ -105,7 +105,7 @@ class IntegerObject(ObjectReader):
         if self.times != 1:
             value *= self.times
         elif self.divisor != 1:
-            if value < 0:  # C truncates: round down like Python
+            if value < 0:  # C division truncates; round down like Python
                 value = -((-(value + 1)) // self.divisor) - 1
             else:
                 value //= self.divisor
@@ -228,7 +228,7 @@ class FixedObject(ObjectReader):
 @cython.final
 @cython.cclass
 class EnumObject(ObjectReader):
-    """Reads an enum index; `targets` maps it to the reader's symbol, or to None if there is none and no default."""
+    """Reads an enum index; `targets` maps it to the reader's symbol or default, or to None if there is neither."""
 
     symbols: tuple[str, ...]
     targets: tuple[Any, ...]
@@ -339,7 +339,7 @@ class TimestampObject(ObjectReader):
         if count < self.least or count > self.most:
             cursor.at = at
             return cursor.refuse(f"expected a timestamp of the years 1 to 9999, got {count}")
-        if count >= 0:  # C truncates: round down like Python
+        if count >= 0:  # C division truncates; round down like Python
             seconds = count // self.per_second
         else:
             seconds = -((-(count + 1)) // self.per_second) - 1

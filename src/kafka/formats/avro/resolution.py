@@ -2,7 +2,7 @@
 
 `column_decoder` turns a resolved schema into readers that fill columns, `object_plan` into readers that return objects.
 Where the specification leaves a choice, this module follows the Java library: in a reader's union, a branch of the
-writer's own type takes precedence over a promotion, and records outside unions match regardless of their names.
+writer's own type takes precedence over a promotion, and records outside of unions match regardless of their names.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def branch_for(writer: Schema, reader: Union) -> int:
 INT_MIN, INT_MAX = -(1 << 31), (1 << 31) - 1
 LONG_MIN, LONG_MAX = -(1 << 63), (1 << 63) - 1
 DAY = {"time-millis": 86_400_000, "time-micros": 86_400_000_000}
-"""For each logical type that is a time of day, the number of its units in a day."""
+"""The number of units in a day, for each time-of-day logical type."""
 _UNITS = {"millis": 1_000, "micros": 1_000_000, "nanos": 1_000_000_000}
 
 
@@ -128,7 +128,7 @@ class FieldStep:
 
 @dataclass(eq=False, slots=True)
 class DefaultStep:
-    """A field that only the reader's record has: its index, its encoded default, and the default's resolved type."""
+    """A field that only the reader's record has: the field's index, the encoded default, and its resolved type."""
 
     number: int
     encoded: bytes
@@ -185,13 +185,13 @@ def resolve(writer: Schema, reader: Schema) -> Resolved:
 
 
 class _Resolver:
-    """Resolves one pair of schemas; `made` caches the pairs of records, which may be recursive."""
+    """Resolves one pair of schemas; `made` caches pairs of records, as records may be recursive."""
 
     def __init__(self) -> None:
         self.made: dict[tuple[int, int], Fields] = {}
 
     def resolve(self, writer: Schema, reader: Schema, path: str) -> Resolved:
-        """Resolve a type; see `resolve`. The path is that of the reader's field."""
+        """Resolve a type; see the function `resolve`. `path` is the path of the reader's field."""
         if isinstance(writer, Union):
             return self._from_union(writer, reader, path)
         if isinstance(reader, Union):
@@ -220,7 +220,7 @@ class _Resolver:
         )
 
     def _from_union(self, writer: Union, reader: Schema, path: str) -> Resolved:
-        """Resolve each branch. A branch that does not resolve fails when a value of it is read."""
+        """Resolve each branch. A branch that cannot be resolved fails when a value of that branch is read."""
         found = Branches(writer)
         reasons = []
         for number, branch in enumerate(writer.branches):
@@ -291,7 +291,7 @@ def _is_promoted(writer: Primitive, reader: Primitive) -> bool:
 
 
 def _check_scale(writer: Logical | None, reader: Logical | None, path: str) -> None:
-    """Reject decimals with different scales: their digits would change meaning."""
+    """Reject decimals with different scales, because the same digits would mean another number."""
     if reader is None or reader.name != "decimal" or writer is None or writer.name != "decimal":
         return
     if writer.scale != reader.scale:
@@ -302,7 +302,7 @@ def _check_scale(writer: Logical | None, reader: Logical | None, path: str) -> N
 
 
 def int_bounds(reader: Primitive) -> tuple[int, int]:
-    """Return the smallest and largest int of a type: the 32-bit range, or that of a time of day."""
+    """Return the smallest and largest int of a type: the 32-bit range, or the range of a time of day."""
     if reader.logical is not None and reader.logical.name in DAY:
         return 0, DAY[reader.logical.name] - 1
     return INT_MIN, INT_MAX

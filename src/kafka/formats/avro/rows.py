@@ -21,7 +21,7 @@ else:
 @cython.cfunc
 @cython.exceptval(-1)
 def _take_back(root: Column, rows: cython.Py_ssize_t) -> cython.int:
-    """Replace an incomplete row by a null."""
+    """Replace an incomplete row with a null."""
     root.truncate(rows)
     root.append_null()
     return 0
@@ -53,7 +53,7 @@ def read_rows(
             the prefix is missing.
 
     Returns:
-        The first row whose schema id has no reader, or the number of rows.
+        The index of the first row whose schema id has no reader, or the number of rows if there is none.
     """
     cursor: Cursor = Cursor(data)
     row: cython.Py_ssize_t

@@ -93,7 +93,7 @@ class BooleanReader(Reader):
 @cython.final
 @cython.cclass
 class IntReader(Reader):
-    """Reads an int within bounds: the 32-bit range, or that of a time of day."""
+    """Reads an int within bounds: the 32-bit range, or the range of a time of day."""
 
     column: Int32Column
     least: cython.longlong
@@ -153,7 +153,7 @@ class LongReader(Reader):
         if self.times != 1:
             value *= self.times
         elif self.divisor != 1:
-            if value < 0:  # C truncates: round down like Python
+            if value < 0:  # C division truncates; round down like Python
                 value = -((-(value + 1)) // self.divisor) - 1
             else:
                 value //= self.divisor
@@ -397,7 +397,7 @@ _HEX = cython.declare(bytes, b"0123456789abcdef")
 @cython.final
 @cython.cclass
 class UuidReader(Reader):
-    """Reads a UUID from 16 bytes as its text of 36 characters."""
+    """Reads a UUID from 16 bytes, as text of 36 characters."""
 
     column: BytesColumn
     text: cython.uchar[::1]

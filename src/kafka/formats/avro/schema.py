@@ -17,9 +17,9 @@ MAX_NAME_LENGTH: Final = 10_000
 MAX_DEPTH: Final = 200
 """Maximum nesting depth of a schema's JSON; deeper schemas are rejected."""
 MAX_PRECISION: Final = 100_000
-"""Maximum precision of a decimal. A larger one is read as bytes, because converting such numbers could take minutes."""
+"""Maximum precision of a decimal. Larger decimals are read as bytes, because converting them could take minutes."""
 NO_DEFAULT: Final = object()
-"""Marks a field without a default; None is the default `null`."""
+"""Marks a field without a default; None means that the default is `null`."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _ORDERS = ("ascending", "descending", "ignore")
@@ -82,7 +82,7 @@ class Fixed(Named):
 
 @dataclass(eq=False, slots=True)
 class Enum(Named):
-    """An enum; readers use `default` for symbols that they do not know."""
+    """An enum; readers use `default` for unknown symbols."""
 
     symbols: tuple[str, ...]
     default: str | None = None
@@ -96,7 +96,7 @@ class Enum(Named):
 
 @dataclass(eq=False, slots=True)
 class Field:
-    """A field of a record. Its default is the schema's JSON value, and is checked on use."""
+    """A field of a record. Its default is the JSON value in the schema; it is checked when it is used."""
 
     name: str
     type: Schema
@@ -224,7 +224,7 @@ class _Parser:
         raise AvroSchemaError(f"{_at(path)}expected an object with a 'type', got {value!r:.60}")
 
     def _referred(self, name: str, namespace: str, path: str) -> Schema:
-        """Return a primitive type, or a named type defined before."""
+        """Return a primitive type, or a named type that has already been defined."""
         if name in PRIMITIVES:
             return Primitive(name)
         for full in (_full(name, namespace), name):
@@ -377,7 +377,7 @@ _FIXED_SIZES = {"uuid": 16, "duration": 12}
 
 
 def _logical(value: dict[str, Any], kind: str, size: int) -> Logical | None:
-    """Return the logical type of an underlying type; None if there is none or it does not fit."""
+    """Return the logical type of a schema, or None if it has none or one that does not fit the underlying type."""
     name = value.get("logicalType")
     if not isinstance(name, str) or kind not in _SIMPLE_LOGICAL.get(name, ()):
         return None

@@ -1,11 +1,11 @@
-"""Limits the size of the values a schema describes: nested type references can make it grow exponentially."""
+"""Limits the size of the values that a schema describes, as nested type references can make it grow exponentially."""
 
 from __future__ import annotations
 
 from kafka.formats.avro.schema import Array, AvroSchemaError, Fixed, Map, Primitive, Record, Schema, Union
 
 MAX_VALUES = 1_000
-"""Maximum number of values, including nested ones, per byte of the shortest value of a type."""
+"""Maximum number of values, including nested ones, per byte of the shortest encoding of a type."""
 MAX_COLUMNS = 100_000
 """Maximum number of columns, including nested ones."""
 _SIZES = {"null": 0, "float": 4, "double": 8}
@@ -48,7 +48,7 @@ def check_columns(schema: Schema) -> None:
 
 
 def too_deep() -> AvroSchemaError:
-    """Make the error that replaces a RecursionError, for hundreds of nested types."""
+    """Make the error that replaces a RecursionError for a schema with hundreds of nested types."""
     return AvroSchemaError("The schema has too many types within one another")
 
 
@@ -63,7 +63,7 @@ def _parts(schema: Schema) -> list[Schema]:
 
 
 def _extent(schema: Schema, known: _Extents) -> tuple[int, int]:
-    """Return the number of values in the shortest value of a type, and its size in bytes."""
+    """Return the number of values in the shortest encoding of a type, and its size in bytes."""
     if isinstance(schema, Primitive):
         return 1, _SIZES.get(schema.kind, 1)
     if isinstance(schema, Fixed):
@@ -71,7 +71,7 @@ def _extent(schema: Schema, known: _Extents) -> tuple[int, int]:
     if not isinstance(schema, Record):
         return 1, 1
     if id(schema) not in known:
-        known[id(schema)] = (0, 0)  # a record that always contains itself has no values
+        known[id(schema)] = (0, 0)  # there are no values of a record that always contains itself
         inner = [_extent(field.type, known) for field in schema.fields]
         known[id(schema)] = (1 + sum(values for values, _ in inner), sum(size for _, size in inner))
     return known[id(schema)]
@@ -79,7 +79,7 @@ def _extent(schema: Schema, known: _Extents) -> tuple[int, int]:
 
 def _columns(schema: Schema, known: dict[int, int]) -> int:
     if id(schema) not in known:
-        known[id(schema)] = 0  # recursive: planning reports the error
+        known[id(schema)] = 0  # a recursive type; planning reports the error
         known[id(schema)] = 1 + sum(_columns(each, known) for each in _parts(schema))
     return known[id(schema)]
 

@@ -93,7 +93,7 @@ class BlockSkipper(Reader):
         self.keys = BytesSkipper()
 
     def skip_items(self, items: Reader) -> None:
-        """Set the skipper of an item. This is not part of the constructor because types may be recursive."""
+        """Set the skipper for items. This is not part of the constructor because types may be recursive."""
         self.items = items
 
     @cython.cfunc
@@ -147,7 +147,7 @@ class SequenceSkipper(Reader):
 
 
 def skipper(schema: Schema, made: dict[str, Reader]) -> Reader:
-    """Make the skipper of a type; `made` caches those of records, which may be recursive."""
+    """Make the skipper for a type; `made` caches the record skippers, as records may be recursive."""
     if isinstance(schema, Primitive):
         if schema.kind in ("int", "long"):
             return IntegerSkipper()

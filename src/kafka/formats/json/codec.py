@@ -45,14 +45,14 @@ class Json:
             schema: an Arrow schema or type; a Spark type, or its JSON; SQL columns, `"id bigint, name string"`; or a
                 JSON Schema, as text or objects.
             references: schemas that a JSON Schema refers to, by the names used in the references.
-            unknown_fields: how to treat fields that the schema lacks.
+            unknown_fields: how to treat fields that are not in the schema.
             duplicate_keys: how to treat a key that occurs twice in an object; with `"last"`, the last one counts.
             null_document: how to treat the document `null`; a missing value is always null.
             non_finite_numbers: how to treat NaN and infinities: `"error"`; `"allow"`, which writes them like Python's
                 json; or `"null"`, which writes null and rejects them when reading.
             lone_surrogates: how to treat half a surrogate pair in a string; `"replace"` substitutes U+FFFD.
             epoch_unit: also read integers as timestamps, in this unit since 1970-01-01.
-            nulls: `"omit"` leaves out fields that are null.
+            nulls: `"write"` writes null fields; `"omit"` leaves them out.
 
         Raises:
             JsonSchemaError: the schema is invalid, or its type has no JSON values.
@@ -88,8 +88,8 @@ class Json:
         Args:
             values: a binary array, or an iterable of bytes or strings; nulls are skipped.
             mixed: how to treat a field with values of several types: as an error, or as JSON text.
-            times: convert strings that are all dates, or all timestamps with an offset, to these types.
-            options: as for `Json`.
+            times: infer dates, or timestamps, for strings that are all dates, or all timestamps with an offset.
+            options: keyword arguments of `Json`.
 
         Raises:
             JsonSchemaError: a value is not JSON, there are no values, or a field has values of several types.
@@ -106,7 +106,7 @@ class Json:
                 serializers.
 
         Returns:
-            The column, with a row for each value, and the values that could not be decoded; their rows are null.
+            The column, with one row per value, and the values that could not be decoded, whose rows are null.
 
         Raises:
             OverflowError: the column would exceed 2 GiB.
@@ -120,8 +120,8 @@ class Json:
             rows: an array, a chunked array, a record batch or a table of the schema's type.
 
         Raises:
-            JsonEncodeError: JSON cannot represent a value: NaN, infinities, years before 1 or after 9999. Names the row
-                and field.
+            JsonEncodeError: JSON cannot represent a value: NaN, infinities, years before 1 or after 9999. The message
+                names the row and field.
             OverflowError: the values exceed 2 GiB.
             ValueError: the rows are of another type, or invalid.
         """
@@ -160,7 +160,7 @@ def infer_type(
         values: the sample; None is skipped.
         mixed: how to treat a field with values of several types: as an error, or as `pyarrow.json_()`, whose values are
             JSON text.
-        times: convert strings that are all dates, or all timestamps with an offset, to these types.
+        times: infer dates, or timestamps, for strings that are all dates, or all timestamps with an offset.
 
     Raises:
         JsonSchemaError: a value is not JSON, there are no values, or a field has values of several types.
@@ -187,7 +187,7 @@ def _parsed(number: int, value: bytes | str) -> Any:
 
 
 class _Found:
-    """Collects the types of the values at one place."""
+    """Collects the types of all values at one path."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, int] = {}

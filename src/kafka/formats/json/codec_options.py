@@ -1,4 +1,4 @@
-"""Options for cases that JSON leaves open, or that its writers handle differently."""
+"""Options for cases that JSON leaves open, or that JSON writers handle differently."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-"""Arrow's units of time, and the number of each in a second."""
+"""Arrow's units of time, with the number of units per second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class DecodeOptions:
     """Options for reading values. By default, ambiguous input is an error; only unknown fields are ignored."""
 
     unknown_fields: Literal["ignore", "error"] = "ignore"
-    """How to treat fields of an object that its type lacks."""
+    """How to treat fields that are not in the type of an object."""
     duplicate_keys: Literal["error", "last"] = "error"
     """How to treat duplicate keys in an object. With `"last"`, the last one counts, as in Spark and Python's json."""
     null_document: Literal["error", "null"] = "error"

@@ -50,7 +50,7 @@ class JsonColumnDecoder:
         """Make the column.
 
         Args:
-            schema: the type of values; see `kafka.formats.json.schema.arrow_type`.
+            schema: the type of the values; see `kafka.formats.json.schema.arrow_type`.
             options: how to treat cases that JSON leaves open.
             references: schemas that a JSON Schema refers to, by name.
 
@@ -71,7 +71,7 @@ class JsonColumnDecoder:
             framed: whether each value begins with a zero byte and a schema id in four bytes; they are skipped.
 
         Returns:
-            The column, with a row for each value, and the values that could not be decoded.
+            The column, with one row per value, and the values that could not be decoded.
 
         Raises:
             OverflowError: the column would exceed 2 GiB.
@@ -114,7 +114,7 @@ _SIMPLE: dict[pa.DataType, Callable[[bool], Reader]] = {
 
 
 def plan(type_: pa.DataType, nullable: bool, options: DecodeOptions, path: str = "") -> Reader:
-    """Make the reader of a type and its columns.
+    """Make the reader for a type and its columns.
 
     Raises:
         JsonSchemaError: JSON has no values of this type.

@@ -1,4 +1,4 @@
-"""Encodes Arrow columns as JSON: contains the encoder, the writers of a type, and the check of required fields."""
+"""Encodes Arrow columns as JSON, plans the writers for a type, and checks required fields."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class JsonColumnEncoder:
         """Encode rows; null rows stay null.
 
         Args:
-            rows: an array of the type, or a record batch with its columns.
+            rows: an array of the schema's type, or a record batch with its columns.
 
         Returns:
             A `pyarrow.BinaryArray` with a compact JSON value in UTF-8 for each row.
@@ -97,7 +97,7 @@ _NON_FINITE = {"error": 0, "null": 1, "allow": 2}
 
 
 def written_type(type_: pa.DataType) -> pa.DataType:
-    """Return the type to cast arrays to before writing, which `plan_writer` supports."""
+    """Return the type that arrays must be cast to before writing; `plan_writer` supports it."""
     if pa.types.is_dictionary(type_):
         return written_type(type_.value_type)
     if pa.types.is_large_string(type_) or pa.types.is_string_view(type_):
@@ -134,7 +134,7 @@ def all_nullable(type_: pa.DataType) -> pa.DataType:
 
 
 def plan_writer(type_: pa.DataType, options: EncodeOptions, path: str = "") -> Writer:
-    """Make the writer of a type that `written_type` returned.
+    """Make the writer for a type returned by `written_type`.
 
     Raises:
         JsonSchemaError: JSON has no values of this type.
@@ -192,10 +192,10 @@ def check_required(column: Any, wanted: pa.DataType) -> None:
 
     Args:
         column: the column to write.
-        wanted: the type of the schema, see `arrow_type`; required fields are not nullable.
+        wanted: the schema's type (see `arrow_type`), in which required fields are not nullable.
 
     Raises:
-        ValueError: a required value is missing. Names the field, and the row if the value is null.
+        ValueError: a required value is missing. The message names the field, and the row if the value is null.
     """
     found = _missing(column, wanted, "")
     if found is not None:

@@ -1,6 +1,6 @@
 """Checks whether a new JSON Schema allows all values of an old one, by the rules of Confluent's schema registry.
 
-An open object allows additional properties; a new property must not restrict those. A closed object may gain optional
+An open object allows additional properties, which a new property must not restrict. A closed object may gain optional
 properties, but not lose any. Conditions (``if``) and formats are not compared.
 """
 
@@ -83,13 +83,13 @@ class _Comparison:
             self.found.append(made)
 
     def _reasons(self, old: Node | None, new: Node | None, path: str) -> list[Incompatibility]:
-        """Return the incompatibilities of two nodes without adding them to this comparison."""
+        """Return the incompatibilities between two nodes without adding them to this comparison."""
         comparison = _Comparison(self._open)
         comparison.compare(old, new, path)
         return comparison.found
 
     def _is_covered(self, old: Node, new: Node, path: str) -> bool:
-        """Return whether a single node and a combination of nodes are compatible."""
+        """Return whether a single node and a combination of nodes (on either side) are compatible."""
         if old.kind != "combined" and new.kind == "combined":
             parts = _parts(new)
             if len(parts) == 1 or new.criterion in ("anyOf", "oneOf"):
@@ -274,7 +274,7 @@ def _may_become(old: str, old_size: int, new: str, new_size: int) -> bool:
 
 
 def _most_pairs(partners: Sequence[Sequence[int]], size: int) -> int:
-    """Return the size of a maximum matching, found with augmenting paths."""
+    """Return the size of a maximum matching, which is found with augmenting paths."""
     taken: list[int | None] = [None] * size
 
     def has_partner(which: int, seen: set[int]) -> bool:
@@ -361,7 +361,7 @@ def _dependencies(node: Node) -> dict[str, Any]:
 
 
 def _bound(node: Node, name: str, is_exclusive: bool) -> Any:
-    """Return a number's limit; in draft 4, a boolean says whether it is exclusive."""
+    """Return a limit for numbers; in draft 4, a separate boolean says whether the limit is exclusive."""
     limit, exclusive = node.schema.get(name), node.schema.get(f"exclusive{name.capitalize()}")
     if isinstance(exclusive, bool):
         return limit if exclusive is is_exclusive else None

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The read position in a JSON value, and the base class of readers.
+"""The read position in a JSON value, and the base class for readers.
 
-`column_decoder` makes a tree of readers for a type. The tree reads one value after another: each reader consumes its
+`column_decoder` makes a tree of readers for a type. The tree reads one value after another; each reader consumes its
 part of the bytes and appends to its column. For invalid bytes, a reader returns `BAD` and stores the reason, the
 position and the path in the cursor; the caller then removes the row. Compiled by Cython; the plain variant behaves the
 same.
@@ -98,7 +98,7 @@ class Cursor:
     @cython.cfunc
     @cython.exceptval(-1)
     def expected(self, at: cython.Py_ssize_t, what: str) -> cython.int:
-        """Store that the input differs from what was expected; returns `BAD`."""
+        """Store what was expected and what was found instead; returns `BAD`."""
         return self.fail(at, f"expected {what}, got {found_at(self.data, at, self.end)}")
 
     @cython.cfunc
@@ -130,14 +130,14 @@ class Reader:
     @cython.cfunc
     @cython.exceptval(-1)
     def read(self, cursor: Cursor) -> cython.int:
-        """Read the value at the cursor, which is not null; returns 0, or `BAD` with the reason in the cursor."""
+        """Read the value at the cursor, which must not be null; returns 0, or `BAD` with the reason in the cursor."""
         raise NotImplementedError
 
 
 @cython.cfunc
 @cython.exceptval(-1)
 def read_value(reader: Reader, cursor: Cursor) -> cython.int:
-    """Skip white space and read a value, null included; returns 0 or `BAD`."""
+    """Skip white space and read a value, which may be null; returns 0 or `BAD`."""
     byte: cython.int = next_byte(cursor)
     at: cython.Py_ssize_t
     if byte == 110:

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The buffer for JSON, and the base class of writers. Compiled by Cython; the plain variant behaves the same.
+"""The output buffer for JSON, and the base class for writers. Compiled by Cython; the plain variant behaves the same.
 
 `column_encoder` makes a tree of writers for a type, and `bind` sets the array. Each writer writes a row's value to the
 output. If JSON cannot represent the value, the writer returns `BAD` and stores the reason and the path in the output.
@@ -25,10 +25,10 @@ else:
 BAD = cython.declare(cython.int, 1)
 """Returned by a writer for a value that JSON cannot represent."""
 _WORDS = cython.declare(bytes, b"nulltruefalse")
-"""JSON's words, for `Output.words`."""
+"""The JSON literals, for `Output.words`."""
 _HEX = cython.declare(bytes, b"0123456789abcdef")
 _MAX_DIGITS = cython.declare(cython.Py_ssize_t, 20)
-"""Number of digits of the largest 64-bit number."""
+"""Number of digits in the largest 64-bit number."""
 
 
 @cython.final
@@ -178,7 +178,7 @@ class Writer:
     """Base class: writes rows of the array set by `bind`."""
 
     def bind(self, array: Any) -> None:
-        """Set the array to write. It has been validated, and has the writer's type."""
+        """Set the array to write, which must be valid and have the writer's type."""
         valid = array.buffers()[0] if array.null_count else None
         self._valid = view_of(valid)
         self._has_nulls = valid is not None
@@ -216,7 +216,8 @@ def write_rows(writer: Writer, out: Output, rows: int) -> int:
     """Write the first `rows` rows of the writer's array; null rows stay null.
 
     Returns:
-        The first row that could not be written, with the reason in the output, or the number of rows.
+        The index of the first row that could not be written (the output then contains the reason), or the number of
+        rows.
     """
     row: cython.Py_ssize_t
     column: BytesColumn = out.column

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class JsonSchemaError(ValueError):
-    """JSON values cannot be read or written as a schema or type. The message names the field."""
+    """A schema or type is invalid, or JSON values cannot be read or written with it. The message names the field."""
 
     remedy = "Correct the schema at the position that the message names."
 

@@ -52,7 +52,7 @@ def _read_colon(cursor: Cursor) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-2)
 def _next_entry(cursor: Cursor, close: cython.int) -> cython.int:
-    """Read the delimiter after an entry or item; returns 1 for a comma, 0 at the end, -1 otherwise."""
+    """Read the delimiter after an entry or item; returns 1 for a comma, 0 for the closing bracket, -1 otherwise."""
     byte: cython.int = next_byte(cursor)
     if byte == 44:
         cursor.at += 1
@@ -69,8 +69,8 @@ def _next_entry(cursor: Cursor, close: cython.int) -> cython.int:
 class ObjectReader(Reader):
     """Reads an object into a struct.
 
-    Each key is first compared with the next field's, because most objects have the schema's order. `_keys` contains the
-    fields' keys one after another, beginning at `_starts`; a key that needs escapes has the size -1.
+    Each key is first compared with the key of the next field, because most objects have the schema's order. `_keys`
+    contains the fields' keys one after another, beginning at `_starts`; a key that needs escapes has the size -1.
     """
 
     _struct: StructColumn
@@ -186,13 +186,13 @@ class ObjectReader(Reader):
     @cython.cfunc
     @cython.exceptval(-3)
     def _look_up(self, cursor: Cursor) -> cython.Py_ssize_t:
-        """Read a key like `_read_key`, if the key may have escapes or there are many fields."""
+        """Read a key like `_read_key`, for keys that may contain escapes and for objects with many fields."""
         at: cython.Py_ssize_t = cursor.at
         replaces: cython.bint = cursor.replaces_surrogates
         cursor.replaces_surrogates = False
         failed: cython.bint = read_text(cursor) != 0
         cursor.replaces_surrogates = replaces
-        if failed:  # a key with a lone surrogate is valid but matches no field
+        if failed:  # a key with a lone surrogate is valid, but matches no field
             cursor.at = at
             return self._pass_over(cursor)
         number = self._numbers.get(_text_of(cursor))
@@ -217,7 +217,7 @@ class ObjectReader(Reader):
     @cython.cfunc
     @cython.exceptval(-1)
     def _fail_again(self, cursor: Cursor, index: cython.Py_ssize_t) -> cython.int:
-        """Fail because of a duplicate key."""
+        """Report a duplicate key as the reason for failure."""
         cursor.fail(cursor.at, "expected each key once, got this one again")
         return cursor.fail_in(f".{self._names[index]}")
 
@@ -351,7 +351,7 @@ class MapReader(Reader):
 
     @cython.cfunc
     def _last_entries(self, first: cython.Py_ssize_t) -> set[int] | None:
-        """Return the indexes of the entries that no later duplicate key replaces; None if all keys are distinct."""
+        """Return the indexes of entries that no later duplicate replaces; None if all keys are distinct."""
         row: cython.Py_ssize_t
         count: cython.Py_ssize_t = self._entries.rows - first
         if count <= _FEW and not self._has_same_keys(first):
@@ -369,7 +369,7 @@ class MapReader(Reader):
     @cython.cfunc
     @cython.exceptval(-1)
     def _has_same_keys(self, first: cython.Py_ssize_t) -> cython.bint:
-        """Return whether two entries, starting at `first`, have the same key."""
+        """Return whether any two entries from `first` on have the same key."""
         row: cython.Py_ssize_t
         other: cython.Py_ssize_t
         start: cython.Py_ssize_t

@@ -142,7 +142,7 @@ class Int64Reader(Reader):
             self._values.append(cython.cast(cython.longlong, cursor.digits))
         elif cursor.digits == 0:
             self._values.append(0)
-        else:  # the smallest number has no positive counterpart
+        else:  # the smallest integer has no positive counterpart
             self._values.append(-cython.cast(cython.longlong, cursor.digits - 1) - 1)
         return 0
 
@@ -150,7 +150,7 @@ class Int64Reader(Reader):
 @cython.final
 @cython.cclass
 class SmallReader(Reader):
-    """Reads an integer of up to 64 bits, from minus `least` to `most`."""
+    """Reads an integer of up to 64 bits in the range from minus `least` to `most`."""
 
     _values: FixedColumn
     _least: cython.ulonglong
@@ -192,7 +192,7 @@ def _non_finite(constant: cython.int) -> cython.double:
 @cython.cfunc
 @cython.exceptval(-1)
 def _read_non_finite(cursor: Cursor, allowed: cython.bint, expects: str) -> cython.int:
-    """Read NaN or an infinity, as a word or a string; returns its number like `read_constant`, or 0 with a reason."""
+    """Read NaN or an infinity, as a word or a string; returns its index like `read_constant`, or 0 with a reason."""
     at: cython.Py_ssize_t = cursor.at
     quoted: cython.bint = cursor.data[at] == 34
     constant: cython.int
@@ -254,7 +254,7 @@ class DoubleReader(Reader):
 
 
 _FLOAT_LIMIT = cython.declare(cython.double, 3.4028235677973366e38)
-"""Doubles of at least this size overflow a float: it is half a unit of the last place above the largest float."""
+"""The smallest double that overflows a float: half a unit in the last place above the largest float."""
 
 
 @cython.final
@@ -346,7 +346,7 @@ class DecimalReader(Reader):
     @cython.cfunc
     @cython.exceptval(-1)
     def _read_slowly(self, cursor: Cursor) -> cython.int:
-        """Append the last number read, of any size; returns 0 or `BAD`."""
+        """Append the last number read, which may have any size; returns 0 or `BAD`."""
         number = scaled(number_text(cursor), self._scale)
         if number is None or abs(number) >= _POWERS[self._precision]:
             return cursor.expected(cursor.number_at, self.expects)

@@ -20,10 +20,10 @@ BAD = cython.declare(cython.int, 1)
 _MAX_DIGITS = cython.declare(cython.Py_ssize_t, 19)
 """Number of digits that always fit into 64 bits."""
 _MAX_EXPONENT = cython.declare(cython.Py_ssize_t, 10**14)
-"""Maximum exponent: no value has enough digits to compensate for a larger one."""
+"""Maximum exponent. No value has enough digits to compensate for a larger one."""
 _HUGE_POWER = 10**15
 _MOST_DIGITS = 100
-"""More digits than any column has."""
+"""A number of digits that exceeds the precision of every column."""
 _BEYOND = 10**100
 
 
@@ -40,8 +40,8 @@ def read_number(cursor: Cursor) -> cython.int:
     """Read the number that begins here; returns 0 or `BAD`.
 
     The number is `cursor.digits` times ten to the power of `cursor.exponent`, negative if `cursor.negative` is set.
-    `cursor.digits` has the first 19 digits; `cursor.exact` is false if there are more. `cursor.plain` is true without a
-    decimal point and an exponent.
+    `cursor.digits` has the first 19 digits; `cursor.exact` is false if there are more. `cursor.plain` is true if there
+    is neither a decimal point nor an exponent.
     """
     at: cython.Py_ssize_t = cursor.at
     end: cython.Py_ssize_t = cursor.end
@@ -142,7 +142,7 @@ def to_whole(cursor: Cursor, least: cython.ulonglong, most: cython.ulonglong, ex
     Args:
         least: the absolute value of the smallest number allowed.
         most: the largest number allowed.
-        expects: what was expected, for the reason.
+        expects: what was expected, for the error message.
     """
     if not cursor.exact or cursor.exponent != 0:
         number = scaled(number_text(cursor), 0)
@@ -160,7 +160,7 @@ def to_whole(cursor: Cursor, least: cython.ulonglong, most: cython.ulonglong, ex
 def scaled(text: bytes, scale: int) -> int | None:
     """Return a JSON number times ten to the power of `scale`; None if the result is not an integer.
 
-    A number of more than 100 digits becomes 10**100, with its sign.
+    A number with more than 100 digits becomes 10**100 or -10**100.
     """
     number, _, power = text.lower().partition(b"e")
     whole, _, part = number.partition(b".")

@@ -33,7 +33,7 @@ _WORDS = cython.declare(tuple, (b"null", b"NaN", b"Infinity", b"-Infinity"))
 _REFUSED = cython.declare(cython.int, 0)
 _AS_NULL = cython.declare(cython.int, 1)
 _EXACT_DOUBLE = cython.declare(cython.double, 1e15)
-"""Below this limit, at most one number with 15 significant digits rounds to a given double."""
+"""Below this limit, at most one number with 15 significant digits rounds to any given double."""
 _EXACT_FLOAT = cython.declare(cython.double, 1e9)
 _FIRST_DAY = cython.declare(cython.longlong, -719162)
 _LAST_DAY = cython.declare(cython.longlong, 2932896)
@@ -111,9 +111,10 @@ class WholeWriter(Writer):
 @cython.final
 @cython.cclass
 class RealWriter(Writer):
-    """Writes a double, or a 4-byte float, with the fewest digits that read back the same, like Python.
+    """Writes a double, or a 4-byte float, with the fewest digits that read back as the same number, like Python.
 
-    `non_finite` says how to write NaN and infinities: 0 rejects them, 1 writes null, 2 writes Python's words for them.
+    `non_finite` says how to write NaN and infinities: 0 rejects them, 1 writes null, 2 writes the words that Python
+    uses.
     """
 
     _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
@@ -145,7 +146,7 @@ class RealWriter(Writer):
     @cython.cfunc
     @cython.exceptval(-1)
     def _write_short(self, out: Output, value: cython.double, negative: cython.bint) -> cython.int:
-        """Write a positive number that has few digits; returns 1 without writing if it has more."""
+        """Write a positive number if it has few digits; otherwise return 1 without writing anything."""
         places: cython.Py_ssize_t
         power: cython.double = 1.0
         limit: cython.double = _EXACT_DOUBLE if self._width == 8 else _EXACT_FLOAT
@@ -168,7 +169,7 @@ class RealWriter(Writer):
     @cython.cfunc
     @cython.exceptval(-1)
     def _put_places(self, out: Output, digits: cython.ulonglong, places: cython.Py_ssize_t) -> cython.int:
-        """Write a number with `places` digits after the decimal point, but at least one."""
+        """Write a number with `places` digits after the decimal point, or one digit if `places` is 0."""
         power: cython.ulonglong = 1
         left: cython.Py_ssize_t = places
         while left > 0:
@@ -190,7 +191,7 @@ class RealWriter(Writer):
 
 @cython.cfunc
 def _float_text(value: cython.double) -> bytes:
-    """Return a 4-byte float as text, with the fewest digits that read back the same."""
+    """Return a 4-byte float as text, with the fewest digits that read back as the same number."""
     digits: cython.int
     text: str = repr(value)
     for digits in range(1, 10):
@@ -204,7 +205,7 @@ def _float_text(value: cython.double) -> bytes:
 @cython.final
 @cython.cclass
 class DecimalWriter(Writer):
-    """Writes a decimal of `width` bytes with all digits of its scale."""
+    """Writes a decimal of `width` bytes with as many fractional digits as its scale."""
 
     _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
     _width: cython.Py_ssize_t
@@ -323,7 +324,7 @@ class RawWriter(Writer):
 @cython.cfunc
 @cython.exceptval(check=False)
 def _down(value: cython.longlong, divisor: cython.longlong) -> cython.longlong:
-    """Divide and round down, as Python does and C does not."""
+    """Divide and round down, as Python does but C does not."""
     return value // divisor if value >= 0 else -((-(value + 1)) // divisor) - 1
 
 
@@ -337,7 +338,7 @@ def _put_date(out: Output, days: cython.longlong) -> cython.int:
     month: cython.longlong
     if days < _FIRST_DAY or days > _LAST_DAY:
         return out.fail(f"{_YEARS} {days} days after 1970-01-01")
-    days += 719468  # since 0000-03-01, so that a leap day ends its year
+    days += 719468  # days since 0000-03-01: a leap day is then the last day of its year
     era = days // 146097
     day = days - era * 146097
     year = (day - day // 1460 + day // 36524 - day // 146096) // 365
@@ -429,7 +430,7 @@ class TimeWriter(Writer):
 @cython.final
 @cython.cclass
 class TimestampWriter(Writer):
-    """Writes a timestamp, such as 2026-01-31T23:59:59.999Z; without Z if it has no time zone."""
+    """Writes a timestamp, such as 2026-01-31T23:59:59.999Z; the Z is omitted if the type has no time zone."""
 
     _data: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
     _per_second: cython.longlong

@@ -51,7 +51,7 @@ def same_bytes(data: Buffer, at: int, other: Buffer, start: int, size: int) -> b
 
 
 def scaled_double(digits: int, exponent: int) -> float:
-    """Return `digits` (at most 2**53) times ten to the power of -22 to 22. Both are exact, so it is rounded once."""
+    """Return `digits` (at most 2**53) times ten to the power of -22 to 22. Both are exact, so rounding happens once."""
     return digits * _POWERS[exponent] if exponent >= 0 else digits / _POWERS[-exponent]
 
 

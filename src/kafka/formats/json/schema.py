@@ -21,7 +21,7 @@ def arrow_type(schema: Any, references: Mapping[str, Any] | None = None) -> pa.D
         references: schemas that a JSON Schema refers to, by the names used in the references; text or objects.
 
     Raises:
-        JsonSchemaError: the schema is of another kind, or has no column type.
+        JsonSchemaError: the argument is not a schema of these kinds, or has no column type.
     """
     if isinstance(schema, pa.Schema):
         return pa.struct(list(schema))
@@ -52,7 +52,7 @@ def _parsed(text: str) -> Any:
 
 
 def plain_type(type_: pa.DataType) -> pa.DataType:
-    """Return the type of the columns to fill: large and view types differ only in memory layout."""
+    """Return the type of the columns to fill: the same type, but without large and view layouts."""
     if pa.types.is_large_string(type_) or pa.types.is_string_view(type_):
         return pa.string()
     if pa.types.is_large_binary(type_) or pa.types.is_binary_view(type_):
@@ -123,7 +123,7 @@ class _Converter:
         self._left = _MAX_COLUMNS
 
     def type_of(self, schema: Any, path: str, inside: tuple[str, ...]) -> tuple[pa.DataType, bool]:
-        """Return a part's type, and whether it may be null; `inside` contains the enclosing references."""
+        """Return the type of a subschema, and whether it may be null; `inside` contains the enclosing references."""
         self._left -= 1
         if self._left < 0:  # nested references can grow exponentially
             raise JsonSchemaError(f"the schema needs more than {_MAX_COLUMNS:,} columns, including nested ones")
@@ -188,7 +188,7 @@ class _Converter:
         return entries
 
     def _one_of(self, branches: Any, path: str, inside: tuple[str, ...]) -> tuple[pa.DataType, bool]:
-        """Return the type of alternatives that are one type, and null."""
+        """Return the type of alternatives that consist of a single type and null."""
         found = [self.type_of(each, path, inside) for each in branches]
         nullable = any(each for _, each in found)
         types = {made for made, _ in found if not pa.types.is_null(made)}
@@ -200,7 +200,7 @@ class _Converter:
         return (types.pop() if types else pa.null()), nullable
 
     def _merged(self, schema: dict[str, Any], path: str, inside: tuple[str, ...]) -> dict[str, Any]:
-        """Merge `allOf` into one schema, with all properties; properties required by any part are required."""
+        """Merge `allOf` into one schema with all properties; a property required by any part is required."""
         made = {key: value for key, value in schema.items() if key != "allOf"}
         for each in schema["allOf"]:
             part = each

@@ -1,4 +1,4 @@
-"""Represents JSON Schemas as trees of requirements, to compare them and to list properties.
+"""Represents JSON Schemas as trees of requirements, for comparing them and listing their properties.
 
 A node requires one type, or combines other nodes.
 """
@@ -21,7 +21,7 @@ _KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "string": ("minLength", "maxLength", "pattern", "format"),
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
 }
-"""Keywords by type: they imply the type if a schema does not state one."""
+"""Keywords by the type that they imply if a schema does not state one."""
 _TYPES = ("string", "number", "integer", "boolean", "null", "object", "array")
 _IN_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _IN_OBJECTS = ("properties", "patternProperties", "definitions", "$defs", "dependentSchemas", "dependencies")
@@ -204,16 +204,16 @@ _CHECKED: tuple[tuple[str, tuple[type, ...], str], ...] = (
 
 
 _MOST_LEVELS = 50
-"""Maximum depth of combined schemas; deeper or recursive ones are ignored."""
+"""Maximum nesting depth of combined schemas; more deeply nested or recursive ones are ignored."""
 _NAMES = ((bool, "boolean"), ((int, float), "number"), (str, "string"), (dict, "object"), (list, "array"))
 
 
 def property_types(schema: Any, references: Mapping[str, Any]) -> dict[str, set[str] | None]:
-    """Return the type names of each property, or None if it allows any type; integers are "number".
+    """Return the type names for each property, or None if the property allows any type; integers are "number".
 
     Args:
         schema: a schema as returned by `json.loads`.
-        references: the schemas that it refers to, directly or indirectly, by the names in ``$ref``.
+        references: the schemas that the schema refers to, directly or indirectly, by the names in ``$ref``.
 
     Raises:
         JsonSchemaError: a reference cannot be resolved.

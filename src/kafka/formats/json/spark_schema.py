@@ -103,7 +103,7 @@ def type_of_ddl(text: str) -> pa.DataType:
 
 
 class _Parser:
-    """Parses SQL types; stores the tokens and the position of the next one."""
+    """Parses SQL types; stores the tokens and the index of the next one."""
 
     def __init__(self, text: str) -> None:
         self._text, self._next, self._depth = text, 0, 0

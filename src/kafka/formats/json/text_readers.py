@@ -66,7 +66,7 @@ class TextReader(Reader):
 
 @cython.cfunc
 def _read_base64(cursor: Cursor, expects: str) -> bytes | None:
-    """Decode a base64 string; None with the reason in the cursor if it is invalid."""
+    """Decode a base64 string; returns None, with the reason in the cursor, if the string is invalid."""
     at: cython.Py_ssize_t = cursor.at
     if cursor.data[at] != 34:
         cursor.expected(at, expects)

@@ -2,8 +2,8 @@
 """Reads JSON strings, and converts JSON from encodings other than UTF-8. Compiled by Cython; the plain variant behaves
 the same.
 
-Like Python's json, it accepts UTF-16, UTF-32, byte order marks, and surrogates in UTF-8. A lone surrogate is half a
-character; JSON escapes and strings of other languages can contain one.
+Like Python's json, this module accepts UTF-16, UTF-32, byte order marks, and surrogates in UTF-8. A lone surrogate is
+half a character; JSON escapes and strings of other languages can contain one.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _simple_escape(byte: cython.uchar) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def _bad_end(cursor: Cursor, at: cython.Py_ssize_t) -> cython.int:
-    """Fail because a string ends or contains an unescaped control character."""
+    """Report that a string is unterminated or contains an unescaped control character."""
     if at >= cursor.end:
         return cursor.fail(at, "expected the closing quote of a string, got the end of the value")
     return cursor.fail(
@@ -191,7 +191,7 @@ def _decode_text(cursor: Cursor, start: cython.Py_ssize_t, end: cython.Py_ssize_
         size = _put_character(cursor, size, code)
     cursor.text_at, cursor.text_size = -1, size
     if others and lone < 0 and not is_utf8(cursor.text, 0, size):
-        lone = start  # the only bytes accepted that are not UTF-8 are surrogates
+        lone = start  # surrogates are the only accepted bytes that are not UTF-8
     if lone >= 0:
         return _lone_surrogate(cursor, lone)
     return 0
@@ -224,7 +224,7 @@ def _put_character(cursor: Cursor, size: cython.Py_ssize_t, code: cython.int) ->
 @cython.cfunc
 @cython.exceptval(-1)
 def _lone_surrogate(cursor: Cursor, at: cython.Py_ssize_t) -> cython.int:
-    """Fail because of a lone surrogate, or replace it with U+FFFD."""
+    """Replace a lone surrogate with U+FFFD, or report it as the reason for failure."""
     index: cython.Py_ssize_t
     replaced: bytes
     if not cursor.replaces_surrogates:
@@ -236,7 +236,7 @@ def _lone_surrogate(cursor: Cursor, at: cython.Py_ssize_t) -> cython.int:
 
 
 def in_utf8(value: bytes) -> bytes | None:
-    """Convert a value to UTF-8 without a byte order mark; None if it already is, or if it cannot be decoded."""
+    """Convert a value to UTF-8 without a byte order mark; None if it already is, or cannot be decoded."""
     encoding = json.detect_encoding(value)
     if encoding == "utf-8":
         return None
@@ -247,7 +247,7 @@ def in_utf8(value: bytes) -> bytes | None:
 
 
 def is_utf8_but_surrogates(data: Buffer, start: int, size: int) -> bool:
-    """Return whether bytes are valid UTF-8 except for encoded surrogates, which Python's json module accepts, too."""
+    """Return whether bytes are valid UTF-8 except for encoded surrogates, which Python's json module also accepts."""
     try:
         str(data[start : start + size], "utf-8", "surrogatepass")
     except UnicodeDecodeError:

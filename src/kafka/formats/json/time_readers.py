@@ -33,7 +33,7 @@ _NANOS = cython.declare(cython.longlong, 1_000_000_000)
 @cython.cfunc
 @cython.exceptval(-1)
 def _read_short_text(cursor: Cursor, expects: str) -> cython.int:
-    """Read a string that may be a time into `cursor.text`; returns 0 or `BAD`."""
+    """Read a string that may be a date or time into `cursor.text`; returns 0 or `BAD`."""
     at: cython.Py_ssize_t = cursor.at
     index: cython.Py_ssize_t
     if cursor.data[at] != 34:
@@ -90,7 +90,7 @@ def _date_at(cursor: Cursor) -> cython.longlong:
         last = 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
     if day > last:
         return _NONE
-    years = year - 1 if month <= 2 else year  # the year begins in March, so that a leap day ends it
+    years = year - 1 if month <= 2 else year  # years begin in March: a leap day is then the last day of its year
     months = month + 9 if month <= 2 else month - 3
     return years * 365 + years // 4 - years // 100 + years // 400 + (153 * months + 2) // 5 + day - 719469
 
@@ -207,9 +207,9 @@ class TimeReader(Reader):
 @cython.final
 @cython.cclass
 class TimestampReader(Reader):
-    """Reads a timestamp such as 2026-01-31T23:59:59.999Z: with an offset for a UTC column, otherwise without one.
+    """Reads a timestamp such as 2026-01-31T23:59:59.999Z, with an offset if the column is in UTC, otherwise without.
 
-    The column has `per_second` units per second. If `epoch_unit` is set, integers are also read, as a time since
+    The column has `per_second` units per second. If `epoch_unit` is set, integers are also read, as times since
     1970-01-01 with `epoch_unit` units per second.
     """
 

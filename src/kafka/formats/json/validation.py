@@ -1,4 +1,4 @@
-"""Validates objects against a JSON Schema of drafts 3 to 2020-12, with the library jsonschema."""
+"""Validates objects against a JSON Schema (drafts 3 to 2020-12), with the library jsonschema."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class JsonValidator:
 
         Args:
             schema: the schema's text; without ``$schema``, draft 2020-12 applies.
-            references: the texts of the schemas it refers to, directly or indirectly, by the names in ``$ref``. Nothing
-                is fetched. Without ``$schema``, draft 7 applies.
+            references: the texts of the schemas that it refers to, directly or indirectly, by the names in ``$ref``.
+                Nothing is fetched. Draft 7 applies to texts without ``$schema``.
 
         Raises:
             JsonSchemaError: a text is not a JSON Schema.
@@ -99,7 +99,7 @@ def parse_json_schema(text: str) -> Any:
 
 
 def path_text(parts: Iterable[Any]) -> str:
-    """Format names and positions as a path such as ``lines[1].price``."""
+    """Format names and indexes as a path such as ``lines[1].price``."""
     return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in parts).removeprefix(".")
 
 
@@ -133,7 +133,7 @@ def plain_value(value: Any, of_scalar: Callable[[Any], Any]) -> Any:
     """Convert a value to JSON types: dates, times and UUIDs become strings, enum members their values.
 
     Args:
-        value: the value; the contents of dicts, lists, tuples and sets are converted, too.
+        value: the value; the contents of dicts, lists, tuples and sets are also converted.
         of_scalar: converts values of all other types, such as numbers and bytes.
     """
     if isinstance(value, Mapping):

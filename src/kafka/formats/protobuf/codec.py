@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     FindPosition = Callable[[int], Sequence[int]]
 
 _HEAD = 5
-"""Size of a zero byte and the schema id."""
+"""Size in bytes of a prefix's zero byte and schema id."""
 
 
 class Protobuf:
@@ -32,8 +32,8 @@ class Protobuf:
         Args:
             schema: the generated class of a message; the text of a .proto file; a `FileDescriptorSet` or
                 `FileDescriptorProto`, serialized or not, or in base64.
-            message: its full name, its name within the package, or its position in the file (after those of the
-                enclosing messages, outermost first); None: the first one. Ignored for a class.
+            message: the message's full name, its name within the package, or its position in the file (preceded by the
+                positions of the enclosing messages, outermost first); None: the first message. Ignored for a class.
             references: the imported schemas, by the names in ``import``. Google's well-known types are not needed.
 
         Raises:
@@ -100,14 +100,14 @@ class Protobuf:
             values: a binary array, or a chunked array; null stays null.
             framed: whether each value begins with a zero byte, a schema id in four bytes and the position of the
                 message in its schema, as written by Confluent's serializers.
-            find: returns the message's position in the schema with an id; raises LookupError with the reason if there
-                is none. None: use the position in this schema.
+            find: called with a schema id; returns the message's position in that schema, or raises LookupError with the
+                reason if there is none. None: use the position in this schema.
 
         Returns:
-            The column, with a row for each value, and the values that could not be decoded; their rows are null.
+            The column, with one row per value, and the values that could not be decoded, whose rows are null.
 
         Raises:
-            ProtobufSchemaError: the message cannot be a column.
+            ProtobufSchemaError: the message type has no column type.
         """
         import pyarrow as pa
 
@@ -137,7 +137,7 @@ class Protobuf:
 
         Raises:
             ProtobufEncodeError: a row is not a valid message.
-            ProtobufSchemaError: the message cannot be a column.
+            ProtobufSchemaError: the message type has no column type.
         """
         import pyarrow as pa
 
@@ -156,7 +156,7 @@ class Protobuf:
         return self._columns
 
     def _unframed(self, values: Any, bad: list[BadValue], find: FindPosition | None) -> Any:
-        """Remove prefixes. Values without a prefix, or of other messages, become null and are added to `bad`."""
+        """Remove prefixes. Values without a prefix or of another message type become null and are added to `bad`."""
         import pyarrow as pa
         import pyarrow.compute
 
@@ -196,7 +196,7 @@ class Protobuf:
                 bad.append(BadValue(row, None, str(error)))
                 continue
             wanted = expected[schema_id]
-            if indexes == wanted:  # the first message also has a longer form
+            if indexes == wanted:  # the position of the first message also has a longer form
                 others[-1] = data[at:]
             elif isinstance(wanted, str):
                 bad.append(BadValue(row, schema_id, wanted))

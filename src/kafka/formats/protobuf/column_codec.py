@@ -1,9 +1,9 @@
 """Converts Protobuf values to Arrow columns and back with the library ptars.
 
 ptars accepts some values that cannot be read back: enum numbers without a name, unknown enum names, null in lists,
-several fields of a oneof, and times beyond its range. This module checks for them, and halves a batch that ptars
-rejects until it finds the bad values. It finds values with several fields of a oneof in the same way: the last field
-counts, but ptars returns all of them.
+several fields of a oneof, and times beyond its range. This module checks for these, and halves a batch that ptars
+rejects until it finds the bad values. It finds values with several fields of a oneof in the same way: only the last
+field counts, but ptars returns all of them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ProtobufColumns:
     # -- bytes to columns ---------------------------------------------------------------------------------------------
 
     def decode(self, values: Any, fail: Callable[[int, str, str], None]) -> Any:
-        """Decode a binary array into a column; `fail` is called with row, cause and field of each bad value."""
+        """Decode a binary array into a column; `fail` is called with the row, cause and field of each bad value."""
         if len(values) == 0:
             return pa.array([], self.type)
         valid = None if not values.null_count else pc.is_valid(values)
@@ -182,7 +182,7 @@ class ProtobufColumns:
         return pc.if_else(array.is_valid(), values, None) if array.null_count else values
 
     def _check_written(self, columns: list[tuple[Any, Any]]) -> None:
-        """Reject recursive messages, which are bytes in columns and which ptars omits."""
+        """Reject recursive messages: in columns they are bytes, which ptars omits."""
         for field, column in columns:
             for path, steps in _nested_bytes(self._descriptor.fields_by_name[field.name], field.type):
                 found = _leaf(column, steps)
@@ -247,9 +247,9 @@ def _position(array: Any, field: Any) -> int:
 
 
 def _of_type(column: Any, field: Any) -> Any:
-    """Cast a column safely. Null means an unset field, and is rejected in lists and maps.
+    """Cast a column safely. Null means that a field is not set; it is rejected in lists and maps.
 
-    Fields of nested messages are cast as nullable, because Spark's are null if the message is not set.
+    Fields of nested messages are cast as nullable, because in Spark they are null if the message is not set.
     """
     made = column if column.type == field.type else column.cast(_nullable(field.type))
     _check_items(made, field.name)
@@ -269,7 +269,7 @@ def _nullable(type_: Any) -> Any:
 
 
 def _check_items(array: Any, path: str) -> None:
-    """Raise `ProtobufEncodeError` for null in lists and maps."""
+    """Raise `ProtobufEncodeError` for nulls in lists and maps."""
     type_ = array.type
     if pa.types.is_struct(type_):
         for field, inner in zip(type_, array.flatten(), strict=True):
@@ -354,7 +354,7 @@ def _is_panic(error: BaseException) -> bool:
 
 
 def _leaf(array: Any, steps: tuple[str, ...]) -> Any:
-    """Return all values at a place, from all rows; null if an enclosing value is null."""
+    """Return the values at a path in all rows, which are null where an enclosing value is null."""
     for step in steps:
         if step == "[]":
             array = pc.list_flatten(array)

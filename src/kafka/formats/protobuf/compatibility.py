@@ -18,7 +18,7 @@ _FORMS = {
     "float": (2,),
     "double": (1,),
 }
-"""Field types by encoding; enums count as numbers."""
+"""Field types by encoding. Enums count as numbers."""
 _FORM_OF = {type_: form for form, types in _FORMS.items() for type_ in types}
 
 
@@ -27,7 +27,7 @@ class Incompatibility(NamedTuple):
 
     Attributes:
         kind: the name in Confluent's registry, such as FIELD_SCALAR_KIND_CHANGED.
-        path: the position, such as ``#/Order/3``: the number of a field in a message.
+        path: the position, such as ``#/Order/3`` for field 3 of a message.
     """
 
     kind: str
@@ -59,7 +59,7 @@ class _Comparison:
             self.found.append(made)
 
     def messages(self, old: Any, new: Any, path: str) -> None:
-        """Compare the messages of two files, or nested in two messages, by name."""
+        """Compare the messages in two files, or those nested in two messages, by name."""
         for name, before in old.items():
             if before.GetOptions().map_entry:
                 continue

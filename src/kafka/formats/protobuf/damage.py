@@ -22,12 +22,12 @@ _STRING, _GROUP, _MESSAGE = 9, 10, 11
 
 
 class Damage(NamedTuple):
-    """The first place at which bytes are not a valid message. Its text describes it."""
+    """The first place at which bytes are not a valid message. `str` returns a description."""
 
     path: str
     """The field's path; empty for the whole message."""
     position: int
-    """The byte's offset."""
+    """The offset of the first invalid byte."""
     reason: str
     """What was expected and found."""
 
@@ -40,7 +40,7 @@ class _Damage(Exception):
 
 
 def damage(descriptor: Any, data: bytes) -> Damage | None:
-    """Find the field of a message that cannot be read, the byte, and the reason; None if the message is valid.
+    """Find the field of a message that cannot be read, the position, and the reason; None if the message is valid.
 
     Args:
         descriptor: the message's descriptor.
@@ -76,7 +76,7 @@ def _field(field: Any, kind: int, data: bytes, at: int, end: int, path: str, dep
         expected = _SCALARS.get(field.type, _VARINT)
         is_packed = kind == _BYTES and field.is_repeated and expected != _BYTES
         if kind != expected and not is_packed:
-            field = None  # treated as an unknown field
+            field = None  # treat it as an unknown field
     if kind == _VARINT:
         return _varint(data, at, end, path)[1]
     if kind in (_FIXED64, _FIXED32):

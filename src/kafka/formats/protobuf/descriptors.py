@@ -1,4 +1,4 @@
-"""Makes descriptors of Protobuf schemas from text or serialized descriptors, and text from descriptors."""
+"""Makes descriptors for Protobuf schemas from text or serialized descriptors, and text from descriptors."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ MAIN = "schema.proto"
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
 _SYNTAX = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*(?:syntax|edition)\b", re.DOTALL)
 _PROTO2 = 'syntax = "proto2"; '
-"""The default syntax; added to files without one, to avoid the compiler's warning on standard error."""
+"""The default syntax, added to files that do not declare one, to avoid the compiler's warning on standard error."""
 _COMPILING = threading.Lock()
 _MAX_FILES = 1000
 _INDENT = "  "
 
 
 def is_known(name: str) -> bool:
-    """Return whether a file is part of every Protobuf library, so that schemas need not include it."""
+    """Return whether a file is part of every Protobuf library, and so need not be passed with a schema."""
     return name.startswith(("google/protobuf/", "google/type/", "confluent/"))
 
 
 def file_of(schema: Any, references: Mapping[str, Any] | None = None) -> Any:
-    """Make the `FileDescriptor` of a schema, in a new pool.
+    """Make the `FileDescriptor` for a schema, in a new pool.
 
     Args:
         schema: the text of a .proto file; a `FileDescriptorProto` or a `FileDescriptorSet` (its last file), also
@@ -70,8 +70,8 @@ def message_of(file: Any, message: str | Sequence[int] | None) -> Any:
 
     Args:
         file: the `FileDescriptor`.
-        message: its full name, its name within the package, or its position (after those of the enclosing messages,
-            outermost first); None: the first one.
+        message: the message's full name, its name within the package, or its position (preceded by the positions of the
+            enclosing messages, outermost first); None: the first message.
 
     Raises `ProtobufSchemaError` if there is no such message.
     """
@@ -96,7 +96,7 @@ def message_of(file: Any, message: str | Sequence[int] | None) -> Any:
 
 
 def indexes_of(descriptor: Any) -> list[int]:
-    """Return the position of a message in its file, after those of the enclosing messages."""
+    """Return the position of a message in its file, preceded by the positions of the enclosing messages."""
     found: list[int] = []
     while descriptor.containing_type is not None:
         outer = descriptor.containing_type
@@ -108,7 +108,7 @@ def indexes_of(descriptor: Any) -> list[int]:
 
 @functools.lru_cache(64)
 def position_in(schema: str, message: str, references: tuple[tuple[str, str], ...]) -> Sequence[int]:
-    """Return the position of a message in the file of a schema.
+    """Return the position of a message in a schema's file.
 
     Args:
         schema: text of a .proto file, or a serialized file in base64.
@@ -128,7 +128,7 @@ def descriptor_proto(file: Any) -> Any:
 
 
 def _parsed(schema: Any, name: str | None) -> Any:
-    """Return a schema's text, or its files; the last file is the schema's own."""
+    """Return a schema's text, or its files; the last one is the schema's own file."""
     pb = library("google.protobuf.descriptor_pb2")
     if isinstance(schema, pb.FileDescriptorSet):
         schema = schema.SerializeToString()
@@ -197,7 +197,7 @@ def _compiled(texts: Mapping[str, str], files: Mapping[str, Any], main: str) -> 
 
 
 def _google_types() -> list[str]:
-    """Return the folder of google/type, if it is installed."""
+    """Return the folder that contains google/type, if it is installed."""
     spec = importlib.util.find_spec("google.type")
     places = [] if spec is None else spec.submodule_search_locations or []
     return [str(Path(each).parent.parent) for each in places]
@@ -245,7 +245,7 @@ def _pooled(files: Mapping[str, Any], main: str) -> Any:
 
 
 def _known(name: str) -> Any:
-    """Return the descriptor of a well-known file, from its module."""
+    """Return the descriptor of a well-known file from its generated module."""
     if not is_known(name) or not re.fullmatch(r"[\w/]+\.proto", name):
         return None
     try:
@@ -316,7 +316,7 @@ class _Writer:
         written: set[int] = set()
         for field in message.field:
             if field.type_name in nested and field.type_name not in own:
-                # its generated message takes the next position, and values identify messages by position
+                # its generated message gets the next position, and values identify messages by position
                 place = order.index(field.type_name)
                 for name in order[done:place]:
                     if name in own:

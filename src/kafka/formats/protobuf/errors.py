@@ -9,7 +9,7 @@ from kafka.errors import KafkaConfigurationError
 
 
 class ProtobufSchemaError(ValueError):
-    """A schema is invalid, or cannot be used this way. The message says where."""
+    """A schema is invalid or unsuitable. The message says where."""
 
     remedy = "Correct the schema, or pass its imports as references."
 
@@ -37,7 +37,7 @@ class ProtobufEncodeError(ValueError):
 
 
 def library(name: str) -> Any:
-    """Import a module of the optional libraries; raises `KafkaConfigurationError` with the package to install."""
+    """Import a module from an optional library; raises `KafkaConfigurationError` with the package to install."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
