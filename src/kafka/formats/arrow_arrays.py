@@ -11,7 +11,7 @@ from kafka.formats.column_builders import Column, Taken
 
 
 def array_of(column: Column, type_: pa.DataType) -> Any:
-    """Move a column's memory to an array of the given type, without copying; the column is empty afterwards."""
+    """Move a column's memory to an array of the given type, without copying it. The column is empty afterwards."""
     return array_of_taken(column.take(), type_)
 
 

@@ -104,7 +104,7 @@ class PlainRows:
     """Reads and writes values of Kafka's own serializers: strings, bytes and numbers."""
 
     def __init__(self, kind: str) -> None:
-        """Set the kind, one of `plain_columns.KINDS`; raises ValueError for any other."""
+        """Set the kind, one of `plain_columns.KINDS`; raises ValueError for any other kind."""
         from kafka.formats.plain_columns import PlainColumns
 
         self._columns = PlainColumns(kind)

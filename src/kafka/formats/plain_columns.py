@@ -30,7 +30,7 @@ class PlainColumns:
     """Decodes values of one kind into columns, and encodes them. Thread-safe."""
 
     def __init__(self, kind: str) -> None:
-        """Set the kind, one of `KINDS`; raises ValueError for any other."""
+        """Set the kind, one of `KINDS`; raises ValueError for any other kind."""
         if kind not in KINDS:
             raise ValueError(f"Expected one of {', '.join(KINDS)}, got {kind!r}")
         self._kind = kind

@@ -1,9 +1,9 @@
-"""Reads and writes the ids of schemas in keys, values and headers, in the formats of Confluent's serializers.
+"""Reads and writes schema ids in keys, values and headers, in the formats of Confluent's serializers.
 
 A prefix before the value contains a zero byte, the schema's id and, for Protobuf, the position of the message in its
 file. A header contains the same, or the byte 1 and the 16 bytes of a GUID, followed by the position of the message.
-Decoders identify schemas by the numbers in prefixes. If headers name the schemas, `framed_values` adds prefixes to the
-values, with a number in place of each GUID.
+Decoders identify schemas by the numbers in prefixes. If headers identify the schemas, `framed_values` adds prefixes to
+the values, with a number in place of each GUID.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ _HEAD = struct.Struct(">BI")
 
 
 def prefix_of(schema_id: int | None, indexes: Sequence[int] | None = None) -> bytes:
-    """Return the prefix of values: a zero byte, the id of their schema, and for Protobuf the position of the message.
+    """Return the prefix for values: a zero byte, the schema id, and for Protobuf the position of the message.
 
     Args:
-        schema_id: the id; None if there is no registry or a header names the schema. The prefix is empty then.
+        schema_id: the schema id, or None if there is no registry or a header identifies the schema. The prefix is then
+            empty.
         indexes: for Protobuf, the position of the message in its file.
     """
     if schema_id is None:
@@ -50,14 +51,14 @@ class PrefixError(ValueError):
 
 
 def index_bytes(indexes: Sequence[int]) -> bytes:
-    """Encode the position of a message in its file; the first message is a single zero byte."""
+    """Encode the position of a message in its file; the position of the first message is a single zero byte."""
     if list(indexes) == [0]:
         return b"\0"
     return b"".join(_varint(each << 1) for each in (len(indexes), *indexes))
 
 
 def read_indexes(data: bytes | memoryview, at: int) -> tuple[list[int], int]:
-    """Read the position of a message; returns it and its end. Raises `PrefixError`."""
+    """Read the position of a message; returns the position and the offset of its end. Raises `PrefixError`."""
     size, at = _read(data, at)
     if size == 0:
         return [0], at
@@ -71,7 +72,7 @@ def read_indexes(data: bytes | memoryview, at: int) -> tuple[list[int], int]:
 
 
 def read_prefix(data: bytes) -> tuple[int, list[int], int]:
-    """Read the schema's id and the position of the message; returns them and the start of the value."""
+    """Read the schema's id and the position of the message; returns both, and the offset of the value."""
     if len(data) < 6 or data[0]:
         found = data[:5].hex(" ") or "no bytes"
         raise PrefixError(f"expected a zero byte, a schema id of 4 bytes and the position of a message, got {found}")
@@ -89,7 +90,7 @@ def _varint(value: int) -> bytes:
 
 
 def _read(data: bytes | memoryview, at: int) -> tuple[int, int]:
-    """Read a zigzag-encoded number; returns it and its end."""
+    """Read a zigzag-encoded number; returns the number and the offset of its end."""
     value = shift = 0
     while True:
         if at >= len(data) or shift > 28:
@@ -115,8 +116,8 @@ class FramedValues:
 
     Arguments:
         values: a binary array.
-        guids: GUIDs of schemas, by the numbers that replace them in the prefixes.
-        causes: by row, why a row is null because its header names no schema.
+        guids: schema GUIDs by the numbers that replace them in the prefixes.
+        causes: by row, the reason why a value became null, if its header does not identify a schema.
     """
 
     def __init__(self, values: Any, guids: dict[int, str] | None = None, causes: dict[int, str] | None = None) -> None:
@@ -145,13 +146,13 @@ class FramedValues:
 
 
 def framed_values(values: Any, headers: Any, field: str, kind: str) -> FramedValues:
-    """Add a prefix to the values whose schema is named in a header.
+    """Add a prefix to the values whose schema is identified by a header.
 
     Args:
         values: the keys or values of records, a binary array.
         headers: the records' headers, an array of lists of structs with ``key`` and ``value``; None: there are none.
         field: "key" or "value".
-        kind: the type of the schemas: AVRO, JSON or PROTOBUF.
+        kind: the schema type: AVRO, JSON or PROTOBUF.
     """
     ids = None if headers is None else _ids_in(headers, field)
     if ids is None:
@@ -185,7 +186,7 @@ def framed_values(values: Any, headers: Any, field: str, kind: str) -> FramedVal
 
 
 def _ids_in(headers: Any, field: str) -> Any:
-    """Return for each record the header that names the schema, or null; None if no record has one."""
+    """Return, for each record, the header that identifies the schema, or null; None if no record has such a header."""
     import pyarrow as pa
     import pyarrow.compute
 
@@ -199,12 +200,12 @@ def _ids_in(headers: Any, field: str) -> Any:
         return None
     rows = pc.filter(pc.list_parent_indices(headers), is_id)
     every_row = pc.subtract(pc.cumulative_sum(pa.repeat(pa.scalar(1, rows.type), len(headers))), 1).cast(rows.type)
-    first = pc.index_in(every_row, rows)  # a record's first header counts
+    first = pc.index_in(every_row, rows)  # only the first such header of a record counts
     return pc.filter(pairs.field("value"), is_id).take(first)
 
 
 def _prefix(header: bytes, kind: str, by_guid: dict[bytes, int], numbers: Iterator[int]) -> bytes:
-    """Return the prefix for values with a header; raises ValueError if the header names no schema."""
+    """Return the prefix for values with a header; raises ValueError if the header does not identify a schema."""
     if header[:1] == b"\0" and len(header) >= PREFIX_SIZE:
         made, end = header[:PREFIX_SIZE], PREFIX_SIZE
     elif header[:1] == b"\1" and len(header) >= _GUID_END:
@@ -225,7 +226,7 @@ def _prefix(header: bytes, kind: str, by_guid: dict[bytes, int], numbers: Iterat
 
 
 def _heads(values: Any) -> list[bytes | None]:
-    """Return the distinct first bytes of values."""
+    """Return the distinct heads of values, that is, their first bytes."""
     import pyarrow as pa
     import pyarrow.compute
 
@@ -246,7 +247,7 @@ def _ids_of(heads: Sequence[bytes | None]) -> list[int]:
 
 
 def _free_numbers(heads: Sequence[bytes | None]) -> Iterator[int]:
-    """Yield numbers that no prefix contains as an id."""
+    """Yield numbers that do not occur as ids in the prefixes."""
     taken = set(_ids_of(heads))
     return (each for each in range(_HIGHEST, -1, -1) if each not in taken)
 

@@ -32,7 +32,7 @@ class Avro:
 
         Args:
             schema: JSON text, or the result of `json.loads`.
-            references: schemas of the named types that this schema refers to, in order of dependency.
+            references: schemas of the named types that this schema refers to, in dependency order.
             strict: records to encode must have all fields of the schema and no others. If False, missing fields get
                 their defaults, or null, and unknown fields are ignored.
 
@@ -51,7 +51,7 @@ class Avro:
 
     @classmethod
     def of_columns(cls, columns: pa.Schema, name: str) -> Avro:
-        """Make a codec for Arrow columns; its schema is a record with a field for each column.
+        """Make a codec for Arrow columns. The codec's schema is a record with a field for each column.
 
         Raises:
             AvroSchemaError: the type or the name of a column has no counterpart in Avro.
@@ -91,8 +91,8 @@ class Avro:
         Args:
             data: the bytes.
             start: the offset of the value; 5 skips the schema id that Confluent's serializers write.
-            writer: the schema that the value was written with, if different. Avro's schema resolution converts the
-                value.
+            writer: the schema that the value was written with, if different. The value is converted by Avro's schema
+                resolution rules.
 
         Raises:
             AvroDecodeError: the bytes are not a value of the schema; the message names the field and position, and what

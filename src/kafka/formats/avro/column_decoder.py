@@ -216,8 +216,9 @@ class AvroColumnDecoder:
         Args:
             values: a `pyarrow.BinaryArray`.
             framed: whether each value begins with a zero byte and the schema id in four bytes.
-            find: returns the writer's schema for an id not set by `use`. If it raises ValueError or LookupError, values
-                with that id are reported as bad values, with the error as the cause; other errors propagate.
+            find: returns the writer's schema for an id that was not set by `use`. If it raises ValueError or
+                LookupError, values with that id are reported as bad values, with the error as the cause; other errors
+                propagate.
             guids: maps the numbers that replace ids in the prefixes of these values to schema GUIDs; `find` receives
                 the GUID.
 

@@ -195,12 +195,12 @@ def _list(schema: Array, array: Any, path: str) -> ArrowWriter:
 
 
 def _ends(array: Any) -> Any:
-    """Return the end positions of lists, preceded by the start of the first one."""
+    """Return the end positions of lists, preceded by the start position of the first list."""
     return _numbers(array.offsets.cast(pa.int64()), "q")
 
 
 def _numbers(array: Any, form: Any) -> Any:
-    """Return the memory of eight-byte numbers."""
+    """Return the memory of an array of eight-byte numbers."""
     values = array.buffers()[1]
     if values is None or not len(array):
         return memoryview(bytes(8)).cast(form)
@@ -216,7 +216,7 @@ def _is_bytes(type_: pa.DataType) -> bool:
 
 
 def _bytes(array: Any) -> tuple[Any, Any]:
-    """Return the end positions and the memory of strings or bytes."""
+    """Return the end positions and the memory of an array of strings or bytes."""
     made = array.cast(pa.binary()) if pa.types.is_fixed_size_binary(array.type) else array
     made = made.cast(pa.large_binary())
     _, ends, data = made.buffers()
@@ -227,7 +227,7 @@ def _bytes(array: Any) -> tuple[Any, Any]:
 
 
 def _width(array: Any, width: int) -> Any:
-    """Return the memory of values that are `width` bytes wide."""
+    """Return the memory of an array of values that are `width` bytes wide."""
     values = array.buffers()[1]
     if values is None or not len(array):
         return bytes(width)
@@ -303,7 +303,7 @@ def _integer(schema: Primitive, array: Any, path: str) -> ArrowWriter:
 
 
 def _check_unsigned(array: Any, path: str) -> None:
-    """Reject unsigned numbers that exceed a long."""
+    """Reject unsigned numbers that exceed the range of a long."""
     found = pc.max(array).as_py()
     if found is not None and found > LONG_MAX:
         at = f"At {path.strip('.')}: " if path.strip(".") else ""
@@ -370,7 +370,7 @@ _PREFERRED: tuple[tuple[Callable[[pa.DataType], bool], tuple[str, ...]], ...] = 
     (_is_text, ("string", "enum", "bytes")),
     (_is_bytes, ("bytes", "fixed", "string")),
 )
-"""The preferred union branches for columns of a type, best first."""
+"""The preferred union branches for each column type, best first."""
 
 
 def _chosen(schema: Union, array: Any, others: list[int], path: str) -> tuple[int, ArrowWriter]:

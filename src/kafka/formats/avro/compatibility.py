@@ -1,6 +1,6 @@
 """Checks whether a reader's schema can read values of a writer's schema, by Avro's resolution rules.
 
-Unlike the plans of decoders, it supports recursive types and finds all incompatibilities.
+Unlike decoders, this check supports recursive types and finds all incompatibilities.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def incompatibilities(reader: Schema, writer: Schema) -> list[Incompatibility]:
 
 
 class _Comparison:
-    """One comparison. It assumes that pairs of records still being compared are compatible."""
+    """One comparison, which assumes that pairs of records still being compared are compatible."""
 
     def __init__(self) -> None:
         self._open: set[tuple[int, int]] = set()

@@ -34,7 +34,7 @@ TOO_SHORT = "the data end within a value"
 @cython.final
 @cython.cclass
 class Cursor:
-    """The position in a value's bytes, and the reason if reading failed."""
+    """The position in a value's bytes, with the reason for the failure if reading failed."""
 
     def __init__(self, data: Any) -> None:
         self.data = data

@@ -34,7 +34,7 @@ _FIRST_ROOM = cython.declare(cython.Py_ssize_t, 512)
 @cython.final
 @cython.cclass
 class Output:
-    """A growing buffer, and the reason if a value could not be written."""
+    """A growing buffer, with the reason for the failure if a value could not be written."""
 
     def __init__(self) -> None:
         self.data = memoryview(bytearray(_FIRST_ROOM))

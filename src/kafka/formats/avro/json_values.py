@@ -1,9 +1,9 @@
 """Converts Avro values to JSON and back, by their schema.
 
-`json_writer` writes a union value as the JSON of its branch alone, `{"note": "a"}`. If the reader would mistake this
-for another branch, the writer adds the branch's name, as in Avro's own JSON: `{"note": {"bytes": "6162"}}`. The reader
-always accepts this form. A value that is null as a whole is written as `{"null": null}`, because null alone means that
-a record has no value.
+`json_writer` writes a union value as the JSON for its branch, without the branch's name: `{"note": "a"}`. If the reader
+would mistake this for another branch, the writer adds the branch's name, as in Avro's own JSON: `{"note": {"bytes":
+"6162"}}`. The reader always accepts this form. A value that is null as a whole is written as `{"null": null}`, because
+null alone means that a record has no value.
 """
 
 from __future__ import annotations

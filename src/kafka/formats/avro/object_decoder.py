@@ -37,7 +37,7 @@ class AvroObjectDecoder:
 
         Args:
             writer: the schema that the values were written with.
-            reader: the schema to read them with; None: the writer's.
+            reader: the schema to read the values with; None: the writer's schema.
             return_record_name: return records in a union as pairs of their full name and the record.
 
         Raises:

@@ -41,7 +41,7 @@ def read_rows(
     """Read values into a column, starting at row `start`. Null values and invalid values become null rows.
 
     Args:
-        readers: the reader for each schema id; None is the key for unframed values.
+        readers: the reader for each schema id; the key None stands for unframed values.
         root: the root column of all readers.
         data: the bytes of the values.
         ends: the int32 end positions of the values, preceded by 0.

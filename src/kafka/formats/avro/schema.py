@@ -158,7 +158,7 @@ def parse(text: str | bytes | list[Any] | dict[str, Any], named: Mapping[str, Sc
     """Parse a schema.
 
     Args:
-        text: JSON text, or the result of `json.loads`. The bare name of a primitive type needs no quotes.
+        text: JSON text, or the result of `json.loads`. The name of a primitive type may be given without quotes.
         named: types from other schemas that this one refers to, by full name.
 
     Raises:
@@ -170,7 +170,7 @@ def parse(text: str | bytes | list[Any] | dict[str, Any], named: Mapping[str, Sc
 def parse_named(
     text: str | bytes | list[Any] | dict[str, Any], named: Mapping[str, Schema] | None = None
 ) -> tuple[Schema, dict[str, Schema]]:
-    """Parse a schema like `parse`; also return all named types that it defines or was given, by full name."""
+    """Parse a schema like `parse`; also return all named types, both defined in the schema and passed in `named`."""
     parser = _Parser(dict(named or {}))
     return parser.parse(_loaded(text), "", "", 0), parser.named
 

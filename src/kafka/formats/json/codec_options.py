@@ -22,7 +22,7 @@ class DecodeOptions:
     non_finite_numbers: Literal["error", "allow"] = "error"
     """How to treat NaN, Infinity and -Infinity, as words or strings, in floating-point columns."""
     lone_surrogates: Literal["error", "replace"] = "error"
-    """How to treat half a surrogate pair in a string, which UTF-8 cannot encode. `"replace"` substitutes U+FFFD."""
+    """How to treat half a surrogate pair in a string (UTF-8 cannot encode it). `"replace"` substitutes U+FFFD."""
     epoch_unit: Literal["s", "ms", "us", "ns"] | None = None
     """Also read integers as timestamps, in this unit since 1970-01-01."""
 

@@ -68,7 +68,7 @@ class JsonColumnDecoder:
 
         Args:
             values: a `pyarrow.BinaryArray`, or a string array.
-            framed: whether each value begins with a zero byte and a schema id in four bytes; they are skipped.
+            framed: whether each value begins with a zero byte and a schema id in four bytes, which are skipped.
 
         Returns:
             The column, with one row per value, and the values that could not be decoded.

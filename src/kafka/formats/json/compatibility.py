@@ -34,7 +34,7 @@ def incompatibilities(old: Document, new: Document) -> list[Incompatibility]:
 
 
 class _Comparison:
-    """One comparison. It assumes that pairs still being compared are compatible."""
+    """One comparison, which assumes that pairs of nodes still being compared are compatible."""
 
     def __init__(self, open_pairs: frozenset[tuple[int, int]] = frozenset()) -> None:
         self.found: list[Incompatibility] = []

@@ -73,7 +73,7 @@ def _character(rest: bytes) -> str:
 @cython.final
 @cython.cclass
 class Cursor:
-    """The position in a value's bytes, the last token read, and the reason if reading failed."""
+    """The position in a value's bytes and the last token read, with the reason for the failure if reading failed."""
 
     def __init__(self, data: Any, replaces_surrogates: cython.bint = False) -> None:
         self.data = data

@@ -34,7 +34,7 @@ _MAX_DIGITS = cython.declare(cython.Py_ssize_t, 20)
 @cython.final
 @cython.cclass
 class Output:
-    """Collects the encoded values, one per row, and the reason if a value could not be written."""
+    """Collects the encoded values, one per row, with the reason for the failure if a value could not be written."""
 
     def __init__(self) -> None:
         self.column = BytesColumn()

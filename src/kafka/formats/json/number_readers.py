@@ -53,7 +53,7 @@ _POWERS = cython.declare(tuple, tuple(10**power for power in range(78)))
 @cython.final
 @cython.cclass
 class NullReader(Reader):
-    """Reads null; anything else is an error."""
+    """Reads null; any other value is an error."""
 
     def __init__(self, column: Column) -> None:
         Reader.__init__(self, column, True, "null")

@@ -33,7 +33,7 @@ _PREFIX_SIZE = cython.declare(cython.Py_ssize_t, 5)
 @cython.cfunc
 @cython.exceptval(-1)
 def _read_document(reader: Reader, cursor: Cursor) -> cython.int:
-    """Read a value that must end at the last byte; returns 0 or `BAD`."""
+    """Read a document: a single value that must end at the last byte; returns 0 or `BAD`."""
     if read_value(reader, cursor):
         return BAD
     if next_byte(cursor) >= 0:

@@ -107,7 +107,7 @@ def type_of_json_schema(schema: Any, references: Mapping[str, Any] | None = None
 
     Args:
         schema: the parsed schema.
-        references: other schemas by their names in `$ref`.
+        references: the schemas that the schema refers to, by the names in `$ref`.
 
     Raises:
         JsonSchemaError: the schema has no column type: it has several types or tuples, or is recursive.

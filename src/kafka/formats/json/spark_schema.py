@@ -1,4 +1,4 @@
-"""Converts Spark types to Arrow types, from `StructType.json()`, `jsonValue()` or SQL. Does not need Spark."""
+"""Converts Spark types, given as `StructType.json()`, `jsonValue()` or SQL, to Arrow types, without needing Spark."""
 
 from __future__ import annotations
 

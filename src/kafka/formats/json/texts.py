@@ -3,7 +3,7 @@
 the same.
 
 Like Python's json, this module accepts UTF-16, UTF-32, byte order marks, and surrogates in UTF-8. A lone surrogate is
-half a character; JSON escapes and strings of other languages can contain one.
+half a character; JSON escapes, and strings in other languages, can contain one.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ else:
 BAD = cython.declare(cython.int, 1)
 """Returned by a reader for bytes that are not a value of its type."""
 _NONE = cython.declare(cython.longlong, -(1 << 62))
-"""Returned if the text is not a date or time."""
+"""Returned for text that is not a date or time."""
 _LONGEST = cython.declare(cython.Py_ssize_t, 64)
 _NANOS = cython.declare(cython.longlong, 1_000_000_000)
 

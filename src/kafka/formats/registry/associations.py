@@ -1,4 +1,4 @@
-"""Associations of resources with subjects, such as the subjects for the keys and values of a topic."""
+"""Associations between resources and subjects, such as the subjects for the keys and values of a topic."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from kafka.formats.registry.schema_objects import Schema
 
 @dataclass(frozen=True)
 class Association(JsonObject):
-    """An association of a resource with a subject. Values missing from the response are None.
+    """An association between a resource and a subject. Values missing from the response are None.
 
     Attributes:
-        subject: the subject with the schemas.
+        subject: the subject that contains the schemas.
         guid: the association's UUID.
-        resource_name: such as the name of a topic.
+        resource_name: the resource's name, such as the name of a topic.
         resource_namespace: the scope in which the name is unique, such as the id of a Kafka cluster.
         resource_id: the resource's id.
-        resource_type: such as "topic".
+        resource_type: the resource's type, such as "topic".
         association_type: the part of the resource that the schemas describe: "key" or "value".
-        frozen: whether the subject accepts no more schemas.
+        frozen: whether the subject no longer accepts new schemas.
         lifecycle: "STRONG": the subject is deleted with the resource; or "WEAK". Not in confluent-kafka.
     """
 
@@ -43,11 +43,11 @@ class AssociationInfo(JsonObject):
     """A created association, in the response to the request.
 
     Attributes:
-        subject: the subject with the schemas.
+        subject: the subject that contains the schemas.
         association_type: "key" or "value".
         lifecycle: "STRONG" or "WEAK".
-        frozen: whether the subject accepts no more schemas.
-        schema: the schema that was registered with it.
+        frozen: whether the subject no longer accepts new schemas.
+        schema: the schema that was registered with the association.
     """
 
     subject: str | None = None
@@ -67,10 +67,10 @@ class AssociationCreateOrUpdateInfo(JsonObject):
     """An association to create or update.
 
     Attributes:
-        subject: the subject with the schemas; it need not exist yet.
+        subject: the subject that contains the schemas; it need not exist yet.
         association_type: "key" or "value".
         lifecycle: "STRONG": the subject is deleted with the resource; or "WEAK".
-        frozen: whether the subject accepts no more schemas.
+        frozen: whether the subject no longer accepts new schemas.
         schema: a schema to register in the subject.
         normalize: let the registry normalize the schema first.
     """
@@ -90,10 +90,10 @@ class AssociationCreateOrUpdateRequest(JsonObject):
     """A request to associate a resource with subjects.
 
     Attributes:
-        resource_name: such as the name of a topic.
+        resource_name: the resource's name, such as the name of a topic.
         resource_namespace: the scope in which the name is unique, such as the id of a Kafka cluster.
         resource_id: the resource's id.
-        resource_type: such as "topic".
+        resource_type: the resource's type, such as "topic".
         associations: the associations to create or update.
     """
 
@@ -111,10 +111,10 @@ class AssociationResponse(JsonObject):
     """The response with a resource's new associations.
 
     Attributes:
-        resource_name: such as the name of a topic.
+        resource_name: the resource's name, such as the name of a topic.
         resource_namespace: the scope in which the name is unique, such as the id of a Kafka cluster.
         resource_id: the resource's id.
-        resource_type: such as "topic".
+        resource_type: the resource's type, such as "topic".
         associations: the associations created or updated.
     """
 

@@ -41,7 +41,7 @@ _NAMES = (
     "retries.max.wait.ms",
 )
 _SECRET = ("bearer.auth.token", "bearer.auth.client.secret", "ssl.key.password", "basic.auth.user.info", "url", "proxy")
-"""Options whose values never appear in errors."""
+"""Options whose values must not appear in error messages."""
 _SOURCES = ("STATIC_TOKEN", "OAUTHBEARER", "OAUTHBEARER_AZURE_IMDS", "CUSTOM")
 _AZURE_URL = "http://169.254.169.254/metadata/identity/oauth2/token"
 """The token endpoint of Azure's metadata service."""
@@ -50,7 +50,7 @@ CustomProvider = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 @dataclass(frozen=True, repr=False)
 class RegistryUrl:
-    """The address of one registry, with the user and password for it."""
+    """The address of one registry, with its user name and password."""
 
     address: str
     user: tuple[str, str] | None = None
@@ -71,7 +71,7 @@ class BearerOptions:
 
 @dataclass(frozen=True, repr=False)
 class RegistryOptions:
-    """All options of a client. They contain secrets, so the `repr` does not show them."""
+    """All options of a client. The `repr` does not show them because they contain secrets."""
 
     urls: tuple[RegistryUrl, ...]
     security: SecurityOptions
@@ -134,7 +134,7 @@ def _urls(given: Mapping[str, Any]) -> tuple[RegistryUrl, ...]:
         try:
             parts = urlsplit(text.strip().rstrip("/"))
             good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:  # its message may contain a password
+        except ValueError:  # the error's message may contain a password
             good = False
         if not good:
             hint = (

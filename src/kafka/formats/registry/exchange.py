@@ -1,7 +1,7 @@
-"""Sends requests to a schema registry: tries its URLs in turn, and retries after a pause if that may help.
+"""Sends requests to a schema registry: tries its URLs in turn, and retries transient errors after a pause.
 
 `BaseRegistryClient` is the common part of the synchronous and the asyncio client; `Credentials` makes the headers that
-authenticate it.
+authenticate a client.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ADVICE = {
 
 
 class Exchange:
-    """Sends requests on one event loop, and owns the connections.
+    """Sends requests on one event loop, and owns the connections for them.
 
     Arguments:
         options: the client's options.
@@ -73,12 +73,12 @@ class Exchange:
 
         Arguments:
             method: the HTTP method, such as GET.
-            path: the path below the registry's URL, with its parts quoted.
-            query: parameters: strings, numbers, booleans and lists of strings.
-            body: sent as JSON.
+            path: the path below the registry's URL, with quoted segments.
+            query: the query parameters: strings, numbers, booleans and lists of strings.
+            body: the request body, which is sent as JSON.
 
-        Raises `SchemaRegistryError` if the registry rejects the request, `SchemaRegistryConnectionError` if no registry
-        responds.
+        Raises `SchemaRegistryError` if the registry rejects the request, and `SchemaRegistryConnectionError` if no
+        registry responds.
         """
         attempts = self._policy.attempts(f"{method} /{path} of the schema registry")
         while True:
@@ -104,7 +104,7 @@ class Exchange:
                 await session.aclose()
 
     async def _ask_each(self, method: str, path: str, query: Any, body: Any) -> Any:
-        """Try the registries in turn until one responds. The next request begins with that one."""
+        """Try the registries in turn until one responds. The next request begins with that registry."""
         for number, url in enumerate(self._urls):
             try:
                 answer = await self._ask(url, method, path, query, body)
@@ -162,7 +162,7 @@ class Exchange:
         return _judged(status, data, asked)
 
     async def _opened(self) -> Any:
-        """Return the session, or a new one if a file of the TLS options has changed."""
+        """Return the session, or a new session if a file named by the TLS options has changed."""
         context = await self._tls()
         if self._is_closed:
             raise _closed()
@@ -179,7 +179,7 @@ class Exchange:
             return self._http.AsyncClient(verify=context, timeout=self._options.timeout_s, **further)
         except ImportError as error:
             raise KafkaConfigurationError(f"the proxy cannot be used: {error}") from error
-        except (self._http.InvalidURL, ValueError):  # their messages may contain parts of a password
+        except (self._http.InvalidURL, ValueError):  # the errors' messages may contain parts of a password
             raise KafkaConfigurationError(
                 "the proxy, of the option 'proxy' or of the environment, cannot be used: expected http://HOST:PORT, "
                 "https://HOST:PORT or socks5://HOST:PORT"
@@ -208,7 +208,7 @@ class Exchange:
 
 
 async def _sent(session: Any, method: str, address: str, **parts: Any) -> tuple[int, bytes]:
-    """Send a request; returns the status and the body, which is read up to a limit."""
+    """Send a request; returns the status and the body, which must not exceed a size limit."""
     async with session.stream(method, address, **parts) as response:
         return response.status_code, await body_of(response, MAX_ANSWER_BYTES)
 
@@ -282,7 +282,7 @@ class BaseRegistryClient:
     async def _request(
         self, method: str, path: str, query: Mapping[str, Any] | None, body: Mapping[str, Any] | None
     ) -> Any:
-        """Send a request over connections of the running loop. A client may be used on several loops in turn."""
+        """Send a request over the running loop's connections. A client may be used on one loop after another."""
         loop = asyncio.get_running_loop()
         if self._exchange is None or self._exchange_loop is not loop:
             exchange = Exchange(self._options)
@@ -291,7 +291,7 @@ class BaseRegistryClient:
         return await self._exchange.request(method, path, query, body)
 
     def _hold(self, exchange: Exchange) -> None:
-        """Called with new connections. A client that closes them when it is collected keeps them alive until then."""
+        """Called with new connections. A client that closes them on garbage collection keeps them alive until then."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(each.address for each in self._options.urls)})"
@@ -304,7 +304,7 @@ class BaseRegistryClient:
 
 
 class Credentials:
-    """Makes the headers that authenticate each request; runs on an event loop.
+    """Makes the headers that authenticate requests; runs on an event loop.
 
     Arguments:
         options: the client's options.
@@ -315,7 +315,7 @@ class Credentials:
         self._tokens = None if options.bearer is None else _tokens(options.bearer, options.timeout_s)
 
     async def headers(self, url: RegistryUrl) -> dict[str, str]:
-        """Return the headers for one registry.
+        """Return the headers for requests to one registry.
 
         Raises the token endpoint's error, or `KafkaConfigurationError` if a user function returns no token.
         """
@@ -354,7 +354,7 @@ def _tokens(bearer: BearerOptions, timeout_s: float) -> EndpointTokens | None:
 
 
 def _sendable(value: Any, name: str) -> str:
-    """Check and return a header value: the HTTP library's errors would show invalid values, including tokens."""
+    """Check and return a header value, as the HTTP library's errors would show invalid values, including tokens."""
     if not isinstance(value, str) or not value.isascii() or not value.isprintable() or value != value.strip():
         raise KafkaConfigurationError(
             f"{name!r} must be ASCII text without line breaks and surrounding spaces; text that is "
@@ -374,7 +374,7 @@ async def _fields(bearer: BearerOptions) -> Mapping[str, Any]:
 
 _MAX_TOKEN_ANSWER_BYTES = 1024 * 1024
 _AZURE_RETRIABLE = (404, 408, 410, 429)
-"""Status codes below 500 with which the service responds while it starts or is busy."""
+"""Status codes below 500 with which the service responds while it is starting or busy."""
 
 
 class AzureTokenEndpoint:
@@ -382,7 +382,7 @@ class AzureTokenEndpoint:
 
     Arguments:
         url: the URL with the query that names the resource.
-        timeout_s: limit of each step of a request.
+        timeout_s: timeout for each step of a request, in seconds.
     """
 
     def __init__(self, url: str, timeout_s: float) -> None:
@@ -417,7 +417,7 @@ class AzureTokenEndpoint:
         return answer
 
     def _asked(self, http: Any) -> tuple[int, bytes]:
-        """Return the status and the body, up to a size limit. A proxy could not reach the service, so none is used."""
+        """Return the status and the body, up to a size limit. Uses no proxy, because it could not reach the service."""
         body = bytearray()
         with (
             http.Client(trust_env=False, timeout=self._timeout_s) as client,

@@ -1,4 +1,4 @@
-"""Base classes of dataclasses that map to JSON objects of the registry."""
+"""Base classes for dataclasses that map to the registry's JSON objects."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Self, TypeVar
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)
 Readers = Mapping[str, Callable[[Any], Any]]
-"""Functions by field name that convert the JSON value, or None if it is missing, to the field's value."""
+"""Functions by field name. Each converts the JSON value, or None if it is missing, to the field's value."""
 
 
 class JsonObject:
-    """Base class of dataclasses that are written to the registry's JSON and read from it.
+    """Base class for dataclasses that are converted to the registry's JSON and back.
 
     JSON names are in camelCase. None is not written, and missing members are read as None.
     """
@@ -37,7 +37,7 @@ class JsonObject:
 
 
 class JsonMembers:
-    """Base class of dataclasses with a single field, a dict of all members of the JSON object."""
+    """Base class for dataclasses with a single field, a dict of all members of the JSON object."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the registry's JSON."""
@@ -82,7 +82,7 @@ def member(kind: type[E]) -> Callable[[Any], E | str | None]:
 
 
 def is_true(value: Any) -> bool:
-    """Read a boolean, which is false if missing."""
+    """Read a boolean; a missing one is false."""
     return value is True
 
 

@@ -20,7 +20,7 @@ from kafka.net.loop_call import LoopCall
 
 _CLOSE_TIMEOUT_S = 5.0
 _open: set[Exchange] = set()
-"""The connections of all clients. Without this reference, the collector could finalize them before their client."""
+"""The connections of all clients. Without this reference, they could be garbage-collected before their client."""
 
 
 class SchemaRegistryClient(BaseRegistryClient, ColumnCalls, SettingCalls, AssociationCalls):
@@ -31,7 +31,7 @@ class SchemaRegistryClient(BaseRegistryClient, ColumnCalls, SettingCalls, Associ
     Arguments:
         conf: options under confluent-kafka's names; "url" is required.
 
-    Raises `KafkaConfigurationError`, without showing secrets.
+    Raises `KafkaConfigurationError` for invalid options; the message shows no secrets.
     """
 
     _loop_thread: LoopThread | None = None
@@ -55,7 +55,7 @@ class SchemaRegistryClient(BaseRegistryClient, ColumnCalls, SettingCalls, Associ
     ) -> Any:
         if self._closed:
             raise IllegalStateError("the schema registry client is closed")
-        http_library()  # a slow import must not block the loop's thread
+        http_library()  # import here, because a slow import must not block the loop's thread
         self._loop_thread = LoopThread.shared()
         return self._loop_thread.run(self._request(method, path, query, body))
 
@@ -63,7 +63,7 @@ class SchemaRegistryClient(BaseRegistryClient, ColumnCalls, SettingCalls, Associ
         if self._closed:
             raise IllegalStateError("the schema registry client was closed")
         if self._exchange is not None:
-            _open.discard(self._exchange)  # its loop has ended: it can no longer be closed
+            _open.discard(self._exchange)  # its loop has ended, so it can no longer be closed
         _open.add(exchange)
 
     def close(self) -> None:
@@ -80,14 +80,14 @@ class SchemaRegistryClient(BaseRegistryClient, ColumnCalls, SettingCalls, Associ
             return None
         closing = None
         if self._exchange_loop is not loop_thread.loop:
-            _open.discard(exchange)  # its loop has ended: it can no longer be closed
+            _open.discard(exchange)  # its loop has ended, so it can no longer be closed
         else:
             try:
                 closing = loop_thread.spawn(_close(exchange))
             except (KafkaError, RuntimeError):
                 if not loop_thread.was_left_by_fork:  # after a fork, the connections belong to the parent process
                     _open.discard(exchange)
-        self._exchange = None  # last, so that after an interrupt the next call or `__del__` closes it
+        self._exchange = None  # last, so that the next call or `__del__` closes it after an interrupt
         return closing
 
     def __enter__(self) -> Self:
@@ -119,7 +119,7 @@ class AsyncSchemaRegistryClient(BaseRegistryClient, AsyncColumnCalls, AsyncSetti
     Arguments:
         conf: options under confluent-kafka's names; "url" is required.
 
-    Raises `KafkaConfigurationError`, without showing secrets.
+    Raises `KafkaConfigurationError` for invalid options; the message shows no secrets.
     """
 
     def __init__(self, conf: Mapping[str, Any]) -> None:
@@ -151,7 +151,7 @@ class AsyncSchemaRegistryClient(BaseRegistryClient, AsyncColumnCalls, AsyncSetti
             await exchange.close()
 
     async def aclose(self) -> None:
-        """Alias of `close`, as in confluent-kafka."""
+        """Alias for `close`, as in confluent-kafka."""
         await self.close()
 
     async def __aenter__(self) -> Self:

@@ -15,7 +15,7 @@ from kafka.formats.registry.schema_objects import RegisteredSchema, SchemaVersio
 from kafka.net.peer_text import shown_text
 
 ACCEPTED = "gzip"
-"""The accepted compression of responses. It is decoded here, as the HTTP library has no limit on the size."""
+"""The accepted response compression. It is decoded here because the HTTP library does not limit the size."""
 _GZIP = 16 + zlib.MAX_WBITS
 _LARGEST = (1 << 32) - 1
 _TYPES = {
@@ -211,7 +211,7 @@ class Cache(Generic[T]):
                 self._kept.popitem(last=False)
 
     def forget(self, which: Callable[[Hashable], bool] | None = None) -> None:
-        """Remove the responses whose keys `which` selects, or all."""
+        """Remove the responses whose keys `which` selects, or all responses if it is None."""
         with self._lock:
             for key in [each for each in self._kept if which is None or which(each)]:
                 del self._kept[key]

@@ -1,6 +1,6 @@
-"""Readers and writers of columns that use a registry's schemas: the part that does not wait for the registry.
+"""Column readers and writers that use a registry's schemas: the part that does not wait for the registry.
 
-It also caches the errors of unusable schemas.
+This module also caches the errors for unusable schemas.
 """
 
 import json
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Message: TypeAlias = "str | Sequence[int] | None"
-"""A message of a Protobuf schema, see `Protobuf`."""
+"""A message in a Protobuf schema; see `Protobuf`."""
 _FORMATS = {"AVRO": "Avro", "PROTOBUF": "Protobuf"}
 """Format names by schema type, for values whose schemas are looked up."""
 
 
 class ReaderCore:
-    """Decodes values of a registry's schemas into a column of the reader's schema. Thread-safe.
+    """Decodes values written with a registry's schemas into a column of the reader's schema. Thread-safe.
 
     Attributes:
         schema: the reader's schema.
@@ -72,7 +72,8 @@ class ReaderCore:
 
         Arguments:
             values: a binary array.
-            headers: the records' headers, if they may name the schema; None: each value begins with its schema's id.
+            headers: the records' headers, if they may identify the schema; None: each value begins with its schema's
+                id.
             field: whether the values are record keys or values: "key" or "value".
         """
         framed = framed_values(values, headers, field, self._kind)
@@ -100,7 +101,7 @@ class ReaderCore:
         return self._writers[name]
 
     def _not_looked_up(self, framed: FramedValues) -> list[SchemaName]:
-        """Return the values' schemas that have not been looked up, in order of appearance."""
+        """Return the schemas of values that have not yet been looked up, in order of appearance."""
         names = [framed.name(each) for each in ids_before(framed.values)]
         return [each for each in names if each not in self._writers and each not in self._unusable]
 
@@ -133,7 +134,7 @@ class ReaderCore:
 
 
 class RegistryWriter:
-    """Encodes columns with a registered schema, and writes its id before each value. Thread-safe.
+    """Encodes columns with a registered schema, and writes the schema's id before each value. Thread-safe.
 
     Attributes:
         schema: the writer's schema.
@@ -178,7 +179,7 @@ class RegistryWriter:
 
 
 def kind_of(schema: Schema) -> str:
-    """Return the type of a schema: AVRO, JSON or PROTOBUF; raises ValueError for any other."""
+    """Return the type of a schema: AVRO, JSON or PROTOBUF; raises ValueError for any other type."""
     kind = schema.schema_type or "AVRO"
     if kind not in ("AVRO", "JSON", "PROTOBUF"):
         raise ValueError(f"Expected a schema of the type AVRO, JSON or PROTOBUF, got {kind}")
@@ -222,7 +223,7 @@ def schema_of(given: Any, subject: str | None) -> Schema:
 
 
 def _other_kind(text: str) -> str | None:
-    """Return the type of a schema's text if it is clearly not Avro."""
+    """Return the schema type of a text if it is clearly not Avro, otherwise None."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -232,11 +233,11 @@ def _other_kind(text: str) -> str | None:
 
 
 _MEMORY_S = 5.0
-"""Seconds after its first use during which an unusable schema is not requested again."""
+"""Time after the first use of an unusable schema during which it is not requested again, in seconds."""
 
 
 class UnusableSchemas:
-    """Stores for a limited time why schemas are unusable: they may be registered later.
+    """Stores for a limited time why schemas are unusable, because they may be registered later.
 
     Not thread-safe.
 
@@ -257,7 +258,7 @@ class UnusableSchemas:
         return name in self._new or name in self._used
 
     def add(self, name: SchemaName, cause: str) -> bool:
-        """Store why a schema is unusable; returns True, once, if more than `many` wait for their first use."""
+        """Store why a schema is unusable; returns True, but only once, if more than `many` causes are still unread."""
         self._new[name] = cause
         is_first_of_many = len(self._new) > self.many and not self._were_many
         self._were_many = self._were_many or is_first_of_many

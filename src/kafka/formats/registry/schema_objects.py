@@ -53,7 +53,7 @@ class Rule(JsonObject):
         kind: whether it transforms values or checks a condition.
         mode: when it applies.
         type: the language of `expr`, such as "CEL".
-        tags: the rule applies to fields with these tags.
+        tags: the tags of the fields that the rule applies to.
         params: the rule's parameters.
         expr: the expression.
         on_success: the action if the rule succeeds.
@@ -130,7 +130,7 @@ class Metadata(JsonObject):
     """Metadata of a schema.
 
     Attributes:
-        tags: the tags of its fields.
+        tags: the tags of the schema's fields.
         properties: the schema's properties.
         sensitive: names of properties that must not be shown.
     """
@@ -151,7 +151,7 @@ class SchemaEntity(JsonObject):
     """A record or a field of a schema.
 
     Attributes:
-        entity_path: its name, qualified by those of the enclosing types, such as ``shop.Order.email``.
+        entity_path: the full name, which includes the enclosing types, such as ``shop.Order.email``.
         entity_type: "sr_record" or "sr_field".
     """
 
@@ -182,7 +182,8 @@ class SchemaReference(JsonObject):
     """A reference from one schema to another.
 
     Attributes:
-        name: the name used in the referring schema: the full name of an Avro type, a JSON Schema's URI, a .proto file.
+        name: the name used in the referring schema: the full name of an Avro type, the URI of a JSON Schema, or a
+            .proto file.
         subject: the subject of the referenced schema.
         version: its version in the subject.
     """
@@ -217,9 +218,9 @@ class Schema:
         schema_str: the schema's text.
         schema_type: "AVRO", "JSON" or "PROTOBUF".
         references: the schemas that it refers to.
-        metadata: stored, not interpreted.
-        rule_set: stored, not executed.
-        schema_tags: the tags in its text, if requested from the registry; never sent to it.
+        metadata: the schema's metadata, which is stored but not interpreted.
+        rule_set: the schema's rules, which are stored but not executed.
+        schema_tags: the tags in the schema's text, if requested from the registry; they are never sent to the registry.
     """
 
     schema_str: str | None
@@ -262,10 +263,10 @@ class RegisteredSchema:
     """A registered schema. Attributes missing from the response are None.
 
     Attributes:
-        subject: the subject in which it is registered.
+        subject: the subject in which the schema is registered.
         version: its version in the subject.
-        schema_id: its id in the registry, which records contain.
-        guid: its UUID, the same in all registries, which record headers may contain.
+        schema_id: the schema's id in the registry; records may contain it.
+        guid: the schema's UUID, which is the same in all registries; record headers may contain it.
         schema: the schema.
     """
 
@@ -328,7 +329,7 @@ class ConfigCompatibilityLevel(StrEnum):
 
 @dataclass
 class ServerConfig(JsonObject):
-    """The settings of a registry or of a subject. None means not set; `set_config` leaves such settings unchanged.
+    """The settings of a registry or a subject. A setting that is None is not set; `set_config` does not change it.
 
     confluent-kafka has the first seven.
 
@@ -340,8 +341,8 @@ class ServerConfig(JsonObject):
         override_metadata: metadata for all schemas.
         default_rule_set: rules for schemas that have none.
         override_rule_set: rules for all schemas.
-        alias: for subjects only: the subject that is used in its place; an empty string removes the alias.
-        normalize: normalize schemas even if a request does not ask for it.
+        alias: for subjects only: the subject that is used instead; an empty string removes the alias.
+        normalize: normalize schemas even if a request does not ask for normalization.
         validate_fields: reject fields with reserved names.
         validate_rules: check rules on registration.
         validate_new_schemas: check names and defaults of Avro schemas on registration.

@@ -1,4 +1,4 @@
-"""Calls for associations of resources with subjects, with confluent-kafka's names, arguments and results."""
+"""Calls for associating resources with subjects, with confluent-kafka's names, arguments and results."""
 
 from collections.abc import Sequence
 
@@ -19,15 +19,15 @@ class AsyncAssociationCalls(AsyncSchemaCalls):
         offset: int = 0,
         limit: int = -1,
     ) -> list[Association]:
-        """Return the associations of a resource with subjects.
+        """Return the associations between a resource and subjects.
 
         Arguments:
-            resource_name: such as the name of a topic.
-            resource_namespace: the scope in which the name is unique, such as the id of a Kafka cluster; "-": any.
-            resource_type: such as "topic".
-            association_types: return only these: "key", "value".
+            resource_name: the resource's name, such as the name of a topic.
+            resource_namespace: the scope in which the name is unique, such as the id of a Kafka cluster; "-" for any.
+            resource_type: the resource's type, such as "topic".
+            association_types: the types to return, "key" or "value"; None: all.
             offset: number of results to skip.
-            limit: maximum number of results; negative: all.
+            limit: maximum number of results; a negative number means no limit.
         """
         query = {
             "resourceType": resource_type,
@@ -57,12 +57,12 @@ class AsyncAssociationCalls(AsyncSchemaCalls):
         association_types: Sequence[str] | None = None,
         cascade_lifecycle: bool = False,
     ) -> None:
-        """Delete associations of a resource with subjects.
+        """Delete associations between a resource and subjects.
 
         Arguments:
             resource_id: the resource's id.
-            resource_type: such as "topic".
-            association_types: delete only these: "key", "value"; None: all.
+            resource_type: the resource's type, such as "topic".
+            association_types: the types to delete, "key" or "value"; None: all.
             cascade_lifecycle: also delete the subjects whose lifecycle is tied to the resource.
         """
         query = {

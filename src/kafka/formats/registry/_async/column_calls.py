@@ -1,4 +1,4 @@
-"""Readers and writers of columns that use a registry's schemas."""
+"""Column readers and writers that use a registry's schemas."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class AsyncRegistryReader(ReaderCore):
     """Decodes values into a column. Looks up each writer's schema in the registry once.
 
-    `AsyncSchemaRegistryClient.reader` makes one.
+    Returned by `AsyncSchemaRegistryClient.reader`.
     """
 
     def __init__(self, registry: AsyncSchemaCalls, subject: str | None, schema: Schema, parsed: Any) -> None:
@@ -34,12 +34,13 @@ class AsyncRegistryReader(ReaderCore):
 
         Arguments:
             values: a binary array, such as the column `value` of the result of `poll_arrow`.
-            headers: the column `headers`, if headers may name the schema; None: each value begins with its schema's id.
+            headers: the column `headers`, if headers may identify the schema; None: each value begins with its schema's
+                id.
             field: whether the values are record keys or values: "key" or "value".
 
-        Returns the column, with a row for each value, and the values that could not be decoded, with the reasons (such
-        as an unknown schema id); their rows are null. Raises `SchemaRegistryError` if the registry does not respond or
-        rejects the request.
+        Returns the column, with one row per value, and the values that could not be decoded, with the reasons (such as
+        an unknown schema id). The rows for these values are null. Raises `SchemaRegistryError` if the registry does not
+        respond or rejects the request.
         """
         while True:
             try:
@@ -58,7 +59,7 @@ class AsyncRegistryReader(ReaderCore):
 
 
 class AsyncColumnCalls(AsyncSchemaCalls):
-    """Makes readers and writers of columns."""
+    """Makes column readers and writers."""
 
     async def reader(
         self,
@@ -69,13 +70,13 @@ class AsyncColumnCalls(AsyncSchemaCalls):
         message: Message = None,
         unknown_fields: Literal["ignore", "error"] = "ignore",
     ) -> AsyncRegistryReader:
-        """Make a reader of columns, which converts values of any schema to the reader's schema.
+        """Make a column reader that converts values written with any schema to the reader's schema.
 
         Arguments:
             subject: the subject of the reader's schema, such as "orders-value".
-            version: the subject's version; the reader keeps it when newer ones are registered.
+            version: the subject's version; the reader keeps using it when newer versions are registered.
             schema: the reader's schema, instead of a subject: a `Schema`, or the text of an Avro schema.
-            message: for Protobuf, the name of the message or its position in the file; None: the first one.
+            message: for Protobuf, the name of the message or its position in the file; None: the first message.
             unknown_fields: for JSON, "error" rejects values with fields that the schema does not declare.
 
         The reader's attribute `type` is the column's type. Avro values are resolved from the writer's schema. JSON
@@ -104,14 +105,15 @@ class AsyncColumnCalls(AsyncSchemaCalls):
         normalize: bool = False,
         message: Message = None,
     ) -> RegistryWriter:
-        """Make a writer of columns, which writes the schema's id before each value.
+        """Make a column writer that writes the schema's id before each value.
 
         Arguments:
             subject: the subject of the schema, such as "orders-value".
             schema: a `Schema`, the text of an Avro schema, or the `pyarrow.Schema` or struct type of columns, which is
-                converted to an Avro schema; it is registered. None: use a registered one.
-            version: the version to use if there is no `schema`.
-            register: False: only look up the schema.
+                converted to an Avro schema; it is registered if necessary. None: use a schema that is already
+                registered.
+            version: the version to use if `schema` is None.
+            register: whether to register the schema; False: only look it up.
             normalize: let the registry normalize the schema first.
             message: see `reader`.
 
@@ -140,7 +142,7 @@ async def parsed_schema(
     message: Message = None,
     unknown_fields: Literal["ignore", "error"] = "ignore",
 ) -> Any:
-    """Parse a schema with its references into an Avro schema, a `Json` or a `Protobuf`; raises ValueError."""
+    """Parse a schema and its references into an Avro schema, a `Json` or a `Protobuf`; raises ValueError if invalid."""
     kind = kind_of(schema)
     if message is not None and kind != "PROTOBUF":
         raise ValueError(f"Expected message only for a schema of type PROTOBUF, got {kind}")

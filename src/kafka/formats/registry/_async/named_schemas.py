@@ -36,12 +36,12 @@ class AsyncVersions(Protocol):
 async def referenced_schemas(
     schema: Schema, registry: AsyncVersions, kind: str, fmt: str | None = None
 ) -> dict[str, Schema]:
-    """Return the schemas that a schema refers to, directly or indirectly, by name, in order of dependency.
+    """Return the schemas that a schema refers to, directly or indirectly, by name and in dependency order.
 
     Arguments:
         schema: the schema.
-        registry: the registry's client.
-        kind: the type that all of them must have: AVRO, JSON or PROTOBUF.
+        registry: the registry client.
+        kind: the type that all schemas must have: AVRO, JSON or PROTOBUF.
         fmt: see `get_schema`.
 
     Raises `SerializationError` for a schema of another type and for references that are nested too deeply, and
@@ -65,7 +65,7 @@ async def referenced_texts(schema: Schema, registry: AsyncVersions, kind: str) -
 
 
 async def parsed_avro(schema: Schema, registry: AsyncVersions) -> AvroSchema:
-    """Parse an Avro schema with its references.
+    """Parse an Avro schema and its references.
 
     Raises `AvroSchemaError`, and the errors of `referenced_schemas`.
     """
@@ -88,7 +88,7 @@ async def _followed(
     depth: int,
     known: dict[tuple[str, Any], Made],
 ) -> Made:
-    """Apply `made` to a schema and the results for its references; `known` caches results by subject and version."""
+    """Call `made` with a schema and the results for its references; `known` caches results by subject and version."""
     kind, fmt = wanted
     if schema.schema_type not in (kind, None):
         raise SerializationError(f"expected a schema of the type {kind}, got {schema.schema_type}")
@@ -118,9 +118,9 @@ async def named_schema(registry: AsyncNamedSchemas, name: SchemaName, subject: s
     """Look up a schema by id or GUID.
 
     Arguments:
-        registry: the registry's client.
+        registry: the registry client.
         name: the id or GUID.
-        subject: a subject of the same topic; if it is in a context, ids are looked up there.
+        subject: a subject for the same topic; ids are looked up in its context, if it has one.
     """
     if isinstance(name, str):
         return await registry.get_schema_by_guid(name)
@@ -134,13 +134,13 @@ async def writers_schema(
     """Look up a writer's schema, and prepare it for decoding.
 
     Arguments:
-        registry: the registry's client.
+        registry: the registry client.
         name: the id or GUID of the schema.
         kind: the type that the schema must have, AVRO or PROTOBUF.
-        message: for Protobuf, the full name of the values' message type.
+        message: for Protobuf, the full name of the message type.
         subject: see `named_schema`.
 
-    Returns the parsed schema for Avro, the position of the message in the schema for Protobuf.
+    Returns the parsed schema for Avro, or the position of the message in the schema for Protobuf.
 
     Raises ValueError with the cause if the schema is unknown or unsuitable, and `SchemaRegistryError` if the registry
     does not respond or rejects the request.

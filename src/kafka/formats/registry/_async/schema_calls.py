@@ -14,7 +14,7 @@ Version = int | Literal["latest"]
 
 
 class AsyncRegistryRequests:
-    """Sends requests, and checks the types in responses."""
+    """Sends requests, and checks the types of the responses."""
 
     async def _send(
         self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Mapping[str, Any] | None = None
@@ -37,9 +37,9 @@ class AsyncRegistryRequests:
 
 
 def quoted(part: str) -> str:
-    """Quote one part of a path, including dots, because the part ".." would change the path.
+    """Quote one path segment, including dots, because the segment ".." would change the path.
 
-    Raises `IllegalArgumentError` for an empty part, which would address the settings of all subjects.
+    Raises `IllegalArgumentError` for an empty segment, which would address the settings for all subjects.
     """
     if not part:
         raise IllegalArgumentError("expected the name of a subject, or a GUID, got an empty text")
@@ -49,8 +49,8 @@ def quoted(part: str) -> str:
 class AsyncSchemaCalls(AsyncRegistryRequests):
     """Calls for schemas, subjects and versions.
 
-    All raise `SchemaRegistryError` if the registry rejects the request, its subclass `SchemaRegistryConnectionError`
-    if no registry responds in time, and `KafkaConfigurationError` for unusable options.
+    All methods raise `SchemaRegistryError` if the registry rejects the request, its subclass
+    `SchemaRegistryConnectionError` if no registry responds in time, and `KafkaConfigurationError` for unusable options.
     """
 
     def _keep_answers(self, options: RegistryOptions) -> None:
@@ -80,7 +80,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
     async def register_schema_full_response(
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
     ) -> RegisteredSchema:
-        """Register a schema like `register_schema`; returns the complete response. Missing values are None.
+        """Register a schema like `register_schema`, but return the complete response. Missing values are None.
 
         Arguments:
             subject_name: the subject.
@@ -111,7 +111,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         """Return the schema with an id. The result is cached.
 
         Arguments:
-            schema_id: the id in records.
+            schema_id: the schema id that records contain.
             subject_name: a subject with this schema; determines the context in which the id is looked up.
             fmt: the format of the text: "resolved" for Avro, "serialized" for Protobuf; None: as registered.
             reference_format: the format of references.
@@ -132,7 +132,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         """Return the schema with a GUID. The result is cached.
 
         Arguments:
-            guid: the GUID in record headers.
+            guid: the schema GUID that record headers contain.
             fmt: see `get_schema`.
         """
         kept = self._by_guid.get((guid, fmt))
@@ -156,7 +156,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             subject_name: return only this subject.
             deleted: include subjects from which the schema was deleted.
             offset: number of results to skip.
-            limit: maximum number of results; negative: all.
+            limit: maximum number of results; a negative number means no limit.
         """
         query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
         return await self._listed(str, "GET", f"schemas/ids/{schema_id:d}/subjects", query)
@@ -171,7 +171,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             subject_name: return only this subject.
             deleted: include deleted versions.
             offset: number of results to skip.
-            limit: maximum number of results; negative: all.
+            limit: maximum number of results; a negative number means no limit.
         """
         query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
         path = f"schemas/ids/{schema_id:d}/versions"
@@ -221,7 +221,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
             deleted: include deleted subjects.
             deleted_only: return only deleted subjects.
             offset: number of results to skip.
-            limit: maximum number of results; negative: all.
+            limit: maximum number of results; a negative number means no limit.
         """
         query = {
             "subjectPrefix": subject_prefix,
@@ -233,11 +233,11 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
         return await self._listed(str, "GET", "subjects", query)
 
     async def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
-        """Delete a subject; returns its versions. The ids of its schemas stay valid until it is deleted permanently.
+        """Delete a subject; returns its versions. The schema ids remain valid until the subject is deleted permanently.
 
         Arguments:
             subject_name: the subject.
-            permanent: delete permanently; only possible after a normal deletion.
+            permanent: delete permanently, which is only possible after a normal deletion.
         """
         path = f"subjects/{quoted(subject_name)}"
         versions = await self._listed(int, "DELETE", path, {"permanent": permanent or None})
@@ -292,7 +292,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
 
         Arguments:
             subject_name: the subject.
-            version: its number, or "latest".
+            version: the version number, or "latest".
             deleted: include deleted versions.
             fmt, find_tags: see `get_schema`.
         """
@@ -314,9 +314,9 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
 
         Arguments:
             subject_name: the subject.
-            version: its number, or "latest".
+            version: the version number, or "latest".
             offset: number of results to skip.
-            limit: maximum number of results; negative: all.
+            limit: maximum number of results; a negative number means no limit.
         """
         path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}/referencedby"
         return await self._listed(int, "GET", path, {"offset": offset, "limit": limit})
@@ -324,25 +324,25 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
     async def get_versions(
         self, subject_name: str, deleted: bool = False, deleted_only: bool = False, offset: int = 0, limit: int = -1
     ) -> list[int]:
-        """Return the version numbers of a subject.
+        """Return a subject's version numbers.
 
         Arguments:
             subject_name: the subject.
             deleted: include deleted versions.
             deleted_only: return only deleted versions.
             offset: number of results to skip.
-            limit: maximum number of results; negative: all.
+            limit: maximum number of results; a negative number means no limit.
         """
         query = {"deleted": deleted, "deletedOnly": deleted_only, "offset": offset, "limit": limit}
         return await self._listed(int, "GET", f"subjects/{quoted(subject_name)}/versions", query)
 
     async def delete_version(self, subject_name: str, version: Version, permanent: bool = False) -> int:
-        """Delete a version of a subject; returns its number.
+        """Delete a version of a subject; returns the version number.
 
         Arguments:
             subject_name: the subject.
-            version: its number, or "latest".
-            permanent: delete permanently; only possible after a normal deletion.
+            version: the version number, or "latest".
+            permanent: delete permanently, which is only possible after a normal deletion.
         """
         path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}"
         number = await self._asked(int, "DELETE", path, {"permanent": permanent or None})
@@ -366,7 +366,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
 
 
 def _listed_tags(find_tags: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return the tags to find as a tuple; rejects a string, whose characters would be taken for tags."""
+    """Return the tags to find as a tuple; rejects a string, because its characters would be mistaken for tags."""
     if not find_tags:
         return None
     return (find_tags,) if isinstance(find_tags, str) else tuple(find_tags)

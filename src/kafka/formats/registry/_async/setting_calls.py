@@ -12,7 +12,7 @@ Version = int | Literal["latest"]
 
 
 class AsyncSettingCalls(AsyncSchemaCalls):
-    """Calls for settings, and for compatibility, which settings control."""
+    """Calls for settings, and for compatibility checks, which depend on settings."""
 
     async def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> dict[str, Any]:
         """Set which versions a new version must be compatible with; returns the registry's JSON.
@@ -30,9 +30,9 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         """Return which versions a new version must be compatible with.
 
         Arguments:
-            subject_name: the subject; None: the setting for subjects without their own.
-            default_to_global: for a subject without its own setting, return the one that applies to it. Not in
-                confluent-kafka.
+            subject_name: the subject; None: the global setting, for subjects without their own.
+            default_to_global: for a subject without its own setting, return the setting that applies to the subject.
+                Not in confluent-kafka.
         """
         path = _setting("config", subject_name)
         answer = await self._asked(dict, "GET", path, _in_scope(default_to_global))
@@ -46,12 +46,12 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         normalize: bool = False,
         verbose: bool = False,
     ) -> bool:
-        """Return whether a schema is compatible with one version of a subject.
+        """Return whether a schema is compatible with a given version of a subject.
 
         Arguments:
             subject_name: the subject.
             schema: the schema.
-            version: its number, or "latest".
+            version: the version number, or "latest".
             normalize: let the registry normalize the schema first.
             verbose: let the registry report reasons, which `compatibility_errors` returns.
         """
@@ -75,7 +75,7 @@ class AsyncSettingCalls(AsyncSchemaCalls):
     async def compatibility_errors(
         self, subject_name: str, schema: Schema, version: Version | None = None
     ) -> list[str]:
-        """Return the registry's reasons why a schema is incompatible; empty if there are none. Not in confluent-kafka.
+        """Return the registry's reasons why a schema is incompatible; empty if it is not. Not in confluent-kafka.
 
         Arguments:
             subject_name: the subject.
@@ -102,7 +102,7 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         """Change the given settings, and leave the others unchanged; returns the registry's JSON.
 
         Arguments:
-            subject_name: the subject; None: the settings for subjects without their own.
+            subject_name: the subject; None: the global settings, for subjects without their own.
             config: the settings, for example a modified result of `get_config`.
         """
         if config is None:
@@ -119,9 +119,9 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         """Return all settings.
 
         Arguments:
-            subject_name: the subject; None: the settings for subjects without their own.
-            default_to_global: for a subject without its own settings, return those that apply to it. Not in
-                confluent-kafka.
+            subject_name: the subject; None: the global settings, for subjects without their own.
+            default_to_global: for a subject without its own settings, return the settings that apply to the subject.
+                Not in confluent-kafka.
         """
         path = _setting("config", subject_name)
         return settings_of(await self._asked(dict, "GET", path, _in_scope(default_to_global)), f"GET /{path}")
@@ -130,7 +130,7 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         """Delete settings; returns their previous values.
 
         Arguments:
-            subject_name: the subject; None: the settings for subjects without their own.
+            subject_name: the subject; None: the global settings, for subjects without their own.
         """
         path = _setting("config", subject_name)
         answer = await self._asked(dict, "DELETE", path)
@@ -138,7 +138,7 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         return settings_of(answer, f"DELETE /{path}")
 
     def _forget(self, subject_name: str | None) -> None:
-        """Clear cached results that the new settings may change, such as those of an alias or a registration."""
+        """Clear cached results that new settings may change, such as lookups through an alias or registrations."""
         if subject_name is None:
             self.clear_caches()
         else:
@@ -151,7 +151,7 @@ class AsyncSettingCalls(AsyncSchemaCalls):
 
         Arguments:
             subject_name: the subject.
-            default_to_global: for a subject without its own mode, return the one that applies to it. Not in
+            default_to_global: for a subject without its own mode, return the mode that applies to the subject. Not in
                 confluent-kafka.
         """
         return await self._mode("GET", _setting("mode", subject_name), _in_scope(default_to_global))
@@ -175,11 +175,11 @@ class AsyncSettingCalls(AsyncSchemaCalls):
         return await self._mode("DELETE", _setting("mode", subject_name))
 
     async def get_global_mode(self) -> str:
-        """Return the mode of subjects without their own, see `get_mode`."""
+        """Return the mode for subjects without their own; see `get_mode`."""
         return await self._mode("GET", "mode")
 
     async def update_global_mode(self, mode: str, force: bool = False) -> str:
-        """Set the mode of subjects without their own; returns the mode.
+        """Set the mode for subjects without their own; returns the mode.
 
         Arguments:
             mode: see `get_mode`.
@@ -195,7 +195,7 @@ class AsyncSettingCalls(AsyncSchemaCalls):
 
         Arguments:
             offset: number of results to skip.
-            limit: maximum number of results; negative: all.
+            limit: maximum number of results; a negative number means no limit.
         """
         return await self._listed(str, "GET", "contexts", {"offset": offset, "limit": limit})
 

@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/formats/registry/_async/association_calls.py: change that file, not this one.
-"""Calls for associations of resources with subjects, with confluent-kafka's names, arguments and results."""
+"""Calls for associating resources with subjects, with confluent-kafka's names, arguments and results."""
 
 from collections.abc import Sequence
 
@@ -20,15 +20,15 @@ class AssociationCalls(SchemaCalls):
         offset: int = 0,
         limit: int = -1,
     ) -> list[Association]:
-        """Return the associations of a resource with subjects.
+        """Return the associations between a resource and subjects.
 
         Arguments:
-            resource_name: such as the name of a topic.
-            resource_namespace: the scope in which the name is unique, such as the id of a Kafka cluster; "-": any.
-            resource_type: such as "topic".
-            association_types: return only these: "key", "value".
+            resource_name: the resource's name, such as the name of a topic.
+            resource_namespace: the scope in which the name is unique, such as the id of a Kafka cluster; "-" for any.
+            resource_type: the resource's type, such as "topic".
+            association_types: the types to return, "key" or "value"; None: all.
             offset: number of results to skip.
-            limit: maximum number of results; negative: all.
+            limit: maximum number of results; a negative number means no limit.
         """
         query = {
             "resourceType": resource_type,
@@ -58,12 +58,12 @@ class AssociationCalls(SchemaCalls):
         association_types: Sequence[str] | None = None,
         cascade_lifecycle: bool = False,
     ) -> None:
-        """Delete associations of a resource with subjects.
+        """Delete associations between a resource and subjects.
 
         Arguments:
             resource_id: the resource's id.
-            resource_type: such as "topic".
-            association_types: delete only these: "key", "value"; None: all.
+            resource_type: the resource's type, such as "topic".
+            association_types: the types to delete, "key" or "value"; None: all.
             cascade_lifecycle: also delete the subjects whose lifecycle is tied to the resource.
         """
         query = {

@@ -15,7 +15,7 @@ Version = int | Literal["latest"]
 
 
 class RegistryRequests:
-    """Sends requests, and checks the types in responses."""
+    """Sends requests, and checks the types of the responses."""
 
     def _send(
         self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Mapping[str, Any] | None = None
@@ -38,9 +38,9 @@ class RegistryRequests:
 
 
 def quoted(part: str) -> str:
-    """Quote one part of a path, including dots, because the part ".." would change the path.
+    """Quote one path segment, including dots, because the segment ".." would change the path.
 
-    Raises `IllegalArgumentError` for an empty part, which would address the settings of all subjects.
+    Raises `IllegalArgumentError` for an empty segment, which would address the settings for all subjects.
     """
     if not part:
         raise IllegalArgumentError("expected the name of a subject, or a GUID, got an empty text")
@@ -50,8 +50,8 @@ def quoted(part: str) -> str:
 class SchemaCalls(RegistryRequests):
     """Calls for schemas, subjects and versions.
 
-    All raise `SchemaRegistryError` if the registry rejects the request, its subclass `SchemaRegistryConnectionError`
-    if no registry responds in time, and `KafkaConfigurationError` for unusable options.
+    All methods raise `SchemaRegistryError` if the registry rejects the request, its subclass
+    `SchemaRegistryConnectionError` if no registry responds in time, and `KafkaConfigurationError` for unusable options.
     """
 
     def _keep_answers(self, options: RegistryOptions) -> None:
@@ -81,7 +81,7 @@ class SchemaCalls(RegistryRequests):
     def register_schema_full_response(
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
     ) -> RegisteredSchema:
-        """Register a schema like `register_schema`; returns the complete response. Missing values are None.
+        """Register a schema like `register_schema`, but return the complete response. Missing values are None.
 
         Arguments:
             subject_name: the subject.
@@ -112,7 +112,7 @@ class SchemaCalls(RegistryRequests):
         """Return the schema with an id. The result is cached.
 
         Arguments:
-            schema_id: the id in records.
+            schema_id: the schema id that records contain.
             subject_name: a subject with this schema; determines the context in which the id is looked up.
             fmt: the format of the text: "resolved" for Avro, "serialized" for Protobuf; None: as registered.
             reference_format: the format of references.
@@ -133,7 +133,7 @@ class SchemaCalls(RegistryRequests):
         """Return the schema with a GUID. The result is cached.
 
         Arguments:
-            guid: the GUID in record headers.
+            guid: the schema GUID that record headers contain.
             fmt: see `get_schema`.
         """
         kept = self._by_guid.get((guid, fmt))
@@ -157,7 +157,7 @@ class SchemaCalls(RegistryRequests):
             subject_name: return only this subject.
             deleted: include subjects from which the schema was deleted.
             offset: number of results to skip.
-            limit: maximum number of results; negative: all.
+            limit: maximum number of results; a negative number means no limit.
         """
         query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
         return self._listed(str, "GET", f"schemas/ids/{schema_id:d}/subjects", query)
@@ -172,7 +172,7 @@ class SchemaCalls(RegistryRequests):
             subject_name: return only this subject.
             deleted: include deleted versions.
             offset: number of results to skip.
-            limit: maximum number of results; negative: all.
+            limit: maximum number of results; a negative number means no limit.
         """
         query = {"subject": subject_name, "deleted": deleted or None, "offset": offset, "limit": limit}
         path = f"schemas/ids/{schema_id:d}/versions"
@@ -222,7 +222,7 @@ class SchemaCalls(RegistryRequests):
             deleted: include deleted subjects.
             deleted_only: return only deleted subjects.
             offset: number of results to skip.
-            limit: maximum number of results; negative: all.
+            limit: maximum number of results; a negative number means no limit.
         """
         query = {
             "subjectPrefix": subject_prefix,
@@ -234,11 +234,11 @@ class SchemaCalls(RegistryRequests):
         return self._listed(str, "GET", "subjects", query)
 
     def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
-        """Delete a subject; returns its versions. The ids of its schemas stay valid until it is deleted permanently.
+        """Delete a subject; returns its versions. The schema ids remain valid until the subject is deleted permanently.
 
         Arguments:
             subject_name: the subject.
-            permanent: delete permanently; only possible after a normal deletion.
+            permanent: delete permanently, which is only possible after a normal deletion.
         """
         path = f"subjects/{quoted(subject_name)}"
         versions = self._listed(int, "DELETE", path, {"permanent": permanent or None})
@@ -293,7 +293,7 @@ class SchemaCalls(RegistryRequests):
 
         Arguments:
             subject_name: the subject.
-            version: its number, or "latest".
+            version: the version number, or "latest".
             deleted: include deleted versions.
             fmt, find_tags: see `get_schema`.
         """
@@ -315,9 +315,9 @@ class SchemaCalls(RegistryRequests):
 
         Arguments:
             subject_name: the subject.
-            version: its number, or "latest".
+            version: the version number, or "latest".
             offset: number of results to skip.
-            limit: maximum number of results; negative: all.
+            limit: maximum number of results; a negative number means no limit.
         """
         path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}/referencedby"
         return self._listed(int, "GET", path, {"offset": offset, "limit": limit})
@@ -325,25 +325,25 @@ class SchemaCalls(RegistryRequests):
     def get_versions(
         self, subject_name: str, deleted: bool = False, deleted_only: bool = False, offset: int = 0, limit: int = -1
     ) -> list[int]:
-        """Return the version numbers of a subject.
+        """Return a subject's version numbers.
 
         Arguments:
             subject_name: the subject.
             deleted: include deleted versions.
             deleted_only: return only deleted versions.
             offset: number of results to skip.
-            limit: maximum number of results; negative: all.
+            limit: maximum number of results; a negative number means no limit.
         """
         query = {"deleted": deleted, "deletedOnly": deleted_only, "offset": offset, "limit": limit}
         return self._listed(int, "GET", f"subjects/{quoted(subject_name)}/versions", query)
 
     def delete_version(self, subject_name: str, version: Version, permanent: bool = False) -> int:
-        """Delete a version of a subject; returns its number.
+        """Delete a version of a subject; returns the version number.
 
         Arguments:
             subject_name: the subject.
-            version: its number, or "latest".
-            permanent: delete permanently; only possible after a normal deletion.
+            version: the version number, or "latest".
+            permanent: delete permanently, which is only possible after a normal deletion.
         """
         path = f"subjects/{quoted(subject_name)}/versions/{quoted(str(version))}"
         number = self._asked(int, "DELETE", path, {"permanent": permanent or None})
@@ -367,7 +367,7 @@ class SchemaCalls(RegistryRequests):
 
 
 def _listed_tags(find_tags: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return the tags to find as a tuple; rejects a string, whose characters would be taken for tags."""
+    """Return the tags to find as a tuple; rejects a string, because its characters would be mistaken for tags."""
     if not find_tags:
         return None
     return (find_tags,) if isinstance(find_tags, str) else tuple(find_tags)
