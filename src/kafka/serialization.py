@@ -1,7 +1,7 @@
-"""confluent-kafka's serializers: callables of a value and its context. Layer 0: imports only `errors` from the package.
+"""Serializers under confluent-kafka's names: callables that take a value and a context. Layer 0: imports only `errors`.
 
 Pass them where a client accepts a function: ``KafkaProducer(value_serializer=StringSerializer())``. Serializers that
-need the topic also define `for_message_field`; clients call it to say whether the serializer is for keys or values.
+need the topic also define `for_message_field`, which clients call to say whether the serializer is for keys or values.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class SerializationError(KafkaError, ValueError):
 
 
 class Serializer:
-    """Base class of serializers."""
+    """Base class for serializers."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -77,13 +77,13 @@ class Serializer:
 
         Arguments:
             obj: the value.
-            ctx: its context.
+            ctx: the value's context.
         """
         raise NotImplementedError
 
 
 class Deserializer:
-    """Base class of deserializers."""
+    """Base class for deserializers."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -92,7 +92,7 @@ class Deserializer:
 
         Arguments:
             value: the bytes.
-            ctx: their context.
+            ctx: the context of the bytes.
         """
         raise NotImplementedError
 
@@ -160,7 +160,7 @@ class StringSerializer(Serializer):
         self.codec = codec
 
     def __call__(self, obj: Any, ctx: SerializationContext | None = None) -> bytes | None:
-        """Encode text; None stays None. Raises `SerializationError`.
+        """Encode text; None stays None. Raises `SerializationError` if `obj` is not text or cannot be encoded.
 
         Arguments:
             obj: the text.
@@ -189,7 +189,7 @@ class StringDeserializer(Deserializer):
         self.codec = codec
 
     def __call__(self, value: bytes | None, ctx: SerializationContext | None = None) -> str | None:
-        """Decode bytes to text; None stays None. Raises `SerializationError`.
+        """Decode bytes to text; None stays None. Raises `SerializationError` if the bytes cannot be decoded.
 
         Arguments:
             value: the bytes.

@@ -38,7 +38,7 @@ _HOMES = dict.fromkeys(
 
 
 def __getattr__(name: str) -> Any:
-    """Load a tuple that kafka-python 1.x clients had in this module."""
+    """Load a named tuple that kafka-python 1.x defined in this module."""
     return _old_names.of_a_package(__name__, name, _HOMES)
 
 
@@ -154,7 +154,7 @@ class OffsetAndTimestamp(NamedTuple):
     Arguments:
         offset: the first offset whose timestamp is at or after the requested time.
         timestamp: that record's timestamp in milliseconds since 1970-01-01 UTC.
-        leader_epoch: the leader epoch when the record was written; None or -1 if unknown.
+        leader_epoch: the leader epoch in which the record was written; None or -1 if unknown.
     """
 
     offset: int
@@ -167,9 +167,9 @@ class BrokerMetadata(NamedTuple):
 
     Arguments:
         nodeId: the broker's ``node.id``.
-        host: the host it listens on.
-        port: the port it listens on.
-        rack: its ``broker.rack``; None if it has no rack.
+        host: the host that the broker listens on.
+        port: the port that the broker listens on.
+        rack: the broker's ``broker.rack``; None if it has no rack.
     """
 
     nodeId: int  # noqa: N815  # kafka-python's name
@@ -189,7 +189,7 @@ class PartitionMetadata(NamedTuple):
         replicas: all replicas, the preferred leader first.
         isr: the in-sync replicas.
         offline_replicas: the replicas that are not running.
-        error: why the partition is currently unavailable, if it is.
+        error: the reason why the partition is currently unavailable, if it is.
 
     Partitions share their lists: do not modify them.
     """
@@ -223,12 +223,12 @@ class MemberInformation(NamedTuple):
 
     @property
     def host(self) -> str:
-        """Alias of ``client_host``."""
+        """Alias for ``client_host``."""
         return self.client_host
 
     @property
     def assignment(self) -> object:
-        """Alias of ``member_assignment``."""
+        """Alias for ``member_assignment``."""
         return self.member_assignment
 
 
@@ -255,7 +255,7 @@ class GroupInformation(NamedTuple):
 
     @property
     def partition_assignor(self) -> str:
-        """Alias of ``protocol``."""
+        """Alias for ``protocol``."""
         return self.protocol
 
     def _repr_html_(self) -> str:
@@ -266,11 +266,11 @@ class GroupInformation(NamedTuple):
 
 
 class RetryOptions(NamedTuple):
-    """How often, and at what interval, a failed operation is retried.
+    """How many times, and at what interval, a failed operation is retried.
 
     Arguments:
         limit: number of retries after the first attempt; 0 or None for no limit.
-        backoff_ms: time between two attempts, in milliseconds.
+        backoff_ms: time between attempts, in milliseconds.
         retry_on_timeouts: whether timeouts are retried as well.
     """
 
@@ -283,10 +283,10 @@ class Node(NamedTuple):
     """A broker's id and address.
 
     Arguments:
-        id: its ``node.id``.
-        host: the host it listens on.
-        port: the port it listens on.
-        rack: its ``broker.rack``; None if it has no rack.
+        id: the broker's ``node.id``.
+        host: the host that the broker listens on.
+        port: the port that the broker listens on.
+        rack: the broker's ``broker.rack``; None if it has no rack.
     """
 
     id: int
@@ -299,11 +299,11 @@ _TopicId = TypeVar("_TopicId", "UUID", str)
 
 
 def is_another_topic(before: _TopicId | None, now: _TopicId | None) -> bool:
-    """Return whether a topic was deleted and recreated, according to its id (KIP-516).
+    """Return whether a topic's ids (KIP-516) show that the topic was deleted and recreated.
 
     Arguments:
-        before: its earlier id. None if it is unknown, or if the brokers have no topic ids (before 2.8).
-        now: its current id, or None for the same reasons.
+        before: the topic's earlier id; None if it is unknown or the brokers (before 2.8) do not support topic ids.
+        now: the topic's current id, or None for the same reasons.
 
     If either id is None, the result is False.
     """

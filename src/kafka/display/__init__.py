@@ -1,8 +1,8 @@
 """Output for people: HTML tables and figures in notebooks, progress bars, and sizes as text.
 
 This package imports nothing else of `kafka`. `html_tables.py` escapes HTML and makes tables, `progress_bar.py` draws
-progress bars, and `figures.py` plots lag with matplotlib. Classes define `_repr_html_` for notebooks and import these
-modules only when it is called.
+progress bars, and `figures.py` plots lag with matplotlib. Classes define `_repr_html_` for notebooks, and import these
+modules only when this method is called.
 """
 
 
@@ -22,7 +22,7 @@ def size_text(nbytes: float) -> str:
     """Format a number of bytes with a unit, such as "1.5 MiB"."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         digits = 0 if unit == "B" else 1
-        if abs(round(nbytes, digits)) < 1024:  # compare the rounded number: 1,048,575 bytes are shown as 1.0 MiB
+        if abs(round(nbytes, digits)) < 1024:  # compare the rounded number, to show 1,048,575 bytes as 1.0 MiB
             return f"{nbytes:.{digits}f} {unit}"
         nbytes /= 1024
     return f"{nbytes:.1f} TiB"

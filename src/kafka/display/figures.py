@@ -17,7 +17,7 @@ class Figure(_Figure):
 
 
 LARGEST_DRAWN = 20
-"""Maximum number of bars; partitions with the largest lag come first."""
+"""Maximum number of bars, for the partitions with the largest lag."""
 _BAR_INCHES, _FRAME_INCHES, _WIDTH_INCHES = 0.3, 1.2, 9
 
 
@@ -26,7 +26,7 @@ def lag_figure(of: str, lags: Mapping[str, int | None]) -> Figure:
 
     Arguments:
         of: the group or consumer whose lag is shown.
-        lags: lag by partition name; None if unknown.
+        lags: the lag by partition name; None if the lag is unknown.
     """
     most = sorted(lags, key=lambda name: lags[name] or -1, reverse=True)[:LARGEST_DRAWN]
     drawn = [name for name in lags if name in set(most)]
@@ -37,7 +37,7 @@ def lag_figure(of: str, lags: Mapping[str, int | None]) -> Figure:
     axes.bar_label(bars, texts, padding=3)
     axes.set_yticks(range(len(drawn)), drawn, parse_math=False)
     axes.invert_yaxis()
-    axes.margins(x=0.15)  # room for the label of the longest bar
+    axes.margins(x=0.15)  # leave room for the label of the longest bar
     axes.set_xlim(left=0)
     axes.set_xlabel("lag (offsets)")
     axes.set_title(_title(of, lags, len(drawn)), parse_math=False)

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 _UNSEEN: dict[int, int | str] = {
-    **{code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0x0A)},  # pictures of control characters
+    **{code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0x0A)},  # Unicode's control pictures
     0x7F: 0x2421,
     **{
-        code: f"\\u{code:04x}"  # changes how the surrounding text is displayed
+        code: f"\\u{code:04x}"  # characters that change how the surrounding text is displayed
         for code in (
             *(0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0x200B, 0x2010)),
             *(*range(0x2028, 0x202F), *range(0x2060, 0x2070), 0x3164, *range(0xFE00, 0xFE10), 0xFEFF, 0xFFA0),
@@ -47,12 +47,12 @@ def escaped(value: Any) -> Html:
 
 
 def visible(text: str) -> str:
-    """Replace control characters, and characters that change the text direction, by visible ones."""
+    """Replace control characters, and characters that change the text direction, with visible ones."""
     return text.translate(_UNSEEN)
 
 
 def joined(parts: Iterable[Html], between: str = "") -> Html:
-    """Join HTML parts; the separator ``between`` is HTML, too."""
+    """Join HTML parts; the separator ``between`` is also HTML."""
     return Html(between.join(parts))
 
 
@@ -68,7 +68,7 @@ _OF_A_RECORD = ("topic", "partition", "offset", "timestamp", *_WITH_VALUES, "del
 
 
 class _Values(reprlib.Repr):
-    """A `repr` that reads only a limited part of a value."""
+    """Makes a `repr` from a limited part of a value."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,12 +84,12 @@ _VALUES = _Values()
 
 
 def titled(title: str, *parts: Html) -> Html:
-    """Return the parts below a title."""
+    """Return HTML parts with a title above them."""
     return html("<div><p><b>{}</b></p>{}</div>", text(title), joined(parts))
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> Html:
-    """Return a table of names and values, without None and empty values."""
+    """Return a table of names and values, omitting values that are None or empty."""
     rows = [
         html("<tr><th{}>{}</th><td{}>{}</td></tr>", _LEFT, text(name), _LEFT, text(value))
         for name, value in pairs
@@ -244,7 +244,7 @@ def _member(given: Any) -> list[object]:
 
 
 def _assigned(member: Mapping[str, Any]) -> str:
-    """Format a member's assignment, in any of its forms, as topics with their partitions."""
+    """Format a member's assignment, which may have any form, as topics with their partitions."""
     given = _first(member, "member_assignment", "assignment")
     if given is None:
         return ""

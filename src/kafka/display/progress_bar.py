@@ -1,4 +1,4 @@
-"""Progress reports: a bar on the terminal or in a notebook, a callback, or nothing."""
+"""Progress reports: a progress bar in the terminal or a notebook, calls of a function, or nothing."""
 
 from collections.abc import Callable
 from types import TracebackType
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 Tell = Callable[[int, int], object]
-"""Called with the number completed and the total."""
+"""A function that is called with the number of completed items and the total."""
 
 
 class ProgressReport:
@@ -19,7 +19,8 @@ class ProgressReport:
         total: the total, such as the number of offsets to read or rows to send.
         what: the label of the bar, such as "reading".
 
-    Raises `ImportError` if a bar is requested and Rich is not installed, `TypeError` for any other `given`.
+    Raises `ImportError` if a bar is requested but Rich is not installed, and `TypeError` for any other value of
+    `given`.
     """
 
     def __init__(self, given: bool | Tell, total: int, what: str) -> None:
@@ -45,7 +46,7 @@ class ProgressReport:
             self._bar.stop()
 
     def reached(self, done: int) -> None:
-        """Report the number completed so far."""
+        """Report the number of items completed so far."""
         if self._tell is not None:
             self._tell(done, self._total)
 

@@ -1,4 +1,4 @@
-"""Schema registry client and serializers under confluent-kafka's names: to migrate a program, change its imports.
+"""Schema registry client and serializers under confluent-kafka's names; to migrate a program, change its imports.
 
 Layer 7: imports the layers below it. Importing it does not load an HTTP library; the first request does.
 """

@@ -25,7 +25,7 @@ _MOST_PLANS = 1000
 
 
 class AvroValueEncoder:
-    """Encodes values of one schema; values of type bytes are written unchanged, as by Confluent's serializers."""
+    """Encodes values of one schema; values of type bytes are written unchanged, as in Confluent's serializers."""
 
     __slots__ = ("_encoder", "name")
 
@@ -60,7 +60,7 @@ class AvroValueDecoder:
 
 
 def schema_of(given: str | Schema) -> Schema:
-    """Return the schema to register: names of primitive types become objects, as in confluent-kafka.
+    """Return the schema to register. The name of a primitive type becomes a JSON object, as in confluent-kafka.
 
     Raises `KafkaConfigurationError` unless `given` is text or a `Schema`.
     """
@@ -75,7 +75,7 @@ def schema_of(given: str | Schema) -> Schema:
 
 
 def name_of(schema: ParsedSchema) -> str | None:
-    """Return the name for subject name strategies: the full name, the kind of an unnamed type, or None for a union."""
+    """Return the name for subject name strategies: the full name, or the kind of an unnamed type; None for a union."""
     if isinstance(schema, Union):
         return None
     return schema.name if isinstance(schema, Named) else schema.kind
@@ -101,8 +101,8 @@ class AvroJsonReader:
 
         Arguments:
             data: the schema's id, and the value.
-            ctx: the topic, whether it is a key or a value, and headers.
-            reader: the schema to resolve the value to; None: the writer's.
+            ctx: the topic, whether the data is a key or a value, and the headers.
+            reader: the schema to resolve the value to; None: the writer's schema.
 
         Raises `SerializationError` for data that cannot be decoded, and `SchemaRegistryError` if the registry does not
         respond or rejects the request.
@@ -117,7 +117,7 @@ class AvroJsonReader:
             raise value_error(schema_id, moved) from error
 
     def _plan(self, schema_id: SchemaId, reader: ParsedSchema | None) -> tuple[AvroValueDecoder, Callable[[Any], str]]:
-        """Return the decoder of values and the writer of their JSON; raises `SerializationError`."""
+        """Return the decoder for values and the function that writes them as JSON; raises `SerializationError`."""
         key = (schema_id.id, schema_id.guid, reader)
         plan = self._plans.get(key)
         if plan is None:

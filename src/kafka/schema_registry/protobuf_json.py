@@ -37,7 +37,7 @@ class ProtobufJsonReader:
 
         Arguments:
             data: the schema's id, the position of the message type in its file, and the value.
-            ctx: the topic, whether it is a key or a value, and headers.
+            ctx: the topic, whether the data is a key or a value, and the headers.
 
         Raises `SerializationError` for data that cannot be decoded, and `SchemaRegistryError` if the registry does not
         respond or rejects the request.
@@ -66,12 +66,12 @@ class ProtobufJsonReader:
 
 
 def codec_of(registry: Registry, schema: Schema, message: str | Sequence[int] | None) -> Protobuf:
-    """Make the codec of a message type in a registered schema.
+    """Make the codec for a message type in a registered schema.
 
     Arguments:
         registry: the client for looking up imports.
         schema: the file's schema.
-        message: the name of the message type, or its position in the file; None: the first one.
+        message: the name of the message type, or its position in the file; None: the first message type.
 
     Raises `ProtobufSchemaError` if the schema is invalid or lacks the message type, and the registry's errors.
     """
@@ -83,7 +83,7 @@ def codec_of(registry: Registry, schema: Schema, message: str | Sequence[int] | 
 def json_of(codec: Protobuf, data: bytes) -> str:
     """Convert a message to JSON on one line without spaces, with the field names of the .proto file.
 
-    Includes fields with their default value.
+    Fields that have their default value are included.
 
     Arguments:
         codec: the message's codec.

@@ -1,4 +1,4 @@
-"""Reads and writes the schema ids of records, and names the subjects under which schemas are registered.
+"""Reads and writes schema ids in records, and names the subjects under which schemas are registered.
 
 A record has an id or a GUID before its value, or a GUID in a header.
 """
@@ -27,7 +27,8 @@ class SchemaId:
         schema_type: "AVRO", "JSON" or "PROTOBUF".
         schema_id: the schema's id in the registry; the attribute is `id`.
         guid: the schema's UUID as text; the attribute is a `uuid.UUID`.
-        message_indexes: for Protobuf, the position of the message in its file, after those of the enclosing messages.
+        message_indexes: for Protobuf, the position of the message in its file, preceded by the positions of the
+            enclosing messages.
     """
 
     __slots__ = ("guid", "id", "message_indexes", "schema_type")
@@ -55,7 +56,7 @@ class SchemaId:
         Arguments:
             payload: the bytes.
 
-        Raises `SerializationError` if the payload begins with neither.
+        Raises `SerializationError` if the payload begins with neither an id nor a GUID.
         """
         head = payload.read(1)
         if head == bytes([_BY_ID]) and len(number := payload.read(4)) == 4:
@@ -191,7 +192,7 @@ def topic_record_subject_name_strategy(ctx: SerializationContext | None, record_
 
     Arguments:
         ctx: contains the topic.
-        record_name: the full name of the type; None: returns None.
+        record_name: the full name of the type; if it is None, the result is None.
 
     Raises `ValueError` without a context.
     """
@@ -204,7 +205,7 @@ def record_subject_name_strategy(ctx: SerializationContext | None, record_name: 
 
     Arguments:
         ctx: ignored.
-        record_name: the full name of the type; None: returns None.
+        record_name: the full name of the type; if it is None, the result is None.
     """
     return record_name
 
@@ -214,7 +215,7 @@ def reference_subject_name_strategy(ctx: SerializationContext | None, schema_ref
 
     Arguments:
         ctx: ignored.
-        schema_ref: the reference; None: returns None.
+        schema_ref: the reference; if it is None, the result is None.
     """
     return schema_ref.name if schema_ref is not None else None
 
@@ -227,7 +228,7 @@ _BY_NAME: dict[str, SubjectNameStrategy] = {
 
 
 def chosen_strategy(given: object, name: object) -> SubjectNameStrategy:
-    """Return the configured strategy: a user's function, or one of the three by name. The default is by topic."""
+    """Return the configured strategy: a user's function, or one of the three named ones. The default is by topic."""
     if given is not None:
         if not callable(given):
             raise KafkaConfigurationError(f"'subject.name.strategy' must be a function, not {given!r:.60}")

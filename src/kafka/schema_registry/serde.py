@@ -1,4 +1,4 @@
-"""Base classes of the serializers and deserializers of all schema types, and their options."""
+"""Base classes for the serializers and deserializers of all schema types, and their options."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kafka.serialization import Deserializer, MessageField, SerializationContext
 
 
 class SyncSerializer(Serializer):
-    """Base class of synchronous serializers, which clients can call."""
+    """Base class for synchronous serializers, which producers can call directly."""
 
     __slots__ = ()
 
@@ -30,7 +30,7 @@ class SyncSerializer(Serializer):
         """Parse the arguments; may send requests to the registry."""
 
     def for_message_field(self, field: str) -> FieldSerializer:
-        """Return an adapter that a producer calls for keys or for values.
+        """Return an adapter that a producer can call for keys or for values.
 
         Arguments:
             field: "key" or "value".
@@ -39,7 +39,7 @@ class SyncSerializer(Serializer):
 
 
 class SyncDeserializer(Deserializer):
-    """Base class of synchronous deserializers, which consumers can call directly."""
+    """Base class for synchronous deserializers, which consumers can call directly."""
 
     __slots__ = ()
 
@@ -50,7 +50,7 @@ class SyncDeserializer(Deserializer):
         """Parse the arguments; may send requests to the registry."""
 
     def for_message_field(self, field: str) -> FieldDeserializer:
-        """Return an adapter that a consumer calls for keys or for values.
+        """Return an adapter that a consumer can call for keys or for values.
 
         Arguments:
             field: "key" or "value".
@@ -59,7 +59,7 @@ class SyncDeserializer(Deserializer):
 
 
 class _Awaited:
-    """Base class of asyncio serializers; parses the arguments when it is awaited, or in the first call."""
+    """Base class for asyncio serializers; parses the arguments when awaited, or in the first call."""
 
     __slots__ = ()
 
@@ -93,13 +93,13 @@ class _Awaited:
 
 
 class AsyncSerializer(_Awaited):
-    """Base class of asyncio serializers."""
+    """Base class for asyncio serializers."""
 
     __slots__ = ()
 
 
 class AsyncDeserializer(_Awaited):
-    """Base class of asyncio deserializers."""
+    """Base class for asyncio deserializers."""
 
     __slots__ = ()
 
@@ -164,7 +164,7 @@ def checked_registry(registry: T) -> T:
 
 
 def checked_async_registry(registry: T) -> T:
-    """Return the client if it is an asyncio client; raises `KafkaConfigurationError` for any other."""
+    """Return the client if it is an asyncio client; raises `KafkaConfigurationError` for any other client."""
     if not inspect.iscoroutinefunction(getattr(registry, "get_schema", None)):
         raise KafkaConfigurationError(f"expected an AsyncSchemaRegistryClient, got {type(registry).__name__}")
     return registry
@@ -176,7 +176,7 @@ def checked_function(name: str, given: Any, of: str = "a value and a context") -
     Arguments:
         name: the argument's name, for errors.
         given: the function.
-        of: the arguments of its calls, joined by "and".
+        of: the arguments that the function is called with, joined by "and", for errors.
     """
     if given is None:
         return None
@@ -193,7 +193,7 @@ def checked_function(name: str, given: Any, of: str = "a value and a context") -
 
 
 class Options:
-    """The options of one serializer or deserializer, read by name.
+    """The options for one serializer or deserializer, which are read by name.
 
     Arguments:
         kind: the name of the class, for errors.
@@ -255,7 +255,7 @@ WRITING: Mapping[str, Any] = {
     "subject.name.strategy.type": None,
     "schema.id.serializer": prefix_schema_id_serializer,
 }
-"""The options of all serializers with their defaults."""
+"""The options that all serializers have, with their defaults."""
 READING: Mapping[str, Any] = {
     "use.latest.version": False,
     "use.latest.with.metadata": None,
@@ -263,7 +263,7 @@ READING: Mapping[str, Any] = {
     "subject.name.strategy.type": None,
     "schema.id.deserializer": dual_schema_id_deserializer,
 }
-"""The options of all deserializers with their defaults."""
+"""The options that all deserializers have, with their defaults."""
 
 
 def value_error(schema_id: SchemaId, why: object, subject: str | None = None) -> SerializationError:
@@ -271,8 +271,8 @@ def value_error(schema_id: SchemaId, why: object, subject: str | None = None) ->
 
     Arguments:
         schema_id: the schema's id.
-        why: the cause, an exception or a text. Its ``path``, if present, becomes the error's field.
-        subject: the schema's subject, when serializing.
+        why: the cause, an exception or a text. If it has a ``path``, this becomes the error's field.
+        subject: the schema's subject, if the value is being serialized.
     """
     where = described(schema_id) if subject is None else f"subject {subject!r}, {described(schema_id)}"
     field = getattr(why, "path", None) or None
@@ -280,5 +280,5 @@ def value_error(schema_id: SchemaId, why: object, subject: str | None = None) ->
 
 
 def described(schema_id: SchemaId) -> str:
-    """Return the id or GUID as text for errors."""
+    """Return the id or GUID as text for error messages."""
     return f"schema id {schema_id.id}" if schema_id.id is not None else f"schema GUID {schema_id.guid}"

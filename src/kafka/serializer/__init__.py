@@ -2,7 +2,7 @@
 
 A serializer is a callable with one argument, or an object with one of kafka-python's two `serialize` methods:
 ``serialize(topic, value)`` or ``serialize(topic, headers, data)``. `adapt_serializer` and `adapt_deserializer` convert
-all of them to one signature.
+all of these to one signature.
 """
 
 from kafka.serializer.abstract import Deserializer, Serializer

@@ -1,4 +1,4 @@
-"""Base classes of serializer and deserializer objects."""
+"""Base classes for serializer and deserializer objects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Serializer(abc.ABC):
 
     @abc.abstractmethod
     def serialize(self, topic: str, value: Any) -> bytes | None:
-        """Serialize a value for `topic`. None means a null key or a tombstone."""
+        """Serialize a value for `topic`. A result of None means a null key or a tombstone."""
 
     def close(self) -> None:
         """Release the serializer's resources. The producer calls this when it closes."""
@@ -39,7 +39,7 @@ class Deserializer(abc.ABC):
 
     @abc.abstractmethod
     def deserialize(self, topic: str, bytes_: bytes | None) -> Any:
-        """Deserialize bytes from `topic`. None means a null key or a tombstone.
+        """Deserialize bytes from `topic`; None means a null key or a tombstone.
 
         Arguments:
             topic: the record's topic.

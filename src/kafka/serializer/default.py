@@ -23,7 +23,7 @@ class DefaultSerializer(Serializer, Deserializer):
         self.encoding = encoding
 
     def serialize(self, topic: str, headers: Headers, data: Any) -> bytes | None:  # type: ignore[override]
-        """Encode text, and numbers as text; bytes and None pass through. Raises `TypeError` for other types.
+        """Encode text, or a number as text; bytes and None pass through. Raises `TypeError` for other types.
 
         Arguments:
             topic: ignored.

@@ -1,6 +1,6 @@
 """Adapts callables, and serializer objects of all kafka-python generations, to one signature.
 
-The adapter reads an object's signature once, when the client starts: three required arguments mean
+The adapter inspects an object's signature once, when the client starts: three required arguments mean
 ``(topic, headers, data)``, two mean ``(topic, value)``.
 """
 
@@ -34,7 +34,7 @@ def _takes_headers(method: Callable[..., Any], role: str) -> bool:
 
 
 class _Adapted:
-    """Common base of both directions: stores the user's object and how to call it."""
+    """Common base class for both directions: stores the user's object and how to call it."""
 
     __slots__ = ("_call", "_close", "_with_headers", "direct")
 
@@ -42,7 +42,7 @@ class _Adapted:
     """The user's single-argument callable, for fast paths; None for an object."""
 
     def __init__(self, given: Any, method: str, role: str, field: str) -> None:
-        if hasattr(type(given), "for_message_field"):  # looked up on the class because mocks have every attribute
+        if hasattr(type(given), "for_message_field"):  # checked on the class because mocks have every attribute
             given = given.for_message_field(field)
         self._close: Callable[[], object] | None = getattr(given, "close", None)
         bound = getattr(given, method, None)
@@ -106,10 +106,10 @@ class AdaptedDeserializer(_Adapted):
 
 
 def adapt_serializer(given: Any, field: str = "value") -> AdaptedSerializer | None:
-    """Adapt a serializer of any kind. None stays None: keys or values are then bytes already.
+    """Adapt a serializer of any kind. None stays None: keys or values must then be bytes.
 
     Arguments:
-        given: see `AdaptedSerializer`; or None.
+        given: the serializer (see `AdaptedSerializer`), or None.
         field: the record part to serialize, "key" or "value".
 
     Raises `KafkaConfigurationError` if `given` is not a serializer.
@@ -118,10 +118,10 @@ def adapt_serializer(given: Any, field: str = "value") -> AdaptedSerializer | No
 
 
 def adapt_deserializer(given: Any, field: str = "value") -> AdaptedDeserializer | None:
-    """Adapt a deserializer of any kind. None stays None: records then keep their bytes.
+    """Adapt a deserializer of any kind. None stays None: keys or values then remain bytes.
 
     Arguments:
-        given: see `AdaptedDeserializer`; or None.
+        given: the deserializer (see `AdaptedDeserializer`), or None.
         field: the record part to deserialize, "key" or "value".
 
     Raises `KafkaConfigurationError` if `given` is not a deserializer.

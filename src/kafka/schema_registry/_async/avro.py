@@ -52,7 +52,7 @@ class AsyncAvroSerializer(AsyncSerializer):
 
     Arguments:
         schema_registry_client: the `AsyncSchemaRegistryClient`.
-        schema_str: the schema, as JSON, or as a `Schema` if it has references; None if options name one.
+        schema_str: the schema, as JSON, or as a `Schema` if it has references; None if options select a schema.
         to_dict: called with an object and the context; converts the object to types that Avro can encode, such as dicts
             for records.
         conf: options under confluent-kafka's names.
@@ -97,7 +97,7 @@ class AsyncAvroSerializer(AsyncSerializer):
 
         Arguments:
             obj: the object.
-            ctx: the topic, and whether it is a key or a value.
+            ctx: the topic, and whether the object is a key or a value.
 
         Raises `SerializationError` with the path of the field if the object does not fit the schema, and
         `SchemaRegistryError` if the registry rejects the request.
@@ -136,7 +136,8 @@ class AsyncAvroDeserializer(AsyncDeserializer):
 
     Arguments:
         schema_registry_client: the `AsyncSchemaRegistryClient`.
-        schema_str: the reader's schema, to which values are resolved, as JSON or as a `Schema`; None: the writer's.
+        schema_str: the reader's schema, as JSON or as a `Schema`, to which values are resolved; None: the writer's
+            schema.
         from_dict: called with the decoded value and the context; its return value is the result.
         return_record_name: return a record in a union as a pair of its full name and the record.
         conf: options under confluent-kafka's names.
@@ -185,7 +186,7 @@ class AsyncAvroDeserializer(AsyncDeserializer):
 
         Arguments:
             value: the bytes.
-            ctx: the topic, whether it is a key or a value, and the headers.
+            ctx: the topic, whether the bytes are a key or a value, and the headers.
 
         Raises `SerializationError` with the schema's id and the path of the field for bytes that cannot be decoded, and
         `SchemaRegistryError` if the registry does not respond or rejects the request.

@@ -42,7 +42,7 @@ class AsyncJSONSerializer(AsyncSerializer):
     values, or call it with a value and a `SerializationContext`.
 
     Arguments:
-        schema_str: the schema, as text, or as a `Schema` if it has references; None if options name one.
+        schema_str: the schema, as text, or as a `Schema` if it has references; None if options select a schema.
         schema_registry_client: the `AsyncSchemaRegistryClient`.
         to_dict: called with an object and the context; converts the object to dicts, lists, strings and numbers. Not
             needed for dataclasses, attrs classes and pydantic models.
@@ -93,7 +93,7 @@ class AsyncJSONSerializer(AsyncSerializer):
 
         Arguments:
             obj: the object.
-            ctx: the topic, and whether it is a key or a value.
+            ctx: the topic, and whether the object is a key or a value.
 
         Raises `SerializationError` with the path of the field if the object does not fit the schema, and
         `SchemaRegistryError` if the registry rejects the request.
@@ -134,11 +134,11 @@ class AsyncJSONDeserializer(AsyncDeserializer):
     schema_registry_client=registry))``, for keys or values, or call it with bytes and a `SerializationContext`.
 
     Arguments:
-        schema_str: the schema to validate values against, as text or as a `Schema`; None: the writer's.
+        schema_str: the schema to validate values against, as text or as a `Schema`; None: the writer's schema.
         from_dict: called with the decoded value and the context; its return value is the result.
         schema_registry_client: the `AsyncSchemaRegistryClient`; None if `schema_str` is a schema without references.
         conf: options under confluent-kafka's names.
-        json_decode: parses bytes; None: Python's `json.loads`.
+        json_decode: called with the bytes to parse; None: Python's `json.loads`.
 
     Raises `KafkaConfigurationError` for invalid options, and `JsonSchemaError` for an invalid schema.
     """
@@ -187,7 +187,7 @@ class AsyncJSONDeserializer(AsyncDeserializer):
 
         Arguments:
             value: the bytes.
-            ctx: the topic, whether it is a key or a value, and the headers.
+            ctx: the topic, whether the bytes are a key or a value, and the headers.
 
         Raises `SerializationError` with the path of the field for bytes that cannot be decoded or do not fit the
         schema, and `SchemaRegistryError` if the registry does not respond or rejects the request.
@@ -237,7 +237,7 @@ class AsyncJSONDeserializer(AsyncDeserializer):
 
 
 async def _validator_of(schema: Schema, registry: AsyncRegistry | None) -> JsonValidator:
-    """Make the validator of a schema with its references; raises `JsonSchemaError`."""
+    """Make the validator for a schema and its references; raises `JsonSchemaError` if the schema is invalid."""
     found = {} if registry is None else await referenced_schemas(schema, registry, _TYPE)
     return JsonValidator(schema.schema_str or "", {name: each.schema_str or "" for name, each in found.items()})
 

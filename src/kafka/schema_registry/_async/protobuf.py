@@ -90,7 +90,7 @@ class AsyncProtobufSerializer(AsyncSerializer):
 
         Arguments:
             obj: the message.
-            ctx: the topic, and whether it is a key or a value.
+            ctx: the topic, and whether the object is a key or a value.
 
         Raises `SerializationError` unless `obj` is a message of the class with all required fields, and
         `SchemaRegistryError` if the registry rejects the request.
@@ -111,7 +111,7 @@ class AsyncProtobufSerializer(AsyncSerializer):
         return made
 
     async def _schema(self, ctx: SerializationContext | None) -> Schema | None:
-        """Register the imports, and return the schema to register; None if options name another."""
+        """Register the imports, and return the schema to register; None if options select another."""
         if not self._schemas.needs_own:
             return None
         return Schema(_text(self._file), _TYPE, await self._references(ctx, self._file, 0))
@@ -141,7 +141,7 @@ class AsyncProtobufDeserializer(AsyncDeserializer):
     Arguments:
         message_type: the message class, for values of any writer's schema.
         conf: options under confluent-kafka's names.
-        schema_registry_client: the `AsyncSchemaRegistryClient`, which must know the ids of values; None: any id is
+        schema_registry_client: the `AsyncSchemaRegistryClient`, which must know the values' schema ids; None: any id is
             accepted.
 
     Raises `KafkaConfigurationError` for invalid arguments.
@@ -171,7 +171,7 @@ class AsyncProtobufDeserializer(AsyncDeserializer):
 
         Arguments:
             value: the bytes.
-            ctx: the topic, whether it is a key or a value, and the headers.
+            ctx: the topic, whether the bytes are a key or a value, and the headers.
 
         Raises `SerializationError` with the schema's id and the path of the field for bytes that cannot be decoded, and
         `SchemaRegistryError` if the registry does not respond or rejects the request.

@@ -1,4 +1,4 @@
-"""Finds the schemas that serializers write with, and the writer schemas of values."""
+"""Finds the schemas that serializers write with, and the writer's schemas for values."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class AsyncWritingSchemas:
     """Looks up or registers the schema with which a subject's values are written.
 
     Arguments:
-        registry: the registry's client.
+        registry: the registry client.
         options: the serializer's options.
-        schema: the serializer's schema; None if options name another.
+        schema: the serializer's schema; None if options select another.
         kind: the schema's type.
 
     Raises `KafkaConfigurationError` for conflicting options.
@@ -96,7 +96,7 @@ class AsyncWritingSchemas:
         return None if subject is None else self._known.get(subject)
 
     async def of(self, subject: str | None, own: Schema | None = None) -> Registered:
-        """Return the schema of a subject, registered if necessary; raises the registry's errors.
+        """Return the schema for a subject, registering it if necessary; raises the registry's errors.
 
         Arguments:
             subject: the subject in which the schema is looked up or registered.
@@ -112,7 +112,7 @@ class AsyncWritingSchemas:
             registered = await self._registry.lookup_schema(subject, schema, deleted=True)
         elif self._metadata is not None:
             return self._named(await self._registry.get_latest_with_metadata(subject, self._metadata, deleted=True))
-        elif self._latest:  # may change; the registry's client caches it for a while
+        elif self._latest:  # the newest version may change; the registry client caches it for a while
             return self._named(await self._registry.get_latest_version(subject))
         else:
             own = own or self._schema
@@ -150,7 +150,7 @@ async def written_schema(registry: AsyncRegistry, schema_id: SchemaId, subject: 
 async def newest_schema(
     registry: AsyncRegistry, subject: str | None, metadata: Mapping[str, str] | None, fmt: str | None = None
 ) -> Schema | None:
-    """Return a subject's newest schema, or its newest with the given metadata properties; None without a subject."""
+    """Return a subject's newest schema, or the newest with the given metadata properties; None without a subject."""
     if subject is None:
         return None
     if metadata is not None:

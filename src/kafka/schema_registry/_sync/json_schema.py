@@ -43,7 +43,7 @@ class JSONSerializer(SyncSerializer):
     values, or call it with a value and a `SerializationContext`.
 
     Arguments:
-        schema_str: the schema, as text, or as a `Schema` if it has references; None if options name one.
+        schema_str: the schema, as text, or as a `Schema` if it has references; None if options select a schema.
         schema_registry_client: the `SchemaRegistryClient`.
         to_dict: called with an object and the context; converts the object to dicts, lists, strings and numbers. Not
             needed for dataclasses, attrs classes and pydantic models.
@@ -94,7 +94,7 @@ class JSONSerializer(SyncSerializer):
 
         Arguments:
             obj: the object.
-            ctx: the topic, and whether it is a key or a value.
+            ctx: the topic, and whether the object is a key or a value.
 
         Raises `SerializationError` with the path of the field if the object does not fit the schema, and
         `SchemaRegistryError` if the registry rejects the request.
@@ -135,11 +135,11 @@ class JSONDeserializer(SyncDeserializer):
     schema_registry_client=registry))``, for keys or values, or call it with bytes and a `SerializationContext`.
 
     Arguments:
-        schema_str: the schema to validate values against, as text or as a `Schema`; None: the writer's.
+        schema_str: the schema to validate values against, as text or as a `Schema`; None: the writer's schema.
         from_dict: called with the decoded value and the context; its return value is the result.
         schema_registry_client: the `SchemaRegistryClient`; None if `schema_str` is a schema without references.
         conf: options under confluent-kafka's names.
-        json_decode: parses bytes; None: Python's `json.loads`.
+        json_decode: called with the bytes to parse; None: Python's `json.loads`.
 
     Raises `KafkaConfigurationError` for invalid options, and `JsonSchemaError` for an invalid schema.
     """
@@ -188,7 +188,7 @@ class JSONDeserializer(SyncDeserializer):
 
         Arguments:
             value: the bytes.
-            ctx: the topic, whether it is a key or a value, and the headers.
+            ctx: the topic, whether the bytes are a key or a value, and the headers.
 
         Raises `SerializationError` with the path of the field for bytes that cannot be decoded or do not fit the
         schema, and `SchemaRegistryError` if the registry does not respond or rejects the request.
@@ -238,7 +238,7 @@ class JSONDeserializer(SyncDeserializer):
 
 
 def _validator_of(schema: Schema, registry: Registry | None) -> JsonValidator:
-    """Make the validator of a schema with its references; raises `JsonSchemaError`."""
+    """Make the validator for a schema and its references; raises `JsonSchemaError` if the schema is invalid."""
     found = {} if registry is None else referenced_schemas(schema, registry, _TYPE)
     return JsonValidator(schema.schema_str or "", {name: each.schema_str or "" for name, each in found.items()})
 

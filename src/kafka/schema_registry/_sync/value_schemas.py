@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/schema_registry/_async/value_schemas.py: change that file, not this one.
-"""Finds the schemas that serializers write with, and the writer schemas of values."""
+"""Finds the schemas that serializers write with, and the writer's schemas for values."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ class WritingSchemas:
     """Looks up or registers the schema with which a subject's values are written.
 
     Arguments:
-        registry: the registry's client.
+        registry: the registry client.
         options: the serializer's options.
-        schema: the serializer's schema; None if options name another.
+        schema: the serializer's schema; None if options select another.
         kind: the schema's type.
 
     Raises `KafkaConfigurationError` for conflicting options.
@@ -97,7 +97,7 @@ class WritingSchemas:
         return None if subject is None else self._known.get(subject)
 
     def of(self, subject: str | None, own: Schema | None = None) -> Registered:
-        """Return the schema of a subject, registered if necessary; raises the registry's errors.
+        """Return the schema for a subject, registering it if necessary; raises the registry's errors.
 
         Arguments:
             subject: the subject in which the schema is looked up or registered.
@@ -113,7 +113,7 @@ class WritingSchemas:
             registered = self._registry.lookup_schema(subject, schema, deleted=True)
         elif self._metadata is not None:
             return self._named(self._registry.get_latest_with_metadata(subject, self._metadata, deleted=True))
-        elif self._latest:  # may change; the registry's client caches it for a while
+        elif self._latest:  # the newest version may change; the registry client caches it for a while
             return self._named(self._registry.get_latest_version(subject))
         else:
             own = own or self._schema
@@ -151,7 +151,7 @@ def written_schema(registry: Registry, schema_id: SchemaId, subject: str | None)
 def newest_schema(
     registry: Registry, subject: str | None, metadata: Mapping[str, str] | None, fmt: str | None = None
 ) -> Schema | None:
-    """Return a subject's newest schema, or its newest with the given metadata properties; None without a subject."""
+    """Return a subject's newest schema, or the newest with the given metadata properties; None without a subject."""
     if subject is None:
         return None
     if metadata is not None:
