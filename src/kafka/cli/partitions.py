@@ -51,7 +51,7 @@ command.add_command(trim)
 @click.option("--cursor-partition", type=int, hidden=True)
 @connected
 def describe(session: Session, topics: list[str], cursor_topic: str | None, cursor_partition: int | None) -> None:
-    """Show leader, leader epoch and replicas of partitions, including offline and eligible ones (Kafka 3.7)."""
+    """Show the leader, leader epoch and replicas of partitions, including offline and eligible ones (Kafka 3.7)."""
     from kafka.admin.admin_requests import raise_first
     from kafka.errors import UnknownTopicOrPartitionError
 

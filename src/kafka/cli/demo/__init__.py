@@ -56,7 +56,7 @@ def command(
     Sends all 336,776 flights that left New York in 2013 to the topic `flights` as JSON. Spark reads the topic as a
     stream, joins airlines and airports, and computes delays by origin and hour. It writes them exactly once to the
     topic `flight_delays` and to Parquet files. Midway, the demo kills the Spark driver and starts another. The result
-    is compared with the same computation in pandas: each row must be there once.
+    is compared with the same computation in pandas: each row must occur exactly once.
     """
     if no_report and report is not None:
         raise click.UsageError("--report and --no-report are mutually exclusive")

@@ -81,7 +81,7 @@ def remove_members(
     reason: str | None,
     yes: bool,
 ) -> None:
-    """Remove members from a group; live ones rejoin."""
+    """Remove members from a group; live members rejoin."""
     from kafka.admin import MemberToRemove
 
     group = one("group", groups)

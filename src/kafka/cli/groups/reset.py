@@ -223,7 +223,7 @@ def _members(admin: "KafkaAdminClient", group: str) -> str:
 @without_effect("--group-coordinator-id", type=int)
 @connected
 def set_offsets(session: Session, groups: list[str], offsets: tuple[str, ...]) -> None:
-    """Commit offsets for a group that has no members, even offsets outside its logs."""
+    """Commit offsets for a group that has no members, even offsets outside the range of the logs."""
     from kafka.cli.topic_ranges import triple
     from kafka.structs import OffsetAndMetadata
 
