@@ -1,6 +1,6 @@
 """aiokafka's API on top of this package's clients: programs written for aiokafka only need to change their imports.
 
-Replace ``from aiokafka import AIOKafkaConsumer`` by ``from kafka.aio import AIOKafkaConsumer``. The submodules `abc`,
+Replace ``from aiokafka import AIOKafkaConsumer`` with ``from kafka.aio import AIOKafkaConsumer``. The submodules `abc`,
 `admin`, `consumer`, `coordinator.assignors`, `errors`, `helpers`, `partitioner`, `producer` and `structs` correspond to
 aiokafka's. Clients accept aiokafka's options and all options of this package. This package is above the clients and
 uses their public methods where possible; no other package imports it. docs/COMPATIBILITY.md lists the differences.
@@ -13,7 +13,7 @@ from kafka.aio.producer import AIOKafkaProducer
 from kafka.aio.structs import ConsumerRecord, OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 __version__ = "0.14.0"
-"""The release of aiokafka whose API this package has, for programs that compare versions."""
+"""The aiokafka release that this API corresponds to, for programs that compare versions."""
 
 __all__ = [
     "AIOKafkaConsumer",

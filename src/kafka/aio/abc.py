@@ -1,4 +1,4 @@
-"""Abstract base classes for users to implement."""
+"""Abstract base classes for users to subclass."""
 
 import abc
 from collections.abc import Mapping
@@ -10,16 +10,16 @@ from kafka.structs import TopicPartition
 class ConsumerRebalanceListener(abc.ABC):
     """Receives the partitions that a rebalance assigns or revokes. Its methods may be functions or coroutines.
 
-    They are called even if the consumer is not polled. Errors that they raise are logged.
+    The methods are called even if the consumer is not polled. Errors that they raise are logged.
     """
 
     @abc.abstractmethod
     def on_partitions_revoked(self, revoked: set[TopicPartition]) -> Any:
-        """Called before ``revoked`` are assigned to other members: the last chance to commit their offsets."""
+        """Called before ``revoked`` are assigned to other members. This is the last chance to commit their offsets."""
 
     @abc.abstractmethod
     def on_partitions_assigned(self, assigned: set[TopicPartition]) -> Any:
-        """Called once ``assigned`` belong to this consumer, before it returns their records: the place to seek."""
+        """Called when ``assigned`` belong to this consumer, before it returns their records: the place to seek."""
 
     def on_partitions_lost(self, lost: set[TopicPartition]) -> Any:
         """Called when other members may already own ``lost``; by default calls `on_partitions_revoked`."""

@@ -1,8 +1,8 @@
 """Runs the steps of rebalances, and callbacks, in a background task; other consumers run them within `poll()`.
 
-The consumer thus joins its group, and its listener is called, even if it is not polled. As in aiokafka, records that
-were returned count as processed when their partitions are revoked. Periodic commits wait for the next call that asks
-for records.
+The consumer therefore joins its group, and its listener is called, even if the consumer is not polled. As in aiokafka,
+records that were returned count as processed when their partitions are revoked. Periodic commits wait for the next call
+that requests records.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class ToldListener(AsyncConsumerRebalanceListener):
-    """Wraps a user's listener. The wrapper stops calling it when the consumer unsubscribes or stops.
+    """Wraps a user's listener. The wrapper stops calling the listener when the consumer unsubscribes or stops.
 
     Arguments:
         listener: the user's listener; errors that it raises are logged.
@@ -69,7 +69,7 @@ class Attendant:
         self._news.set()
 
     async def joined(self, timeout_s: float) -> None:
-        """Wait for the first assignment of partitions, an error to raise, or the timeout."""
+        """Wait until partitions are assigned for the first time, an error has to be raised, or the timeout expires."""
         core = self._core
         try:
             async with asyncio.timeout(timeout_s):
@@ -80,7 +80,7 @@ class Attendant:
             log.warning("no partitions were assigned within %g s; start() continues without them", timeout_s)
 
     async def stop(self) -> None:
-        """Cancel the task, and wait until it ends. The consumer must be closed."""
+        """Cancel the task, and wait for it to end. The consumer must already be closed."""
         if self._task is not asyncio.current_task() and not self._driver.runner.was_left_by_fork:
             self._task.cancel()
             await asyncio.wait({self._task})
@@ -89,7 +89,7 @@ class Attendant:
         core, runner = self._core, self._driver.runner
         while not core.closed:
             self._news.clear()
-            # Pause after an error until it has been raised, and if the application has stopped polling.
+            # After an error, pause until the error has been raised. Also pause if the application has stopped polling.
             if not core.events.has_errors and core.clock.idle(runner.time()) <= self._max_idle_s:
                 try:
                     await self._attend()

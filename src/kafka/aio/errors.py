@@ -1,4 +1,4 @@
-"""aiokafka's errors: those of `kafka.errors`, also under aiokafka's names if these differ."""
+"""aiokafka's errors: those of `kafka.errors`, which are also available under aiokafka's names where these differ."""
 
 from kafka.consumer.fetch.response_handler import RecordTooLargeError as RecordTooLargeError
 from kafka.errors import *  # noqa: F403  # a whole tree under its own names
@@ -39,19 +39,19 @@ from kafka.errors import (
 
 
 class ConsumerStoppedError(Exception):
-    """The consumer is stopped: it returns no more records."""
+    """The consumer is stopped, and returns no more records."""
 
 
 class IllegalOperation(Exception):
-    """The client's options do not allow this call: for example, a commit without a group."""
+    """The client's options do not allow this call, such as a commit without a group."""
 
 
 class ProducerClosed(KafkaError):
-    """The producer is stopped: it accepts no more records."""
+    """The producer is stopped, and accepts no more records."""
 
 
 class BootstrapError(NoBrokersAvailable, KafkaConnectionError):
-    """`start()` could not connect to a broker. Both a `NoBrokersAvailable` and aiokafka's `KafkaConnectionError`."""
+    """`start()` could not connect to a broker. Is both a `NoBrokersAvailable` and a `KafkaConnectionError`."""
 
 
 ConcurrentTransactions = ConcurrentTransactionsError

@@ -14,10 +14,10 @@ def create_ssl_context(
     keyfile: str | os.PathLike[str] | None = None,
     password: str | bytes | bytearray | Callable[[], str | bytes | bytearray] | None = None,
 ) -> ssl.SSLContext:
-    """Return a context for the option ``ssl_context``, which verifies the brokers' certificates and host names.
+    """Return an SSL context for the option ``ssl_context`` that verifies the brokers' certificates and host names.
 
     Arguments:
-        cafile, capath, cadata: trusted authorities, as for `ssl.create_default_context`; None: the system's.
+        cafile, capath, cadata: trusted authorities, as for `ssl.create_default_context`; by default, the system's.
         certfile, keyfile, password: the client's certificate, its key, and the key's password.
     """
     context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH, cafile=cafile, capath=capath, cadata=cadata)

@@ -1,4 +1,4 @@
-"""Translates aiokafka's options: names that only aiokafka has, and defaults that other members of a group rely on."""
+"""Translates aiokafka's options: names that exist only in aiokafka, and defaults on which other group members rely."""
 
 import asyncio
 import inspect
@@ -16,20 +16,20 @@ NOT_GIVEN: Any = object()
 
 _REQUEST_TIMEOUT_MS = 40_000
 _GIVE_UP_AT_ONCE_MS = 1
-"""Makes `start()` fail immediately if servers refuse connections: programs call it in their own retry loop."""
+"""Makes `start()` fail immediately if servers refuse connections, because programs call it in their own retry loop."""
 
 
 class AIOConsumerConfigs(ConsumerConfigs, total=False):
-    """Options of `AIOKafkaConsumer`: those of `KafkaConsumer`, and aiokafka's."""
+    """Options of `AIOKafkaConsumer`: the options of `KafkaConsumer`, and those that only aiokafka has."""
 
     loop: Any
     """No effect: the client uses the loop that `start` runs on."""
     rebalance_timeout_ms: int | None
-    """How long members may take to rejoin. No effect: ``max_poll_interval_ms`` applies instead."""
+    """The time that members have to rejoin. No effect: ``max_poll_interval_ms`` applies instead."""
 
 
 class AIOProducerConfigs(ProducerConfigs, total=False):
-    """Options of `AIOKafkaProducer`: those of `KafkaProducer`, and aiokafka's."""
+    """Options of `AIOKafkaProducer`: the options of `KafkaProducer`, and those that only aiokafka has."""
 
     loop: Any
     """No effect: the client uses the loop that `start` runs on."""
@@ -40,20 +40,20 @@ class AIOProducerConfigs(ProducerConfigs, total=False):
 
 
 class AIOAdminConfigs(AdminConfigs, total=False):
-    """Options of `AIOKafkaAdminClient`: those of `KafkaAdminClient`, and aiokafka's."""
+    """Options of `AIOKafkaAdminClient`: the options of `KafkaAdminClient`, and those that only aiokafka has."""
 
     loop: Any
     """No effect: the client uses the loop that `start` runs on."""
 
 
 class TokensOnLoop:
-    """Lets authentication, which runs in another thread, call a token provider whose ``token`` is a coroutine.
+    """Allows authentication, which runs in another thread, to call a token provider whose ``token`` is a coroutine.
 
     Arguments:
         provider: the user's provider.
 
     Attributes:
-        loop: the loop that runs its coroutines; clients set it when they start.
+        loop: the loop that runs the coroutines; clients set it when they start.
     """
 
     def __init__(self, provider: Any) -> None:
@@ -78,10 +78,10 @@ class TokensOnLoop:
 
 
 def consumer_options(given: AIOConsumerConfigs) -> dict[str, Any]:
-    """Return options for an `AsyncKafkaConsumer`. A ``max_poll_records`` of None, for no limit, is left out."""
+    """Return options for an `AsyncKafkaConsumer`. If ``max_poll_records`` is None (no limit), it is omitted."""
     options = _common(given)
     options.pop("rebalance_timeout_ms", None)
-    options.pop("consumer_timeout_ms", None)  # in aiokafka a pause of the fetcher, here the end of iteration
+    options.pop("consumer_timeout_ms", None)  # in aiokafka, the fetcher's pause; here, it would end iteration
     if options.get("group_protocol", "classic") == "classic":  # otherwise the coordinator decides
         options.setdefault("session_timeout_ms", 10_000)
         if options.get("partition_assignment_strategy") is None:

@@ -38,7 +38,7 @@ class RecordMetadata(NamedTuple):
 
 
 def as_offsets(given: Mapping[TopicPartition, Any]) -> dict[TopicPartition, OffsetAndMetadata]:
-    """Convert offsets to `OffsetAndMetadata`; accepts numbers and pairs of a number and metadata, too."""
+    """Convert offsets to `OffsetAndMetadata`. Also accepts numbers, and pairs of a number and metadata."""
     return {tp: _as_offset(offset) for tp, offset in given.items()}
 
 

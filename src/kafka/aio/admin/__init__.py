@@ -1,4 +1,4 @@
-"""aiokafka's admin client: an `AsyncKafkaAdminClient` that returns the errors of topics and groups in its results."""
+"""aiokafka's admin client: an `AsyncKafkaAdminClient` whose results contain the errors for topics and groups."""
 
 from kafka.admin import NewPartitions, NewTopic
 from kafka.aio.admin.client import AIOKafkaAdminClient, RecordsToDelete

@@ -27,7 +27,7 @@ class RecordsToDelete(NamedTuple):
 
 
 class DescribedGroup(NamedTuple):
-    """A result of `describe_consumer_groups`."""
+    """An entry in the result of `describe_consumer_groups`."""
 
     groups: list[GroupInformation]
 
@@ -50,7 +50,7 @@ class _Admin(AsyncKafkaAdminClient):
 
 
 class AIOKafkaAdminClient:
-    """aiokafka's admin client. Results have the fields and lists of tuples of aiokafka's protocol responses.
+    """aiokafka's admin client. Results have the fields and lists of tuples that aiokafka's protocol responses have.
 
     Arguments:
         configs: see `AIOAdminConfigs`.
@@ -84,11 +84,11 @@ class AIOKafkaAdminClient:
     async def create_topics(
         self, new_topics: list[NewTopic], timeout_ms: int | None = None, validate_only: bool = False
     ) -> CreateTopicsResult:
-        """Create topics. The result's ``topic_errors`` are tuples of name, error code and error message."""
+        """Create topics. The result's ``topic_errors`` are tuples of topic name, error code and error message."""
         return await self._admin.create_topics(new_topics, timeout_ms, validate_only, raise_errors=False)
 
     async def delete_topics(self, topics: list[str], timeout_ms: int | None = None) -> DeleteTopicsResult:
-        """Delete topics. The result's ``topic_error_codes`` are pairs of name and error code."""
+        """Delete topics. The result's ``topic_error_codes`` are pairs of topic name and error code."""
         return await self._admin.delete_topics(topics, timeout_ms, raise_errors=False)
 
     async def create_partitions(
@@ -105,7 +105,7 @@ class AIOKafkaAdminClient:
         return await self._admin.list_topics()
 
     async def describe_topics(self, topics: list[str] | None = None) -> list[dict[str, Any]]:
-        """Describe topics; None: all. See `AsyncKafkaAdminClient.describe_topics`."""
+        """Describe the topics, or all topics if ``topics`` is None. See `AsyncKafkaAdminClient.describe_topics`."""
         return await self._admin.describe_topics(topics)
 
     async def describe_cluster(self) -> dict[str, Any]:
@@ -117,8 +117,9 @@ class AIOKafkaAdminClient:
     ) -> list[DescribeConfigsResult]:
         """Return the settings of topics and brokers, in responses whose ``resources`` are tuples.
 
-        A resource consists of error code, error message, type, name and settings. A setting consists of name, value,
-        whether it is read-only, source, whether it is sensitive, and synonyms.
+        The tuple for a resource contains its error code, error message, type, name and settings. The tuple for a
+        setting contains its name, its value, whether it is read-only, its source, whether it is sensitive, and its
+        synonyms.
         """
         return list(await self._admin.describe_configs(config_resources, include_synonyms, raise_errors=False))
 
@@ -135,7 +136,7 @@ class AIOKafkaAdminClient:
         return {tp: each["low_watermark"] for tp, each in found.items()}
 
     async def list_consumer_groups(self, broker_ids: list[int] | None = None) -> list[tuple[Any, ...]]:
-        """Return name and protocol type of each group."""
+        """Return the name and protocol type of each group."""
         return [tuple(each)[:2] for each in await self._admin.list_consumer_groups(broker_ids)]
 
     async def describe_consumer_groups(
@@ -144,7 +145,7 @@ class AIOKafkaAdminClient:
         group_coordinator_id: int | None = None,
         include_authorized_operations: bool = False,
     ) -> list[DescribedGroup]:
-        """Describe groups; return one result per group."""
+        """Describe groups. Returns one result for each group."""
         found = await self._admin.describe_consumer_groups(
             group_ids, group_coordinator_id, include_authorized_operations
         )

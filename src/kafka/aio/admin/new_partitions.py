@@ -1,3 +1,3 @@
-"""aiokafka's import path of `NewPartitions`; a file, so that type checkers find it."""
+"""aiokafka's import path for `NewPartitions`; a separate file, so that type checkers find it."""
 
 from kafka.admin import NewPartitions as NewPartitions

@@ -1,3 +1,3 @@
-"""aiokafka's import path of `NewTopic`; a file, so that type checkers find it."""
+"""aiokafka's import path for `NewTopic`; a separate file, so that type checkers find it."""
 
 from kafka.admin import NewTopic as NewTopic

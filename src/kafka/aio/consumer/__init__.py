@@ -1,4 +1,4 @@
-"""aiokafka's import path of the consumer."""
+"""aiokafka's import path for the consumer."""
 
 from kafka.aio.consumer.consumer import AIOKafkaConsumer
 

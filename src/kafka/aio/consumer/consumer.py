@@ -32,17 +32,17 @@ class _Consumer(AsyncKafkaConsumer[Key, Value]):
 
     @property
     def driver(self) -> AsyncPollLoop:
-        """The poll loop, once the consumer is started."""
+        """The poll loop; available once the consumer is started."""
         return self._poll_loop
 
     @property
     def core(self) -> ConsumerCore:
-        """The consumer's core, once it is started."""
+        """The consumer's core; available once the consumer is started."""
         return self._core
 
     @property
     def is_started(self) -> bool:
-        """Whether `start` was called."""
+        """Whether `start` has been called."""
         return self._started
 
     def html(self, kind: str) -> str:
@@ -58,16 +58,16 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     """aiokafka's consumer: an `AsyncKafkaConsumer` that takes part in its group in the background.
 
     Arguments:
-        topics: topics to subscribe to; without any, call `subscribe` or `assign`, before or after `start`.
+        topics: topics to subscribe to; if there are none, call `subscribe` or `assign`, before or after `start`.
         configs: see `AIOConsumerConfigs`.
 
     After `stop`, methods that return records raise `ConsumerStoppedError`; methods that change the subscription or a
-    position only record the change. Methods that need a group raise `IllegalOperation` if there is none. Errors of
-    deserializers are raised unchanged, and again for the same record until a `seek`.
+    position only record the change. Methods that need a group raise `IllegalOperation` if the consumer has no group.
+    Deserializer errors are raised unchanged, and are raised again for the same record until `seek` is called.
     """
 
     _closed = InnerName(lambda consumer: consumer._stopped)
-    """Attributes of aiokafka's consumer that frameworks read: this one and the following."""
+    """This and the following are attributes of aiokafka's consumer that frameworks read."""
     _group_id = InnerName(lambda consumer: consumer._options.get("group_id"))
     _coordinator = InnerName(lambda consumer: consumer._consumer.group_metadata())
     """An object with the `member_id`."""
@@ -102,7 +102,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             raise
 
     async def _will_have_partitions(self) -> bool:
-        """Return whether partitions will be assigned: not without a group if no topic matches the pattern."""
+        """Return whether partitions will be assigned; without a group, a topic must match the pattern."""
         subscription = self._consumer.core.subscription
         if self._has_group or subscription.pattern is None:
             return subscription.is_automatic
@@ -110,7 +110,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return bool(subscription.topics)
 
     async def stop(self) -> None:
-        """Commit if automatic commits are enabled, leave the group, and close the connections.
+        """Commit offsets if automatic commits are enabled, leave the group, and close the connections.
 
         Stopping a stopped consumer has no effect.
         """
@@ -158,11 +158,11 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         """Subscribe to topics, or to all topics that match a pattern; the group assigns their partitions.
 
         Arguments:
-            topics: topic names; cannot be combined with ``pattern``, but may be None if that is given.
-            pattern: a regular expression that must match the whole name of a topic.
+            topics: topic names; may be None if ``pattern`` is given, and cannot be combined with it.
+            pattern: a regular expression that must match the whole topic name.
             listener: called when partitions are assigned or revoked.
 
-        Raises `TypeError`, `IllegalStateError` after `assign`, and `ValueError`.
+        Raises `TypeError` or `ValueError` for invalid arguments, and `IllegalStateError` after `assign`.
         """
         if isinstance(topics, str) or not isinstance(topics, Iterable | None):
             raise TypeError(f"topics: expected a list of names, got {topics!r}")
@@ -185,7 +185,8 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
         """Read exactly these partitions from now on.
 
-        Automatic commits of the previous ones continue in the background. Raises `IllegalStateError` after `subscribe`.
+        Automatic commits for the previous partitions continue in the background. Raises `IllegalStateError` after
+        `subscribe`.
         """
         wanted = [TopicPartition(*tp) for tp in partitions]
 
@@ -220,8 +221,8 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         """Call `now` if the consumer is started. Otherwise, call it when the consumer starts.
 
         Arguments:
-            after_stop: called instead if the consumer is stopped; it only records the change. Programs unsubscribe when
-                they end.
+            after_stop: called instead if the consumer is stopped, because programs unsubscribe when they end; it only
+                records the change.
         """
         if self._stopped:
             if self._consumer.is_started:
@@ -239,7 +240,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         core.commits.begin_last(core.consumed_offsets(), self._options["request_timeout_ms"])
 
     def subscription(self) -> frozenset[str]:
-        """Return the subscribed topics, or those that currently match the pattern."""
+        """Return the subscribed topics, or the topics that currently match the pattern."""
         return frozenset(self._consumer.subscription() or ()) if self._consumer.is_started else self._topics
 
     def assignment(self) -> frozenset[TopicPartition]:
@@ -249,7 +250,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     # Records ----------------------------------------------------------------------------------------------------------
 
     async def getone(self, *partitions: TopicPartition) -> ConsumerRecord[Key, Value]:
-        """Return the next record of these partitions (default: all), waiting for it without a time limit."""
+        """Return the next record from these partitions (default: all), waiting for it without a time limit."""
         self._check_running()
         return await self._ask(self._consumer.getone(*partitions))
 
@@ -291,7 +292,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             raise StopAsyncIteration from None
 
     async def _ask(self, call: Coroutine[Any, Any, T]) -> T:
-        """Await a call of the consumer, and translate its errors to aiokafka's."""
+        """Await a call to the consumer, and translate its errors to aiokafka's."""
         try:
             return await call
         except RecordDeserializationError as error:
@@ -314,7 +315,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     def seek(self, partition: TopicPartition, offset: int) -> None:
         """Continue reading at ``offset``.
 
-        Raises `IllegalStateError` for a partition that is not assigned, and `ValueError` for an invalid offset.
+        Raises `IllegalStateError` if the partition is not assigned, and `ValueError` if the offset is invalid.
         """
         if not self._consumer.is_started and partition in self._assigned:
             self._do(lambda: self._consumer.seek(partition, offset), lambda _: None)
@@ -324,17 +325,17 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             self._consumer.seek(partition, offset)
 
     async def seek_to_beginning(self, *partitions: TopicPartition) -> bool:
-        """Continue at the first offset of partitions (default: all assigned ones), which is looked up immediately."""
+        """Continue at the first offset of these partitions (default: all assigned), which is looked up immediately."""
         self._consumer.seek_to_beginning(*partitions)
         return await self._find(partitions)
 
     async def seek_to_end(self, *partitions: TopicPartition) -> bool:
-        """Continue at the end of partitions (default: all assigned ones), which is looked up immediately."""
+        """Continue at the end of these partitions (default: all assigned), which is looked up immediately."""
         self._consumer.seek_to_end(*partitions)
         return await self._find(partitions)
 
     async def seek_to_committed(self, *partitions: TopicPartition) -> dict[TopicPartition, int | None]:
-        """Continue at the committed offsets, which are returned, or according to ``auto_offset_reset``.
+        """Continue at the committed offsets, and return them; without one, ``auto_offset_reset`` applies.
 
         Arguments:
             partitions: assigned partitions; default: all of them.
@@ -356,7 +357,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return True
 
     async def position(self, partition: TopicPartition) -> int:
-        """Return the offset of the next record to be returned.
+        """Return the offset of the next record that will be returned.
 
         Arguments:
             partition: an assigned partition.
@@ -387,7 +388,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return await self._ask(self._consumer.beginning_offsets(partitions))
 
     async def end_offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return the offset after the last record of each partition; with read_committed, the last stable offset.
+        """Return the offset after the last record in each partition; with read_committed, the last stable offset.
 
         Arguments:
             partitions: the partitions, assigned or not.
@@ -397,7 +398,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     async def offsets_for_times(
         self, timestamps: Mapping[TopicPartition, int]
     ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
-        """Return offset and timestamp of the first record at or after a time, by partition; None if there is none.
+        """For each partition, return the offset and timestamp of the first record at or after a time, or None.
 
         Arguments:
             timestamps: partition to the time, in milliseconds since 1970.
@@ -412,14 +413,14 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     # State ------------------------------------------------------------------------------------------------------------
 
     def pause(self, *partitions: TopicPartition) -> None:
-        """Stop returning records of these partitions until `resume`."""
+        """Stop returning records from these partitions until `resume` is called."""
         if self._stopped:
             self._note_paused(partitions, True)
         else:
             self._consumer.pause(*partitions)
 
     def resume(self, *partitions: TopicPartition) -> None:
-        """Resume returning records of these partitions."""
+        """Resume returning records from these partitions."""
         if self._stopped:
             self._note_paused(partitions, False)
         else:
@@ -430,7 +431,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
             state.paused = paused
 
     def _state_of(self, tp: TopicPartition) -> PartitionState:
-        """Return the state of a partition, also after `stop`. Raises `IllegalStateError` if it is not assigned."""
+        """Return a partition's state, even after `stop`. Raises `IllegalStateError` for an unassigned partition."""
         return self._consumer.core.subscription.assigned(tp)
 
     def paused(self) -> frozenset[TopicPartition]:
@@ -448,8 +449,8 @@ class AIOKafkaConsumer(Generic[Key, Value]):
     def current_lag(self, partition: TopicPartition) -> int | None:
         """Return the number of offsets between the position and the end of the log; None if either is unknown.
 
-        The end is that of the last fetch response: the high watermark, or the last stable offset with
-        ``isolation_level="read_committed"``.
+        The end is taken from the last fetch response. It is the high watermark or, with
+        ``isolation_level="read_committed"``, the last stable offset.
 
         Arguments:
             partition: an assigned partition.
@@ -457,7 +458,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return self._consumer.current_lag(partition)
 
     def last_stable_offset(self, partition: TopicPartition) -> int | None:
-        """Return the last stable offset according to the last fetch response: all earlier transactions have ended.
+        """Return the last stable offset from the last fetch response: all transactions before it have ended.
 
         Arguments:
             partition: an assigned partition.
@@ -465,7 +466,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return self._state_of(partition).fetching.last_stable_offset
 
     def last_poll_timestamp(self, partition: TopicPartition) -> int | None:
-        """Return the time of the last call that asked for records, of any partition, in milliseconds since 1970."""
+        """Return the time of the last call that requested records from any partition, in milliseconds since 1970."""
         core = self._consumer.core
         core.subscription.assigned(partition)
         idle_s = core.clock.idle(self._consumer.driver.runner.time())
@@ -476,5 +477,5 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         return self._consumer.core.client.metadata.partitions_for_topic(topic)
 
     async def topics(self) -> set[str]:
-        """Return all topics that this client is authorized to see, without internal ones."""
+        """Return all topics that this client is authorized to see, except internal ones."""
         return await self._ask(self._consumer.topics())

@@ -1,4 +1,4 @@
-"""aiokafka's import path of the producer."""
+"""aiokafka's import path for the producer."""
 
 from kafka.aio.producer.producer import AIOKafkaProducer
 

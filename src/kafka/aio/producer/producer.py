@@ -26,10 +26,10 @@ class Appended(NamedTuple):
     """The result of `BatchBuilder.append` for a record.
 
     Arguments:
-        offset: its index in the batch.
-        crc: always None: batches have a checksum, records do not.
-        size: its size in bytes.
-        timestamp: its timestamp in milliseconds since 1970; None: the time of sending.
+        offset: the record's index in the batch.
+        crc: always None, because batches have a checksum, but records do not.
+        size: the record's size in bytes.
+        timestamp: the record's timestamp in milliseconds since 1970; None: the time of sending.
     """
 
     offset: int
@@ -39,7 +39,7 @@ class Appended(NamedTuple):
 
 
 class BatchRecord(NamedTuple):
-    """A record of a batch, before serialization."""
+    """A record in a batch, before serialization."""
 
     timestamp: int | None
     key: Any
@@ -48,7 +48,7 @@ class BatchRecord(NamedTuple):
 
 
 class BatchBuilder:
-    """A batch of records that the program builds; see `AIOKafkaProducer.create_batch`.
+    """A batch of records that is built by the program; see `AIOKafkaProducer.create_batch`.
 
     Arguments:
         batch_size: maximum size in bytes, before compression; the first record may exceed it.
@@ -65,7 +65,7 @@ class BatchBuilder:
     def append(
         self, *, timestamp: int | None, key: Any, value: Any, headers: Sequence[tuple[str, bytes | None]] = ()
     ) -> Appended | None:
-        """Add a record. Returns None, without adding it, if there is no room or the batch is closed."""
+        """Add a record. Returns None, without adding the record, if there is no room or the batch is closed."""
         if self._closed:
             return None
         before = self._sizes.size_in_bytes
@@ -92,7 +92,7 @@ class BatchBuilder:
         return self._sizes.size_in_bytes
 
     def close(self) -> None:
-        """Close the batch: it accepts no more records."""
+        """Close the batch, which then accepts no more records."""
         self._closed = True
 
     def closed(self) -> bool:
@@ -112,7 +112,7 @@ class _Producer(AsyncKafkaProducer[Key, Value]):
 
     @property
     def is_started(self) -> bool:
-        """Whether `start` was called."""
+        """Whether `start` has been called."""
         return self._core is not None
 
     def send_now(self) -> None:
@@ -137,7 +137,7 @@ class _Sending(NamedTuple):
     """The attributes of aiokafka's sender that programs read.
 
     Arguments:
-        sender_task: done once the producer is stopped; None before it is started.
+        sender_task: completes when the producer is stopped; None before the producer is started.
     """
 
     sender_task: "asyncio.Future[None] | None"
@@ -152,7 +152,7 @@ class AIOKafkaProducer(Generic[Key, Value]):
     """
 
     _closed = InnerName(lambda producer: producer._stopped)
-    """Attributes of aiokafka's producer that frameworks read: this one and `_sender`."""
+    """This and `_sender` are attributes of aiokafka's producer that frameworks read."""
     _sender = InnerName(lambda producer: _Sending(producer._running))
 
     def __init__(self, **configs: Unpack[AIOProducerConfigs]) -> None:
@@ -226,7 +226,7 @@ class AIOKafkaProducer(Generic[Key, Value]):
             timestamp_ms: milliseconds since 1970; None: now.
             headers: pairs of a name and bytes or None.
 
-        With ``acks=0`` the future's result is None.
+        With ``acks=0``, the future's result is None.
         """
         return self._future(await self._append(topic, value, key, partition, timestamp_ms, headers))
 
@@ -249,7 +249,7 @@ class AIOKafkaProducer(Generic[Key, Value]):
             timestamp_ms: milliseconds since 1970; None: now.
             headers: pairs of a name and bytes or None.
 
-        With ``acks=0`` the result is None.
+        With ``acks=0``, the result is None.
         """
         future = self._future(await self._append(topic, value, key, partition, timestamp_ms, headers))
         self._producer.send_now()
@@ -285,14 +285,14 @@ class AIOKafkaProducer(Generic[Key, Value]):
         return BatchBuilder(self._producer.batch_size, options.get("key_serializer"), options.get("value_serializer"))
 
     async def send_batch(self, batch: BatchBuilder, topic: str, *, partition: int) -> "asyncio.Future[RecordMetadata]":
-        """Send the records of a batch to a partition, in order; return a future for the first record's metadata.
+        """Send the records in a batch to a partition, in order; return a future for the first record's metadata.
 
         Arguments:
-            batch: a batch from `create_batch`, which is closed.
+            batch: a batch from `create_batch`; this call closes it.
             topic: the topic.
             partition: the partition.
 
-        The future is done when all records are delivered, or when the first has failed.
+        The future is done when all records are delivered, or when the first one has failed.
         """
         batch.close()
         sent = [
@@ -322,12 +322,12 @@ class AIOKafkaProducer(Generic[Key, Value]):
         await self._producer.abort_transaction()
 
     def transaction(self) -> AsyncTransactionBlock:
-        """Return a context manager for a transaction: it commits, or aborts if the block raises an error."""
+        """Return a context manager that commits the transaction, or aborts it if the block raises an error."""
         self._check_transactional()
         return self._producer.transaction()
 
     async def send_offsets_to_transaction(self, offsets: Mapping[TopicPartition, Any], group_id: str) -> None:
-        """Commit offsets of a consumer group with the transaction.
+        """Commit the offsets of a consumer group as part of the transaction.
 
         Arguments:
             offsets: partition to the offset of the next record to read, as for `AIOKafkaConsumer.commit`.
@@ -358,7 +358,7 @@ def _fail(made: "asyncio.Future[Any]", error: BaseException) -> None:
     if not made.done():
         made.set_exception(error)
         if isinstance(error, TransactionAbortedError):
-            made.exception()  # the caller knows that it aborted: keep asyncio from logging an unretrieved error
+            made.exception()  # the caller knows that it aborted: keep asyncio from logging an unretrieved exception
 
 
 async def _first_of(first: "asyncio.Future[Any]", last: "asyncio.Future[Any]") -> Any:
