@@ -1,4 +1,4 @@
-"""Actions of the UI if writes are allowed: create a topic, reset a group's offsets."""
+"""Actions that the UI offers if writes are allowed: creating a topic and resetting a group's offsets."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ def _whole_number(field: str, text: str) -> int:
 
 
 async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
-    """Show the new offsets of a group, or reset the group to them if the form is confirmed."""
+    """Show the new offsets of a group or, if the form is confirmed, reset the group to them."""
     group, topic, text = given.get("id", ""), given.get("topic", ""), given.get("to", "").strip()
     confirmed, title = given.get("confirmed") == "yes", f"Reset {group}"
     try:

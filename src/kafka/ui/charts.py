@@ -17,7 +17,7 @@ _DRAWN = 400
 
 
 def chart(title: str, series: Mapping[str, Points], unit: str = "") -> Html:
-    """Draw one line per series; if there are many, only those with the largest values.
+    """Draw one line per series. If there are too many series, only those with the largest values are drawn.
 
     Arguments:
         title: the caption.
@@ -86,7 +86,7 @@ def largest(series: Mapping[str, Points]) -> list[str]:
 
 
 def _thinned(points: Points) -> Points:
-    """Reduce the number of points, keeping the largest of neighbouring ones so that no peak is lost."""
+    """Reduce the number of points. The largest of neighbouring points is kept, so that no peak is lost."""
     step = -(-len(points) // _DRAWN)
     if step == 1:
         return points

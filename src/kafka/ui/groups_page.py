@@ -1,4 +1,4 @@
-"""The pages of groups: all groups with their lag over time; one group with its partitions and members."""
+"""The pages for groups: all groups with their lag over time; one group with its partitions and members."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ _MEMBERS = ("member", "client", "host", "partitions")
 
 
 async def groups_page(ui: Ui) -> Html:
-    """Return the page of all groups."""
+    """Return the page that lists all groups."""
     await ui.poller.snapshot()
     return live_page(ui, "Groups", "/groups", groups_part(ui), live_address("groups"))
 
 
 def groups_part(ui: Ui) -> Html:
-    """Return the live part of the page of all groups."""
+    """Return the live part of the page that lists all groups."""
     now = ui.poller.newest
     if now is None:
         return trouble(ui.poller.trouble)
@@ -49,7 +49,7 @@ def _lags(ui: Ui, group: GroupState) -> list[tuple[float, float]]:
 
 
 async def group_page(ui: Ui, name: str) -> Html | None:
-    """Return the page of one group; None if it does not exist."""
+    """Return the page for a group; None if the group does not exist."""
     now = await ui.poller.snapshot()
     if now is not None and name not in now.groups:
         return None
@@ -98,7 +98,7 @@ async def _members(ui: Ui, group: GroupState) -> Html:
 
 
 def _assigned(member: dict[str, Any]) -> list[str]:
-    """Return the assigned partitions of a member, in a group of any protocol."""
+    """Return the partitions that are assigned to a member, in a group of any protocol."""
     assignment = member.get("member_assignment") or member.get("assignment") or {}
     if not isinstance(assignment, dict):
         return []

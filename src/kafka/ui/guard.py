@@ -27,8 +27,8 @@ _HEADERS = {
 class Guard:
     """Rejects requests that other sites make a browser send, and adds security headers to the responses.
 
-    Another site can resolve its own host name to this address (DNS rebinding), and then read the responses. Such a
-    request contains the site's name, so only IP addresses, "localhost" and the configured names are accepted.
+    Another site can make its own host name resolve to this address (DNS rebinding), and then read the responses. These
+    requests contain the site's name, so only IP addresses, "localhost" and the configured names are accepted.
 
     Arguments:
         names: the allowed host names.
@@ -90,7 +90,7 @@ class Guard:
 
 
 def _netloc(origin: str) -> str:
-    """Return the host and port of an Origin header; "" if it is invalid."""
+    """Return the host and port in an Origin header; "" if the header is invalid."""
     try:
         return urlsplit(origin).netloc
     except ValueError:
@@ -98,7 +98,7 @@ def _netloc(origin: str) -> str:
 
 
 def host_of(header: str) -> str:
-    """Return the host in a Host header, without port and brackets; "" if it is invalid."""
+    """Return the host in a Host header, without the port and brackets; "" if the header is invalid."""
     try:
         host, _ = split_address(header)
     except AddressError:
@@ -107,13 +107,13 @@ def host_of(header: str) -> str:
 
 
 class Forms:
-    """Accepts only forms created by this page: they contain a token that no other page can read."""
+    """Accepts only forms that were created by this UI: they contain a token that no other site can read."""
 
     def __init__(self) -> None:
         self.token = secrets.token_urlsafe(32)
 
     async def fields(self, request: Request) -> dict[str, str] | None:
-        """Return the fields of a form; None if the token is wrong. Raises `ValueError` if the form is too long."""
+        """Return a form's fields; None if the token is wrong. Raises `ValueError` if the form is too long."""
         body = b""
         async for part in request.stream():
             body += part

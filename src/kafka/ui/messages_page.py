@@ -1,4 +1,4 @@
-"""The pages of messages: the search form with its results, and a single message."""
+"""The pages for messages: the search form with its results, and a single message."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -46,12 +46,12 @@ def _number(name: str, text: str, default: int | None, least: int, most: int) ->
 
 
 def way_of(given: Mapping[str, str]) -> str:
-    """Return how to show bytes, one of `WAYS`."""
+    """Return how bytes are to be shown, as one of `WAYS`."""
     return given["as"] if given.get("as") in WAYS else "auto"
 
 
 async def messages_page(ui: Ui, given: Mapping[str, str]) -> AsyncGenerator[Html]:
-    """Yield the form and the results as they are found, so that the browser can show them and stop the search."""
+    """Yield the form, and then results as they are found, so that the browser can show them and stop the search."""
     around = frame(ui, "Messages", "/messages")
     yield around.start
     yield await _form(ui, given)
@@ -93,7 +93,7 @@ def _summary(search: Search, progress: Progress) -> Html:
 
 
 async def _decoded(ui: Ui, topic: str, records: list[Found], way: str) -> list[RecordText]:
-    """Decode records by their schemas, if they are to be shown that way."""
+    """Decode records with their schemas, if they are to be shown in this way."""
     if ui.registry is None or way not in ("auto", "schema"):
         return [RecordText()] * len(records)
     return await ui.registry.decoded(topic, records)
@@ -154,7 +154,7 @@ def _options(values: tuple[str, ...], chosen: str | None) -> Html:
 
 
 async def message_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
-    """Return the page of one message; None if there is no record at the offset.
+    """Return the page for a message; None if there is no record at the offset.
 
     Raises `ValueError`, `KafkaError` and `TimeoutError`.
     """

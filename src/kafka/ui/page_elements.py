@@ -1,4 +1,4 @@
-"""HTML elements of the pages: links, tables, lists of names and values; numbers and times as text."""
+"""HTML elements for the pages: links, tables, lists of names and values; numbers and times as text."""
 
 import datetime
 import html as _html
@@ -33,8 +33,8 @@ def table(titles: Iterable[str], rows: Iterable[Iterable[Any]], numbers: Iterabl
 
     Arguments:
         titles: the column titles.
-        rows: the cells; the first one of a row is its heading.
-        numbers: titles of the columns with numbers, which are right-aligned.
+        rows: the cells of each row; the first cell is the row's heading.
+        numbers: titles of the columns that contain numbers, which are right-aligned.
         caption: the label for screen readers.
     """
     names, right = list(titles), frozenset(numbers)
@@ -86,7 +86,7 @@ def size(value: float | None) -> str:
 
 
 def time(timestamp_ms: int) -> str:
-    """Format a record's timestamp in UTC, or in milliseconds if it is outside the calendar; -1 means unknown."""
+    """Format a record's timestamp in UTC, or in milliseconds if it is not a valid date; -1 means unknown."""
     if timestamp_ms < 0:
         return UNKNOWN
     try:

@@ -15,7 +15,7 @@ _PAGES = (
 
 
 class Frame(NamedTuple):
-    """The HTML before and after the content of a page."""
+    """The HTML before and after a page's content."""
 
     start: Html
     end: Html
@@ -25,7 +25,7 @@ def frame(ui: Ui, title: str, current: str, refresh: bool = False) -> Frame:
     """Return the frame of a page.
 
     Arguments:
-        current: path of its menu entry.
+        current: the path of the page's menu entry.
         refresh: whether browsers without JavaScript reload the page at the polling interval.
     """
     again = html('<noscript><meta http-equiv="refresh" content="{}"></noscript>', max(1, round(ui.settings.interval_s)))
@@ -59,8 +59,8 @@ def live_page(ui: Ui, title: str, current: str, live: Html, source: str, still: 
     """Return a page with a live part, which is updated as the cluster changes.
 
     Arguments:
-        live: the current live part.
-        source: path and query of the live part.
+        live: the current content of the live part.
+        source: the path and query from which the live part is updated.
         still: static content after the live part.
     """
     around = frame(ui, title, current, refresh=not still)

@@ -24,22 +24,22 @@ LARGEST = 256 << 10
 _DEFAULTS: Mapping[str, Any] = {"timeout": 5, "max.retries": 0, "cache.latest.ttl.sec": 5}
 _THREADS = 4
 _MOST_LOOKUPS = 20
-"""Maximum number of unknown ids looked up at once: any bytes may look like a schema id."""
+"""Maximum number of unknown ids to look up at once, because any bytes may look like a schema id."""
 _MEMORY_S = 60.0
-"""Seconds before an id that the registry did not know is looked up again."""
+"""Seconds until an id that the registry did not know is looked up again."""
 _MOST_REMEMBERED = 1000
-"""Maximum number of unknown ids to remember; beyond that, all are forgotten."""
+"""Maximum number of unknown ids to remember; if there are more, all are forgotten."""
 _PAUSE_S = 10.0
-"""Seconds before a registry that did not answer is asked for schemas again."""
+"""Seconds until a registry that did not respond is asked for schemas again."""
 
 
 class Decoded(NamedTuple):
-    """A key or value decoded by its schema.
+    """A key or value decoded with its schema.
 
     Attributes:
-        text: JSON; None if it could not be decoded, and `note` has the reason.
-        schema: describes the schema, such as "AVRO, schema 7".
-        schema_id: its id; None if a GUID identifies it.
+        text: JSON; None if the bytes could not be decoded, in which case `note` contains the reason.
+        schema: a description of the schema, such as "AVRO, schema 7".
+        schema_id: the schema's id; None if the schema is identified by a GUID.
     """
 
     text: str | None
@@ -49,14 +49,14 @@ class Decoded(NamedTuple):
 
 
 class RecordText(NamedTuple):
-    """The decoded key and value of a record; None for those without a schema id."""
+    """The decoded key and value of a record; each is None if it has no schema id."""
 
     key: Decoded | None = None
     value: Decoded | None = None
 
 
 class PageRegistry:
-    """Queries a registry in its own threads, so that a slow registry does not block the rest of the UI.
+    """Queries a registry in separate threads, so that a slow registry does not block the rest of the UI.
 
     Arguments:
         conf: options of `SchemaRegistryClient`.
@@ -68,21 +68,21 @@ class PageRegistry:
         self._avro = AvroJsonReader(self.client)
         self._protobuf = ProtobufJsonReader(self.client)
         self._kinds: dict[int | str, str] = {}
-        self._complete: set[int | str] = set()  # decoding with these schemas needs no more requests
+        self._complete: set[int | str] = set()  # decoding with these schemas requires no further requests
         self._unknown: dict[int | str, tuple[float, Decoded]] = {}
         self._silent_until = 0.0
         self._silence = ""
 
     async def ask(self, question: Callable[..., T], *given: Any) -> T:
-        """Call a method of the client in one of the threads; return its result, or raise its error."""
+        """Call a method of the client in one of the threads; return the method's result, or raise its error."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, question, *given)
 
     async def decoded(self, topic: str, records: Iterable[Found]) -> list[RecordText]:
-        """Decode the keys and values of records that contain a schema id."""
+        """Decode those keys and values of the records that contain a schema id."""
         return await self.ask(self._decode_all, topic, list(records))
 
     def close(self) -> None:
-        """Close the client. Running requests end within their timeout."""
+        """Close the client. Requests in progress end when their timeout expires at the latest."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self.client.close()
 
@@ -118,7 +118,7 @@ class PageRegistry:
             text = self._text(kind, data, payload.read(), context)
             self._complete.add(name)
             return Decoded(text, shown, schema_id.id)
-        except SchemaRegistryConnectionError as error:  # while requesting the schema's references
+        except SchemaRegistryConnectionError as error:  # raised while requesting the schema's references
             return Decoded(None, shown, schema_id.id, self._fall_silent(error))
         except (KafkaError, ValueError, RecursionError) as error:
             return Decoded(None, shown, schema_id.id, error_text(error).removeprefix(f"{described(schema_id)}: "))

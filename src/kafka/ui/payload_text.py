@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from kafka.ui.page_registry import Decoded
 
 WAYS = ("auto", "schema", "utf-8", "json", "hex")
-"""How to show bytes. "auto" decodes by a schema from the registry; without one it shows objects and arrays as JSON,
-text as UTF-8, and everything else as hexadecimal.
+"""How to show bytes. "auto" decodes them with a schema from the registry. Without a schema, it shows objects and arrays
+as JSON, text as UTF-8, and everything else as hexadecimal.
 """
 LARGEST_JSON = 256 << 10
 """Maximum size of values that are parsed as JSON, in bytes."""
 _SPACES = " \t\r\n"
 _DEEPEST = 16
-"""Maximum indentation depth, so that deeply nested values do not follow thousands of spaces."""
+"""Maximum indentation depth, so that lines of deeply nested values do not begin with thousands of spaces."""
 
 
 class Shown(NamedTuple):
@@ -25,7 +25,7 @@ class Shown(NamedTuple):
     Attributes:
         text: the text.
         way: how the bytes were decoded: one of `WAYS` except "auto" and "schema", the schema's name, or "null".
-        note: a remark, such as that the text is truncated, or is not in the requested form.
+        note: a remark, for example that the text is truncated, or that the bytes are not in the requested format.
     """
 
     text: str
@@ -38,9 +38,9 @@ def shown(data: bytes | None, way: str, most: int, whole: bool = False, decoded:
 
     Arguments:
         way: one of `WAYS`.
-        decoded: the bytes decoded by their schema; None without a schema or a registry.
+        decoded: the bytes decoded with their schema; None if there is no schema or no registry.
         most: maximum number of bytes shown.
-        whole: whether to use several lines: indented JSON, or hexadecimal with positions.
+        whole: whether to use several lines: indented JSON, or a hex dump with positions.
     """
     if data is None:
         return Shown("null", "null", "")
@@ -65,7 +65,7 @@ def shown(data: bytes | None, way: str, most: int, whole: bool = False, decoded:
 
 
 def _shown_text(text: str, way: str, most: int, whole: bool) -> Shown:
-    """Return JSON that a schema decoded, formatted and truncated for display."""
+    """Format and truncate JSON that was decoded with a schema, for display."""
     cut = f"the first {most:,} of {len(text):,} characters" if len(text) > most else ""
     return Shown((_laid_out(text) if whole else text)[: most if cut else None], way, cut)
 
@@ -136,7 +136,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _dump(data: bytes) -> str:
-    """Return a hex dump: position, sixteen bytes and their characters per line."""
+    """Return a hex dump, in which each line has a position, sixteen bytes, and their characters."""
     lines = []
     for at in range(0, len(data), 16):
         row = data[at : at + 16]

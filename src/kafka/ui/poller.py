@@ -1,6 +1,7 @@
-"""Polls the cluster for all viewers together, while there are any. Each poll creates a `Snapshot`.
+"""Polls the cluster once for all viewers, while there are any. Each poll creates a `Snapshot`.
 
-If the user is not authorized to see a part of the cluster, the snapshot has a note instead, and is otherwise complete.
+If the user is not authorized to see a part of the cluster, the snapshot contains a note in place of that part, and is
+otherwise complete.
 """
 
 import asyncio
@@ -27,10 +28,10 @@ log = logging.getLogger(__name__)
 KEPT = 720
 """Number of snapshots in the history: one hour at one snapshot every five seconds."""
 _PATIENCE = 3
-"""Number of intervals to keep polling after a page request, because pages without JavaScript reload."""
+"""Number of intervals for which polling continues after a page request, because pages without JavaScript reload."""
 _LONGEST_PAUSE_S = 60.0
 _ALIVE_S = 15.0
-"""Seconds without news before a stream sends a keep-alive, which detects closed connections."""
+"""Seconds without a new snapshot before a stream sends a keep-alive, which detects closed connections."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -55,7 +56,7 @@ class History:
 
 
 class ClusterPoller:
-    """Takes a `Snapshot` at intervals while there are viewers.
+    """Takes a `Snapshot` at regular intervals while there are viewers.
 
     Arguments:
         look: takes a snapshot; called with the time.
@@ -86,7 +87,7 @@ class ClusterPoller:
         return self._task is not None and not self._task.done()
 
     async def snapshot(self) -> Snapshot | None:
-        """Return the newest snapshot for a page request; None if there is none yet, see `trouble`."""
+        """Return the newest snapshot for a page request. If there is none yet, return None; `trouble` says why."""
         seen = self._numbered
         fresh = self.is_looking and self._numbered > 0
         self._begin()
@@ -144,7 +145,7 @@ class ClusterPoller:
             await asyncio.sleep(pause_s)
 
     async def _observe(self) -> None:
-        """Poll once; show every failure to the viewers, and log it once per cause."""
+        """Poll once. Every failure is shown to the viewers, and is logged once per cause."""
         try:
             found = await self._look(self._clock())
             self.history.add(self.newest, found)
@@ -172,7 +173,7 @@ _SHARE = "share"
 class _Committed(NamedTuple):
     offset: int
     is_place: bool
-    """False for a batch number that Spark's sink commits in place of an offset, so that there is no lag."""
+    """False for the batch number that Spark's sink commits in place of an offset, in which case there is no lag."""
 
 
 async def look(admin: "AsyncKafkaAdminClient", time: float) -> Snapshot:

@@ -1,4 +1,4 @@
-"""The pages of schemas: the registry's subjects; one schema with its versions, settings and differences."""
+"""The pages for schemas: the registry's subjects; one schema with its versions, settings and differences."""
 
 import difflib
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _NO_REGISTRY = (
 
 
 async def schemas_page(ui: Ui, given: Mapping[str, str]) -> Html:
-    """Return the page of the first hundred subjects with a prefix."""
+    """Return the page that lists the first hundred subjects with a prefix."""
     prefix = given.get("begins", "").strip()
     after = given.get("after", "")
     if ui.registry is None:
@@ -41,7 +41,7 @@ async def schemas_page(ui: Ui, given: Mapping[str, str]) -> Html:
 
 
 def _subjects(registry: PageRegistry, prefix: str, after: str) -> list[str]:
-    """Return the sorted names of subjects that follow a given name."""
+    """Return the sorted names of the subjects that follow a given name."""
     names = registry.client.get_subjects()
     return sorted(name for name in names if name.startswith(prefix) and name > after)[: _ON_A_PAGE + 1]
 
@@ -51,7 +51,7 @@ def _summary(registry: PageRegistry, subject: str) -> list[Any]:
         versions = registry.client.get_versions(subject)
         newest = registry.client.get_latest_version(subject)
     except SchemaRegistryError as error:
-        if error.is_missing:  # deleted in the meantime
+        if error.is_missing:  # has been deleted in the meantime
             return [subject, "deleted", "", "", ""]
         raise
     shown = link(subject, "/schema", subject=subject)
@@ -59,9 +59,9 @@ def _summary(registry: PageRegistry, subject: str) -> list[Any]:
 
 
 async def schema_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
-    """Return the page of one version of a subject, or of the schema with an id; None if it does not exist.
+    """Return the page for a version of a subject, or for the schema with an id; None if it does not exist.
 
-    Raises `ValueError` for a version or an id that is not a number, and `KafkaError`.
+    Raises `ValueError` if the version or the id is not a number, and `KafkaError`.
     """
     registry = ui.registry
     if registry is None:

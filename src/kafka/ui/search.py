@@ -30,9 +30,9 @@ class Search:
         partition: the partition; None: all.
         start: where to start, as in `kafka.read`; None: the newest records.
         end: where to stop, as in `kafka.read`; None: the current end.
-        key: bytes that the key contains.
+        key: bytes that the key must contain.
         exact: whether the key must equal `key`.
-        value: bytes that the value contains.
+        value: bytes that the value must contain.
         most: maximum number of records shown.
     """
 
@@ -64,7 +64,7 @@ class Found(NamedTuple):
 
 @dataclasses.dataclass(slots=True)
 class Progress:
-    """The progress of a search, and why it ended."""
+    """The progress of a search, and the reason why it ended."""
 
     looked_at: int = 0
     offsets: int = 0
@@ -85,7 +85,7 @@ def text_to_bytes(text: str, as_hex: bool) -> bytes | None:
 
 
 class Searches:
-    """Runs a limited number of searches at once, each within its limits.
+    """Runs a limited number of searches concurrently, each within its limits.
 
     Each running search has its own consumer, because a consumer has only one position per partition.
     """
@@ -115,9 +115,9 @@ class Searches:
                 self._limits.discard(limit)
 
     async def run(self, search: Search, progress: Progress) -> AsyncGenerator[list[Found]]:
-        """Yield records as they are found; without filters and a start, the newest ones in one list.
+        """Yield records as they are found. Without filters and a start, yield the newest ones in one list.
 
-        Closing the iterator ends the search. ``progress`` stays up to date, even if this raises.
+        Closing the iterator ends the search. ``progress`` stays up to date, even if an error is raised.
         """
         deadline = asyncio.get_running_loop().time() + self._longest_s
         newest = search.start is None and not search.filters
@@ -128,7 +128,7 @@ class Searches:
             try:
                 async with aclosing(found):
                     while True:
-                        async with self._until(deadline):  # not around the yield, because the caller's code runs there
+                        async with self._until(deadline):  # not around the yield, which runs the caller's code
                             records = await anext(found, None)
                         if records is None:
                             return
@@ -141,7 +141,7 @@ class Searches:
             progress.ended = f"the time limit was reached ({self._longest_s:g} s)"
 
     async def one(self, partition: TopicPartition, offset: int) -> Found | None:
-        """Return the record at an offset; None if there is none. Raises `TimeoutError`."""
+        """Return the record at an offset; None if there is no record. Raises `TimeoutError`."""
         async with self._until(asyncio.get_running_loop().time() + self._longest_s), self._free:
             read = await read_async(partition, start=offset, end=offset + 1, **self._configs)
             if read.ranges[partition].start != offset:
@@ -153,13 +153,13 @@ class Searches:
             return None
 
     async def _newest(self, search: Search, progress: Progress) -> AsyncGenerator[list[Found]]:
-        """Yield the last records of all partitions, newest first."""
+        """Yield the last records from all partitions, newest first."""
         read = await self._open(search, last=search.most)
         progress.offsets = sum(each.end - each.start for each in read.ranges.values())
         kept: list[tuple[int, int, int, Found]] = []
         async with aclosing(read.columns()) as batches:
             async for columns in batches:
-                await asyncio.sleep(0)  # reading buffered records would otherwise block the loop, including the timeout
+                await asyncio.sleep(0)  # otherwise, reading buffered records blocks the loop, including the timeout
                 progress.looked_at += len(columns)
                 for row in range(len(columns)):
                     record = _record(columns, row)
@@ -202,7 +202,7 @@ class Searches:
 
 
 def matcher(search: Search) -> "Callable[[Columns, int], bool]":
-    """Return a function that tells whether a row matches the search."""
+    """Return a function that determines whether a row matches the search."""
     key, value, exact = search.key, search.value, search.exact
 
     def matches(columns: "Columns", row: int) -> bool:

@@ -1,4 +1,4 @@
-"""The state of the cluster at one time, and rates between two such states. Pure."""
+"""The state of the cluster at one time, and rates between two of these states. Pure."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ class PartitionState:
     Arguments:
         first: the log start offset.
         end: the offset of the next record.
-        size: size of its leader's log in bytes.
+        size: the size of the leader's log in bytes.
     """
 
     number: int
@@ -26,7 +26,7 @@ class PartitionState:
 
     @property
     def offsets(self) -> int | None:
-        """The number of offsets in the log: the number of records, unless it is compacted or transactional."""
+        """The number of offsets in the log. It equals the number of records without compaction and transactions."""
         return None if self.first is None or self.end is None else self.end - self.first
 
 
@@ -40,7 +40,7 @@ class TopicState:
 
     @property
     def offsets(self) -> int | None:
-        """The number of offsets in all partitions; None if one is unknown."""
+        """The number of offsets in all partitions; None if the number is unknown for one of them."""
         return _sum([each.offsets for each in self.partitions])
 
     @property
@@ -65,8 +65,8 @@ class GroupState:
 
     Arguments:
         kind: "classic", "consumer", "share" or "streams".
-        committed: its committed offsets; for a share group its start offsets.
-        lags: its lag by partition; None if it is unknown, or if the committed number is not an offset.
+        committed: the group's committed offsets or, for a share group, its start offsets.
+        lags: the group's lag by partition; None if the lag is unknown, or if the committed number is not an offset.
     """
 
     name: str
@@ -77,7 +77,7 @@ class GroupState:
 
     @property
     def lag(self) -> int | None:
-        """The total lag of all partitions whose lag is known; None if there are none."""
+        """The total lag of all partitions whose lag is known; None if it is known for none of them."""
         known = [each for each in self.lags.values() if each is not None]
         return sum(known) if known else None
 
@@ -96,8 +96,8 @@ class Snapshot:
 
     Arguments:
         time: seconds since 1970.
-        brokers: id to "host:port".
-        notes: explanations of missing parts, for display.
+        brokers: ids to "host:port".
+        notes: explanations of why parts are missing, for display.
     """
 
     time: float
@@ -115,7 +115,7 @@ def rate(before: Snapshot | None, now: Snapshot, topic: str) -> float | None:
         return None
     earlier, later = before.topics[topic].end, now.topics[topic].end
     if earlier is None or later is None or later < earlier or now.time <= before.time:
-        return None  # a recreated topic starts at 0 again
+        return None  # a recreated topic starts again at 0
     return (later - earlier) / (now.time - before.time)
 
 

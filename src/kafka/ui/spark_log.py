@@ -1,4 +1,4 @@
-"""Reads the JSON lines of `kafka.spark.watch` while they are being written."""
+"""Reads the JSON lines that `kafka.spark.watch` writes, even while they are being written."""
 
 import collections
 import dataclasses
@@ -20,7 +20,7 @@ _LARGEST = 2**63
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Batch:
-    """The fields of a micro-batch that are shown; None if missing in the file."""
+    """The fields of a micro-batch that are shown; a field is None if it is missing in the file."""
 
     time: float
     number: int
@@ -45,13 +45,13 @@ class SparkLog:
         self.unread = 0
         self._at = 0
         self._file: tuple[int, int] | None = None
-        self._reading = threading.Lock()  # the thread that reads for a viewer continues when the viewer leaves
+        self._reading = threading.Lock()  # a thread that reads for a viewer continues after the viewer leaves
 
     def read(self) -> dict[str, list[Batch]]:
         """Read new lines, and return all kept batches by query.
 
-        The lists are copies, since other threads may read meanwhile. Raises `OSError`, but not for a file that does not
-        exist yet.
+        The lists are copies, because other threads may read at the same time. Raises `OSError`, but not if the file
+        does not exist yet.
         """
         with self._reading:
             try:
@@ -66,7 +66,7 @@ class SparkLog:
         data = file.read(_AT_ONCE)
         whole = data[: data.rfind(b"\n") + 1]
         if not whole and len(data) == _AT_ONCE:
-            whole = data  # overlong line; the rest counts as one more invalid line
+            whole = data  # overlong line; the rest of it counts as another invalid line
         self._at += len(whole)
         for line in whole.splitlines():
             self._add(line)
@@ -91,7 +91,7 @@ class SparkLog:
 
 
 def _opened(path: str, flags: int) -> int:
-    """Open a regular file; reject others, because a pipe would block its reader until there is a writer."""
+    """Open a regular file. Other files are rejected, because a pipe would block its reader until there is a writer."""
     found = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(found).st_mode) and not stat.S_ISDIR(os.fstat(found).st_mode):
         os.close(found)
@@ -100,7 +100,7 @@ def _opened(path: str, flags: int) -> int:
 
 
 def batch_of(line: Mapping[str, Any]) -> tuple[str, Batch]:
-    """Return a query's name and micro-batch. Raises `ValueError`, `TypeError` or `KeyError` for invalid input."""
+    """Return a query's name and a micro-batch. Raises `ValueError`, `TypeError` or `KeyError` for invalid input."""
     sources = line["sources"]
     lags = [each["lag"] for each in sources]
     return str(line["query"]), Batch(

@@ -1,4 +1,4 @@
-"""The page of Spark's streaming queries: lag, rates and durations over time."""
+"""The page for Spark's streaming queries: lag, rates and durations over time."""
 
 from kafka.ui.charts import chart
 from kafka.ui.page_elements import UNKNOWN, Html, count, html, joined, rate, table, time
@@ -9,7 +9,7 @@ _COLUMNS = ("query", "last batch", "at", "rows", "in", "processed", "batch took"
 
 
 async def spark_page(ui: Ui) -> Html:
-    """Return the page of all queries."""
+    """Return the page that shows all queries."""
     return live_page(ui, "Spark queries", "/spark", await spark_part(ui), live_address("spark"))
 
 

@@ -14,14 +14,14 @@ _PARTITIONS = ("partition", "leader", "replicas", "in sync", "first offset", "ne
 
 
 async def topics_page(ui: Ui) -> Html:
-    """Return the page of all topics."""
+    """Return the page that lists all topics."""
     await ui.poller.snapshot()
     still = _creation(ui) if ui.settings.allow_writes else Html("")
     return live_page(ui, TITLE, "/", topics_part(ui), live_address("topics"), still)
 
 
 def topics_part(ui: Ui) -> Html:
-    """Return the live part of the page of all topics."""
+    """Return the live part of the page that lists all topics."""
     now = ui.poller.newest
     if now is None:
         return trouble(ui.poller.trouble)
@@ -63,7 +63,7 @@ def _newest_rate(ui: Ui, topic: str) -> float | None:
 
 
 async def topic_page(ui: Ui, name: str) -> Html | None:
-    """Return the page of one topic; None if it does not exist."""
+    """Return the page for a topic; None if the topic does not exist."""
     now = await ui.poller.snapshot()
     if now is not None and name not in now.topics:
         return None
@@ -127,7 +127,7 @@ def _groups(now: Snapshot, name: str) -> Html:
 
 
 async def _configs(ui: Ui, name: str) -> Html:
-    """Return a table of the topic's own settings. Sensitive values are never shown, even if the cluster sends them."""
+    """Return a table of the topic's settings. Sensitive values are never shown, even if the cluster returns them."""
     try:
         found = await ui.admin.describe_configs([ConfigResource("TOPIC", name)])
         entries = found["topic"][name]

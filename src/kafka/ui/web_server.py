@@ -54,7 +54,7 @@ _PARTS: Mapping[str, Callable[[Ui, Mapping[str, str]], Awaitable[Html]]] = {
 
 
 def make_app(ui: Ui) -> ASGIApp:
-    """Return the UI as an ASGI application. Without `allow_writes` it has no routes for changes."""
+    """Return the UI as an ASGI application. Without `allow_writes`, it has no routes that change the cluster."""
     routes = [
         Route("/", _page(ui, lambda given: topics_page(ui))),
         Route("/topic", _page(ui, lambda given: topic_page(ui, given.get("name", "")), _no_topic)),
@@ -110,7 +110,7 @@ def _page(
     made: Callable[[Mapping[str, str]], Awaitable[Html | None]],
     missing: Callable[[Mapping[str, str]], str] = lambda _: "",
 ) -> Answer:
-    """Return the endpoint of a page; ``missing`` returns the error message if ``made`` returns None."""
+    """Return the endpoint for a page. If ``made`` returns None, ``missing`` returns the error message."""
 
     async def answer(request: Request) -> Response:
         try:
@@ -201,10 +201,10 @@ def is_loopback(host: str) -> bool:
 
 
 def run(settings: UiSettings, host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Serve until Ctrl-C or SIGTERM, which is raised again after everything is closed.
+    """Serve until Ctrl-C or SIGTERM; the signal is raised again after everything is closed.
 
     Arguments:
-        ready: called with the UI's URL as soon as it accepts requests.
+        ready: called with the UI's URL as soon as the server accepts requests.
 
     Raises `OSError` if the address is not available, and the errors of `AsyncKafkaAdminClient.start`.
     """
@@ -232,12 +232,12 @@ async def _run(settings: UiSettings, host: str, port: int, ready: Callable[[str]
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
-    """Return whether a log record concerns this UI, and not invalid data from a client that does not speak HTTP."""
+    """Return whether a log record concerns this UI, rather than invalid data from a client that does not speak HTTP."""
     return not str(record.msg).startswith("Invalid HTTP request")
 
 
 class _Server(uvicorn.Server):
-    """A server that ends its event streams before it waits for its connections to close."""
+    """A server that ends its event streams before it waits for connections to close."""
 
     def __init__(self, config: uvicorn.Config, ui: Ui, ready: Callable[[], None]) -> None:
         super().__init__(config)
