@@ -127,7 +127,7 @@ def _groups(now: Snapshot, name: str) -> Html:
 
 
 async def _configs(ui: Ui, name: str) -> Html:
-    """Return a table of the topic's settings. Sensitive values are never shown, even if the cluster returns them."""
+    """Return a table of the topic's own settings. Sensitive values are never shown, even if the cluster sends them."""
     try:
         found = await ui.admin.describe_configs([ConfigResource("TOPIC", name)])
         entries = found["topic"][name]
