@@ -25,13 +25,13 @@ if hasattr(os, "register_at_fork"):
 
 
 def loop_random(loop: asyncio.AbstractEventLoop | None = None) -> random.Random:
-    """Return the random numbers of ``loop`` (None: of the running loop, or else of the process)."""
+    """Return a loop's random numbers. None means the running loop's, or the process's without one."""
     found = getattr(loop or _running(), "random", None)
     return found if isinstance(found, random.Random) else _process_random
 
 
 def wall_clock_ns(loop: asyncio.AbstractEventLoop | None = None) -> Callable[[], int]:
-    """Return the clock of ``loop`` (None: of the running loop) in nanoseconds since 1970, such as `time.time_ns`."""
+    """Return a loop's clock function, which is like `time.time_ns`. None means the running loop."""
     clock: Callable[[], int] = getattr(loop or _running(), "wall_clock_ns", time.time_ns)
     return clock
 

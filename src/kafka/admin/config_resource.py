@@ -136,7 +136,7 @@ _OWN = {
 
 
 class ConfigFilterType(EnumHelper, IntEnum):
-    """Selects the settings that a result shows."""
+    """Selects which settings to include in a result."""
 
     ALL = 0
     DYNAMIC = 1

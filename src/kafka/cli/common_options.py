@@ -287,7 +287,7 @@ def confirm(question: str, yes: bool) -> None:
         return
     try:
         click.confirm(question, abort=True, err=True)
-    except UnicodeDecodeError:  # input that is not valid text does not confirm
+    except UnicodeDecodeError:  # undecodable input counts as a refusal
         raise click.Abort from None
 
 

@@ -231,7 +231,7 @@ class ClusterClient:
         )
 
     async def controller(self) -> int:
-        """Return the id of the broker for requests to the controller; see `send_controller`.
+        """Return the id of the broker to which controller requests are sent; see `send_controller`.
 
         Raises `NotControllerError` if there is currently no controller, `UnsupportedVersionError` before Kafka 0.10.
         """

@@ -210,7 +210,7 @@ class Losses:
 
     @property
     def in_doubt(self) -> bool:
-        """Whether a topic may have been deleted, so that the metadata need a refresh."""
+        """Whether the metadata needs a refresh because a topic may have been deleted."""
         return bool(self._unknown_in)
 
     def look_for(self, topics: Iterable[str], metadata: ClusterMetadata) -> set[str]:

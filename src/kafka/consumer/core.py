@@ -165,7 +165,7 @@ class ConsumerCore(ConsumerParts):
             raise WakeupError("wakeup() was called")
 
     def begin_processing_events(self) -> None:
-        """Begin to handle background events; after this, `events.pending` refers to newer ones."""
+        """Begin to handle background events. From here on, `events.pending` covers only later events."""
         self.events.pending = False
         try:
             self.truncations.act()
@@ -212,7 +212,7 @@ class ConsumerCore(ConsumerParts):
         error.ranges = {tp: (first[tp].offset, end[tp].offset) for tp in offsets}
 
     def check_wanted(self) -> None:
-        """Raise `IllegalStateError` if nothing is subscribed to or assigned, because iteration would never end."""
+        """Raise `IllegalStateError` without a subscription or assignment, because iteration would never end."""
         if self.subscription.type is SubscriptionType.NONE:
             raise AssertedStateError("nothing is subscribed to or assigned: call subscribe() or assign() first")
 
@@ -286,7 +286,7 @@ class ConsumerCore(ConsumerParts):
         self._runner.submit(self.fetcher.refresh, state)
 
     def resume(self, state: PartitionState) -> None:
-        """Return records from a partition again."""
+        """Resume returning records from a partition."""
         self.buffer.resume(state)
         self._runner.submit(self.fetcher.refresh, state)
 

@@ -41,7 +41,7 @@ def wants_0_9(topics: tuple[Any, ...], configs: Mapping[str, Any]) -> bool:
 
 
 def switch_to_0_9(consumer: OldMethods, topics: tuple[Any, ...], configs: dict[str, Any]) -> None:
-    """Turn a consumer without open resources into a consumer of 0.9. Raises the errors of the constructor of 0.9.
+    """Turn a consumer without open resources into a 0.9 consumer. Raises the same errors as the 0.9 constructor.
 
     The methods of a user's subclass take precedence.
     """

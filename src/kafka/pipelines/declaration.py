@@ -71,7 +71,7 @@ def _option_text(value: Any) -> Any:
 
 
 def _expression(value: Any) -> Any:
-    """An SQL expression, or a `Column` of PySpark; YAML reads ``yes`` as a Boolean."""
+    """Check for SQL text or a PySpark `Column`. Booleans are rejected: YAML reads an unquoted ``yes`` as one."""
     if value is None or isinstance(value, bool | int | float | list | dict) or (isinstance(value, str) and not value):
         raise ValueError(f"expected an SQL expression as text, got {_shown(value)}")
     return value

@@ -115,7 +115,7 @@ class DeclaredSource:
     """A source of a pipeline; see `Pipeline.source`.
 
     Attributes:
-        name: the name that the query has for it.
+        name: the name by which the query refers to the source.
         source: its declaration, with the rules so far.
     """
 
@@ -164,8 +164,8 @@ class Pipeline:
 
         Arguments:
             source: from `kafka_source`.
-            name: the name that the query has for it: a parameter of its function, or a table of its SQL. None: the
-                name of its topic.
+            name: the name by which the query refers to the source: a parameter of the query function, or a table in
+                SQL. None: the topic's name.
         """
         name = name or source.topic or ""
         if name in self._sources:

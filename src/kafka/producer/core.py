@@ -262,7 +262,7 @@ class ProducerCore:
         return self._client_core.health.report(seen, self._closing is not None)
 
     async def settle(self, batches: Sequence[ProducerBatch], then: Callable[[], object]) -> None:
-        """Wait until all of these batches have been delivered or have failed, and call `then` at that moment."""
+        """Call `then` as soon as all of these batches have been delivered or have failed, and return."""
         await self._running().settled(batches, then)
 
     def send_now(self) -> None:

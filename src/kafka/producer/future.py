@@ -96,7 +96,7 @@ class LoopWaiter:
             self.arrived.set_result(None)
 
 
-@cython.no_gc  # it references only its batch, which drops its callbacks when it is done, so no cycle lasts
+@cython.no_gc  # it references only its batch, which drops its callbacks when it is done, so no cycle persists
 @cython.freelist(1024)
 @cython.cclass
 class FutureRecordMetadata:

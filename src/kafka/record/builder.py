@@ -104,7 +104,7 @@ class BatchBuilder:
         nothing: Buffer | None = None
         self._compressed = nothing
         self._compressed_size = 0
-        if self._compression == Compression.NONE or self._capacity == 0:  # the caller may have received the memory
+        if self._compression == Compression.NONE or self._capacity == 0:  # the caller may still hold the old buffer
             self._capacity = 0
             self._grow(min(_FIRST_CAPACITY, max(self._size_limit, 128)))
 

@@ -79,10 +79,10 @@ class RowColumns:
         header_keys: ByteColumn | None,
         header_values: ByteColumn | None,
     ) -> None:
-        """Set the columns: int64 timestamps (milliseconds, -1 for the default), positions of headers, and byte strings.
+        """Set the columns: int64 timestamps (milliseconds, -1 for the default), header positions, and byte strings.
 
         Raises:
-            ValueError: the lengths differ, or the positions of headers do not increase within the headers.
+            ValueError: the lengths differ, or the header positions decrease or are out of range.
         """
         self.keys = keys
         self.values = values

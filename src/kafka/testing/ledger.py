@@ -71,7 +71,7 @@ class CommitLedger:
                 yield f"{member} gives up {shown(tp, position)}, but {group} is left at {stood}"
 
     def assigned(self, group: str, member: str, partitions: Iterable[TopicPartition]) -> None:
-        """Record that a member was assigned partitions, which it reads from the group's offsets."""
+        """Record that a member was assigned partitions; it reads them from the group's committed offsets on."""
         for tp in partitions:
             self.rewound.pop((group, tp), None)
         self.stood.update(((member, tp), self.accepted.get((group, tp), 0)) for tp in partitions)
@@ -143,10 +143,10 @@ class SentRecord:
 
 @dataclass
 class Ledger:
-    """The facts of a simulation.
+    """Records what happened in a simulation.
 
     Arguments:
-        is_calm: returns whether all failures and their effects are over, so that nothing may fail.
+        is_calm: a function that returns whether all failures and their effects are over, so that nothing may fail.
 
     Attributes:
         sent: every record sent, by name.

@@ -67,7 +67,7 @@ class Link:
         return False
 
     def reset(self) -> None:
-        """Reset both ends, like a middlebox that has lost the connection's state. A silent host notices it later."""
+        """Reset both ends, like a middlebox that lost the connection's state. A silent host notices the reset later."""
         self.dialled.end(_reset_error())
         if self.network.silent_for(self.host) > 0:
             self.accepted.reset_later()

@@ -92,7 +92,7 @@ class GroupState:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The state of the cluster at one time.
+    """The state of the cluster at a point in time.
 
     Arguments:
         time: seconds since 1970.

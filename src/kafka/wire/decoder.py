@@ -1,10 +1,10 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
 # mypy: allow-untyped-decorators
-"""Decodes messages from bytes, in one loop over a plan. Without compilation, it does the same, but more slowly.
+"""Decodes messages from bytes, in one loop over a plan. It behaves the same when not compiled, but is slower.
 
 `kafka.wire.plan` creates the plans. A plan lists the fields of one version of a struct, in wire order. The decoder
-compares each length with the number of remaining bytes before it allocates memory, and an array must not announce more
-elements than could fit into these bytes. An empty struct may have only two bytes on the wire, but takes far more
+compares each length with the number of remaining bytes before it allocates memory, and an array must not declare more
+elements than could fit into those bytes. An empty struct may have only two bytes on the wire, but takes far more
 memory. So the size of a message also limits its number of structs: `FREE_STRUCTS`, and one more for each
 `BYTES_A_STRUCT`. As a result, a decoded message takes at most a small multiple of its encoded size.
 """

@@ -3,10 +3,10 @@
 A handler is called with the broker, the decoded request and its `RequestContext`. It returns the response, a future of
 the response (such as a `LongPoll` or a `NoAnswer`), or None if the client expects no response.
 
-To add an API, add a handler to the module of its family, whose docstring lists the versions served, the behaviour and
-the known gaps; and its row to `APIS`, from which ApiVersions and the faults take its versions. `kafka.wire.api`
-declares its messages, and `kafka.broker.error_codes` the error codes that it returns. Tests are in the
-family's folder below tests/unit/broker.
+To add an API, add a handler to the module of its family, update that module's docstring (versions served, behaviour,
+known gaps), and add a row to `APIS`. ApiVersions and the faults read the versions from there. `kafka.wire.api` declares
+its messages, and `kafka.broker.error_codes` the error codes that it returns. Tests are in the family's folder below
+tests/unit/broker.
 """
 
 import asyncio

@@ -62,7 +62,7 @@ def share_fetch(
         broker.shares.close_session(session)
         return fetching.response()
     if not context.sends_more:
-        return fetching.response()  # The client could not acknowledge records that it acquires now.
+        return fetching.response()  # The client could not acknowledge newly acquired records.
     fetching.read()
     if fetching.is_worth_an_answer or request.max_wait_ms <= 0 or not session.partitions:
         return fetching.response()

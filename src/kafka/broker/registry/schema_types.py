@@ -103,7 +103,7 @@ def _records(schema: Schema, seen: set[int]) -> Iterator[Record]:
 
 
 def _ordered(value: Any, namespace: str, is_sorted: bool) -> Any:
-    """Sort a type's properties in the order of the Java library, with names relative to a namespace."""
+    """Order a type's properties like the Java library, and make names relative to a namespace."""
     if isinstance(value, str):
         return _relative(value, namespace)
     if isinstance(value, list):

@@ -155,7 +155,7 @@ class ShareCoordinator:
         return known
 
     def member(self, group_id: str, member_id: str, epoch: int) -> ShareMember:
-        """Return the member if its epoch is correct; raises `RequestFailed`."""
+        """Return the member; raises `RequestFailed` if it is unknown or its epoch is wrong."""
         member = self.group(group_id).members.get(member_id)
         if member is None:
             raise RequestFailed(_E.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {group_id}.")

@@ -342,7 +342,8 @@ class ResponseOpener:
             opened = self._columns_of(item, max_bytes, ahead_bytes)
             is_read = not isinstance(item, PartitionResponse) or item.is_decoded
             with self._lock:
-                is_useful = buffer.items[0] is item if buffer.items else False  # no call before popleft(), as above
+                # No signal handler can run between this check and popleft().
+                is_useful = buffer.items[0] is item if buffer.items else False
                 if is_useful:
                     buffer.current = opened
                     if is_read:

@@ -322,7 +322,7 @@ class FetchBuffer:
         buffer = state.buffer
         with self._lock:
             if buffer.current is not current:
-                return  # a signal handler has sought or paused in the meantime
+                return  # a signal handler has called seek() or pause() in the meantime
             buffer.current = None
             buffer.nbytes -= current.nbytes
             self._bytes -= current.nbytes

@@ -29,6 +29,7 @@ Callback = Callable[[Offsets, Any], Any]
 
 class Commits:
     """The commits of one consumer. Coroutines run on the loop, other methods mostly in the caller's thread.
+
     Arguments:
         options: the group's options.
         subscription: the assignment and the positions.
@@ -210,7 +211,7 @@ class Commits:
             generation = self._generation()
         except RebalanceInProgressError:
             state, generation = MemberState.REBALANCING, self._membership.last_generation
-        except CommitFailedError:  # so that the coordinator refuses offsets with the generation of the lost membership
+        except CommitFailedError:  # with the lost generation, the coordinator rejects the offsets
             state, generation = MemberState.UNJOINED, self._membership.last_generation
         else:
             state = MemberState.STABLE if generation.is_valid else MemberState.UNJOINED

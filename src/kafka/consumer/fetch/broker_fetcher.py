@@ -84,7 +84,7 @@ class BrokerFetcher:
 
     Arguments:
         node_id: the broker.
-        options: the sizes and times for requests.
+        options: the size and time limits of fetch requests.
         client: sends requests.
         answers: receives the responses.
         retry: pauses after failures and logs them.

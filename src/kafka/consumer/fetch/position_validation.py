@@ -93,7 +93,7 @@ class PositionValidation:
         self._next.pop(state, None)
 
     def is_valid(self, state: PartitionState, leader_epoch: int) -> bool:
-        """Return whether fetching of a partition may continue, and start a validation if necessary.
+        """Return whether fetching from a partition may continue; start a validation if necessary.
 
         Positions are not validated within a leader's own epoch, because it has all records of that epoch.
 

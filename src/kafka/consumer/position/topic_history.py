@@ -186,7 +186,7 @@ class TopicHistory:
                     self._missing.add(topic)
                     return False
                 self._absent.add(topic)
-                if before.topic_id is None:  # a topic that reappears may be another one
+                if before.topic_id is None:  # it may reappear as a different topic with the same name
                     self._seen[topic] = _Seen(None, frozenset())
             return False
         self._absent.discard(topic)

@@ -147,7 +147,7 @@ class Acquired:
         return Piece(self.tp, self.topic_id, self.node_id, taken, first, last, count, has_gaps, self.locked_until)
 
     def _end_of_damage(self, columns: Columns, records: memoryview | bytes, error: Exception) -> int:
-        """Return the last offset of the damaged batch; -1 if no batch is damaged, but the client cannot read one."""
+        """Return the last offset of the damaged batch; -1 if the batch is intact but the client cannot decode it."""
         if not isinstance(error, CorruptRecordError):
             return -1
         try:

@@ -302,7 +302,7 @@ class ConsumerGroupMembership:
     # Reconciling ------------------------------------------------------------------------------------------------------
 
     def _reconcile(self) -> None:
-        """Compare the held partitions with the coordinator's target, as far as its topic names are known."""
+        """Reconcile the held partitions with the coordinator's target, for the topics whose names are known."""
         if self.state not in IN_GROUP:
             return
         target = self._target.towards(self._owned)

@@ -149,7 +149,7 @@ def read_text(cursor: Cursor) -> cython.int:
 @cython.cfunc
 @cython.exceptval(-1)
 def _decode_text(cursor: Cursor, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-    """Decode a string whose syntax has been checked into `cursor.text`."""
+    """Decode a syntax-checked string into `cursor.text`."""
     at: cython.Py_ssize_t = start
     stop: cython.Py_ssize_t
     size: cython.Py_ssize_t = 0

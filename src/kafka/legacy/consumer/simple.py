@@ -174,7 +174,7 @@ _RESETS = {"largest": LATEST, "smallest": EARLIEST}
 class SimpleConsumer(Fetching, Consumer):
     """Reads a topic's partitions with a `SimpleClient`, starting at the offsets stored for a group, or at 0.
 
-    For use by one thread, except for commits by time.
+    For use by one thread; only timed automatic commits run in another.
 
     Arguments:
         client, group, topic, auto_commit, partitions, auto_commit_every_n, auto_commit_every_t: see `Consumer`.

@@ -61,7 +61,7 @@ class Gssapi:
         return token
 
     def answer(self, challenge: bytes) -> bytes | None:
-        """Continue until both sides are authenticated, then choose no security layer."""
+        """Continue until both sides are authenticated, then negotiate no security layer."""
         if self._chose:
             if challenge:
                 raise SaslAuthenticationFailedError(

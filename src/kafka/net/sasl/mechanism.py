@@ -46,7 +46,7 @@ class Mechanism(Protocol):
         ...
 
     def answer(self, challenge: bytes) -> bytes | None:
-        """Return the answer to the broker's message, or None if the exchange is over.
+        """Return the response to the broker's challenge, or None if the exchange is complete.
 
         Raises `SaslAuthenticationFailedError` if the broker fails to authenticate itself.
         """
@@ -99,7 +99,7 @@ class RegisteredMechanism:
             return self._message()
 
     def answer(self, challenge: bytes) -> bytes | None:
-        """Return the answer to the broker's message, or None if the exchange is over.
+        """Return the response to the broker's challenge, or None if the exchange is complete.
 
         Raises `SaslAuthenticationFailedError` if the object rejects the broker, or stops before the exchange is done,
         and `KafkaConnectionError` if it raises an `OSError`.

@@ -95,11 +95,11 @@ class AsyncProducerCalls(AsyncTransactionCalls):
     async def flush(self, timeout: float | None = None) -> None:
         """Send all buffered records now, without lingering, and wait until they are delivered or have failed.
 
-        All callbacks have run when this method returns. If a callback calls it, it does not wait for later callbacks.
+        All callbacks have run when this method returns. When called from a callback, it does not wait for later ones.
 
         Arguments:
-            timeout: maximum wait in seconds. None waits at most `delivery_timeout_ms` for records, and for the same
-                time again for callbacks.
+            timeout: maximum wait in seconds. None waits at most `delivery_timeout_ms` for records, and as long again
+                for callbacks.
 
         Raises `KafkaTimeoutError` when the time is up, `IllegalArgumentError` for a negative timeout. If records have
         failed since the last call, and the program neither holds their futures nor has checked them, raises the first

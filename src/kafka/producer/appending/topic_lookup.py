@@ -164,7 +164,7 @@ class TopicLookup:
         return is_another
 
     def _is_certain(self, known: TopicQueues, topic_id: UUID | None, partitions: int) -> bool:
-        """Return whether this is the newer topic.
+        """Return whether the metadata certainly describes the newer topic, not the one that it replaced.
 
         For a while, brokers with outdated metadata may return the older topic.
         """

@@ -335,7 +335,7 @@ class ProducerBatch(BatchFields):
         return f"{self.count} record(s) for {self.name} not delivered: {error}"
 
     def look(self) -> None:
-        """Mark the result as checked, even if it has not arrived yet."""
+        """Mark the result as checked, even if it is not available yet."""
         self.seen = True
         if self.report is not None:
             self.report.seen = True

@@ -281,7 +281,7 @@ class TransactionManager:
         return error
 
     def _abandon(self) -> None:
-        """Fail all batches that wait to be sent."""
+        """Fail all batches that are waiting to be sent."""
         if self.state in (TransactionState.FAILED, TransactionState.ABORTING):
             for queue in list(self._buffer.queues()):
                 for batch in self._outgoing.take_expired(queue, math.inf):

@@ -167,7 +167,7 @@ class TransactionPartitions:
         return [task for task in (self._adding, self._before.task) if task is not None]
 
     async def _add(self) -> None:
-        """Add the requested partitions, including those requested in the meantime."""
+        """Add the requested partitions, including those requested while this is running."""
         while self._wanted and self._listener.may_send():
             self._asked, self._wanted = self._wanted, set()
             self.in_doubt = True

@@ -270,8 +270,8 @@ class Prepared(WriterCommitMessage):  # type: ignore[misc]  # PySpark's classes 
 class TransactionalWriter:
     """Writes rows in transactions, and commits a write completely or not at all.
 
-    The instance that is sent to the tasks has already been planned. To commit and abort a stream's micro-batch, Spark
-    creates other instances, which are not planned.
+    `plan` has already been called on the instance that is sent to the tasks. To commit and abort a stream's
+    micro-batch, Spark creates other instances, without calling it.
 
     Arguments:
         options: the options of the write.

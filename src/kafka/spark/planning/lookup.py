@@ -189,9 +189,9 @@ def check_order(
     at_end: set[TopicPartition],
     loss: DataLoss,
 ) -> None:
-    """Raise `KafkaConfigurationError` if a batch ends before it starts, as in Spark's connector.
+    """Raise `KafkaConfigurationError` if a batch ends before it starts, like Spark's connector.
 
-    A log that starts after the given end is a data loss, which is handled according to `failOnDataLoss`.
+    If a log starts after the given end, data has been lost; this is handled according to `failOnDataLoss`.
 
     Arguments:
         at_end: the partitions that `resolve_start` found, whose ranges are empty but correct.

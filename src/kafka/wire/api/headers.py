@@ -7,7 +7,7 @@ from kafka.wire.message import Message
 
 
 class RequestHeader(Message, versions=(0, 2), flexible_since=2):
-    """The header before every request."""
+    """The header that precedes every request."""
 
     request_api_key: int = int16()
     request_api_version: int = int16()
