@@ -11,7 +11,7 @@ from kafka.net.fork import after_fork
 class BackgroundEvents:
     """Errors to raise, a wake-up, and a flag for other events. Any thread may add events.
 
-    A fork is an event, too: an iterator may hold the parent's records, and checks the flag before returning each.
+    A fork counts as an event, too: an iterator may hold the parent's records, so it checks the flag before each record.
 
     Arguments:
         notify: wakes the caller if it is waiting.

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from kafka.metrics.kafka_metric import KafkaMetric
 
 ASSIGNMENT_WAIT_MS = 5_000
-"""How long `assignment()` and `paused()` may look up topics. Programs call them at any time, and expect no delay."""
+"""How long `assignment()` and `paused()` may look up topics. Programs call them at any time, expecting no delay."""
 CLOSE_TIMEOUT_MS = 30_000
 """Default timeout of `close`."""
 
 COLUMNS_BYTES = 8 * 1024 * 1024
-"""The number of fetched bytes that one call decodes to columns; the rest stay in the buffer until the next call."""
+"""The number of fetched bytes that one call decodes to columns; the rest stays in the buffer until the next call."""
 
 
 def found_or_none(
@@ -85,7 +85,7 @@ class BaseConsumer:
         pattern: str | re.Pattern[str] | SubscriptionPattern | None = None,
         listener: Listener | None = None,
     ) -> None:
-        """Subscribe to topics, whose partitions the group assigns; replaces an earlier subscription.
+        """Subscribe to topics; the group assigns their partitions. Replaces any earlier subscription.
 
         No request is sent before the next `poll()`.
 
@@ -94,7 +94,7 @@ class BaseConsumer:
         Arguments:
             topics: topic names; None if there is a pattern.
             pattern: instead of names, a regular expression that matches the beginning of names; topics that are created
-                later are found when metadata are refreshed (``metadata_max_age_ms``). The coordinator evaluates a
+                later are found when the metadata is refreshed (``metadata_max_age_ms``). The coordinator evaluates a
                 `SubscriptionPattern`, which may also be passed as ``topics``; it requires
                 ``group_protocol='consumer'``.
             listener: called when partitions are assigned and revoked.
@@ -127,7 +127,7 @@ class BaseConsumer:
         """Return the partitions that are assigned to this consumer.
 
         With a group, `poll()` assigns them. Without a group, they are assigned as soon as the metadata for the topics
-        are known. If this call may wait, it looks up the metadata, once and for at most five seconds.
+        is known. If this call may wait, it looks up the metadata, once and for at most five seconds.
         """
         self._take_ahead(ASSIGNMENT_WAIT_MS)
         return self._core.subscription.assigned_partitions()
@@ -144,8 +144,8 @@ class BaseConsumer:
             callback: called as ``callback(offsets, None or the error)`` from within a later `poll()`, `commit()` or
                 `close()`, which waits for the commit; None: ``default_offset_commit_callback``.
 
-        The commit is sent once. A transient error results in a `RetriableCommitFailedError`: commit the offsets
-        processed by then.
+        The commit is sent once. A transient error results in a `RetriableCommitFailedError`; the program can then
+        commit the offsets that it has processed by that time.
 
         Returns a future of the result; wait for it with ``get()`` or, on an event loop, with ``await``. A failure is
         logged if there is no callback and the result is never retrieved.
@@ -157,11 +157,11 @@ class BaseConsumer:
     def group_metadata(self) -> ConsumerGroupMetadata:
         """Return this consumer's group membership, for `KafkaProducer.send_offsets_to_transaction` (KIP-447).
 
-        Call it after the `poll()` that returned the records, and before the next. The coordinator then refuses their
-        offsets if the group has assigned the partitions to another member in the meantime, even if this one has lost
-        its membership. ``generation_id`` is -1 before the group is joined, and for manually assigned partitions, which
-        have no membership to check; in the protocol of KIP-848 it is the member's epoch. Without a ``group_id``, the
-        group id is None.
+        Call it after the `poll()` that returned the records, and before the next one. The coordinator then refuses
+        their offsets if the group has assigned the partitions to another member in the meantime, even if this one has
+        lost its membership. ``generation_id`` is -1 before the group is joined, and for manually assigned partitions,
+        which have no membership to check; with the KIP-848 protocol, it is the member's epoch. Without a ``group_id``,
+        the group id is None.
         """
         self._check_open()
         return self._core.commits.group_metadata()
@@ -188,7 +188,7 @@ class BaseConsumer:
             self._core.pause(state)
 
     def resume(self, *partitions: TopicPartition) -> None:
-        """Return records from these partitions again."""
+        """Resume returning records from these partitions."""
         for state in [self._assigned(tp) for tp in partitions]:
             self._core.resume(state)
 
@@ -236,9 +236,9 @@ class BaseConsumer:
     def register_metric_for_subscription(self, metric: "KafkaMetric") -> None:
         """Push a metric of the program to brokers along with the client's own, if they subscribe to it (KIP-1076).
 
-        Its name there consists of "org.apache.kafka", the group and the name, joined by dots. A
-        `kafka.metrics.stats.Total` is pushed as a sum, any other metric as a gauge. A metric with the `MetricName` of
-        one of the client's is ignored. Any thread may call this.
+        Brokers receive it under a name that consists of "org.apache.kafka", the group and the name, joined by dots. A
+        `kafka.metrics.stats.Total` is pushed as a sum, any other metric as a gauge. A metric with the same `MetricName`
+        as one of the client's own metrics is ignored. Any thread may call this.
 
         Raises `TypeError` for anything but a `KafkaMetric`.
         """
@@ -264,19 +264,19 @@ class BaseConsumer:
     def wakeup(self) -> None:
         """Make the current `poll()` or iteration raise `WakeupError`, or the next one if there is none.
 
-        The error is raised once and moves no position; the next call continues. An iteration first returns the records
-        that it has loaded. Any thread may call this, and so may a signal handler. Java: ``wakeup``.
+        The error is raised once and leaves the positions unchanged; the next call continues. An iteration first returns
+        the records that it has loaded. Any thread may call this, and so may a signal handler. Java: ``wakeup``.
         """
         self._core.events.wake()
 
     def enforce_rebalance(self, reason: str | None = None) -> None:
         """Make the group rebalance with the next `poll()`, for example if an assignor would decide differently now.
 
-        With the group protocol of KIP-848 this only logs a warning, because the coordinator assigns the partitions
+        With the KIP-848 group protocol, this only logs a warning, because the coordinator assigns the partitions
         (KIP-568, KIP-800).
 
         Arguments:
-            reason: the reason to log, at the client and the broker.
+            reason: the reason to log, on the client and the broker.
 
         Raises `IllegalStateError` without a ``group_id``.
         """

@@ -1,4 +1,4 @@
-"""The limits of a bounded read: where it begins and ends, and records that were deleted before it reached them.
+"""Parses the bounds of a bounded read, and tracks records that were deleted before the read reached them.
 
 `kafka.read` and `kafka.read_async` are in `_sync/bounded_read.py` and `_async/bounded_read.py`.
 """

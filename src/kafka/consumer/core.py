@@ -39,7 +39,7 @@ LEAVE_TIMEOUT_MS = 5_000
 
 
 LEAVE_WAIT_MS = 1_000
-"""How long ``unsubscribe()`` waits for the coordinator; Java's does not wait at all."""
+"""How long ``unsubscribe()`` waits for the coordinator; Java's consumer does not wait at all."""
 _INTERNAL = ("__consumer_offsets", "__transaction_state")
 _RANGE_WAIT_MS = 500
 """How long to look up a partition's available offsets for an error message."""
@@ -107,7 +107,7 @@ class ConsumerCore(ConsumerParts):
                 await self._statistics.close(deadline)
 
     def drop_fetched(self) -> None:
-        """Release fetched data that were not returned. Called after `close`, when no one polls."""
+        """Release fetched data that was not returned. Called after `close`, when no one polls."""
         self.buffer.close(self.subscription.states())
 
     # The loop's side: calls that wait ---------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ class ConsumerCore(ConsumerParts):
         self.commits.begin_due()
 
     def raise_error(self) -> None:
-        """Raise background errors, one per call. The first call without one resumes the work that they stopped."""
+        """Raise background errors, one per call. The first call without an error resumes the work that was stopped."""
         while (failure := self.events.next_error()) is not None:
             error = self._still_true(failure)
             self._raised = True
@@ -269,7 +269,7 @@ class ConsumerCore(ConsumerParts):
         self._positions_wanted = self.events.pending = True
 
     def unsubscribe(self) -> None:
-        """Unassign all topics and partitions; `leave_group` leaves the group."""
+        """Unsubscribe from all topics and unassign all partitions; `leave_group` leaves the group."""
         self._drop(self.subscription.unsubscribe())
         self._runner.submit(self._wants_others)
 

@@ -32,8 +32,8 @@ class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasP
         configs: options, such as ``bootstrap_servers``, ``group_id``, ``auto_offset_reset``, ``enable_auto_commit``,
             ``max_poll_records``, ``consumer_timeout_ms``; `kafka.config` declares all of them.
 
-    Options, forms of topics and methods that only kafka-python 0.9 had turn it into the consumer of 0.9; see
-    `kafka.consumer.kafka`.
+    The consumer turns into kafka-python 0.9's if the program uses an option, a form of topics or a method that only 0.9
+    had; see `kafka.consumer.kafka`.
 
     Raises `KafkaConfigurationError` for an unknown or invalid option, `NoBrokersAvailable` if no bootstrap server
     answers within ``bootstrap_timeout_ms``. With ``api_version`` the constructor does not wait for a server, and the
@@ -80,7 +80,7 @@ class KafkaConsumer(kafka_python_0_9.OldMethods, ConsumerCalls[Key, Value], HasP
         return self._core.subscription
 
     def next(self) -> ConsumerRecord[Key, Value]:
-        """Return ``next(consumer)``, under the name of Python 2.
+        """Return ``next(consumer)``, under the method's name in Python 2.
 
         Raises `IterationTimeout`, which is a `StopIteration` and a `ConsumerTimeout`, at the end of iteration.
         """

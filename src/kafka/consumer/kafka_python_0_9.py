@@ -36,7 +36,7 @@ _OPENED = ("_core", "_cursor", "_poll_loop", "_events")
 
 
 def wants_0_9(topics: tuple[Any, ...], configs: Mapping[str, Any]) -> bool:
-    """Return whether the arguments of a constructor are for the consumer of 0.9."""
+    """Return whether the arguments of a constructor are for the 0.9 consumer."""
     return not _OPTIONS.isdisjoint(configs) or any(isinstance(topic, _FORMS) for topic in topics)
 
 
@@ -55,8 +55,8 @@ def switch_to_0_9(consumer: OldMethods, topics: tuple[Any, ...], configs: dict[s
 class OldMethods:
     """The methods that only 0.9 had.
 
-    The first call turns a `KafkaConsumer` into one of 0.9, with the same options. It leaves its group and continues
-    from its positions.
+    The first call turns a `KafkaConsumer` into a 0.9 consumer with the same options. The consumer leaves its group and
+    continues from its positions.
     """
 
     _given: tuple[tuple[Any, ...], dict[str, Any]]

@@ -30,12 +30,12 @@ from kafka.structs import TopicPartition
 
 
 class ConsumerMetrics:
-    """The consumer's metrics: their names, and for each the part that records it.
+    """The consumer's metrics: their names, and the part that records each of them.
 
     Arguments:
         config: the consumer's options.
         loop: provides the time.
-        callback_runner: creates the runner of a given name that calls reporters.
+        callback_runner: creates a runner with a given name, which calls reporters.
 
     Attributes:
         all: every metric of the consumer.
@@ -111,7 +111,7 @@ def _gauge(name: str, description: str, read: Callable[[], float]) -> Metric:
 
 
 _UNUSUAL = 3
-"""From this number of consecutive failures of a partition on, a leader change is an unlikely cause."""
+"""After this many consecutive failures of a partition, a leader change is an unlikely cause."""
 
 _NAMED = 5
 """The maximum number of partitions named in a message."""
@@ -124,7 +124,7 @@ class ConsumerHealth:
 
     Arguments:
         common: the part of the report that all clients share.
-        options: determine how long a broker may wait for records, and up to which end of the log they are read.
+        options: determine how long a broker may wait for records, and the end of the log from which lag is measured.
     """
 
     def __init__(

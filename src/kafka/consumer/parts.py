@@ -1,7 +1,8 @@
 """The parts of a consumer, and how they work together.
 
-`ConsumerParts` creates the parts and is their listener: each part reports to the others through its methods.
-These run on the client's loop, unless their protocol says that they run in the caller's thread.
+`ConsumerParts` creates the parts and is their listener: each part reports to the others through methods of
+`ConsumerParts`. These methods run on the client's loop, unless the listener protocol says that they run in the caller's
+thread.
 """
 
 import asyncio
@@ -54,7 +55,7 @@ class Runner(Protocol):
         """Wake the caller if it is waiting. Called on the loop."""
 
     def submit(self, function: Callable[..., object], *args: object) -> None:
-        """Run ``function(*args)`` on the loop. Called by the caller."""
+        """Run ``function(*args)`` on the loop. Called on the caller's side."""
 
     def on_loop_death(self, owner: Owner, tell: Callable[[Owner, Exception], object]) -> None:
         """Call ``tell(owner, error)`` if the loop fails permanently; ``owner`` is held weakly."""
@@ -264,7 +265,7 @@ class ConsumerParts:
         self.truncations.found(divergence)
 
     def is_reassigned(self) -> bool:
-        """See `FetchListener` and `HistoryListener`: the protocol of KIP-848 assigns topics by id."""
+        """See `FetchListener` and `HistoryListener`: the KIP-848 protocol assigns topics by id."""
         group = self.config.group
         return group.group_protocol == "consumer" and group.group_id is not None and self.subscription.is_automatic
 

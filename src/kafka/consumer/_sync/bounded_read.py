@@ -91,8 +91,8 @@ def read(
         on_missing: how to handle records that are deleted (by retention, `delete_records`, or with their topic) after
             this call and before they are read. "raise": the read fails with `OffsetOutOfRangeError`, which names them;
             "skip": it continues with the remaining records, logs a warning, and counts the missing ones in ``missing``.
-        key: decodes keys to a typed Arrow column, as in `poll_arrow`. It applies to batches and tables, deserializers
-            to iteration over records.
+        key: decodes keys to a typed Arrow column, as in `poll_arrow`. Used for batches and tables; iteration over
+            records uses the deserializers instead.
         value: the same for values.
         error_columns: as in `poll_arrow`.
         configs: options of `KafkaConsumer`, such as ``bootstrap_servers``, ``isolation_level``, deserializers.
@@ -126,7 +126,7 @@ def read(
 def _opened(configs: Mapping[str, Any]) -> KafkaConsumer:
     """Return a started consumer; the asyncio one starts when its block is entered."""
     creates = {"allow_auto_create_topics": False}  # otherwise a topic that was just deleted would be recreated
-    recreated = {"on_topic_recreated": "continue"}  # `Losses` compares topic ids
+    recreated = {"on_topic_recreated": "continue"}  # `Losses` detects recreated topics by their ids
     options: Any = {**creates, **configs, **recreated, "auto_offset_reset": "none", "enable_auto_commit": False}
     consumer = KafkaConsumer(**options).__enter__()
     consumer._core.history.is_told_elsewhere = True
@@ -149,9 +149,8 @@ class BoundedRead:
     Iterate over it for `ConsumerRecord` objects, which are in order within each partition. Each iteration, and each of
     the methods below, reads from the start and closes the consumer at its end. Only one may run at a time.
 
-    `ranges` contains the offsets to read from each partition; because of compaction and transactions, some have no
-    record.
-    `missing` contains the number of offsets that the newest iteration found deleted.
+    `ranges` contains the offsets to read from each partition; some offsets have no record because of compaction and
+    transactions. `missing` contains the number of offsets that the latest iteration found deleted.
 
     Raises `OffsetOutOfRangeError` if offsets to be read were deleted in the meantime (unless ``on_missing="skip"``),
     `LogTruncationError` if a log was truncated, `KafkaTimeoutError` if there is no progress for ``timeout_ms``.
@@ -188,9 +187,10 @@ class BoundedRead:
 
     @property
     def missing(self) -> dict[TopicPartition, int]:
-        """The number of deleted offsets that the newest iteration found, by partition; only partitions that have any.
+        """The number of deleted offsets that the latest iteration found, for each partition that has any.
 
-        Not every offset had a record. Empty before the first iteration, and always with ``on_missing="raise"``.
+        Not every offset had a record. The dict is empty before the first iteration, and always with
+        ``on_missing="raise"``.
         """
         return dict(self._losses.missing)
 
@@ -375,8 +375,8 @@ class BoundedRead:
     ) -> list[TopicPartition]:
         """Remove partitions of deleted topics from ``left``, and return them.
 
-        Data received for a recreated topic may belong to the new topic and are dropped. Data received for a deleted
-        topic are still read.
+        Data received for a recreated topic may belong to the new topic and is dropped. Data received for a deleted
+        topic is still read.
         """
         losses = self._losses
         topics = losses.look_for({tp.topic for tp in left}, metadata)
@@ -408,7 +408,7 @@ class BoundedRead:
         metadata = consumer._core.client.metadata
         there = [tp for tp in left if metadata.partition_metadata(tp) is not None]
         if len(there) < len(left) or any(self._losses.made_again(tp.topic, metadata) for tp in there):
-            return  # a topic was deleted: the caller checks for that anyway, and the error is raised again until then
+            return  # a topic was deleted; the caller checks for that anyway, and until then the error is raised again
         first = consumer.beginning_offsets(there)
         at = {tp: consumer.position(tp) for tp in there}
         gone = {tp: OffsetRange(at[tp], min(first[tp], left[tp].end)) for tp in there if at[tp] < first[tp]}

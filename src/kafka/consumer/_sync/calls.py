@@ -76,12 +76,12 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
             max_records: maximum number of records; None: ``max_poll_records``.
             update_offsets: False leaves the positions unchanged: the next call returns the same records.
             max_records_per_partition: maximum number of records from each partition, within ``max_records``; None: no
-                such limit. Further records stay in the buffer for later calls, which serve partitions that reached the
-                limit last.
+                such limit. Further records stay in the buffer for later calls, which return records from other
+                partitions first.
 
         Returns `ConsumerRecords`, a dict of `TopicPartition` to lists of `ConsumerRecord`, empty after a timeout. Its
-        `items`, `keys` and `values` are a dict's; iteration and `len` cover the records of all partitions: ``for record
-        in consumer.poll(1000)``.
+        `items`, `keys` and `values` work as in a dict; iteration and `len` cover the records of all partitions: ``for
+        record in consumer.poll(1000)``.
 
         Raises `NoOffsetForPartitionError`, `OffsetOutOfRangeError`, `CorruptRecordError`, `RecordDeserializationError`,
         `TopicRecreatedError`, `TopicAuthorizationFailedError`, `GroupAuthorizationFailedError`, and exceptions of
@@ -333,11 +333,11 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
         return self._poll_loop.run(self._core.cluster.is_connected())
 
     def bootstrap(self, timeout_ms: float | None = None, refresh: bool = False) -> None:
-        """Wait until the cluster is found; with ``api_version``, the constructor leaves that to the background.
+        """Wait until the cluster is found; with ``api_version``, the constructor does not wait for that.
 
         Arguments:
             timeout_ms: how long to wait; None: no limit.
-            refresh: request the metadata again, even if they are known.
+            refresh: request the metadata again, even if it is known.
 
         Raises `KafkaTimeoutError` with the error of each server in its message.
         """
@@ -361,7 +361,7 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
     # Lifecycle --------------------------------------------------------------------------------------------------------
 
     def unsubscribe(self) -> None:
-        """Unassign all topics and partitions, and leave the group.
+        """Unsubscribe from all topics, unassign all partitions, and leave the group.
 
         Waits up to 5 seconds for an automatic commit, and one second for the coordinator. Both continue in the
         background after that, and `close` waits for them.

@@ -112,7 +112,7 @@ class OffsetCalls(BaseConsumer):
     def end_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, int]:
-        """Return the offset after the last record of each partition; with read_committed, after the last stable one.
+        """Return the offset after the last record of each partition; with read_committed, the last stable offset.
 
         Arguments:
             partitions: any partitions, assigned or not.

@@ -95,8 +95,8 @@ class DecodeAhead:
 
     Arguments:
         options: how to decode.
-        waiting: the next partitions, without the one that the caller is decoding. The code that removes one checks
-            whether its item is claimed.
+        waiting: the next partitions, without the one that the caller is decoding. The code that removes a partition
+            checks whether its item is claimed.
         lock: guards `waiting`.
     """
 
@@ -276,7 +276,7 @@ class PositionListener(Protocol):
     """The listener of `ResponseOpener`, for positions that are not in the log. Called in the caller's thread."""
 
     def position_out_of_range(self, state: PartitionState) -> None:
-        """Called if the broker's log does not contain the position (any more) and there is a reset policy."""
+        """Called if the position is not, or is no longer, in the broker's log and there is a reset policy."""
 
     def topic_replaced(self, state: PartitionState) -> None:
         """Called before the first records from a topic that was deleted and recreated are returned."""
@@ -298,7 +298,7 @@ class ResponseOpener:
         listener: handles positions that are not in the log.
 
     Attributes:
-        opening: the item being opened. A signal handler that seeks makes it useless, but does not drop it.
+        opening: the item being opened. A signal handler that seeks makes the item useless, but does not drop it.
     """
 
     def __init__(
@@ -329,8 +329,8 @@ class ResponseOpener:
 
         Arguments:
             max_bytes: approximate size of the columns to decode, in bytes.
-            ahead_bytes: likewise, for the part to decode ahead in the meantime; 0: none.
-            has_before: whether the call returns records from earlier responses, so that an error has to wait.
+            ahead_bytes: the same for the part to decode ahead in the meantime; 0: no part.
+            has_before: whether the call returns records from earlier responses, in which case an error has to wait.
         """
         buffer = state.buffer
         if not buffer.items:

@@ -1,7 +1,7 @@
 """The buffer between the loop, which fetches, and the caller, which decodes and takes records.
 
-The loop adds the responses for partitions, and continues to fetch as long as there is room. The caller takes polled
-batches without waiting for the loop. A single lock is held for a few operations per batch, and never while decoding.
+The loop adds the responses for partitions, and continues to fetch while there is room. The caller takes polled batches
+without waiting for the loop. A single lock is held for a few operations per batch, and never while decoding.
 """
 
 import threading
@@ -23,15 +23,15 @@ NO_LIMIT = 2**62
 """A limit larger than any number of records or bytes."""
 
 _PARTITION_FETCHES = 1.5
-"""The number of full responses at which a partition is no longer fetched: one is returned while the next is buffered or
-on its way. Responses are rarely completely full, so two of them have to suffice.
+"""The number of full responses in the buffer at which a partition is no longer fetched: one response is returned while
+the next is buffered or on its way. Responses are rarely completely full, so two of them have to suffice.
 """
 
 DECODED_BYTES = 8 * 1024 * 1024
 """The maximum size of columns decoded from one partition's response at a time, however well it is compressed."""
 
 _JOINED_PART = 8
-"""Records from several partitions are joined up to this fraction of the maximum, because joining copies them."""
+"""Records from several partitions are joined up to this part (1/8) of the maximum size, because joining copies them."""
 
 
 class BufferListener(PositionListener, Protocol):
@@ -184,7 +184,7 @@ class FetchBuffer:
         return PolledBatch(self._put_back)
 
     def resume(self, state: PartitionState) -> None:
-        """Return records from a paused partition again."""
+        """Resume returning records from a paused partition."""
         state.paused = False
         with self._lock:
             self._ready.add(state)
@@ -196,7 +196,7 @@ class FetchBuffer:
             self._polled.withdraw(state)
 
     def discard(self, state: PartitionState, position: FetchPosition | None = None, reset: int | None = None) -> None:
-        """Drop all data of a partition, including data in flight, because its position changes or it is no longer read.
+        """Drop all data of a partition, including data in flight, because the position changes or reading has ended.
 
         Arguments:
             position: the new position.
@@ -209,7 +209,7 @@ class FetchBuffer:
             raise
 
     def close(self, states: Iterable[PartitionState]) -> None:
-        """Drop all data from these partitions; none of their records are returned any longer."""
+        """Drop all data from these partitions; their records are no longer returned."""
         for state in states:
             with self._lock:
                 self._empty(state)
@@ -268,7 +268,7 @@ class FetchBuffer:
                 passed_over.append(state)
                 continue
             if state is None and passed_over and not polled.count:
-                state = self._ready.take_passed_over(wanted)  # there are no other data, so wait for these
+                state = self._ready.take_passed_over(wanted)  # there is no other data, so wait for this partition
             if state is None:
                 break
             if state.buffer.current is None:
@@ -408,7 +408,7 @@ class ReadyQueue:
             self._waiting.append(state)
 
     def next(self) -> PartitionState | None:
-        """Return the next partition, which the caller holds until `give_back`. Responses do not queue it meanwhile."""
+        """Return the next partition, which the caller holds until `give_back`; responses do not queue it until then."""
         with self._lock:
             while True:
                 if not self._waiting:

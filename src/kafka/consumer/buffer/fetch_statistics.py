@@ -1,7 +1,7 @@
 """A consumer's fetch statistics: responses are counted on the loop, and returned records in the caller's thread.
 
-Nothing is counted per record. Topics have metrics from their first data on, partitions from the first returned records
-until they are unassigned.
+Nothing is counted per record. A topic has metrics once data from it has arrived; a partition has metrics from its first
+returned records until it is unassigned.
 """
 
 import math
@@ -54,7 +54,7 @@ class FetchStatistics:
     # On the loop
 
     def answered(self, sent_at: float, sizes: Mapping[str, int], throttle_ms: int = 0) -> None:
-        """Count a response to a request that was sent at ``sent_at``; ``sizes`` are the bytes of records by topic.
+        """Count a response to a request that was sent at ``sent_at``; ``sizes`` contains the record bytes by topic.
 
         Arguments:
             throttle_ms: the pause that the broker requests; 0: none.

@@ -13,7 +13,7 @@ _MAGIC_AT = 16
 _ATTRIBUTES_AT = 22
 _CODEC_MASK = 0x07
 _SMALL_BATCH = 4 << 10
-"""With smaller batches, the interpreter is so busy that two threads would slow each other down."""
+"""The batch size below which the interpreter is so busy that two threads would slow each other down."""
 
 
 class DecodeOptions(NamedTuple):
@@ -57,7 +57,7 @@ class PartitionResponse:
 
     Arguments:
         tp: the partition.
-        generation: the generation of the partition's `PartitionState` when the data were fetched.
+        generation: the generation of the partition's `PartitionState` when the data was fetched.
         offset: the requested offset; later, the offset at which decoding continues.
         records: whole batches, except that the last may be incomplete.
         nbytes: the size that counts towards the buffer's limits.
@@ -201,14 +201,14 @@ class DecodedFetch:
 
 
 class PartitionBuffer:
-    """The fetched data of one partition that have not been returned.
+    """Data that has been fetched from one partition but not returned.
 
     The loop adds data, and the caller takes it, under the lock of the `FetchBuffer`.
 
     Attributes:
         current: the data being returned.
-        items: the data after it. Only the caller's side removes items.
-        nbytes: the size of both that counts towards the buffer's limits.
+        items: the data after `current`. Only the caller's side removes items.
+        nbytes: the size of `current` and `items` as counted towards the buffer's limits.
         queued: whether the partition is in the queue or held by the caller, so that a response need not add it.
         blocked: whether the loop waits until the caller has taken some data.
     """

@@ -16,8 +16,8 @@ class FetchPosition(NamedTuple):
 
     Arguments:
         offset: the offset of the next record.
-        leader_epoch: the epoch of the last record before it, or the one that a broker or a commit returned with the
-            offset; -1 if unknown (KIP-320).
+        leader_epoch: the epoch of the last record before that offset, or the epoch that a broker or a commit returned
+            with it; -1 if unknown (KIP-320).
     """
 
     offset: int
@@ -32,16 +32,17 @@ class FetchProgress:
     Attributes:
         offset: where fetching continues, ahead of the position; None: nothing is fetched.
         leader_epoch: the epoch of the last record before `offset`; -1 if unknown (KIP-320).
-        checked_epoch: the epoch of the leader whose log was found to contain the records before `offset`; -1: none.
+        checked_epoch: the epoch of the leader whose log was found to contain the records before `offset`; -1 if there
+            is none.
         topic_id: id of the topic that `offset` refers to, in which it was looked up or fetched; None if unknown
             (KIP-516).
         generation: the generation of `PartitionState` that `offset` belongs to.
         asked_generation: the newest generation for which a fetch was attempted.
-        broker_id: the broker to fetch from; None: none.
+        broker_id: the broker to fetch from; None if there is none.
         backing_off: whether fetching is paused after a failure.
         failures: the number of consecutive errors that brokers returned instead of data.
-        out_of_range_since: the version of the metadata, and `failures`, when a broker first reported that it lacks
-            `offset`; None: none has.
+        out_of_range_since: the metadata version and the value of `failures` when a broker first reported that it lacks
+            `offset`; None if no broker has.
         highwater: the offset after the last record that consumers may see.
         last_stable_offset: the offset before which no transaction is open.
         log_start_offset: the first offset of the log.
@@ -106,7 +107,7 @@ class TopicConsumption:
     """The consumption statistics of one topic.
 
     Attributes:
-        sizes: bytes of the topic in each response that contains it; counted on the loop.
+        sizes: the number of bytes from the topic in each response that contains any; counted on the loop.
         consumed: returned records; counted in the caller's thread.
     """
 
@@ -121,7 +122,7 @@ class PartitionConsumption(SampledValues):
     """The lag of one partition, sampled in the caller's thread whenever its records are returned.
 
     Attributes:
-        topic: the lag and the consumed records of its topic.
+        topic: the statistics of the partition's topic.
     """
 
     __slots__ = ("topic",)
@@ -143,13 +144,13 @@ class PartitionState:
 
     Attributes:
         generation: increases whenever the position changes other than by returning records; data fetched under an older
-            generation are dropped.
-        reset: the timestamp to look up the position by, EARLIEST or LATEST; None: none.
-        paused: whether the partition is paused, so that no records are returned.
+            generation is dropped.
+        reset: the timestamp by which to look up the position, EARLIEST or LATEST; None if there is none.
+        paused: whether the partition is paused, in which case no records are returned.
         last_record: the last record that iteration has returned, if it was returned after the last `move_past`.
         consumption: statistics of the returned records; None: no records have been returned.
-        left_at: the position when the consumer last gave up the partition, which is used if the group has committed
-            nothing; None: it is not used.
+        left_at: the position at which the consumer last gave up the partition, to be used if the group has committed
+            nothing; None: no such position is used.
     """
 
     __slots__ = (
@@ -211,7 +212,7 @@ class PartitionState:
         return True
 
     def move_past(self, generation: int, position: FetchPosition | None) -> None:
-        """Move the position, because data fetched under ``generation`` have been returned up to ``position``."""
+        """Move the position, because data fetched under ``generation`` has been returned up to ``position``."""
         if self.generation == generation:
             self._position, self.last_record = position, None
 

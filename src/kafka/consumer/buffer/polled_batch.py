@@ -5,8 +5,8 @@ are returned again. If an interrupt prevents both commit and rollback, the next 
 
 `PolledBatch.commit` moves the positions while no other thread may poll. If an interrupt comes between that and the
 return to the caller, `PolledBatch.undo` moves them back: the caller has the records, or gets them again. CPython checks
-for an interrupt at the start of a function, at a jump back in a loop, and after a call of a C function, but not at a
-plain return. If the caller is itself written in C, such as `next`, an interrupt that comes as it returns loses that
+for an interrupt at the start of a function, at a backward jump in a loop, and after a call to a C function, but not at
+a plain return. If the caller is itself written in C, such as `next`, an interrupt that comes as it returns loses that
 record.
 
 Putting slices back may be interrupted, too. `PolledBatch.settle` continues from there, and puts nothing back twice.
@@ -92,8 +92,8 @@ class PolledBatch:
     """The slices that one call returns; see the module. Used in the caller's thread.
 
     Arguments:
-        put_back: takes back slices that are not returned after all, in reverse order. If an interrupt prevented its
-            return, it is called again with the same slice.
+        put_back: called with each slice that is not returned after all, in reverse order. If an interrupt comes before
+            the function returns, it is called again with the same slice.
 
     Attributes:
         slices: the slices, in the order in which they are returned.
@@ -146,7 +146,7 @@ class PolledBatch:
         self.count += piece.count
 
     def end_at(self, last: Slice, offset: int) -> None:
-        """Put back all records from ``offset`` in ``last`` on."""
+        """End the batch at ``offset`` in the slice ``last``, and put back all records from there on."""
         index = self.slices.index(last)
         unwanted = [last.from_offset(offset), *self.slices[index + 1 :]]
         self.slices[index:] = [last.up_to(offset), *unwanted]

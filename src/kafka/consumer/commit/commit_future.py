@@ -1,4 +1,4 @@
-"""The results of calls about commits: `CommitFuture` for `commit_async`, `CommittedOffset` for `committed`."""
+"""The results of commit methods: `CommitFuture` from `commit_async`, `CommittedOffset` from `committed`."""
 
 import asyncio
 import functools
@@ -143,8 +143,8 @@ def _arrive(future: "asyncio.Future[None]") -> None:
 class CommittedOffset(int):
     """The result of `KafkaConsumer.committed`: an int, as in kafka-python, that also works as an `OffsetAndMetadata`.
 
-    It is true even for offset 0, unpacks to the fields of `OffsetAndMetadata`, and can be compared with one or with a
-    number.
+    It is truthy even for offset 0, unpacks to the fields of `OffsetAndMetadata`, and can be compared with an
+    `OffsetAndMetadata` or a number.
 
     Attributes:
         metadata: the text that was committed with the offset.

@@ -1,6 +1,6 @@
 """A consumer's synchronous, asynchronous and automatic commits. All are sent on the loop.
 
-Their callbacks are kept until the caller polls, commits or closes, and run in the caller's thread.
+Callbacks are kept until the caller polls, commits or closes the consumer, and run in the caller's thread.
 """
 
 import asyncio
@@ -147,8 +147,8 @@ class Commits:
         """Run `commit_automatically` before partitions are given up.
 
         Arguments:
-            turn: the turn of the step that requires the commit, which starts once; each call waits for it. None:
-                each call starts a commit.
+            turn: the turn of the step that requires the commit. The commit starts once for each turn, and every call
+                waits for it. None: each call starts a commit.
             wait_ms: how long this call waits for the commit, which continues after that. None: until it is done.
 
         Returns whether the commit is done, successfully or not.
@@ -292,8 +292,8 @@ class AutoCommitSchedule:
     Arguments:
         interval_ms: ``auto_commit_interval_ms``; 0 counts as 100.
         backoff: pauses after failures, limited to the interval.
-        tell_caller: called when a commit is due. Only the caller knows which records are processed: all those returned
-            before its next `poll()`.
+        tell_caller: called when a commit is due. Only the caller knows which records have been processed: all those
+            returned before its next `poll()`.
     """
 
     def __init__(self, interval_ms: float, backoff: Backoff, tell_caller: Callable[[], None]) -> None:
@@ -319,7 +319,7 @@ class AutoCommitSchedule:
             self._timer.cancel()
 
     def take_due(self) -> bool:
-        """Return whether a commit is due, which the caller must then start. Called in its thread."""
+        """Return whether a commit is due, which the caller must then start. Called in the caller's thread."""
         due, self._due = self._due, False
         return due
 
@@ -336,7 +336,7 @@ class AutoCommitSchedule:
 
         Arguments:
             count: the number of offsets.
-            is_last: whether no other commit of these partitions follows; the failure is then always logged.
+            is_last: whether no other commit for these partitions follows; the failure is then always logged.
         """
         self._failures += 1
         self._backoff.current_failures.failed(_WHAT, error, self._failures)

@@ -47,7 +47,7 @@ class FetchAnswers(Protocol):
 
 
 class _FetchReply:
-    """Passes a response to a fetcher as soon as it arrives, before it resumes the fetcher's task.
+    """Passes a response to a fetcher as soon as the response arrives, before the fetcher's task resumes.
 
     Arguments:
         fetcher: receives the response.
@@ -122,10 +122,10 @@ class BrokerFetcher:
         """Report that the set of partitions to fetch has changed.
 
         Arguments:
-            urgent: whether the change concerns data that the outstanding fetch cannot return: if that fetch turns out
-                to be a long poll, it is cut short.
-            fresh: whether a caller waits for a newly assigned partition or position, so that the next fetch may not
-                wait for other partitions.
+            urgent: whether the change concerns data that the outstanding fetch cannot return. If so, and if that fetch
+                turns out to be a long poll, it is cut short.
+            fresh: whether a caller is waiting for a newly assigned partition or position, in which case the next fetch
+                may not wait for other partitions.
         """
         self._fresh |= fresh
         self._wake.set()
@@ -135,8 +135,8 @@ class BrokerFetcher:
                 self._cut_timer = asyncio.get_running_loop().call_at(at, self._cut, self._sent)
 
     def close(self) -> None:
-        """Stop without waiting for an outstanding response. If this requires no waiting, the broker is notified of the
-        end of the session.
+        """Stop without waiting for an outstanding response. The broker is notified of the end of the session if that is
+        possible without waiting.
         """
         self._closed = True
         self._task.cancel()
@@ -174,7 +174,7 @@ class BrokerFetcher:
         while not self._closed:
             try:
                 await self._fetch(await self._until_needed())
-            except Exception as error:  # the task must continue, because no other one fetches from this broker
+            except Exception as error:  # the task must continue, because no other task fetches from this broker
                 self.session.reset(keep_id=True)
                 try:
                     self._answers.fetch_failed(self, error)
@@ -198,7 +198,7 @@ class BrokerFetcher:
                 continue
             if self._fresh:
                 return 0
-            # A long poll now would exclude the partitions that wait for room, for as long as it lasts.
+            # A long poll sent now would, until it ends, exclude the partitions that are waiting for room.
             try:
                 async with asyncio.timeout(_ROOM_PATIENCE_S):
                     await self._wake.wait()
@@ -232,8 +232,8 @@ class BrokerFetcher:
     async def _obey_throttle(self) -> None:
         """Send no request while the broker throttles this client (KIP-219).
 
-        The connection would delay a request as well, but the request would be outdated when it is sent; and if it were
-        cut short in the meantime, the next one would be sent on the other connection at once.
+        The connection would delay a request as well, but the request would be outdated by the time it is sent. If it
+        were cut short before that, the next request would be sent on the other connection at once.
         """
         until, self._throttled_until = self._throttled_until, 0.0
         await asyncio.sleep(until - asyncio.get_running_loop().time())
@@ -275,7 +275,7 @@ class BrokerFetcher:
         self._no_cut()
 
     def answered(self, response: FetchResponse) -> None:
-        """Handle a response as soon as it is read; the task sends the next fetch in its turn."""
+        """Handle a response as soon as it is read; the task sends the next fetch when it resumes."""
         self._over()
         now = self.progress_at = asyncio.get_running_loop().time()
         self._polls.answered(now)
@@ -306,7 +306,7 @@ CHANNELS = ("fetch", "fetch-2")
 _ANSWERED_BY_S = 0.05
 """A fetch counts as a long poll after twice the shortest response time so far, but at the latest after this time."""
 _ANSWERED_FROM_S = 0.003
-"""The minimum of that threshold, if twice the shortest response time is less."""
+"""The minimum time after which a fetch counts as a long poll, even if twice the shortest response time is less."""
 _SHORT_WAIT_MS = 5
 _SHORT_WAIT_PART = 100
 """While one connection waits for the end of an abandoned long poll, a poll on the other cannot be cut short, so it
@@ -322,7 +322,7 @@ class LongPolls:
     A broker answers one request at a time on each connection. A partition added during a long poll would have to wait
     for the end of that poll. So the poll is abandoned, and all partitions are fetched on a second connection.
 
-    It does not read a clock; times are the loop's, in seconds.
+    This class does not read a clock; times are the loop's, in seconds.
 
     Arguments:
         max_wait_ms: ``fetch_max_wait_ms``.
@@ -361,7 +361,7 @@ class LongPolls:
         self._quickest_s = min(self._quickest_s, now - self._sent_at)
 
     def cut_at(self) -> float | None:
-        """Return the time from which the fetch counts as a long poll, to be cut short; None if it ends soon anyway."""
+        """Return the time from which the fetch counts as a long poll to be cut short; None if it ends soon anyway."""
         if self._wait_ms <= self._short_ms:
             return None
         return self._sent_at + min(max(2 * self._quickest_s, _ANSWERED_FROM_S), _ANSWERED_BY_S)

@@ -25,11 +25,11 @@ class FetchTarget(NamedTuple):
     """A partition to fetch.
 
     Arguments:
-        state: its state.
+        state: the state of the partition.
         generation: the generation of the state at the time of the request.
         offset: the offset to read from.
         leader_epoch: the epoch of the leader in the metadata; -1 if unknown (KIP-320).
-        topic_id: the topic id, for Fetch v13 and later; None if the metadata contain none (KIP-516).
+        topic_id: the topic id, for Fetch v13 and later; None if the metadata contains none (KIP-516).
         last_epoch: the epoch of the last record before the offset, for the broker to compare; -1: do not compare.
     """
 

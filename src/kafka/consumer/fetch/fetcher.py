@@ -43,7 +43,7 @@ class FetchListener(Protocol):
         """Called with a permanent error, which the caller must raise."""
 
     def diverged(self, divergence: Divergence) -> None:
-        """Called when a partition's log diverges from what was read; it is not fetched until its position changes."""
+        """Called when a partition's log diverges from what was read; fetching stops until the position changes."""
 
     def is_reassigned(self) -> bool:
         """Return whether the group's coordinator revokes the partitions of deleted topics on its own (KIP-848)."""
@@ -56,7 +56,7 @@ class Fetcher:
     """Fetches assigned partitions from their brokers; see the module.
 
     Arguments:
-        options: sizes, times and isolation level.
+        options: the size and time limits of fetches, and the isolation level.
         client: sends requests, and knows the leaders.
         subscription: the assignment.
         buffer: receives the responses.
@@ -103,7 +103,7 @@ class Fetcher:
         return self._partitions.bytes_fetched
 
     def waiting_since(self) -> float | None:
-        """Return when the longest outstanding request was sent; None if there is none. May be called in any thread."""
+        """Return the time at which the oldest outstanding request was sent; None if there is none. Thread-safe."""
         asked = (each.progress_at for each in list(self._fetchers.values()) if each.session.targets)
         return min(asked, default=None)
 
@@ -182,7 +182,7 @@ class Fetcher:
                 if target is None or target.generation != target.state.generation:
                     continue
                 if not topic.topic and (target.topic_id is None or target.topic_id.int != number):
-                    continue  # its topic was deleted
+                    continue  # the partition's topic was deleted
                 filed |= self._partitions.take(target, answer, frame, by_id=not topic.topic)
             sizes[name] = sizes.get(name, 0) + self._partitions.bytes_fetched - before
         frame.release()
@@ -231,10 +231,10 @@ class Fetcher:
         )
 
     def _is_of_topic(self, state: PartitionState, topic_id: uuid.UUID | None) -> bool:
-        """Return whether a partition may be fetched from the topic that now has its name.
+        """Return whether a partition may be fetched from the topic that currently has its topic name.
 
         A position in a deleted topic means nothing in another one. If the coordinator assigns by id, it revokes the
-        partition and assigns that of the new topic. Otherwise the caller moves the position once it has received
+        partition and assigns the new topic's partition. Otherwise the caller moves the position once it has received
         everything fetched from the deleted topic; with the policy "continue", the broker reports whether the new topic
         has the offset.
         """

@@ -1,8 +1,8 @@
 """Checks, after a leader change, whether the new leader's log contains the records read before a position (KIP-320).
 
 A leader that was not in sync may lack records that consumers have seen, or have others at their offsets. So the new
-leader is asked where the epoch of the last record ends in its log (OffsetForLeaderEpoch). Fetching pauses meanwhile.
-Runs on the loop. Java: ``OffsetsForLeaderEpochUtils``, ``SubscriptionState.maybeValidatePosition``.
+leader is asked where the epoch of the last record ends in its log (OffsetForLeaderEpoch). Fetching is paused in the
+meantime. Runs on the loop. Java: ``OffsetsForLeaderEpochUtils``, ``SubscriptionState.maybeValidatePosition``.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ class ValidationListener(Protocol):
         """Called when a leader answers a query about a position with an error."""
 
     def metadata_stale(self) -> None:
-        """Called when a leader cannot be asked, so that newer metadata are needed."""
+        """Called when newer metadata is needed because a leader cannot be asked."""
 
     def diverged(self, divergence: Divergence) -> None:
         """Called when the logs differ; the partition is not fetched until its generation changes."""
@@ -95,7 +95,7 @@ class PositionValidation:
     def is_valid(self, state: PartitionState, leader_epoch: int) -> bool:
         """Return whether fetching from a partition may continue; start a validation if necessary.
 
-        Positions are not validated within a leader's own epoch, because it has all records of that epoch.
+        Positions are not validated within a leader's own epoch, because the leader has all records of that epoch.
 
         Arguments:
             leader_epoch: the epoch of the leader in the metadata; -1 if unknown.
@@ -128,7 +128,7 @@ class PositionValidation:
                 Divergence(state, asked.generation, FetchPosition(asked.offset, asked.last_epoch), end)
             )
         else:
-            # The epoch may be older than the requested one if that one contains no records.
+            # The epoch may be older than the requested one if the requested epoch contains no records.
             fetching.leader_epoch, fetching.checked_epoch = end.leader_epoch, asked.leader_epoch
         self._listener.refresh(state)
 

@@ -1,4 +1,4 @@
-"""Interprets the response for one partition: records to buffer, a pause, another broker, or an error for the caller.
+"""Interprets the response for one partition as records to buffer, a pause, another broker, or an error for the caller.
 
 Runs on the loop.
 """
@@ -30,7 +30,7 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 _METADATA_ATTEMPTS = 8
-"""How often a position may be out of range while newer metadata are awaited."""
+"""The number of times that a position may be reported as out of range while waiting for newer metadata."""
 _SMALLEST_BATCH = 14
 """The minimum length of a batch, whatever its magic."""
 
@@ -40,7 +40,7 @@ class RecordTooLargeError(KafkaError):
 
 
 _UNUSUAL = 3
-"""From this number of consecutive failures of a partition on, a leader change is an unlikely cause."""
+"""After this many consecutive failures of a partition, a leader change is an unlikely cause."""
 
 
 class FailureLog:
@@ -85,7 +85,7 @@ class _Lease(NamedTuple):
 class PreferredReplicas:
     """The partitions that are read from a nearby follower, as requested by their leader (KIP-392).
 
-    It does not read a clock; times are the loop's, in seconds.
+    This class does not read a clock; times are the loop's, in seconds.
 
     Arguments:
         lease_ms: how long to read from a follower before asking the leader again; ``metadata_max_age_ms``.
@@ -115,7 +115,7 @@ class PreferredReplicas:
         return metadata.leader_for_partition(tp)
 
     def forget(self, tp: TopicPartition) -> bool:
-        """Ask the leader again. Returns whether there was a replica."""
+        """Ask the leader again. Returns whether the partition had a preferred replica."""
         return self.leases.pop(tp, None) is not None
 
     def forget_broker(self, broker_id: int) -> list[TopicPartition]:
@@ -139,7 +139,7 @@ class ResponseListener(Protocol):
         """Called when a broker is not, or is no longer, the leader."""
 
     def judge(self, target: FetchTarget, epoch: int, end_offset: int) -> None:
-        """Called when a leader's log diverges from the fetched one: see `PositionValidation.judge`."""
+        """Called when a leader's log diverges from the fetched one; see `PositionValidation.judge`."""
 
     def data_arrived(self) -> None:
         """Called when an error for the caller is added to the buffer after the response was handled."""
@@ -149,7 +149,7 @@ class ResponseHandler:
     """Handles the responses for partitions; see the module.
 
     Arguments:
-        options: the sizes for requests.
+        options: the size limits of requests.
         client: knows the leaders.
         buffer: receives records and errors.
         replicas: receives the followers that leaders prefer.
@@ -181,12 +181,12 @@ class ResponseHandler:
         self._closed = True
 
     def take(self, target: FetchTarget, answer: Any, frame: SharedFrame, *, by_id: bool) -> bool:
-        """Handle the response for a partition. Returns whether there are data or an error for the caller.
+        """Handle the response for a partition. Returns whether there is data or an error for the caller.
 
         Arguments:
             frame: contains the bytes of the response.
-            by_id: whether the topic was requested by id, so that the response cannot be about another topic of that
-                name.
+            by_id: whether the topic was requested by id, in which case the response cannot be about another topic with
+                the same name.
         """
         state = target.state
         if answer.error_code:
@@ -282,7 +282,7 @@ class ResponseHandler:
             self._listener.data_arrived()
 
     def _take_divergence(self, target: FetchTarget, end: Any) -> bool:
-        """Handle a response without records because the broker's log lacks the records before the offset.
+        """Handle a response that has no records because the broker's log lacks the records before the offset.
 
         The caller is notified later.
 
@@ -299,10 +299,10 @@ class ResponseHandler:
         return False
 
     def _awaits_metadata(self, target: FetchTarget, by_id: bool) -> bool:
-        """Pause fetching of the partition until newer metadata show whether its topic is still the same.
+        """Pause fetching from the partition until newer metadata shows whether its topic is still the same.
 
         Requests to brokers before Kafka 3.1 contain topic names, so the response may be about a recreated topic. Newer
-        metadata then move the position. If no newer metadata arrive for a few attempts, the response is accepted.
+        metadata then moves the position. If no newer metadata arrives within a few attempts, the response is accepted.
         """
         fetching, version = target.state.fetching, self._client.metadata.version
         if by_id or target.topic_id is None:
@@ -333,7 +333,7 @@ class ResponseHandler:
             self._listener.data_arrived()
 
     def _no_whole_batch(self, target: FetchTarget, records: memoryview) -> bool:
-        """Handle bytes without a complete batch: its length is invalid, or it exceeds the maximum of a fetch."""
+        """Handle bytes without a complete batch: the batch length is invalid or exceeds the maximum size of a fetch."""
         where = f"the batch at offset {target.offset} of {place(target.state.tp)}"
         says = int.from_bytes(records[8:12], "big", signed=True) if len(records) >= 12 else None
         if says is not None and says < _SMALLEST_BATCH:
@@ -348,7 +348,7 @@ class ResponseHandler:
         return self._fail(target, error)
 
     def _fail(self, target: FetchTarget, error: KafkaError) -> bool:
-        """Pass the caller an error that is raised until it seeks, and stop fetching until then."""
+        """Pass the caller an error that is raised until the next seek, and stop fetching until then."""
         state = target.state
         filed = self._buffer.put(
             state, PartitionResponse(state.tp, target.generation, target.offset, error=error, sticky=True)

@@ -1,6 +1,7 @@
 """Offset requests to partition leaders: ListOffsets and OffsetForLeaderEpoch (KIP-320).
 
-Each call sends one request to one broker; `kafka.consumer.position.offset_search` retries until all are answered.
+Each call sends one request to one broker; `kafka.consumer.position.offset_search` retries until each partition has an
+answer.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,7 +38,7 @@ class Answers(NamedTuple):
     """The result of one request; each requested partition is in one of the two dicts.
 
     Arguments:
-        offsets: the found offsets; -1 if there is none.
+        offsets: the offsets found; -1 for a partition without one.
         errors: exceptions of any type, not only Kafka errors.
     """
 
@@ -49,7 +50,7 @@ class LeaderRequests:
     """Sends requests to partition leaders, each to a single broker.
 
     Arguments:
-        client: sends, and knows the leaders.
+        client: sends requests, and knows the leaders.
         request_timeout_ms: the timeout of a request.
     """
 
@@ -61,7 +62,7 @@ class LeaderRequests:
         self._request_timeout_ms = request_timeout_ms
 
     async def ask(self, leader: int, wanted: Mapping[TopicPartition, int]) -> Answers:
-        """Send one request. Any failure becomes an error of the partitions.
+        """Send one request. Any failure is returned as an error for each partition.
 
         Arguments:
             wanted: for each partition, the number to look up: a timestamp or an epoch.
@@ -107,7 +108,7 @@ class ListOffsets(LeaderRequests):
     The resulting offset is -1 if there is no such record.
 
     Arguments:
-        client: sends, and knows the leaders.
+        client: sends requests, and knows the leaders.
         isolation_level: with "read_committed", the end of a partition is its last stable offset.
         request_timeout_ms: the timeout of a request.
     """
@@ -119,7 +120,7 @@ class ListOffsets(LeaderRequests):
         self._isolation = int(isolation_level == "read_committed")
 
     async def ask(self, leader: int, wanted: Mapping[TopicPartition, int]) -> Answers:
-        """Send one request. Any failure becomes an error of the partitions.
+        """Send one request. Any failure is returned as an error for each partition.
 
         Arguments:
             wanted: milliseconds since 1970-01-01 UTC, or EARLIEST, LATEST, MAX_TIMESTAMP, for each partition.
@@ -221,7 +222,7 @@ class EpochEnds(LeaderRequests):
     api = "OffsetForLeaderEpoch"
 
     async def ask(self, leader: int, wanted: Mapping[TopicPartition, int]) -> Answers:
-        """Send one request. Any failure becomes an error of the partitions.
+        """Send one request. Any failure is returned as an error for each partition.
 
         Arguments:
             wanted: the epoch, for each partition.

@@ -38,7 +38,7 @@ class ResolverListener(Protocol):
 
 
 class PositionResolver:
-    """Finds a position for each assigned partition that has none, with retries until it succeeds.
+    """Finds a position for each assigned partition that has none, and retries until it succeeds.
 
     Arguments:
         subscription: the assignment.
@@ -72,7 +72,7 @@ class PositionResolver:
         self._is_due = False
 
     def resolve_soon(self) -> None:
-        """Schedule `resolve`, once for all calls until it runs: a caller may seek in thousands of partitions."""
+        """Schedule one `resolve` for all calls made before it runs; a caller may seek in thousands of partitions."""
         if not self._is_due:
             self._is_due = True
             asyncio.get_running_loop().call_soon(self._resolve_now)
@@ -202,7 +202,7 @@ class PositionResolver:
         self._settle(state, None)
 
     def refuse(self, states: Iterable[PartitionState], error: Exception) -> None:
-        """Handle a permanent error: raise it in waiting calls, or pass it to the listener if there are none."""
+        """Handle a permanent error: raise it in waiting calls, or pass it to the listener if no calls are waiting."""
         waited_for = True
         for state in states:
             self._refusals[state] = self._refusals.get(state, 0) + 1

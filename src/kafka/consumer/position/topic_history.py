@@ -54,8 +54,8 @@ class TopicHistory:
         clock: the loop's clock, in seconds.
 
     Attributes:
-        is_told_elsewhere: whether the caller compares topic ids itself and reports the consequences, so that nothing
-            is logged here.
+        is_told_elsewhere: whether the caller compares topic ids itself and reports the consequences, in which case
+            nothing is logged here.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class TopicHistory:
             partitions.difference_update([tp for tp in partitions if tp.topic not in wanted])
 
     def metadata_changed(self, metadata: ClusterMetadata) -> None:
-        """Compare new metadata with the previous ones."""
+        """Compare new metadata with the previous metadata."""
         recreated = [topic for topic in self._wanted() | self._seen.keys() if self._compare(topic, metadata)]
         self._matched_all = self._subscription.pattern is not None and (self._matched_all or metadata.is_complete)
         read = [topic for topic in recreated if topic in self._read or topic in self._subscription.assigned_topics()]
@@ -125,7 +125,7 @@ class TopicHistory:
         )
 
     def is_believed(self, topic: str) -> bool:
-        """Return whether the topic in the current metadata is believed to be the current one, not an outdated one."""
+        """Return whether the metadata is believed to describe the current topic of this name, not an outdated one."""
         since = self._doubted_since.get(topic)
         return since is None or self._clock() - since >= _STALE_S
 
@@ -138,19 +138,19 @@ class TopicHistory:
         """Return whether a partition was added after the first lookup of its topic and has not been read since."""
         seen = self._seen.get(tp.topic)
         if seen is not None and tp.partition not in seen.partitions:
-            return True  # a coordinator may know the partition before the metadata contain it
+            return True  # a coordinator may know the partition before the metadata contains it
         return tp in self._added
 
     def is_recreated(self, tp: TopicPartition) -> bool:
-        """Return whether a partition belongs to a recreated topic, has not been read since, and starts over."""
+        """Return whether a partition belongs to a recreated topic, has not been read since, and has to start over."""
         return tp in self._recreated and self._policy != "continue"
 
     def is_begun(self, tp: TopicPartition) -> bool:
-        """Return whether a partition was new, added or recreated, when its first position was found. Thread-safe."""
+        """Return whether a partition was new (added or recreated) when its first position was found. Thread-safe."""
         return tp in self._begun
 
     def located(self, tp: TopicPartition) -> None:
-        """Note that a position was found in a partition, which is then no longer new."""
+        """Note that a position was found in a partition, which is therefore no longer new."""
         if self.is_added(tp):
             self._begun.add(tp)
         self._added.discard(tp)
@@ -225,7 +225,7 @@ class TopicHistory:
             log.warning("topic %r was deleted and recreated: %s", topic, follows)
         if self._policy == "raise":
             states = [state for state in self._subscription.states() if state.tp.topic in topics]
-            found = {state.tp: state.position for state in states}  # read once: the caller's thread changes them
+            found = {state.tp: state.position for state in states}  # read once; the caller's thread changes them
             positions = {tp: offset for tp, offset in list(self._read_up_to.items()) if tp.topic in topics}
             positions |= {tp: position.offset for tp, position in found.items() if position is not None}
             self._listener.topics_recreated(TopicRecreatedError(topics, positions=positions))

@@ -1,7 +1,7 @@
 """Handles positions that are not in the log, because they are out of range or the log was truncated (KIP-320).
 
 After a truncation, a consumer with a reset policy continues where the logs diverge, as in Java; without one, an error
-is raised. Fetching is ahead of the position, so the position itself is checked first; data beyond it are dropped.
+is raised. Fetching is ahead of the position, so the position itself is checked first; data beyond it is dropped.
 """
 
 import logging

@@ -23,9 +23,9 @@ from kafka.structs import TopicPartition
 class ConsumerRecords(dict[TopicPartition, list[ConsumerRecord[Key, Value]]], Generic[Key, Value]):
     """The result of `KafkaConsumer.poll`: a dict from `TopicPartition` to a list of records, in order of offset.
 
-    ``items()``, ``values()``, ``keys()``, ``get()``, ``[tp]``, ``tp in records`` and comparison with a dict are those
-    of a dict. Iteration and ``len()`` go over records, not over partitions: ``for record in records`` and
-    ``len(records)``, as in Java's ``ConsumerRecords``.
+    ``items()``, ``values()``, ``keys()``, ``get()``, ``[tp]``, ``tp in records`` and comparison with a dict work as for
+    any dict. Iteration and ``len()`` cover records, not partitions: ``for record in records`` and ``len(records)``, as
+    in Java's ``ConsumerRecords``.
 
     Arguments:
         record_map: lists of records by partition.
@@ -387,7 +387,7 @@ class RecordCursor:
             if self.on_consume is not None and records:
                 records = self.on_consume({piece.state.tp: list(records)}).get(piece.state.tp, [])
             rest = iter(records)
-            if polled.slices and polled.slices[0] is piece:  # not if a deserializer paused the partition or sought
+            if polled.slices and polled.slices[0] is piece:  # false if a deserializer called pause() or seek()
                 self.rest, self.state, self._loaded, self._failure = rest, piece.state, piece, failure
                 return True
         self._polled = None

@@ -38,7 +38,7 @@ _INSTALL = {
 
 
 class Stop(NamedTuple):
-    """The end of a batch before a record that cannot be read, and the error to raise when the caller reaches it."""
+    """The end of a batch before an unreadable record, and the error to raise when the caller reaches that record."""
 
     piece: int
     offset: int

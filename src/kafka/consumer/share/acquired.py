@@ -76,7 +76,7 @@ class Acquired:
     Arguments:
         tp, topic_id: the partition.
         node_id: the broker that sent the records.
-        ranges: the acquired offsets, by `in_order`; at least one range.
+        ranges: the acquired offsets, as returned by `in_order`; at least one range.
         records: whole batches.
         frame: contains the bytes.
 
@@ -195,7 +195,7 @@ class InFlight:
         self.refused: list[tuple[TopicPartition, UUID, int, Refused]] = []
 
     def acknowledge(self, topic: str, partition: int, offset: int, kind: AcknowledgeType) -> None:
-        """Set the acknowledgement of a record. Raises `IllegalStateError` if the program does not have it."""
+        """Set the acknowledgement of a record. Raises `IllegalStateError` if the program does not have the record."""
         for piece in self.pieces:
             tp = piece.tp
             if piece.first <= offset <= piece.last and tp.partition == partition and tp.topic == topic:

@@ -94,7 +94,7 @@ class BaseShareConsumer:
     def commit_async(self) -> None:
         """Send acknowledgements without waiting. With 'implicit', accept all returned records.
 
-        The result is passed to the callback of `set_acknowledgement_commit_callback`.
+        The result is passed to the callback set with `set_acknowledgement_commit_callback`.
         """
         self._check_mine()
         self._settle()
@@ -117,7 +117,7 @@ class BaseShareConsumer:
             self._core.fetcher.outcomes.clear()
 
     def acquisition_lock_timeout_ms(self) -> int | None:
-        """Return how long records are locked for this consumer, as last reported by a broker; None if none has."""
+        """Return how long records are locked for this consumer, as last reported by a broker; None if not reported."""
         return self._core.fetcher.lock_timeout_ms
 
     @overload
@@ -135,9 +135,9 @@ class BaseShareConsumer:
     def register_metric_for_subscription(self, metric: "KafkaMetric") -> None:
         """Push a metric of the program to brokers along with the client's own, if they subscribe to it (KIP-1076).
 
-        Its name there consists of "org.apache.kafka", the group and the name, joined by dots. A
-        `kafka.metrics.stats.Total` is pushed as a sum, any other metric as a gauge. A metric with the `MetricName` of
-        one of the client's is ignored. Any thread may call this.
+        Brokers receive it under a name that consists of "org.apache.kafka", the group and the name, joined by dots. A
+        `kafka.metrics.stats.Total` is pushed as a sum, any other metric as a gauge. A metric with the same `MetricName`
+        as one of the client's own metrics is ignored. Any thread may call this.
 
         Raises `TypeError` for anything but a `KafkaMetric`.
         """

@@ -36,7 +36,7 @@ Partition = tuple[UUID, int]
 
 
 class ShareSession:
-    """The share session with one broker, which knows the fetched partitions, so that requests contain only changes.
+    """The share session with one broker. The broker knows the fetched partitions, and requests contain only changes.
 
     Java: ``ShareSessionHandler``.
 
@@ -160,7 +160,7 @@ class BrokerShareFetcher:
 
     Arguments:
         node_id: the broker.
-        options: the sizes, times and modes for requests.
+        options: the size limits, time limits and modes of requests.
         client: sends requests.
         member_id: the member's id, which also identifies the session.
         listener: receives the responses.

@@ -269,7 +269,7 @@ class ShareCore:
         return taken
 
     def lock_is_over(self, piece: Piece) -> bool:
-        """Return whether a piece's lock has expired, so that it must not be returned; counts its records as expired."""
+        """Return whether a piece must not be returned because its lock expired; its records then count as expired."""
         if piece.locked_until > self.now():
             return False
         self._statistics.records_expired += len(piece)
@@ -343,12 +343,12 @@ class ShareCore:
 
 
 class ShareMetrics:
-    """The share consumer's metrics: their names, and for each the part that records it.
+    """The share consumer's metrics: their names, and the part that records each of them.
 
     Arguments:
         config: the consumer's options.
         loop: provides the time.
-        callback_runner: creates the runner of a given name that calls reporters.
+        callback_runner: creates a runner with a given name, which calls reporters.
 
     Attributes:
         all: every metric of the consumer.

@@ -36,7 +36,7 @@ class ShareConsumerRecord(ConsumerRecord):
     """A `ConsumerRecord` with an additional last field.
 
     Attributes:
-        delivery_count: how often the record was delivered to the group, this time included. Java: ``deliveryCount()``.
+        delivery_count: how often the record was delivered to the group, including this time. Java: ``deliveryCount()``.
     """
 
     __slots__ = ()

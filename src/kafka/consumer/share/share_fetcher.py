@@ -41,7 +41,7 @@ class ShareFetcher:
     """Fetches for a share consumer; see the module.
 
     Arguments:
-        options: the sizes, times and modes for requests.
+        options: the size limits, time limits and modes of requests.
         client: sends requests, and knows the leaders.
         member_id: the member's id.
         backoff: pauses after failures.
@@ -94,7 +94,7 @@ class ShareFetcher:
         return {TopicPartition(names[key], n) for key, numbers in assigned.items() if key in names for n in numbers}
 
     def waiting_since(self) -> float | None:
-        """Return when the longest outstanding request was sent; None if there is none. May be called in any thread."""
+        """Return the time at which the oldest outstanding request was sent; None if there is none. Thread-safe."""
         return min((each.asked_at for each in list(self._brokers.values()) if each.is_busy), default=None)
 
     def assign(self, partitions: dict[UUID, list[int]]) -> None:

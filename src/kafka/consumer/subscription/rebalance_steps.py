@@ -1,4 +1,4 @@
-"""The caller's part of a rebalance, step by step. `AsyncPollLoop` and its twin carry the steps out.
+"""The caller's part of a rebalance, step by step. `AsyncPollLoop` and its twin carry out the steps.
 
 The rebalance listener is called between `begin` and `finish`. Each step is finished even if the listener raises, so
 that the consumer, the listener and the membership always agree on the assigned partitions. The next `poll()` continues
@@ -60,7 +60,7 @@ class Rebalance:
         """The number of steps that added partitions."""
 
     def next_step(self) -> Step | None:
-        """Return the next step to carry out. Raises a permanent error of the membership, in every `poll()`."""
+        """Return the next step to carry out. Raises a permanent error of the membership in every `poll()`."""
         if not self._subscription.is_automatic or self._changes != self._changes_heard:
             return None
         try:
@@ -76,7 +76,7 @@ class Rebalance:
         return step
 
     def subscription_changed(self) -> None:
-        """Note that the caller has changed the subscription: steps for the old one are no longer carried out."""
+        """Note that the caller has changed the subscription; steps for the old one are no longer carried out."""
         self._changes += 1
 
     def subscription_heard(self) -> None:
@@ -111,7 +111,7 @@ class Rebalance:
         return self._membership.leave_step(held) if held and self._subscription.is_automatic else None
 
     def begin(self, step: Step) -> None:
-        """Begin a step. Called before the listener: added partitions are already assigned, so that it can seek."""
+        """Begin a step. Called before the listener, so that added partitions are assigned when the listener seeks."""
         if step.kind is StepKind.ADD:
             self._listener.reassign(self._held() | step.partitions)
             self._untold = frozenset()

@@ -25,7 +25,7 @@ class ConsumerRebalanceListener(abc.ABC):
         """Called when ``assigned`` belong to this consumer, before their records are returned: the place to seek."""
 
     def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
-        """Called when ``lost`` may already belong to other members, so that their offsets can no longer be committed.
+        """Called when ``lost`` may already belong to other members and their offsets can no longer be committed.
 
         Calls `on_partitions_revoked` unless it is overridden. Java: ``onPartitionsLost`` (KIP-429).
         """
@@ -221,7 +221,8 @@ class SubscriptionState:
         """Return all known positions: the offsets that a commit without arguments commits."""
         offsets = ReadOffsets()
         for state in self._states.values():
-            # The topic first: if the caller's thread then moves the position, it must not get another topic's.
+            # The topic id is read first: if the position moves between the two reads, the old position must not get a
+            # new topic's id.
             topic_id, position = state.topic_id, state.position
             if position is not None:
                 offsets[state.tp] = OffsetAndMetadata(position.offset, "", position.leader_epoch)
@@ -233,9 +234,9 @@ class SubscriptionState:
 class PositionsLeft:
     """Positions in partitions that a consumer gave up, in case they are assigned again.
 
-    A broker may report briefly that a topic does not exist. If the same topic returns, reading continues from the same
-    position. Without a group, this applies to all partitions. In a group, it applies to partitions created while the
-    consumer ran: they are read from their first record, and giving them up before the first commit must not skip
+    A broker may briefly report that a topic does not exist. If the same topic reappears, reading continues from the
+    same position. Without a group, this applies to all partitions. In a group, it applies to partitions created while
+    the consumer ran: they are read from their first record, and giving them up before the first commit must not skip
     records.
 
     Used in the caller's thread.

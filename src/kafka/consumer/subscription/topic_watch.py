@@ -14,7 +14,7 @@ from kafka.structs import TopicPartition
 log = logging.getLogger(__name__)
 
 _FOR_THE_CALLER = (TopicAuthorizationFailedError, InvalidTopicError)
-"""Permanent errors of a topic, which the caller has to know."""
+"""Permanent errors for a topic, which must be reported to the caller."""
 _PATTERN = ""
 """The key that stands for the pattern among the topics that caused warnings."""
 _RETRY_S = 1.0
@@ -29,7 +29,7 @@ class _Problem(NamedTuple):
     """The reason why partitions of a topic cannot be read.
 
     Arguments:
-        kind: one of `_KINDS`. Repeats of a kind are rarely logged.
+        kind: one of `_KINDS`. Repeated problems of the same kind are rarely logged.
         text: the log message.
     """
 
@@ -38,7 +38,7 @@ class _Problem(NamedTuple):
 
 
 class TopicWatch:
-    """Requests metadata for missing topics again, and warns of them at once and then rarely. Runs on the loop.
+    """Repeatedly requests metadata for missing topics, and warns about them at once and then rarely. Runs on the loop.
 
     Arguments:
         client: provides the metadata.
@@ -110,7 +110,7 @@ class TopicWatch:
             text = f"no topic matches the pattern {pattern.pattern!r}; waiting for one to be created"
             problems[_PATTERN] = _Problem(_ABSENT, text)
         for topic, (kind, text) in problems.items():
-            if metadata.topic_errors.get(topic) not in _FOR_THE_CALLER:  # those errors are raised
+            if metadata.topic_errors.get(topic) not in _FOR_THE_CALLER:  # errors for the caller are raised, not logged
                 self._warnings.warning(topic + kind, text)
         for topic in self._missing - problems.keys():
             if sum(self._warnings.forget(topic + kind) for kind in _KINDS):  # sum(), unlike any(), forgets all kinds
