@@ -403,7 +403,7 @@ class AsyncConsumerCalls(AsyncOffsetCalls, Generic[Key, Value]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the consumer; after an exception, without an automatic commit, so that its records are read again."""
+        """Close the consumer. After an exception, nothing is committed automatically, so the records are read again."""
         await self.close(autocommit=kind is None)
 
 

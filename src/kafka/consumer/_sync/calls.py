@@ -404,7 +404,7 @@ class ConsumerCalls(OffsetCalls, Generic[Key, Value]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the consumer; after an exception, without an automatic commit, so that its records are read again."""
+        """Close the consumer. After an exception, nothing is committed automatically, so the records are read again."""
         self.close(autocommit=kind is None)
 
 

@@ -57,7 +57,7 @@ class FetchStatistics:
         """Count a response to a request that was sent at ``sent_at``; ``sizes`` contains the record bytes by topic.
 
         Arguments:
-            throttle_ms: the pause that the broker requests; 0: none.
+            throttle_ms: the pause that the broker requests; 0: no pause.
         """
         now = self._clock()
         self.throttles.record(max(throttle_ms, 0), now)

@@ -209,7 +209,7 @@ class PartitionBuffer:
         current: the data being returned.
         items: the data after `current`. Only the caller's side removes items.
         nbytes: the size of `current` and `items` as counted towards the buffer's limits.
-        queued: whether the partition is in the queue or held by the caller, so that a response need not add it.
+        queued: whether the partition is in the queue or held by the caller, in which case a response need not add it.
         blocked: whether the loop waits until the caller has taken some data.
     """
 
