@@ -53,7 +53,7 @@ class RequestContext(NamedTuple):
     """The connection on which the request arrived."""
     client_port: int = 0
     login: "Login | None" = None
-    """The connection's login; None if the listener requires none."""
+    """The connection's login; None if the listener does not require one."""
     sends_more: bool = True
     """Whether the client may send further requests.
 
@@ -62,7 +62,7 @@ class RequestContext(NamedTuple):
 
 
 class Broker:
-    """The parts of a broker that stores its data in `data_dir`. All of them run on one event loop.
+    """A broker that stores its data in `data_dir`, and its parts, which all run on one event loop.
 
     `clock` is the only source of time, and `randomness` the only source of random numbers (topic, member and session
     ids), so two runs with the same clock and random numbers are identical. `commit_accepted` is called for each commit
@@ -280,7 +280,7 @@ class Identity:
             known = json.loads(self._path.read_bytes())
             self.cluster_id, self._next_producer_id = str(known["cluster_id"]), int(known["next_producer_id"])
         except (ValueError, LookupError, TypeError) as error:
-            # No id may be used twice: this value is far above any id that can have been allocated.
+            # No id may be used twice: this value is far above any id that could have been allocated.
             self._next_producer_id = now_ms * _BLOCK
             log.error(
                 "%s is damaged (%s: %s); it is kept as %s. The cluster has a new id, and producer ids begin at %d",

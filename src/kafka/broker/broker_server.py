@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _LAST_ROUNDS = 5
-"""Number of loop iterations after which an aborted connection has been closed."""
+"""Number of loop iterations within which an aborted connection is closed."""
 _EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
 _ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
 """Unassigned addresses (RFC 5737, RFC 3849). The route to them reveals this machine's address."""
@@ -45,8 +45,8 @@ _LOOPBACK = {socket.AF_INET: "127.0.0.1", socket.AF_INET6: "::1"}
 class BrokerServer:
     """A broker that stores its data in `data_dir` and listens on `host` and `port` (0: a free port).
 
-    Without `data_dir` it creates a temporary folder, and removes it at the end. Use the broker on a single event loop,
-    of any kind. Raises OSError on systems other than POSIX.
+    Without `data_dir` it creates a temporary folder, and removes it at the end. The broker must be used on a single
+    event loop, which may be of any kind. Raises OSError on systems other than POSIX.
 
     Arguments for simulations:
         clock: the only source of time; None: the running loop's time and the wall clock.
@@ -112,7 +112,7 @@ class BrokerServer:
 
     @property
     def registry_url(self) -> str | None:
-        """The URL of the schema registry; None if there is none."""
+        """The URL of the schema registry; None if the broker has no registry."""
         return None if self._registry is None else self._registry.url
 
     def open(self) -> Endpoint:
@@ -221,8 +221,8 @@ class BrokerServer:
     async def crash(self, *, lose_unsynced: bool = False) -> None:
         """Stop like a killed process. The data is kept, even in a temporary folder; see `restart`.
 
-        With `lose_unsynced` the machine also loses power, so unsynced data is lost: without the setting `fsync`, all
-        records and commits since the start.
+        With `lose_unsynced` a power failure of the machine is simulated as well, so unsynced data is lost; without the
+        setting `fsync`, this includes all records and commits since the start.
         """
         if self._broker is not None:
             self._broker.is_killed = True

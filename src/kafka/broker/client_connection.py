@@ -44,7 +44,7 @@ class RequestDispatcher:
         return bool(self._faults.rules)
 
     def handle(self, api: Api, request: Message, context: RequestContext) -> Answer:
-        """Return the response or a future of it; raises `ConnectionFault` if no response is possible."""
+        """Return the response, or a future for it; raises `ConnectionFault` if no response is possible."""
         handler = self._handlers.get(api.key)
         if handler is None:
             handler = self._handlers[api.key] = api.handler()
@@ -222,7 +222,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._take_frames()
 
     def close(self) -> None:
-        """Close the connection without sending buffered data, even if it is still being accepted."""
+        """Close the connection without sending buffered data, even if the connection is still being accepted."""
         self._closing = True
         if self._transport is not None:
             self._transport.abort()
@@ -338,7 +338,10 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._answer(answer, request, context, correlation_id)
 
     def _refuse_version(self, correlation_id: int) -> None:
-        """Respond to an unknown ApiVersions version in version 0, which all clients support (KIP-511)."""
+        """Send a version 0 response to an ApiVersions request with an unknown version (KIP-511).
+
+        All clients support version 0.
+        """
         from kafka.broker.api.api_versions import response
 
         self._send(encode_response(response(ErrorCode.UNSUPPORTED_VERSION), 0, correlation_id))

@@ -47,7 +47,7 @@ class ClientMetrics(NamedConfigs):
     """The client metrics subscriptions, stored in the file `path`.
 
     Attributes:
-        version: increases with each change.
+        version: a number that increases with each change.
     """
 
     def __init__(self, path: Path, settings: BrokerSettings) -> None:
@@ -142,7 +142,7 @@ class PushedMetrics(NamedTuple):
 
 @dataclass(slots=True)
 class Instance:
-    """A client that pushes metrics: its subscription, and the times of its last requests (None: no request yet)."""
+    """A client that pushes metrics: its subscription, and the times of its last requests (None before the first)."""
 
     wanted: RequestedMetrics
     subscription_id: int

@@ -22,7 +22,7 @@ _ACCEPTS_BY_HAND = sys.platform != "win32"
 """On Windows asyncio's default loop cannot watch a listening socket (`add_reader`), so asyncio's server is used."""
 _ACCEPTED_A_ROUND: Final = 64
 _BACKLOG: Final = 1024
-"""Maximum number of connections that wait to be accepted. Beyond that, clients retry after one second, then three."""
+"""Maximum number of connections waiting to be accepted. Beyond this limit, clients retry after 1 s, then 3 s."""
 _EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _PAUSE_S: Final = 1.0
 _BETWEEN_WARNINGS_S: Final = 60.0
@@ -49,7 +49,7 @@ class Listener:
             self._connection, host, port, backlog=_BACKLOG, start_serving=not _ACCEPTS_BY_HAND
         )
         self.port = int(server.sockets[0].getsockname()[1])
-        if not _ACCEPTS_BY_HAND or any(one.fileno() < 0 for one in server.sockets):  # -1 for in-memory sockets
+        if not _ACCEPTS_BY_HAND or any(one.fileno() < 0 for one in server.sockets):  # in-memory sockets return -1
             self._server = server
             return
         try:

@@ -26,7 +26,7 @@ class FilePool:
         self._open: OrderedDict[Path, int] = OrderedDict()
 
     def open(self, path: Path) -> int:
-        """Return a descriptor of `path` for reading and writing; create the file and its folder if necessary."""
+        """Return a descriptor for reading and writing `path`; create the file and its folder if necessary."""
         fd = self._open.get(path)
         if fd is not None:
             self._open.move_to_end(path)
@@ -103,8 +103,8 @@ def sync_folders(folder: Path, top: Path) -> None:
 def replace_file(path: Path, data: bytes, sync: bool = True, sync_name: bool = False, is_secret: bool = False) -> None:
     """Write `data` to `path` atomically: after a crash the file has either the old or the new content.
 
-    Without `sync` this holds only if the process crashes; after a power failure the file may be empty. With `sync_name`
-    the new content is durable when the function returns. With `is_secret` only the owner can read the file.
+    Without `sync` this guarantee covers only crashes of the process; after a power failure the file may be empty. With
+    `sync_name` the new content is durable when the function returns. With `is_secret` only the owner can read the file.
     """
     temporary = path.with_name(path.name + ".tmp")
     with temporary.open("wb") as file:

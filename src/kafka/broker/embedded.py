@@ -40,7 +40,7 @@ class EmbeddedBroker:
         settings: see `kafka.broker.broker_settings.BrokerSettings`.
 
     Attributes:
-        faults: makes the broker fail on demand, see `kafka.broker.faults`.
+        faults: makes the broker fail on demand; see `kafka.broker.faults`.
 
     Raises:
         KafkaConfigurationError: a setting is unknown or invalid.
@@ -94,7 +94,7 @@ class EmbeddedBroker:
         return url
 
     def pushed_metrics(self) -> "list[PushedMetrics]":
-        """Return the latest thousand client metrics pushes (KIP-714), oldest first. Safe to call from any thread.
+        """Return the last thousand client metrics pushes (KIP-714), oldest first. Safe to call from any thread.
 
         Clients push metrics if the setting `client_telemetry` is on and a subscription (a config resource of the type
         CLIENT_METRICS) requests them. Raises `IllegalStateError` while the broker is not running.
@@ -166,7 +166,7 @@ class EmbeddedBroker:
         """Kill and restart a broker that runs on the caller's loop, like `restart`.
 
         Arguments:
-            lose_unsynced: whether the machine also loses power, so that unsynced data is lost.
+            lose_unsynced: whether to simulate a power failure of the machine as well, in which unsynced data is lost.
         """
         await self._running().restart(lose_unsynced=lose_unsynced)
 
@@ -193,7 +193,7 @@ def _end_thread(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> No
 def run(
     data_dir: str | os.PathLike[str] | None = None, host: str = "127.0.0.1", port: int = 9092, **settings: object
 ) -> None:
-    """Run a broker until SIGINT or SIGTERM. When it is ready, it prints a line that ends with ``host:port``.
+    """Run a broker until SIGINT or SIGTERM. When the broker is ready, it prints a line that ends with ``host:port``.
 
     It also reports on standard error where records are stored, and whether clients must log in.
 

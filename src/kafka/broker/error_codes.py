@@ -1,4 +1,4 @@
-"""The Kafka error codes that the broker uses, the exception that carries one, and the versions that support them.
+"""The error codes that the broker uses, the exception for failed requests, and the versions that support some codes.
 
 The client errors (`kafka.errors`) have the same codes. The broker deliberately has its own list: a test compares the
 two lists to detect wrong codes.

@@ -188,7 +188,7 @@ class Faults:
 
         Arguments:
             error: the class or the code.
-            match: the affected requests, see `Match`.
+            match: the affected requests; see `Match`.
 
         With `topic` only the request's entries for this topic fail; the others are served.
         """
@@ -200,16 +200,16 @@ class Faults:
         Arguments:
             seconds: the delay.
             handled: whether to delay only the response.
-            match: the affected requests, see `Match`.
+            match: the affected requests; see `Match`.
         """
         return self._add(Action.DELAY, match, seconds=seconds, handled=handled)
 
     def drop_answers(self, *, handled: bool = False, **match: Unpack[Match]) -> FaultRule:
-        """Never respond to the request or later ones on its connection, which stays open, like an unresponsive broker.
+        """Like an unresponsive broker, keep the connection open but never respond to the request or later ones on it.
 
         Arguments:
             handled: whether the request is executed.
-            match: the affected requests, see `Match`.
+            match: the affected requests; see `Match`.
 
         Without `api` the broker accepts connections but never responds.
         """
@@ -220,16 +220,16 @@ class Faults:
 
         Arguments:
             handled: whether the request is executed.
-            match: the affected requests, see `Match`.
+            match: the affected requests; see `Match`.
         """
         return self._add(Action.CLOSE, match, handled=handled)
 
     def cut_answers(self, nbytes: int, **match: Unpack[Match]) -> FaultRule:
-        """Execute the request, send the first `nbytes` bytes of its response, including the size field, and close.
+        """Execute the request, but close the connection after the first `nbytes` bytes of the response.
 
         Arguments:
-            nbytes: number of bytes to send.
-            match: the affected requests, see `Match`.
+            nbytes: number of bytes to send, including the size field.
+            match: the affected requests; see `Match`.
         """
         return self._add(Action.CUT, match, nbytes=nbytes, handled=True)
 
@@ -239,7 +239,7 @@ class Faults:
         """Close new connections as soon as they are accepted.
 
         Arguments:
-            times: the affected connections, see `Times`.
+            times: the affected connections; see `Times`.
         """
         return self._add(Action.REFUSE_CONNECTION, times)
 
@@ -248,7 +248,7 @@ class Faults:
 
         Arguments:
             nbytes: number of bytes to send.
-            times: the affected connections, see `Times`.
+            times: the affected connections; see `Times`.
         """
         return self._add(Action.CUT_CONNECTION, times, nbytes=nbytes)
 

@@ -47,7 +47,7 @@ class FetchSessions:
     def __init__(self, limit: int, randomness: random.Random) -> None:
         self._limit = limit
         self._sessions: OrderedDict[int, FetchSession] = OrderedDict()
-        # Ids are random, so that a client from an earlier run does not find its id in use by another client.
+        # Ids are random; otherwise the id of a client from an earlier run could be in use by another client.
         self._random = randomness
 
     def __len__(self) -> int:

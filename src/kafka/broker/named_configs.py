@@ -17,7 +17,7 @@ class NamedConfigs:
 
     Arguments:
         path: the file.
-        sync: whether to sync it to disk.
+        sync: whether to sync the file to disk.
         options: the known configs by name.
         kind: the kind of resource, for messages.
         unknown: the error code for an unknown config.

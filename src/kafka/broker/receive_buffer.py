@@ -90,7 +90,8 @@ class ReceiveBuffer:
             self.clear()
             return
         needed = SIZE + (self.next_size() or 0)
-        # Move the data as soon as it is clear that the request does not fit after it, so that reads stay large.
+        # Move the data as soon as it is clear that the request does not fit into the rest of the buffer, to keep
+        # reads large.
         if self._end == len(self._buffer) or self._start + needed > len(self._buffer):
             self._move(waiting, needed, is_admitted)
 
@@ -100,7 +101,7 @@ class ReceiveBuffer:
             return
         view = memoryview(self._buffer)
         held = view[self._start : self._end]
-        # At most twice the number of bytes that have arrived, however large the request claims to be.
+        # Allocate at most twice the number of bytes that have arrived, however large the request claims to be.
         capacity = min(needed, max(2 * waiting, _BUFFER if is_admitted else len(self._small)))
         if capacity <= len(self._buffer):
             view[:waiting] = held

@@ -105,7 +105,7 @@ class Topic:
 
     @property
     def is_internal(self) -> bool:
-        """Whether the topic is internal, so that clients ignore it."""
+        """Whether the topic is internal. Clients ignore internal topics."""
         return self.name in INTERNAL_TOPICS
 
     @property
@@ -215,7 +215,7 @@ class TopicStore:
         return len(self._topics)
 
     def parse(self, configs: Mapping[str, str]) -> TopicSettings:
-        """Parse a topic's configs, using the broker's defaults for the others."""
+        """Parse a topic's configs, using the broker's defaults for configs that are not set."""
         return parse_settings(configs, self._settings.topic_defaults, self._settings.fsync) if configs else self._plain
 
     def get(self, name: str) -> Topic:

@@ -1,6 +1,6 @@
 """The APIs that the broker serves: one module per API or family of APIs, loaded when a client first uses it.
 
-A handler is called with the broker, the decoded request and its `RequestContext`. It returns the response, a future of
+A handler is called with the broker, the decoded request and its `RequestContext`. It returns the response, a future for
 the response (such as a `LongPoll` or a `NoAnswer`), or None if the client expects no response.
 
 To add an API, add a handler to the module of its family, update that module's docstring (versions served, behaviour,

@@ -3,7 +3,7 @@
 Versions served: JoinGroup 0 to 9, Heartbeat 0 to 4, LeaveGroup 0 to 5, SyncGroup 0 to 5.
 Behaviour: Kafka's classic protocol (KIP-62). From JoinGroup 4 on the coordinator assigns member ids (KIP-394), from 5
 on members can be static (KIP-345), and from 9 on leaders can skip the assignment (KIP-814).
-Known gaps: memberships are not persistent. After the broker restarts, its members are unknown and must rejoin.
+Known gaps: memberships are not persistent. After the broker restarts, all members are unknown and must rejoin.
 """
 
 import asyncio

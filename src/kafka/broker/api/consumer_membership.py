@@ -1,12 +1,12 @@
 """ConsumerGroupHeartbeat (key 68) and ConsumerGroupDescribe (69): members of groups of the type "consumer" (KIP-848).
 
 Versions served: 0 and 1 for both.
-Behaviour: like Kafka's: epochs, target assignments by "uniform" and "range", revocation of partitions before they are
-reassigned, static members that temporarily leave (epoch -2), session and rebalance timeouts. An empty group
+Behaviour: as in Kafka, with epochs, target assignments by "uniform" and "range", revocation of partitions before they
+are reassigned, static members that temporarily leave (epoch -2), and session and rebalance timeouts. An empty group
 changes its type when a member of the other type joins. Joining a group that has members of the other type fails:
 classic members get INCONSISTENT_GROUP_PROTOCOL, others GROUP_ID_NOT_FOUND.
 Known gaps: a group with members cannot change its protocol. Regular expressions use Python's syntax, which differs
-little from RE2/J's. Memberships are not persistent: after the broker restarts, its members are unknown and must rejoin.
+little from RE2/J's. Memberships are not persistent: after the broker restarts, all members are unknown and must rejoin.
 """
 
 from collections.abc import Iterable

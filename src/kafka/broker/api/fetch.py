@@ -3,12 +3,12 @@
 Versions served: 0 to 18, with fetch sessions from 7 on (KIP-227) and topic ids from 13 on.
 Behaviour: returns whole batches as they were produced, at most `max_bytes` in total and `partition_max_bytes` per
 partition. If the first batch is larger than that, it is returned anyway (KIP-74). If fewer than `min_bytes` are
-available, the broker waits for more, at most `max_wait_ms`. In a session, the response contains only partitions with
+available, the broker waits up to `max_wait_ms` for more. In a session, the response contains only partitions with
 changes. Partitions that had records move to the end of the queue, so that no partition starves. Clients that use
-versions 0 to 3 get magic 0 or 1, which do not support zstd: for batches with this codec they get
-UNSUPPORTED_COMPRESSION_TYPE. Versions before 10 get the same error for topics with zstd as their `compression.type`.
-With read_committed the response ends at the last stable offset and contains the aborted transactions in its range. The
-broker then waits for transaction markers, as records of open transactions do not count.
+versions 0 to 3 get records in magic 0 or 1. These formats do not support zstd, so the response for zstd batches is
+UNSUPPORTED_COMPRESSION_TYPE. Clients that use versions before 10 get the same error for topics with zstd as their
+`compression.type`. With read_committed the response ends at the last stable offset and contains the aborted
+transactions in its range. The broker then waits for transaction markers, as records of open transactions do not count.
 Known gaps: no followers, no preferred replica, no diverging epochs; versions 0 to 2 also get a whole first batch
 instead of a part of it.
 """
@@ -92,7 +92,7 @@ def _wanted(request: FetchRequest, version: int) -> Iterator[Wanted]:
 
 
 class Fetching:
-    """A fetch request. It can wait for more records."""
+    """A fetch request, which can wait for more records."""
 
     def __init__(self, broker: Broker, request: FetchRequest, version: int, session: FetchSession | None) -> None:
         self._broker = broker
@@ -167,7 +167,7 @@ class Fetching:
     # -- the long poll ------------------------------------------------------------------------------------------------
 
     def wait(self, size: int) -> "asyncio.Future[Message]":
-        """Return a future of the response; it completes when `min_bytes` are available, or on timeout."""
+        """Return a future for the response; it completes when `min_bytes` are available, or on timeout."""
         loop = asyncio.get_running_loop()
         answer = LongPoll(loop=loop)
         self._missing = self.min_bytes - size

@@ -187,12 +187,12 @@ _UINT32 = struct.Struct(">I")
 
 
 class RecordsRefused(RequestFailed):
-    """A batch is rejected because of some of its records.
+    """Raised if a batch is rejected because of some of its records.
 
     Arguments:
         code: the error code.
         message: the message for the batch.
-        rows: messages by record number.
+        rows: the messages for individual records, by record number.
     """
 
     def __init__(self, code: ErrorCode, message: str, rows: dict[int, str]) -> None:
@@ -225,7 +225,7 @@ def check_size(topic: Topic, header: BatchHeader) -> None:
 
 
 def check_records(topic: Topic, batch: memoryview, header: BatchHeader, now_ms: int) -> None:
-    """Validate every record, so that consumers can read it, and correct the maximum timestamp in the header.
+    """Check that consumers can read every record, and correct the maximum timestamp in the header.
 
     Raises `RecordsRefused` for invalid records, and `InvalidRecordError` or `CorruptRecordError` for bytes that are not
     records.

@@ -2,8 +2,8 @@
 
 Versions served: SaslHandshake 0 to 1, SaslAuthenticate 0 to 2, the others 0.
 
-SaslHandshake, SaslAuthenticate: a client logs in with PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512 as a user in the setting
-`users`, within ten minutes. The response to a wrong password is SASL_AUTHENTICATION_FAILED; the response to an unknown
+SaslHandshake, SaslAuthenticate: a client has ten minutes to log in with PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512 as a user
+in the setting `users`. The response to a wrong password is SASL_AUTHENTICATION_FAILED; the response to an unknown
 mechanism is UNSUPPORTED_SASL_MECHANISM, with the list of supported mechanisms. The connection is closed after either
 response. `kafka.broker.sasl.login` holds the login state and decides which requests a client may send before the login.
 If there are no users, or if the client's login does not expire, the response is ILLEGAL_SASL_STATE, as in Kafka.

@@ -2,15 +2,15 @@
 
 Versions served: 1 to 2 for both; strict record limits (KIP-1206) and lock renewal (KIP-1222) from 2 on.
 
-ShareFetch: each member has a share session, which ends when its connection closes. The broker waits for records, at
-most `max_wait_ms`. The response contains partitions with records, errors or acknowledgements; the first response in a
-session contains all partitions. Records are sent in whole batches; `acquired_records` specifies which of them the
-member has acquired. If the client has closed its connection, the broker applies its acknowledgements but acquires no
-more records for it.
+ShareFetch: each member has a share session, which ends when its connection closes. The broker waits up to `max_wait_ms`
+for records. The response contains partitions with records, errors or acknowledgements; the first response in a session
+contains all partitions. Records are sent in whole batches; `acquired_records` specifies which of them the member has
+acquired. If the client has closed its connection, the broker applies its acknowledgements but acquires no more records
+for it.
 
 ShareAcknowledge: the acknowledgements for a partition are applied together or not at all. If the member does not hold
-one of the records, all of them fail with INVALID_RECORD_STATE. Locks are renewed only if the request allows it. The
-final epoch ends the session and releases the remaining records.
+all of the records, every acknowledgement fails with INVALID_RECORD_STATE. Locks are renewed only if the request allows
+it. The final epoch ends the session and releases the remaining records.
 
 Known gaps: no reads from followers. Partitions are not locked against concurrent reads, as the broker serves one
 request at a time.
@@ -100,7 +100,7 @@ def _session(broker: Broker, request: ShareFetchRequest, context: RequestContext
 
 
 class ShareFetching:
-    """A ShareFetch request. It can wait for records."""
+    """A ShareFetch request, which can wait for records."""
 
     def __init__(self, broker: Broker, request: ShareFetchRequest, session: ShareSession, connection: object) -> None:
         self._broker = broker
@@ -112,7 +112,7 @@ class ShareFetching:
 
     @property
     def is_worth_an_answer(self) -> bool:
-        """Whether there are records or errors to return. The results of acknowledgements alone can wait."""
+        """Whether there are records or errors to return. Acknowledgement results alone do not end the wait."""
         return any(one.acquired_records or one.error_code or one.acknowledge_error_code for one in self._found.values())
 
     def _data(self, key: PartitionKey) -> PartitionData:
@@ -136,7 +136,7 @@ class ShareFetching:
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def read(self, last_time: bool = False) -> None:
-        """Acquire records within the request's limits; return fewer than `min_bytes` only on the `last_time`."""
+        """Acquire records within the request's limits if `min_bytes` are available or `last_time` is true."""
         if not last_time and self._request.min_bytes > 1 and not self._has_enough():
             return
         request = self._request
@@ -171,7 +171,7 @@ class ShareFetching:
             AcquiredRecords(first_offset=first, last_offset=last, delivery_count=count) for first, last, count in ranges
         ]
         self._session.used[key] = None
-        self._session.partitions.move_to_end(key)  # so that no partition starves
+        self._session.partitions.move_to_end(key)  # ensures that no partition starves
 
     def _has_enough(self) -> bool:
         """Return whether `min_bytes` are available. Errors are also returned without waiting."""
@@ -188,7 +188,7 @@ class ShareFetching:
     # -- the long poll ------------------------------------------------------------------------------------------------
 
     def wait(self) -> "asyncio.Future[Message]":
-        """Return a future of the response; it completes when records are available, or on timeout."""
+        """Return a future for the response; it completes when records are available, or on timeout."""
         loop, shares = asyncio.get_running_loop(), self._broker.shares
         answer = LongPoll(loop=loop)
         answer.finish = lambda: answer.set_result(self.response())
@@ -229,7 +229,7 @@ class ShareFetching:
             try:
                 yield self._broker.topics.by_id(topic_id).log(number)
             except RequestFailed:
-                continue  # Already sent, or sent by the next read.
+                continue  # The error was returned earlier, or the next read returns it.
 
     # -- the response -------------------------------------------------------------------------------------------------
 

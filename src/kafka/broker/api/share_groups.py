@@ -9,7 +9,7 @@ Behaviour: a member chooses its own id, joins with epoch 0 and leaves with -1. P
 groups do not revoke partitions. The session timeout and the heartbeat interval are group configs.
 If the group has not read a partition, its start offset is -1. Offsets can be changed only while the group is empty; the
 change discards records in flight. Setting offsets for a group that does not exist creates the group.
-Known gaps: memberships are not persistent. After the broker restarts, its members are unknown and must rejoin.
+Known gaps: memberships are not persistent. After the broker restarts, all members are unknown and must rejoin.
 """
 
 from collections.abc import Iterable
@@ -186,7 +186,7 @@ def _of_group(
 
 
 def _asked(broker: Broker, asked: DescribeShareGroupOffsetsRequestGroup) -> Iterable[tuple[str, list[int]]]:
-    """Return the requested partitions; by default those that the group has read and those of its subscribed topics."""
+    """Return the requested partitions; by default, those read by the group and those of its subscribed topics."""
     if asked.topics is not None:
         return [(topic.topic_name, topic.partitions) for topic in asked.topics]
     found: dict[str, set[int]] = {}

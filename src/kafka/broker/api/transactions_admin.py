@@ -3,7 +3,7 @@
 Versions served: WriteTxnMarkers 0 to 2, DescribeProducers 0, DescribeTransactions 0, ListTransactions 0 to 2.
 Behaviour: as specified in KIP-664. WriteTxnMarkers, which brokers send each other, ends a transaction in individual
 partitions regardless of the coordinator's state; administrators use it for hanging transactions. In a partition of
-__consumer_offsets it ends the pending offsets of the groups in that partition.
+__consumer_offsets it also commits or discards the pending offsets of the groups in that partition.
 """
 
 import re

@@ -102,7 +102,7 @@ class Member:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a response is pending. Such a member counts as alive, as it cannot send heartbeats."""
+        """Whether a response is pending. A waiting member counts as alive, as it cannot send heartbeats."""
         return self.answer_join is not None or self.answer_sync is not None
 
     def metadata(self, protocol_name: str | None) -> bytes:

@@ -19,7 +19,7 @@ JOIN_TIMEOUT_S: Final = 300.0
 
 
 class ClassicRebalances:
-    """Runs the rebalances of all groups. The first one of an empty group waits at least `initial_delay_ms`."""
+    """Runs the rebalances of all groups. The first rebalance of an empty group waits at least `initial_delay_ms`."""
 
     def __init__(self, clock: Clock, initial_delay_ms: int) -> None:
         self._clock = clock

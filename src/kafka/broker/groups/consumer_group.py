@@ -20,7 +20,7 @@ from kafka.broker.error_codes import ErrorCode, RequestFailed
 
 LEAVE_EPOCH = -1
 LEAVE_STATIC_EPOCH = -2
-"""Epoch of a static member that will return (KIP-345). Meanwhile it keeps its partitions."""
+"""Epoch of a static member that will return (KIP-345). The member keeps its partitions while it is away."""
 
 TopicPartition = tuple[UUID, int]
 Subscriptions = Mapping[str, frozenset[UUID]]

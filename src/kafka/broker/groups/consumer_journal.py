@@ -37,9 +37,9 @@ class ConsumerGroupJournal:
         return {group_id: _group(one) for group_id, one in kept.items()}
 
     def store(self, group_id: str, group: ConsumerGroup | None) -> None:
-        """Write the state of a group if it has changed; None if the group is no longer of this type. Raises OSError.
+        """Write a group's state if it has changed, or the removal of a group that is no longer of this type (None).
 
-        If a state cannot be written now, it is written with the next change.
+        Raises OSError. If a state cannot be written now, it is written with the next change.
         """
         kept = None if group is None else _kept(group)
         text = None if kept is None else json.dumps(kept)

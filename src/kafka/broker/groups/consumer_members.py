@@ -57,7 +57,8 @@ class ConsumerMembers:
     """The members of all groups of the type "consumer".
 
     `session_timeout_ms` returns a group's session timeout, `topics` returns all topics, and `groups` contains groups of
-    all types. Groups in the `journal` exist from the start; their members have a full session to send a heartbeat.
+    all types. Groups in the `journal` exist from the start; their members have a full session timeout to send a
+    heartbeat.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class ConsumerMembers:
         return member, said.epoch == 0 or said.is_whole or member.assigned != before
 
     def leave(self, said: Heartbeat) -> None:
-        """Let a member leave, either for good or (a static member) temporarily; raises `RequestFailed`."""
+        """Let a member leave permanently or, if it is static, temporarily; raises `RequestFailed`."""
         group = self._existing(said.group_id)
         member = group.member(said.member_id, said.instance_id)
         if said.epoch == LEAVE_STATIC_EPOCH:
@@ -252,7 +253,7 @@ class ConsumerMembers:
 
     @staticmethod
     def check_transactional_commit(group: ConsumerGroup, member_id: str, instance_id: str | None, epoch: int) -> None:
-        """Raise `RequestFailed` if a TxnOffsetCommit is not allowed. Such requests do not support member epochs."""
+        """Raise `RequestFailed` if a TxnOffsetCommit is not allowed. These requests do not support member epochs."""
         if epoch < 0 and not member_id and instance_id is None:
             return
         if epoch != group.member(member_id, instance_id).epoch:

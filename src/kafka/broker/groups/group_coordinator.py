@@ -211,8 +211,8 @@ class GroupCoordinator:
     ) -> None:
         """Handle a SyncGroup request. Calls `answer` once, when the assignment is available or for an error.
 
-        `protocol` is the type and the name of the protocol that the member expects; None if the request does not
-        contain them.
+        `protocol` is the type and the name of the protocol that the member expects; each is None if the request does
+        not contain it.
         """
         try:
             group, member = self._current_member(group_id, member_id, group_instance_id, generation_id)
@@ -361,7 +361,7 @@ class GroupCoordinator:
         self.consumers.discard_unsynced()
 
     def close(self) -> None:
-        """Close the journal. Members notice this on their next request."""
+        """Cancel all timers, and close the journal. Members are not notified."""
         for group in self.groups.values():
             self._rebalances.stop(group)
         self.consumers.close()

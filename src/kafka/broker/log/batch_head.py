@@ -12,7 +12,7 @@ from kafka.record import BatchBuilder
 from kafka.record.layout import crc32c
 
 PREFIX_SIZE: Final = 12
-"""Size of the base offset field and the length field, which the value of the length field does not include."""
+"""Total size of the base offset and length fields; the value of the length field does not include it."""
 HEAD_SIZE: Final = 61
 MAGIC: Final = 2
 _HEAD: Final = Struct(">qiiBIhiqqqhii")

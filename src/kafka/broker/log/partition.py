@@ -95,7 +95,7 @@ class PartitionLog:
     # -- writes -------------------------------------------------------------------------------------------------------
 
     def append(self, batch: memoryview, header: BatchHeader, now_ms: int, log_append_time_ms: int | None = None) -> int:
-        """Append one valid magic 2 batch, and return its base offset after it is written.
+        """Append one valid magic 2 batch, and return its base offset once the batch has been written.
 
         `batch` must be writable: offsets, leader epoch and, if set, the log append time are stored in it. If an
         idempotent producer sends a batch again, the batch is not written again. `now_ms` is the wall clock time. Raises
@@ -221,7 +221,7 @@ class PartitionLog:
         return self.end_offset if first is None else max(first, self.start_offset)
 
     def read(self, offset: int, max_bytes: int, at_least_one: bool = True) -> bytes:
-        """Read whole batches from the one that contains `offset`, at most `max_bytes`; empty at the log's end.
+        """Read whole batches, up to `max_bytes`, starting with the one that contains `offset`; empty at the log's end.
 
         With `at_least_one` the first batch is returned even if it is larger than `max_bytes` (KIP-74). Raises
         `RequestFailed` with OFFSET_OUT_OF_RANGE.
@@ -274,7 +274,7 @@ class PartitionLog:
             except OSError as error:
                 raise RequestFailed(ErrorCode.KAFKA_STORAGE_ERROR, f"{self._start_file}: {error}") from error
             self.start_offset = offset
-        # Remove them even if the log already starts there, as an earlier removal may have failed.
+        # Remove these segments even if the log already starts at `offset`, as an earlier removal may have failed.
         while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
             self._segments.pop(0).remove()
 
@@ -323,7 +323,7 @@ class PartitionLog:
 
 
 def read(segments: Sequence[Segment], offset: int, max_bytes: int, at_least_one: bool) -> bytes:
-    """Read whole batches from the one that contains `offset`, which must be in the log."""
+    """Read whole batches, starting with the one that contains `offset`, which must be in the log."""
     segment = segments[_number_of(segments, offset)]
     position = segment.position_of(offset)
     return segment.read(position, segment.end_of_read(position, max_bytes, at_least_one))

@@ -86,7 +86,7 @@ class ProducerStates:
 
     @property
     def first_open_offset(self) -> int | None:
-        """The first offset of the earliest open transaction."""
+        """The first offset of the earliest open transaction; None if no transaction is open."""
         return next(iter(self._open.values()), None)
 
     def has_transaction(self, producer_id: int, epoch: int) -> bool:

@@ -37,7 +37,7 @@ class SparseIndex:
     def add(self, offset: int, position: int, earlier_timestamp: int) -> None:
         """Add an entry for the batch at `position` if the previous entry is far enough back.
 
-        `earlier_timestamp` is the largest timestamp in the batches before it.
+        `earlier_timestamp` is the largest timestamp in the batches before that batch.
         """
         if position >= self._next_position:
             self.offsets.append(offset)
@@ -183,7 +183,7 @@ class Segment:
         return self.size
 
     def end_of_read(self, position: int, max_bytes: int, at_least_one: bool, size: int | None = None) -> int:
-        """Return the end position for a read of whole batches from `position`, of at most `max_bytes`.
+        """Return the end position for reading whole batches, at most `max_bytes` in total, from `position`.
 
         With `at_least_one` the first batch is included even if it is larger. Long reads end at an index entry, so that
         the next read does not need to search. `size` is the end of the last batch that may be read; it defaults to the

@@ -199,7 +199,7 @@ def _write(writer: asyncio.StreamWriter, status: int, value: Any, keep: bool) ->
 
 
 def _refusal(headers: dict[str, str]) -> str | None:
-    """Return the reason to reject a request, or None. Web pages may not send any, not even through DNS rebinding."""
+    """Return the reason to reject a request, or None. Requests from web pages are rejected, even with DNS rebinding."""
     host = headers.get("host", "")
     try:
         name, _ = split_address(host)

@@ -57,7 +57,7 @@ class AvroSchema:
 
         Arguments:
             text: the schema as JSON.
-            references: the schemas to which it refers, by the names that it uses for them.
+            references: the schemas to which this schema refers, by the names in its references.
 
         Raises:
             AvroSchemaError: the text is not a schema, or a default does not match its field.
@@ -173,7 +173,7 @@ class ProtobufSchema:
 
         Arguments:
             text: the text of a .proto file, or a descriptor in base64.
-            references: the schemas that it imports, by the names that it uses for them.
+            references: the schemas that this schema imports, by the names in its imports.
 
         Raises `ProtobufSchemaError` if the text is not a schema or an import is missing.
         """
@@ -250,7 +250,7 @@ class JsonSchema:
 
         Arguments:
             text: the schema as JSON.
-            references: the schemas to which it refers, by the names that it uses for them.
+            references: the schemas to which this schema refers, by the names in its references.
 
         Raises `JsonSchemaError` if the text is not a schema or a reference is missing.
         """
@@ -307,7 +307,7 @@ def parsed(kind: str, text: str, references: Mapping[str, ParsedSchema]) -> Pars
     Arguments:
         kind: one of `TYPES`.
         text: the schema.
-        references: the schemas to which it refers, by the names that it uses for them.
+        references: the schemas to which this schema refers, by the names in its references.
     """
     if kind not in _TYPES:
         raise Refused(

@@ -77,7 +77,7 @@ class Content:
 
     @property
     def guid(self) -> str:
-        """A UUID that depends only on the schema, so that it is the same in every registry."""
+        """A UUID that depends only on the schema, so it is the same in every registry."""
         return str(uuid.UUID(bytes=hashlib.md5(self.key.encode(), usedforsecurity=False).digest()))
 
 
@@ -92,7 +92,7 @@ class Version:
 
 @dataclass
 class Context:
-    """A context: its schemas by id, and the ids of its schemas."""
+    """A context: its schemas by id, and their ids by `Content.key`."""
 
     schemas: dict[int, Content] = field(default_factory=dict)
     ids: dict[str, int] = field(default_factory=dict)

@@ -115,7 +115,7 @@ class Subjects:
         return found
 
     def by_guid(self, guid: str) -> list[tuple[str, int, Content]]:
-        """Return the contexts and ids under which the schema with a GUID is stored, with the schema."""
+        """Return each context and id under which the schema with a GUID is stored, along with the schema."""
         found = [
             (name, number, content)
             for name, context in self._store.contexts.items()

@@ -79,7 +79,7 @@ class Login:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the login has failed, so that the connection is closed after its last response."""
+        """Whether the login has failed. The connection is then closed after its last response."""
         return self._state is LoginState.FAILED
 
     def frame_sizes(self, least: int, most: int) -> tuple[int, int]:

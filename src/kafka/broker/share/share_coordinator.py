@@ -261,7 +261,7 @@ class ShareCoordinator:
         return None if runs is None else runs.start
 
     def undelivered(self, key: Key, log: PartitionLog) -> int:
-        """Return the number of records in a share-partition that have not been processed yet; -1 if it is unknown."""
+        """Return the number of unprocessed records in a share-partition; -1 if the number is unknown."""
         runs = self._runs(key)
         if runs is None:
             return -1

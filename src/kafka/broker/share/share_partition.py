@@ -38,7 +38,7 @@ class Limits(NamedTuple):
 
 
 class AcquireRequest(NamedTuple):
-    """A member's request: its id, the maximum number of records, the batch size, and whether the maximum is strict."""
+    """A member's request: the member's id, the record limit, the batch size, and whether the limit is strict."""
 
     member: str
     max_records: int

@@ -33,7 +33,7 @@ _OVERTAKEN = frozenset({ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_
 
 
 class MarkerWriter:
-    """Completes prepared transactions: writes a marker to each of their partitions, and ends pending group offsets.
+    """Completes prepared transactions: writes a marker to each partition, and commits or drops pending group offsets.
 
     `groups` returns the group coordinator, which is loaded only if a transaction contains offsets.
     """

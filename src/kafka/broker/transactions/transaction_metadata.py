@@ -31,7 +31,7 @@ class TransactionState(Enum):
           └─│────────│────────────┤                  │
             └────────┴────────────┴──────────────────┘
 
-    A new producer makes it EMPTY again; version 2 can also abort an empty transaction (KIP-890).
+    A new producer resets the state to EMPTY; with version 2 an empty transaction can also be aborted (KIP-890).
     """
 
     EMPTY = "Empty"
@@ -80,7 +80,7 @@ class TransactionMetadata:
     started_ms: int = NOTHING
     partitions: frozenset[TopicPartition] = frozenset()
     version: int = 1
-    """The transaction version of the last write or end. With version 2 each end increments the epoch (KIP-890)."""
+    """The transaction version used for the last change. With version 2 each end increments the epoch (KIP-890)."""
 
     @property
     def is_prepared(self) -> bool:
@@ -89,7 +89,7 @@ class TransactionMetadata:
 
     @property
     def is_committing(self) -> bool:
-        """Whether the transaction has been decided to be committed."""
+        """Whether the decision to commit the transaction has been made."""
         return self.state is _S.PREPARE_COMMIT
 
     @property
