@@ -16,7 +16,7 @@ _SHOWN = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return 1 if a seed found a problem."""
+    """Run the command; return 1 if any seed revealed a problem."""
     parser = argparse.ArgumentParser(prog="python -m kafka.testing", description=__doc__)
     parser.add_argument("--seed", "--seeds", type=_seeds, required=True, help="a seed, or FIRST-LAST", dest="seeds")
     parser.add_argument("--quiet", action="store_true", help="do not print the story of a single seed")

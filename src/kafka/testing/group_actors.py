@@ -23,7 +23,7 @@ _WEIGHTS = (33, 33, 33, 1)
 
 
 class ProducerActor:
-    """Sends a number of records, and records the outcome of each.
+    """Sends a number of records, and tracks the outcome of each.
 
     Arguments:
         name: the actor's name, which is also its client id.
@@ -101,7 +101,7 @@ class ProducerActor:
 
 
 COMMIT_TIMEOUT_MS = 10_000
-"""Timeout of ``commit()``, in milliseconds."""
+"""Timeout for ``commit()``, in milliseconds."""
 
 _LONGEST_SEEK = 20
 
@@ -112,7 +112,7 @@ class MemberActor:
     Arguments:
         name: the actor's name, which is also its client id.
         group: the group.
-        plan: how the member commits, and the options of its consumer.
+        plan: the member's commit mode, and its consumer's options.
         bootstrap_servers: the addresses of the cluster.
         topics: the topics to which the member subscribes.
         rng: the source of random numbers.
@@ -177,7 +177,7 @@ class MemberActor:
             self._closed()
 
     def _look_behind(self) -> None:
-        """Check that a leaving member has committed everything unless a rebalance prevents commits, as in Java."""
+        """Check that a leaving member has committed everything. As in Java, a rebalance may prevent commits."""
         if not self._may_not_commit:
             self._ledger.found.extend(self._behind)
         self._behind.clear()
@@ -217,7 +217,7 @@ class MemberActor:
         tp = self._rng.choice(sorted(self._positions))
         offset = max(
             self._positions[tp] - self._rng.randrange(_LONGEST_SEEK), 0
-        )  # limited, so that the consumer makes progress
+        )  # limits the distance, so that the consumer makes progress
         consumer.seek(tp, offset)
         self._positions[tp] = offset
         self._ledger.commits.rewind(self.group, tp, offset)

@@ -24,7 +24,7 @@ class CommitLedger:
         handed_to: by member and partition, the offset after the last record that the member received.
         accepted: by group and partition, the offset that brokers accepted last.
         highest: by group and partition, the highest offset that brokers have ever accepted.
-        rewound: by group and partition, the lowest offset to which a member called `seek`.
+        rewound: by group and partition, the lowest offset that a member has passed to `seek`.
         stood: by member and partition, the group's offset when the member was assigned the partition.
     """
 
@@ -71,7 +71,7 @@ class CommitLedger:
                 yield f"{member} gives up {shown(tp, position)}, but {group} is left at {stood}"
 
     def assigned(self, group: str, member: str, partitions: Iterable[TopicPartition]) -> None:
-        """Record that a member was assigned partitions; it reads them from the group's committed offsets on."""
+        """Record that a member was assigned partitions; it starts to read at the group's committed offsets."""
         for tp in partitions:
             self.rewound.pop((group, tp), None)
         self.stood.update(((member, tp), self.accepted.get((group, tp), 0)) for tp in partitions)
@@ -90,7 +90,7 @@ class CommitLedger:
         """Check that the stored offsets include every accepted commit, and no others.
 
         Arguments:
-            whose: who has read the offsets, or where they are stored.
+            whose: the reader of the offsets, or the place where they are stored.
             offsets: all stored offsets.
         """
         for (group, tp), offset in self.accepted.items():
@@ -123,7 +123,7 @@ class SentRecord:
         producer: the producer's name.
         number: the record's number, counted per producer.
         in_calm: whether all failures were over when the record was sent.
-        partition, offset: where the record was written, according to its acknowledgement; None without one.
+        partition, offset: where the record was written, according to its acknowledgement; None if there is none.
         error: the error if sending has failed.
     """
 

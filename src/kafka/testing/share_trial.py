@@ -21,7 +21,7 @@ Place = tuple[str, TopicPartition, int]
 
 
 class Holder(NamedTuple):
-    """The member that holds a record: no other member may receive it before `until`, in the loop's seconds."""
+    """The member that holds a record. No other member may receive it before the loop time `until`, in seconds."""
 
     member: str
     until: float
@@ -57,8 +57,9 @@ class ShareLedger:
     def delivered(self, group: str, member: str, tp: TopicPartition, offset: int, count: int) -> None:
         """Record that a member received a record, as the `count`-th delivery of the record to the group.
 
-        A record may arrive after the group has processed it if it was acquired earlier; its count is then not higher.
-        Without failures, no member receives a record that another member still holds.
+        A record that was acquired earlier may arrive after the group has processed it, but its count is then not higher
+        than that of the confirmed delivery. Without failures, no member receives a record that another member still
+        holds.
         """
         key, place = (group, tp, offset), shown(tp, offset)
         self.given[group].add((tp, offset))
@@ -74,7 +75,7 @@ class ShareLedger:
         self._holders[key] = Holder(member, self._now() + self._lock_s)
 
     def let_go(self, group: str, tp: TopicPartition, offset: int) -> None:
-        """Record that a member is about to acknowledge a record, so that other members may receive it."""
+        """Record that a member is about to acknowledge a record. Other members may then receive the record."""
         self._holders.pop((group, tp, offset), None)
 
     def left(self, member: str) -> None:
@@ -87,7 +88,7 @@ class ShareLedger:
         self.found.append(f"{group}: {member} acknowledged {shown(tp, offset)} without having it")
 
     def told(self, group: str, tp: TopicPartition, offset: int, count: int) -> None:
-        """Record that the acknowledgement of a record, received as delivery `count`, was confirmed: it is processed.
+        """Record that a record's acknowledgement, for delivery number `count`, was confirmed: the record is processed.
 
         A member whose lock has expired may also get a confirmation, if the group has moved past the record because
         another member acknowledged it.
@@ -119,7 +120,7 @@ class ShareLedger:
 
 
 _LONG_S = 20.0
-"""Duration of a pause that is longer than record locks last, in seconds."""
+"""Duration of a pause that outlasts record locks, in seconds."""
 _FINAL = (AcknowledgeType.ACCEPT, AcknowledgeType.REJECT)
 
 Said = dict[tuple[TopicPartition, int], deque[tuple[AcknowledgeType, int]]]
@@ -262,7 +263,7 @@ _LOCK_S = 15.0
 _SURE_OF_LOCK_S = 10.0
 """Minimum remaining time of a lock when its record is delivered without failures, in seconds."""
 _LIMIT = 10
-"""Delivery limit; failures alone, such as lost responses, do not reach this limit."""
+"""Delivery limit. It is high enough that failures alone, such as lost responses, do not reach it."""
 _CONFIGS = {
     "share.auto.offset.reset": "earliest",
     "share.record.lock.duration.ms": str(int(_LOCK_S * 1000)),

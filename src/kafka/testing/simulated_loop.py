@@ -26,7 +26,7 @@ class _VirtualSelector(selectors.SelectSelector):
     loop: "SimulatedLoop"
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        # One descriptor lets other threads wake the loop, which checks its queue in any case.
+        # A single descriptor only lets other threads wake the loop, and the loop checks its queue anyway.
         ready = super().select(0) if len(self.get_map()) > 1 else []
         if not ready:
             if timeout is None:

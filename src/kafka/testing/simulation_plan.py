@@ -10,7 +10,7 @@ from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssi
 
 
 class CommitMode(enum.Enum):
-    """How a member of a group commits."""
+    """The way in which a group member commits offsets."""
 
     AUTOMATIC = "by itself, from time to time and when it gives partitions up"
     SYNC = "by commit(), after records and when it gives partitions up"
@@ -27,7 +27,7 @@ class GroupProtocol(enum.Enum):
 
 @dataclass(frozen=True)
 class MemberPlan:
-    """A member of a group: how it commits, and its consumer's options."""
+    """A group member: its commit mode, and its consumer's options."""
 
     commits: CommitMode
     options: dict[str, Any]
@@ -122,7 +122,7 @@ class Plan:
         producers, groups: the producers, and the members of each group.
         transactions: the transactional producers.
         shares: the members of each share group.
-        trouble_s: how long failures occur, in seconds.
+        trouble_s: the duration of the failures, in seconds.
         segment_bytes: see `Network`.
         broker: the settings of the brokers.
     """

@@ -154,7 +154,7 @@ class TransactionActor:
         name: the actor's name, which is also its client id, its transactional id and its group id.
         plan: the number of transactions, and the producers' options.
         bootstrap_servers: the addresses of the cluster.
-        partitions: the partitions to which it writes.
+        partitions: the partitions to which the producers write.
         rng: the source of random numbers.
         ledger, story: record events.
     """

@@ -12,7 +12,7 @@ HIGH_WATER = 64 * 1024
 
 
 class Conditions(Protocol):
-    """The interface of the network that a connection uses."""
+    """The part of the network's interface that a connection uses."""
 
     loop: asyncio.AbstractEventLoop
 
@@ -225,7 +225,7 @@ class MemoryTransport(asyncio.Transport):
         self._wait()
 
     def _wait(self) -> None:
-        """Schedule delivery of the bytes in flight for when they are due and the host is no longer silent."""
+        """Schedule the bytes in flight for delivery once they are due and the host is no longer silent."""
         if self._timer is not None or self.has_ended:
             return
         times = [self._under_way[0][0]] if self._under_way else []
