@@ -1,4 +1,4 @@
-"""Replacements for the asyncio fixtures without pytest-asyncio: a test that uses one fails with a hint."""
+"""Replacements for the asyncio fixtures if pytest-asyncio is missing: a test that uses one fails with a hint."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class MakeTopic(Protocol):
 
 
 def settings_of(request: pytest.FixtureRequest, marker: str) -> dict[str, Any]:
-    """Return the arguments of all markers with a name. Those nearest to the test take precedence.
+    """Return the arguments of all markers named `marker`. Markers closer to the test take precedence.
 
     Raises:
         pytest.UsageError: a marker has positional arguments.
@@ -75,7 +75,7 @@ def end_faults(request: pytest.FixtureRequest) -> None:
 
 
 def login_at(request: pytest.FixtureRequest, bootstrap_servers: str) -> dict[str, Any]:
-    """Return client options to log in to the test's broker as its first user; empty if it has no users."""
+    """Return client options to log in to the test's broker as its first user; empty if the broker has no users."""
     for broker in request.node.stash.get(_BROKERS, ()):
         if broker.bootstrap_servers == bootstrap_servers and broker.users:
             user, password = next(iter(broker.users.items()))
@@ -91,7 +91,7 @@ def login_at(request: pytest.FixtureRequest, bootstrap_servers: str) -> dict[str
 def options_for(
     request: pytest.FixtureRequest, bootstrap_servers: str, defaults: Mapping[str, Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the options of a test's client. A client that sets `security_protocol` must also set its login."""
+    """Return the options of a test's client. A client that sets `security_protocol` must also set its login options."""
     login = {} if "security_protocol" in given else login_at(request, bootstrap_servers)
     return {"bootstrap_servers": bootstrap_servers, **login, **defaults, **given}
 
@@ -106,7 +106,7 @@ def kafka_broker(request: pytest.FixtureRequest) -> Iterator[EmbeddedBroker]:
     """An empty `EmbeddedBroker` for this test, on a free port of the loopback interface.
 
     ``@pytest.mark.kafka_broker(num_partitions=3, auto_create_topics=False)`` configures it. Its `faults` make it fail
-    on demand. With ``users={"alice": "secret"}`` the clients of the fixtures log in as the first user.
+    on demand. With ``users={"alice": "secret"}`` the clients that the fixtures create log in as the first user.
     """
     from kafka.broker import EmbeddedBroker
 
@@ -128,7 +128,7 @@ def kafka_broker_settings() -> dict[str, Any]:
 def kafka_session_broker(kafka_broker_settings: Mapping[str, Any]) -> Iterator[EmbeddedBroker]:
     """One `EmbeddedBroker` for all tests of this process. With pytest-xdist each worker has its own.
 
-    It keeps records with old timestamps, however long the tests run: there is no retention by time, unless
+    It keeps records with old timestamps, however long the tests run, as time-based retention is off unless
     `kafka_broker_settings` contains `topic_defaults` with a "retention.ms".
     """
     from kafka.broker import EmbeddedBroker
@@ -212,7 +212,7 @@ def kafka_admin(
 
 @pytest.fixture
 def kafka_topics(request: pytest.FixtureRequest, kafka_admin: Callable[..., KafkaAdminClient]) -> Iterator[MakeTopic]:
-    """Creates topics, see `MakeTopic`. They are deleted after the test."""
+    """Creates topics; see `MakeTopic`. They are deleted after the test."""
     from kafka.admin import NewTopic
 
     made: list[str] = []
