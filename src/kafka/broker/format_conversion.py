@@ -35,7 +35,7 @@ def to_old_magic(data: bytes, magic: int) -> bytes:
     """Convert magic 2 batches to a magic 0 or 1 message set. Record headers are lost.
 
     The conversion stops before the first batch whose codec the old format does not support. Raises
-    `UnsupportedCompressionTypeError` if even the first batch in `data` has such a codec.
+    `UnsupportedCompressionTypeError` if the codec of the first batch in `data` is not supported.
     """
     converted = []
     for number, header in enumerate(batch_headers(data)):

@@ -1,4 +1,4 @@
-"""A connection's buffer of received bytes, which grows and shrinks with the requests, and the pool of large buffers.
+"""A connection's receive buffer, which grows and shrinks with the requests, and the pool of large buffers.
 
 Connections share the large buffers; an idle connection holds none.
 """

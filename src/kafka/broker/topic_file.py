@@ -2,7 +2,7 @@
 
 The file is written atomically. If it is damaged, it is rebuilt from the folders. As in Kafka, deleting a topic first
 renames its folder, then writes the list without the topic, and finally removes the folder. After a crash, the next
-start recognizes such folders by their names, so no folder is left behind, and no deleted topic reappears.
+start recognizes these folders by their names, so no folder is left behind, and no deleted topic reappears.
 """
 
 import json

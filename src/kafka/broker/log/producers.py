@@ -1,4 +1,4 @@
-"""The states of a partition's producers (KIP-98), which detect duplicate batches, gaps and open transactions.
+"""The states of a partition's producers (KIP-98), used to detect duplicate batches, gaps and open transactions.
 
 Counterpart: Kafka's ProducerStateManager.
 """

@@ -1,6 +1,6 @@
 """The registry's data: schemas by id, subject versions, and settings, all stored in one file.
 
-Each change replaces the whole file, so that after a crash it contains either the old or the new state.
+Each change replaces the whole file; after a crash the file contains either the old or the new state.
 
 A subject may belong to a context: ``:.dev:orders-value`` is the subject orders-value in the context .dev. Each context
 has its own ids.
