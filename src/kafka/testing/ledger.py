@@ -123,7 +123,7 @@ class SentRecord:
         producer: the producer's name.
         number: the record's number, counted per producer.
         in_calm: whether all failures were over when the record was sent.
-        partition, offset: where the record was written, according to its acknowledgement; None if there is none.
+        partition, offset: the record's position according to its acknowledgement; None if there is none.
         error: the error if sending has failed.
     """
 
@@ -146,7 +146,7 @@ class Ledger:
     """Records what happened in a simulation.
 
     Arguments:
-        is_calm: a function that returns whether all failures and their effects are over, so that nothing may fail.
+        is_calm: a function that returns whether all failures and their effects are over, after which nothing may fail.
 
     Attributes:
         sent: every record sent, by name.

@@ -32,7 +32,7 @@ class ShareLedger:
 
     Arguments:
         found: the list of problems.
-        is_calm: returns whether all failures and their effects are over, so that nothing may fail.
+        is_calm: returns whether all failures and their effects are over, after which nothing may fail.
         now: returns the loop's time.
         lock_s: minimum time for which a member holds a record after receiving it, in seconds.
         limit: maximum number of deliveries per record.

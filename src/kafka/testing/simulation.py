@@ -110,7 +110,7 @@ class LeakCheck:
         """Describe the resources left on the loop after the last bytes have arrived, except for the calling task.
 
         Arguments:
-            in_calm: whether there were no failures, so that every receive buffer must have been returned. After
+            in_calm: whether there were no failures; if so, every receive buffer must have been returned. After
                 failures, the buffers of closed connections may have been dropped.
         """
         for _ in range(5):

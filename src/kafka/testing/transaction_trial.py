@@ -68,7 +68,7 @@ class TransactionLedger:
 
     Arguments:
         found: the list of problems.
-        is_calm: returns whether all failures and their effects are over, so that nothing may fail.
+        is_calm: returns whether all failures and their effects are over, after which nothing may fail.
     """
 
     def __init__(self, found: list[str], is_calm: Callable[[], bool]) -> None:
@@ -248,7 +248,7 @@ class TransactionActor:
                 return
 
     async def _replaced(self, old: AsyncKafkaProducer, before: Transaction) -> AsyncKafkaProducer:
-        """Start another producer with the same id, which takes over in the middle of the old producer's transaction."""
+        """Start another producer with the same id; it takes over in the middle of the old producer's transaction."""
         transaction = self._ledger.begin(self.name, before.number)
         transaction.outcome = Outcome.ABORTED
         producer = old
