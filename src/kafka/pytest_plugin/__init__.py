@@ -12,7 +12,7 @@ imported only when a test uses a fixture that needs them. docs/TESTING.md contai
 | `kafka_bootstrap_servers` | the servers that the fixtures below use; override it to use another broker |
 | `kafka_registry_url`, `kafka_registry` | the broker's schema registry, and a client for it |
 | `kafka_topics` | a function that creates topics, which are deleted after the test |
-| `kafka_topic` | one such topic |
+| `kafka_topic` | the name of a new topic for this test |
 | `kafka_producer`, `kafka_consumer`, `kafka_admin` | functions that create clients, which are closed after the test |
 | `kafka_async_producer`, `kafka_async_consumer`, `kafka_async_admin` | the same for asyncio, with pytest-asyncio |
 """
