@@ -2,7 +2,7 @@
 
 All codecs are always available. Damaged data raises the same errors as in kafka-python: `gzip.BadGzipFile`,
 `RuntimeError` for lz4, and for zstd the `ZstdError` of zstandard, or of the library used instead if zstandard is not
-installed. Snappy raises `ValueError`, because python-snappy with its own error may not be installed.
+installed. Snappy raises `ValueError`, because python-snappy, which defines its own error, may not be installed.
 """
 
 from __future__ import annotations

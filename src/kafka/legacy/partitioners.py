@@ -26,7 +26,7 @@ class Partitioner:
         all_partitions: Sequence[int] | None = None,
         available_partitions: Sequence[int] | None = None,
     ) -> int:
-        """Choose one of the available partitions, or one of all partitions if none is available, with `partition`."""
+        """Use `partition` to choose one of the available partitions, or one of all partitions if none is available."""
         return self.partition(key, available_partitions or all_partitions)
 
     def partition(self, key: Any, partitions: Sequence[int] | None = None) -> int:
@@ -90,7 +90,8 @@ def python2_hash(value: object) -> int:
     """Return the `hash()` of 64-bit Python 2.7, with which the oldest producers chose partitions.
 
     Text is hashed by character, as in the Python builds of Linux distributions (UCS-4). None and most objects, which
-    Python 2 hashed by their address in memory, had no stable hash there either; for them, this is Python's own hash.
+    Python 2 hashed by their address in memory, had no stable hash there either; for them, the result is the hash of the
+    running Python.
 
     Raises `TypeError` if the value is not hashable.
     """

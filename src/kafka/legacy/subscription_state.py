@@ -300,8 +300,8 @@ class SubscriptionState(AssignedPositions):
 
     Attributes:
         subscription: the topics; None: there is no subscription.
-        subscription_type: how partitions are chosen.
-        subscribed_pattern: the pattern of a subscription by pattern.
+        subscription_type: the way in which partitions are chosen.
+        subscribed_pattern: the pattern, if the consumer subscribes by pattern.
         listener: called when partitions are assigned and revoked.
         needs_fetch_committed_offsets: whether committed offsets have to be fetched (1.x).
         needs_partition_assignment: whether the subscription has changed since partitions were assigned (1.0).

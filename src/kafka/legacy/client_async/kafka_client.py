@@ -312,8 +312,8 @@ class KafkaClient(NodeStates, SimpleClient):
             timeout: in seconds; None: ``api_version_auto_timeout_ms``.
             strict: accepted for compatibility, without effect.
 
-        Raises `NodeNotReadyError` if the node cannot be connected, and `NoBrokersAvailable` if no node can be
-        connected.
+        Raises `NodeNotReadyError` if connecting to the given broker fails, and `NoBrokersAvailable` if no broker can be
+        reached.
         """
         limit_s = timeout or (self.config["api_version_auto_timeout_ms"] or _FIRST_CHECK_MS) / 1000
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 Event = Callable[[], Any]
-"""Completes a future, or runs similar work, in the polling thread. Returns the response, or None if there is none."""
+"""Completes a future, or does similar work, in the polling thread. Returns the response, or None if there is none."""
 
 
 class Completions:
@@ -212,7 +212,7 @@ class NodeConnections:
 
 
 class NodeStates:
-    """The methods of a client that query the states of nodes."""
+    """The methods of a client that query node states."""
 
     cluster: ClusterMetadata
     check_version: Callable[..., tuple[int, ...]]
@@ -231,7 +231,7 @@ class NodeStates:
         return self.cluster.broker_metadata(node_id) is not None and self._nodes.connect(node_id)
 
     def ready(self, node_id: NodeId, metadata_priority: bool = True) -> bool:
-        """Return whether a node accepts requests; if it does not, start connecting, which continues in `poll`."""
+        """Return whether a node accepts requests. If not, start connecting to it; calls to `poll` continue this."""
         self.maybe_connect(node_id)
         return self.is_ready(node_id, metadata_priority)
 

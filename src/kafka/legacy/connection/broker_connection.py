@@ -103,7 +103,7 @@ class Answer(Future):
 
 
 class Received(list[tuple[Any, Future]]):
-    """Pairs of responses and futures, as in 2.x, with the attributes of the first response, for programs of 1.0."""
+    """Pairs of responses and futures, as in 2.x, with the attributes of the first response, for programs using 1.0."""
 
     @property
     def response(self) -> Any:
@@ -370,7 +370,7 @@ class BrokerConnection:
         """Return the broker's release, based on its APIs; connect within `timeout` seconds if necessary.
 
         Raises:
-            NodeNotReadyError: the broker cannot be connected in that time.
+            NodeNotReadyError: the broker cannot be reached in that time.
         """
         if not self.connect_blocking(timeout) or self._link is None:
             raise NodeNotReadyError(str(self))

@@ -1,4 +1,4 @@
-"""Parses and resolves addresses of brokers."""
+"""Parses and resolves broker addresses."""
 
 from __future__ import annotations
 

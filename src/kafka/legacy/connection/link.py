@@ -60,7 +60,7 @@ class Link:
 
     @property
     def connection(self) -> Connection:
-        """The open connection. Raises the error of the attempt if it has failed."""
+        """The open connection. If the attempt to open it has failed, raises the attempt's error."""
         return self._dialling.result()
 
     @property

@@ -109,8 +109,8 @@ class KafkaConsumer(MarkedFetching, TodaysConsumer):
     """The consumer of 0.9. It does not join a group: it reads all partitions of its topics.
 
     It returns `KafkaMessage`s. The program marks those that it has processed with `task_done`, and `commit` stores the
-    marks for ``group_id``, also for today's consumers of the group. Methods of today's consumer that this class does
-    not have raise `IllegalStateError`.
+    marks for ``group_id``, where today's consumers in the group find them too. Methods of today's consumer that this
+    class does not have raise `IllegalStateError`.
 
     Arguments:
         topics: as for `set_topic_partitions`.

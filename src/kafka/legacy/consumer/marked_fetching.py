@@ -25,7 +25,7 @@ Place = tuple[str, int]
 
 
 class OffsetsStruct(NamedTuple):
-    """Offsets by (topic, partition): the next to fetch, the partition ends, the committed ones, and those done."""
+    """By (topic, partition): the next offset to fetch, high watermark, committed offset, and offset marked as done."""
 
     fetch: dict[Place, int]
     highwater: dict[Place, int | None]

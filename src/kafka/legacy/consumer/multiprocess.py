@@ -40,8 +40,8 @@ _PARENT_CHECK_S = 0.5
 class _Allowance:
     """The number of messages that the parent still wants. Each number received from the pipe is added to it.
 
-    This object ends the process with its parent: when the pipe is closed, or when the parent process has changed, in
-    case another child has inherited the parent's end of the pipe.
+    This object ends the process when the parent ends, which closes the pipe. The pipe stays open if another child has
+    inherited the parent's end of it; therefore, the parent's process id is checked too.
     """
 
     def __init__(self, pipe: Connection[Handed, int], parent: int) -> None:
@@ -80,7 +80,7 @@ def work(
     parent: int,
     options: dict[str, Any],
 ) -> None:
-    """Fetch messages for the parent until it ends or closes its end of the pipe. This process does not commit.
+    """Fetch messages for the parent until the parent ends or closes its end of the pipe; do not commit offsets.
 
     Arguments:
         client: a client that only this process uses.
@@ -121,7 +121,7 @@ def _reader(client: Any, group: str | None, topic: str, options: dict[str, Any])
 def _hand_over(
     consumer: SimpleConsumer, pipe: Connection[Handed, int], allowance: _Allowance, handed: dict[int, int]
 ) -> None:
-    """Fetch messages, send them to the parent, and store in `handed` each partition's offset after the last one."""
+    """Fetch messages, send them to the parent, and store the next offset of each partition in `handed`."""
     consumer.provide_partition_info()
     started = False
     while True:
@@ -207,7 +207,7 @@ class MultiProcessConsumer(Consumer):
         return f"<MultiProcessConsumer group={self.group}, topic={self.topic}, consumers={len(self.procs)}>"
 
     def _start(self, options: dict[str, Any]) -> _Worker:
-        """Start a process, by forking if possible, because programs of that time do not expect to be imported again."""
+        """Start a process, by forking if possible: old programs do not expect their main module to be reimported."""
         forks = "fork" in multiprocessing.get_all_start_methods()
         context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         ours, theirs = context.Pipe()

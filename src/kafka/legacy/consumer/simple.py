@@ -36,7 +36,7 @@ from kafka.legacy.consumer.consumer_base import (
 from kafka.legacy.payloads import FetchRequestPayload
 
 _TRIES = 3
-"""Maximum number of attempts to fetch a partition at a time."""
+"""Number of failed attempts after which `_fetch` gives up."""
 _MESSAGE_OVERHEAD = 26
 """Size in bytes of a magic 0 message without its key and value, but including its offset and size."""
 
@@ -174,7 +174,7 @@ _RESETS = {"largest": LATEST, "smallest": EARLIEST}
 class SimpleConsumer(Fetching, Consumer):
     """Reads a topic's partitions with a `SimpleClient`, starting at the offsets stored for a group, or at 0.
 
-    For use by one thread; only timed automatic commits run in another.
+    For use by one thread; only timed automatic commits run in another thread.
 
     Arguments:
         client, group, topic, auto_commit, partitions, auto_commit_every_n, auto_commit_every_t: see `Consumer`.

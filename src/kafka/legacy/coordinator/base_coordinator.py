@@ -111,7 +111,7 @@ class BaseCoordinator(MemberStatus):
         raise NotImplementedError
 
     def _on_join_prepare(self, generation: int, member_id: str, timeout_ms: float | None = None) -> object:
-        """Prepare for joining; called with the previous generation and member id, -1 and "" if there are none."""
+        """Prepare for joining; called with the previous generation and member id, or -1 and "" if there are none."""
         return None
 
     def _perform_assignment(self, leader_id: str, protocol: str, members: Any) -> Mapping[str, Any]:

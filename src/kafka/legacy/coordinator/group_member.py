@@ -56,7 +56,7 @@ class _TimedRequests:
 
 
 class _OwnChannel:
-    """Sends on a separate connection: a broker that delays a JoinGroup reads nothing else from its connection."""
+    """Uses a separate connection, because a broker that delays a JoinGroup reads nothing else from its connection."""
 
     def __init__(self, link: CoordinatorLink) -> None:
         self._link = link

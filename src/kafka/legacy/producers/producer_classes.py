@@ -209,7 +209,7 @@ class SimpleProducer(Producer):
 
 
 class _Hashed(HashedPartitioner):
-    """Issues no warning, because the producer has already done so."""
+    """A `HashedPartitioner` that issues no deprecation warning, because the producer has already issued one."""
 
     def __init__(self, partitions: Any) -> None:
         Partitioner.__init__(self, partitions)

@@ -210,7 +210,7 @@ def _plain(value: Any, version: int | None) -> Any:
 
 
 def _complete(thing: Struct, version: int) -> None:
-    """Replace plain values by the structs they stand for: a tuple of the fields, or the value of a single field."""
+    """Replace plain values with the structs they stand for: a tuple of the fields, or the value of a single field."""
     for field in thing.FIELDS:
         if field.struct is None or not field.in_version(version):
             continue

@@ -177,11 +177,10 @@ _EXTRAS: dict[str, dict[str, Any]] = {
 
 
 class Versions(list[type[M]]):
-    """The classes of a message by version. It can also be used as a class, namely version 0, as in the first releases.
+    """The classes of a message by version. Can also be used as the class of version 0, as in the first releases.
 
     If it is called with a version, or with fields that version 0 does not have, it creates a message of kafka-python 3.
-    It also has the attributes of the kafka-python 3 class that version 0 lacks, and the versions that kafka-python 2
-    did not support.
+    It also has attributes that only the kafka-python 3 class has, and the versions that kafka-python 2 did not support.
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -93,7 +93,10 @@ class KafkaProtocol:
 
     @classmethod
     def encode_produce_request(cls, *args: Any, **kwargs: Any) -> Any:
-        """Accept `payloads=(), acks=1, timeout=1000`. Raises `ValueError` in 1.x for acks other than 1, 0 and -1."""
+        """Accept `payloads=(), acks=1, timeout=1000`.
+
+        With the arguments of 1.x, raises `ValueError` for acks other than 1, 0 and -1.
+        """
         made = _call(_produce, args, kwargs)
         if not _is_bytes(made) and made.required_acks not in (1, 0, -1):
             raise ValueError(f"ProduceRequest acks ({made.required_acks}) must be 1, 0, -1")

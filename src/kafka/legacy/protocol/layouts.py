@@ -312,7 +312,10 @@ _BIT_FIELDS = frozenset(
     }
 )
 _NESTED = {"CreatePartitionsRequest.topics": ("new_partitions", 1)}
-"""By array of structs, the nested struct that contains its last fields, and their first index; same encoding."""
+"""By array of structs, the nested struct that contains its last fields, and the index of the first of these fields.
+
+Nesting these fields does not change the encoding.
+"""
 
 
 def schema_of(message: str, version: int) -> types.Schema:

@@ -71,7 +71,7 @@ def encode_message_set(messages: Iterable[Any]) -> bytes:
 
 
 def message_objects(raw_data: bytes) -> Iterator[OffsetAndMessage]:
-    """Decode a set to objects with their offsets, replacing compressed messages by their contents (1.x)."""
+    """Decode a set to objects with their offsets, replacing compressed messages with their contents (1.x)."""
     for offset, _, message in classes.MessageSet.decode(raw_data, bytes_to_read=len(raw_data)):
         if not isinstance(message, classes.Message) or not message.is_compressed():
             yield OffsetAndMessage(offset, message)
@@ -83,7 +83,7 @@ def message_objects(raw_data: bytes) -> Iterator[OffsetAndMessage]:
 
 
 def message_tuples(data: bytes) -> Iterator[OffsetAndMessage]:
-    """Decode a set to named tuples with their offsets, replacing compressed messages by their contents (0.9).
+    """Decode a set to named tuples with their offsets, replacing compressed messages with their contents (0.9).
 
     Raises:
         ChecksumError: a message is damaged.

@@ -96,7 +96,7 @@ def metadata_payload(response: Any) -> tuples.MetadataResponse:
 
 
 def offset_commit_request(group: Any, payloads: Iterable[Any]) -> Any:
-    """Return a request to commit offsets in version 0, which stores them in ZooKeeper."""
+    """Return a version 0 request to commit offsets; brokers store these offsets in ZooKeeper."""
     topics = _topics(payloads, lambda partition, payload: (partition, payload.offset, payload.metadata))
     return versions("commit", "OffsetCommit", "Request")(consumer_group=group, topics=topics)
 

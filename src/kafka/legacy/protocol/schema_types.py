@@ -42,7 +42,7 @@ def read_exactly(data: BinaryIO, size: int, what: str) -> bytes:
 
 
 def _pack(form: Callable[[Any], bytes], value: Any) -> bytes:
-    """Encode a value with a `struct.Struct.pack`, for types of programs. Raises `ValueError` if that fails."""
+    """Encode a value with a `struct.Struct.pack`, for types that programs define. Raises `ValueError` if that fails."""
     try:
         return form(value)
     except struct.error as error:

@@ -167,7 +167,7 @@ def to_batch(records: Buffer | None) -> bytes | None:
 
 
 def to_message_set(records: Buffer | None, magic: int, start_offset: int = 0) -> bytes:
-    """Convert batches of any magic to magic 0 or 1 messages from an offset on, without compression and headers."""
+    """Convert batches of any magic to uncompressed magic 0 or 1 messages without headers, starting at an offset."""
     if not records:
         return b""
     found = decode_batches(records, start_offset=start_offset, check_crcs=False).to_records()

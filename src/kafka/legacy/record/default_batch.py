@@ -213,7 +213,7 @@ class DefaultRecordBatchBuilder(DefaultRecordBase, ABCRecordBatchBuilder):
 
 
 def _encode_record(offset: int, delta: int, key: Any, value: Any, headers: Headers) -> bytearray:
-    """Encode a record with any offset. `BatchBuilder` only encodes consecutive offsets that start at 0."""
+    """Encode a record with any offset. `BatchBuilder` encodes only consecutive offsets that start at 0."""
     body = bytearray(1)
     encode_varint(delta, body.append)
     encode_varint(offset, body.append)

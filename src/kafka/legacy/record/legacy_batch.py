@@ -135,7 +135,7 @@ class LegacyRecordBatchBuilder(ABCRecordBatchBuilder, LegacyRecordBase):
         return LegacyRecordMetadata(offset, crc, size, timestamp)
 
     def build(self) -> bytearray:
-        """Return the messages; with a codec, one message that contains them. The broker sets its offset and time."""
+        """Return the messages; with a codec, one message that contains them, whose offset and time the broker sets."""
         if not self._compression_type:
             return self._buffer
         if self._compression_type not in (self.CODEC_GZIP, self.CODEC_SNAPPY, self.CODEC_LZ4):
@@ -301,7 +301,7 @@ class LegacyRecordBatch(ABCRecordBatch, LegacyRecordBase):
             at = end
 
     def _record(self, raw: memoryview, shift: int, message: Message) -> LegacyRecord:
-        """Return a message as a record, with the outer message's timestamp if the broker set that."""
+        """Return a message as a record, with the outer message's timestamp if the broker set the timestamp."""
         own = message.timestamp
         timestamp = self._message.timestamp if self.timestamp_type == self.LOG_APPEND_TIME else own
         offset = int.from_bytes(raw[:8], "big", signed=True) + shift

@@ -75,7 +75,8 @@ def _grouped(
 def produce(payloads: Iterable[Any], acks: int, timeout_ms: int) -> Api:
     """Append messages, which are encoded immediately.
 
-    If more than one acknowledgement is required, all are, because today's brokers do not support other numbers.
+    A request for more than one acknowledgement waits for all in-sync replicas, because today's brokers do not support
+    other numbers.
     """
     batches = {(text(p.topic), p.partition): record_batch(p.messages) for p in payloads}
 
@@ -168,7 +169,7 @@ def _first_offsets(each: Any) -> Answer:
 
 
 FIRST_OFFSETS = list_offsets(_first_offsets)
-"""Looks up offsets by the unchanged times of the payloads."""
+"""Looks up the first offset at or after each payload's time; brokers before 0.10.1 return segment offsets."""
 OFFSETS_WITH_TIMES = list_offsets(
     lambda each: _with(tuples.ListOffsetResponsePayload, each.error_code, each.timestamp, each.offset)
 )

@@ -41,7 +41,7 @@ _NOT_REACHED = (InvalidMetadataError, KafkaTimeoutError, Cancelled, IllegalState
 _TRIES = 3
 """Number of brokers to try for requests that any broker can answer."""
 _CREATION_PAUSES_S = (0.05, 0.1, 0.2, 0.4)
-"""Pauses while a requested topic is being created. Meanwhile, today's brokers report it as unknown."""
+"""Pauses in seconds while a requested topic is being created, during which today's brokers report it as unknown."""
 _BEING_CREATED = (UnknownTopicOrPartitionError.errno, LeaderNotAvailableError.errno)
 _ONE_KEY_UNTIL = 3
 """The last version of FindCoordinator with a single key."""
@@ -50,7 +50,7 @@ _COORDINATOR_MOVES = (*_WRONG_COORDINATOR, CoordinatorLoadInProgressError.errno)
 
 
 async def read_metadata(cluster: ClusterClient, topics: Iterable[Any]) -> MetadataResponse:
-    """Request metadata for topics, which may create them, or for all topics if none is named.
+    """Request metadata for topics, or for all topics if none are named. Brokers may create the named topics.
 
     Raises `KafkaUnavailableError` if no broker answers.
     """
@@ -104,7 +104,7 @@ async def ask_leaders(
     """Send payloads to the brokers with the given ids, concurrently.
 
     For each partition, returns a function that creates the response payload, a `FailedPayloadsError`, or None if no
-    response is expected. Call the functions in the caller's thread, because they may take long.
+    response is expected. Call the functions in the caller's thread, because they may take a long time.
     """
     answers: dict[tuple[str, int], Any] = {}
     asked = [_ask_leader(cluster, node_id, payloads, api) for node_id, payloads in by_leader.items()]

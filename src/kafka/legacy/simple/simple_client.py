@@ -35,7 +35,7 @@ _CREATION_PAUSE_S = 0.5
 
 
 class SimpleClient(KnownMetadata, SendsOwnRequests):
-    """A client that sends one request at a time, made of payload tuples, and waits for the responses.
+    """A client that sends one request at a time, built from payload tuples, and waits for the responses.
 
     It requests all metadata when it is created. Methods that send requests have the arguments `payloads`,
     `fail_on_error` and `callback`. With `fail_on_error` they raise the first error. Otherwise, response payloads
@@ -210,7 +210,7 @@ class SimpleClient(KnownMetadata, SendsOwnRequests):
     def send_offset_request(
         self, payloads: Iterable[Any] = (), fail_on_error: bool = True, callback: Callback = None
     ) -> list[Any]:
-        """Return offsets before times, newest first.
+        """Return offsets before the given times, newest first.
 
         Today's brokers do not return segment offsets, so at most two offsets are returned: one offset, and the first
         offset of the partition.
