@@ -53,7 +53,7 @@ def parse_servers(name: str, value: Any) -> tuple[tuple[str, int], ...]:
 
 
 def parse_api_version(name: str, value: Any) -> tuple[int, ...] | None:
-    """Parse a broker version such as (0, 10, 2) or '0.10.2', or None to ask the broker."""
+    """Parse a broker version, such as (0, 10, 2) or '0.10.2'; None means that the broker is asked."""
     if value is None or value == "auto":
         return None
     given = value
@@ -89,7 +89,7 @@ DEFAULT_CLIENT_ID = f"kafka-python-{__version__}"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ConnectionOptions:
-    """How all clients find brokers and communicate with them."""
+    """Options for finding brokers and communicating with them; all clients have these."""
 
     bootstrap_servers: tuple[tuple[str, int], ...] = option(
         "localhost:9092",

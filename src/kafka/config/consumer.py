@@ -65,7 +65,7 @@ def parse_new_partitions_reset(name: str, value: Any) -> str | None:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FetchOptions:
-    """How much to fetch at a time, and where to start."""
+    """Options for fetching: how much to fetch at a time, and where to start."""
 
     fetch_min_bytes: int = option(
         1, integer(0), "Minimum amount of data that a broker collects before it answers a fetch.", "fetch.min.bytes"
@@ -141,7 +141,7 @@ class FetchOptions:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class GroupOptions:
-    """Membership in a consumer group."""
+    """Options for membership in a consumer group."""
 
     group_id: str | None = option(
         None, text(none=True, empty=False), "Consumer group; None: no group and no commits.", "group.id"
@@ -208,7 +208,7 @@ def parse_consumer_timeout(name: str, value: Any) -> float:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ConsumerOptions:
-    """What poll() and iteration return."""
+    """Options for the results of poll() and iteration."""
 
     key_deserializer: Any = option(None, anything, "Converts the bytes of a key to an object.", "key.deserializer")
     value_deserializer: Any = option(

@@ -1,4 +1,4 @@
-"""How each librdkafka setting is treated that Kafka's Java clients lack or define differently."""
+"""Lists librdkafka settings that Kafka's Java clients lack or define differently, and how each of them is treated."""
 
 from typing import Final
 

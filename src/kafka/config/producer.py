@@ -43,7 +43,7 @@ def parse_partitioner(name: str, value: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ProducerOptions:
-    """How records are batched, sent and acknowledged."""
+    """Options for batching, sending and acknowledging records."""
 
     key_serializer: Any = option(None, anything, "Converts a key to bytes.", "key.serializer")
     value_serializer: Any = option(None, anything, "Converts a value to bytes.", "value.serializer")

@@ -101,7 +101,10 @@ class SaslOptions:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class OAuthBearerOptions:
-    """OAUTHBEARER: a custom token provider, or tokens from an OAuth or OIDC server (KIP-768, KIP-1139, KIP-1258)."""
+    """Options for OAUTHBEARER: a token provider, or tokens from an OAuth or OIDC server.
+
+    See KIP-768, KIP-1139 and KIP-1258.
+    """
 
     sasl_oauth_token_provider: Any = option(
         None,

@@ -61,7 +61,7 @@ _URL = Parser(_parse, "str | None")
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class ProxyOptions:
-    """The proxy for connections to brokers."""
+    """Options for the proxy through which clients connect to brokers."""
 
     socks5_proxy: str | None = option(
         None,

@@ -15,7 +15,7 @@ def _as_in(cls: type[Any], name: str) -> Any:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ShareOptions:
-    """How records are acquired, acknowledged and returned."""
+    """Options for acquiring, acknowledging and returning records."""
 
     group_id: str | None = _as_in(GroupOptions, "group_id")
     fetch_min_bytes: int = _as_in(FetchOptions, "fetch_min_bytes")

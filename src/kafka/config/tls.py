@@ -25,7 +25,10 @@ def _parse_protocols(name: str, value: Any) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class TlsOptions:
-    """TLS. Certificates and keys come from stores, as in Java, or from PEM files, as in Python, but not from both."""
+    """TLS options.
+
+    Certificates and keys come from stores, as in Java, or from PEM files, as in Python, but not from both.
+    """
 
     ssl_context: ssl.SSLContext | None = option(
         None,
