@@ -1,7 +1,7 @@
 """kafka-columnar: a columnar client for Apache Kafka.
 
-The names below are loaded on first use, so that `import kafka` is fast. At the top, only `_variant` and `version` may
-be imported; the rest of the package follows the layers of docs/DESIGN.md.
+The names below are loaded on first use, to keep `import kafka` fast. At module level, this file may import only
+`_variant` and `version`; the rest of the package follows the layers of docs/DESIGN.md.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ __all__ = [
     "read",
     "read_async",
 ]
-"""The names of all generations. `from kafka import *` also loads names that only old generations had; `import kafka`
-does not.
+"""The public names of all generations of kafka-python. `from kafka import *` also loads names that only old generations
+had; `import kafka` does not.
 """
 
 _HOMES = {
@@ -168,7 +168,7 @@ _SUBMODULES = (
     "util",
     "vendor",
 )
-"""Submodules that `import kafka` alone made available as `kafka.NAME` in some generation."""
+"""Submodules that in some generation were available as `kafka.NAME` after a plain `import kafka`."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""``python -m kafka``: the same as the command ``kafka``."""
+"""Runs the ``kafka`` command as ``python -m kafka``."""
 
 from kafka_columnar import main
 

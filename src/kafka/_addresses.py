@@ -21,14 +21,14 @@ def format_address(host: str, port: int) -> str:
 
 
 def bare_host(host: str) -> str:
-    """Return a host without brackets, which may enclose an IPv6 address."""
+    """Return a host without the brackets that may enclose an IPv6 address."""
     return host[1:-1] if host.startswith("[") and host.endswith("]") else host
 
 
 def split_address(text: str) -> tuple[str, int | None]:
     """Return the host and the port of an address; the port is None if the address has none.
 
-    An IPv6 address is returned without its brackets. Text that is an IPv6 address as a whole, without brackets, has no
+    An IPv6 address is returned without its brackets. If the whole text is an IPv6 address without brackets, it has no
     port. In any other text the port follows the last colon, as in ``::1:33159``. As in kafka-python, brackets may also
     enclose a host name. Raises `AddressError`.
     """

@@ -38,7 +38,7 @@ class _Nothing:
 
 
 def _settings(*args: Any, **kwargs: Any) -> Callable[[T], T]:
-    """Return a decorator without effect for any settings (`returns(int)`, `exceptval(-1)`, `locals(i=int)`)."""
+    """Accept any settings (`returns(int)`, `exceptval(-1)`, `locals(i=int)`), and return a decorator without effect."""
     return _same
 
 

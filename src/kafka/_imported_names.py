@@ -239,7 +239,7 @@ _IMPORTED = {
 
 
 def home_of(module: str, name: str) -> str | None:
-    """Return the module that defines a name which another module only imported; None if it did not import this name.
+    """Return the module that defines a name that ``module`` only imported; None if ``module`` did not import this name.
 
     Arguments:
         module: the module from which the name is requested.

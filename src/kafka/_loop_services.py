@@ -1,9 +1,9 @@
-"""Services that an event loop may override: random numbers, the wall clock, and how a new loop is run.
+"""Services that an event loop may override: random numbers and the wall clock. Also runs coroutines on a new loop.
 
 An event loop may have its own attributes `random` (a `random.Random`) and `wall_clock_ns`. The simulated loop of
-`kafka.testing` has them, so that a seed makes a run repeatable. All other loops use those of the process.
+`kafka.testing` has both, to make runs with the same seed repeatable. All other loops use those of the process.
 
-Imports nothing from the package.
+This module imports nothing from the package.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def loop_random(loop: asyncio.AbstractEventLoop | None = None) -> random.Random:
-    """Return a loop's random numbers. None means the running loop's, or the process's without one."""
+    """Return a loop's random number generator, or the process's if the loop has none. None means the running loop."""
     found = getattr(loop or _running(), "random", None)
     return found if isinstance(found, random.Random) else _process_random
 
@@ -42,7 +42,7 @@ def new_uuid(loop: asyncio.AbstractEventLoop | None = None) -> uuid.UUID:
 
 
 def run_on_new_loop(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Call `asyncio.run`, without the warning about an unawaited coroutine if it is interrupted before it starts."""
+    """Call `asyncio.run`. If it is interrupted before the coroutine starts, close the coroutine to avoid a warning."""
     try:
         return asyncio.run(coroutine)
     finally:

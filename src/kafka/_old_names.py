@@ -1,7 +1,7 @@
 """Serves names and import paths of old generations of kafka-python on first use.
 
-This module is below all layers. A package passes `of_a_package` a table of text, so that it loads without the modules
-of old generations. `OldPaths` serves the import paths in `kafka.legacy.addresses`.
+This module is below all layers. Packages pass `of_a_package` a table of names as text, so they load without importing
+the modules of old generations. `OldPaths` serves the import paths in `kafka.legacy.addresses`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def of_a_package(package: str, name: str, homes: Mapping[str, str]) -> Any:
         name: the requested attribute.
         homes: maps names to the modules that define them.
 
-    Raises `AttributeError` if nothing has this name.
+    Raises `AttributeError` if the attribute is not found.
     """
     home = homes.get(name) or _home_of_imported(package, name)
     if home is None:

@@ -149,7 +149,7 @@ def warn_if_plain() -> None:
 
 
 def _spec_of(name: str) -> importlib.machinery.ModuleSpec | None:
-    """Find a module without loading it. Its parent packages are loaded."""
+    """Find a module without loading it; its parent packages are loaded."""
     try:
         return importlib.util.find_spec(name)
     except ModuleNotFoundError:

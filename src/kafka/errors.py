@@ -335,7 +335,7 @@ class TopicRecreatedError(KafkaError):
 
 
 class _Attribute:
-    """An attribute stored in the error's `__dict__`, which hides those of base classes (`SyntaxError.offset`)."""
+    """An attribute stored in the error's `__dict__`; it hides one of a base class, such as `SyntaxError.offset`."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -386,7 +386,7 @@ class RecordDeserializationError(KafkaError):
         " dead letters, see DELIVERY.md#records-that-cannot-be-read. If the schema registry is unavailable, "
         "`SchemaRegistryConnectionError` is raised instead, and the record is read again."
     )
-    # Repeated here, because the cause's class may be another base class that defines them differently.
+    # Repeated here because the cause's class may be another base class that defines these attributes differently.
     retriable: ClassVar[bool] = False
     invalid_metadata: ClassVar[bool] = False
     __str__ = KafkaError.__str__
@@ -546,7 +546,7 @@ class UnknownError(BrokerResponseError):
 
 
 def _named(places: Iterable[str]) -> str:
-    """List the first five, and the number of the others."""
+    """List the first five places, and say how many more there are."""
     listed = list(places)
     more = f" and {len(listed) - 5:,} more" if len(listed) > 5 else ""
     return ", ".join(listed[:5]) + more
@@ -567,7 +567,9 @@ class NoError(BrokerResponseError):
 
 
 class OffsetOutOfRangeError(BrokerResponseError):
-    """If a consumer raises it, its argument is a dict from partition to offset, as in kafka-python.
+    """The requested offset is outside the range of offsets in the log.
+
+    If a consumer raises this error, its argument is a dict from partition to offset, as in kafka-python.
 
     Attributes:
         ranges: by partition, the log's first offset and the offset after its last record; empty if unknown.
@@ -612,7 +614,7 @@ class CorruptRecordError(BrokerResponseError):
 
 
 class DecompressionLimitError(CorruptRecordError):
-    """A batch is larger after decompression than the client allows: corruption, an attack, or a low limit.
+    """A batch is larger after decompression than the client allows, because of corruption, an attack or a low limit.
 
     Attributes:
         topic: the topic of the batch.

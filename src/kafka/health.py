@@ -58,7 +58,7 @@ def meanwhile(failing: Sequence[Failure]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The state of a client at one moment. True if `state` is HEALTHY.
+    """The state of a client at one moment. The object is true if `state` is HEALTHY.
 
     Arguments:
         state: summary of the other fields.
@@ -72,7 +72,7 @@ class Health:
         connected_brokers: ids of the brokers to which a connection is open.
         membership: state of the group membership, such as ``STABLE``; None without a group.
         lag: by partition, the number of records after the position. Contains only partitions whose position and end
-            offset are known from fetch responses; no requests are sent for it.
+            offset are known from fetch responses; no additional requests are sent.
     """
 
     state: HealthState

@@ -236,7 +236,7 @@ class GroupInformation(NamedTuple):
     """A group as described by its coordinator.
 
     Arguments:
-        error_code: why the group could not be described; 0 for success.
+        error_code: the error code if the group could not be described; 0 for success.
         group: the group's id.
         state: the state's name as brokers write it, such as "Stable".
         protocol_type: "consumer" for consumer groups.
