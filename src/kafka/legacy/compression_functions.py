@@ -69,7 +69,7 @@ def snappy_decode(payload: Buffer) -> bytes:
 
 
 def lz4_encode(payload: Buffer, compression_level: int = 0, **framing: object) -> bytes:
-    """Compress into a frame of independent blocks. Other options of the library lz4 have no effect."""
+    """Compress into a frame of independent blocks. Other options of the lz4 library have no effect."""
     return bytes(codecs.compress(Compression.LZ4, payload, level=compression_level or None))
 
 

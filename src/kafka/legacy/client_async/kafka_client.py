@@ -36,7 +36,10 @@ _NEVER_S = 9999999999
 
 
 class DelayedTaskQueue:
-    """Scheduled callables and the times (in seconds since 1970) at which they are ready. Each is scheduled once."""
+    """Scheduled callables and the times (in seconds since 1970) at which they are ready.
+
+    A callable that is added again is rescheduled.
+    """
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Callable[..., Any]]] = []
@@ -178,14 +181,14 @@ class KafkaClient(NodeStates, SimpleClient):
         return self._nodes.send(node, request, request_timeout_ms)
 
     def poll(self, timeout_ms: float | None = None, future: Future | None = None, sleep: bool = True) -> list[Any]:
-        """Complete the futures of answered requests; refresh metadata and run scheduled tasks if it is time.
+        """Complete the futures of answered requests; refresh metadata and run scheduled tasks when they are due.
 
         Arguments:
             timeout_ms: maximum time to wait for an event; None: ``request_timeout_ms``.
             future: continue until this future is done, or until `timeout_ms`, if given, has passed. If the future
                 failed because its node is connecting, continue until the node is connected, so that the request can be
                 sent again.
-            sleep: accepted for compatibility.
+            sleep: accepted for compatibility, without effect.
 
         Returns the responses.
         """
@@ -220,7 +223,7 @@ class KafkaClient(NodeStates, SimpleClient):
         return future.is_done and not (isinstance(error, NodeNotReadyError) and self._is_connecting(error.args))
 
     def _wait_s(self, deadline: float) -> float:
-        """Return the maximum time a poll may sleep."""
+        """Return the maximum time in seconds for which a poll sleeps."""
         waits = [_LONGEST_WAIT_S, deadline - time.monotonic(), self._delayed_tasks.next_at()]
         waits += [delay for node in list(self._nodes.nodes.values()) if (delay := node.delay_s) > 0]
         return max(0.0, min(waits + ([] if self._refreshing else [self.cluster.ttl() / 1000])))

@@ -158,7 +158,7 @@ class BrokerConnection:
     # Connecting
 
     def connect(self) -> str:
-        """Start or continue connecting; return the state. Call this until `connected`, or use `connect_blocking`."""
+        """Start or continue connecting; return the state. Repeat this until `connected`, or use `connect_blocking`."""
         self._notice()
         if self.state == ConnectionStates.DISCONNECTED and not self.blacked_out():
             self.last_attempt = time.time()

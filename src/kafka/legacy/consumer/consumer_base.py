@@ -40,8 +40,8 @@ class Consumer:
     """The common base of `SimpleConsumer` and `MultiProcessConsumer`; do not use it directly.
 
     Offsets are committed after a number of messages, and also at an interval. Each commit restarts the count of
-    messages. Offsets are stored for the group without joining it: other consumers of the group find them, and this
-    consumer finds theirs.
+    messages. The consumer stores offsets for the group without joining it: other consumers in the group find these
+    offsets, and this consumer finds theirs.
 
     Arguments:
         client: a `SimpleClient`.
@@ -147,7 +147,7 @@ class Consumer:
             self.commit()
 
     def _hand_out(self, found: Sequence[tuple[int, Any]], put_back: Callable[[Iterable[Any]], object]) -> None:
-        """Count messages, given as pairs of partition and message, as returned, and commit if it is time.
+        """Count messages, given as pairs of partition and message, as returned, and commit if a commit is due.
 
         Arguments:
             put_back: called with the messages in reverse order if an interrupt prevents their return. The next call

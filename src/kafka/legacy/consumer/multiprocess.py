@@ -1,4 +1,4 @@
-"""`MultiProcessConsumer` and its processes, each of which passes on messages as its parent requests them."""
+"""`MultiProcessConsumer` and its processes, each of which fetches messages and sends them to the parent on request."""
 
 from __future__ import annotations
 

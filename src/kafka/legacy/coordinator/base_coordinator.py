@@ -219,7 +219,7 @@ class BaseCoordinator(MemberStatus):
         return self._on_join_leader(response) if is_leader else self._on_join_follower()
 
     def _finish_join(self, future: Future) -> bool:
-        """Apply the result of a round. Return False if it failed."""
+        """Apply the result of a join round. Return False if the round failed."""
         if future.failed():
             if self._member.state is MemberState.REBALANCING:
                 self._member.state = MemberState.UNJOINED
@@ -247,7 +247,7 @@ class BaseCoordinator(MemberStatus):
     # Leaving
 
     def close(self, timeout_ms: float | None = None) -> None:
-        """Leave the group and discard the member id and generation, so that it can rejoin only as a new member."""
+        """Leave the group; discard the member id and generation, so the member can rejoin only as a new one."""
         self.maybe_leave_group(timeout_ms)
 
     def maybe_leave_group(self, timeout_ms: float | None = None) -> None:

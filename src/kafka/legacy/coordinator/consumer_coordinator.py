@@ -98,7 +98,7 @@ class ConsumerCoordinator(OffsetCalls):
     # Polling
 
     def poll(self, timeout_ms: float | None = None) -> bool:
-        """Look up the coordinator, join the group if necessary, and commit if it is time. Return False on a timeout.
+        """Look up the coordinator, join the group if necessary, and commit if due. Return False on a timeout.
 
         Raises the error that ended the heartbeats, and the errors of `ensure_active_group`.
         """
@@ -138,7 +138,10 @@ class ConsumerCoordinator(OffsetCalls):
         return None if self._auto_commit_task is None else self._auto_commit_task.next_at
 
     def need_rejoin(self) -> bool:
-        """Return whether to rejoin, because the subscription or, for a leader, a topic of the group has changed."""
+        """Return whether to rejoin, for example after a subscription change.
+
+        If this member is the leader, changes to topics of the group also require it to rejoin.
+        """
         is_needed = super().need_rejoin()
         if not self._subscription.partitions_auto_assigned() or self._takes_all():
             return False

@@ -129,7 +129,7 @@ class MemberStatus:
         return self._member.rejoin_needed
 
     def request_rejoin(self) -> None:
-        """Make the next `ensure_active_group` rejoin."""
+        """Make the next call to `ensure_active_group` rejoin the group."""
         self._member.rejoin_needed = True
 
     # Heartbeats

@@ -67,7 +67,7 @@ class BackgroundOptions(NamedTuple):
 
 
 class BackgroundSender:
-    """Sends in a daemon thread until `stop` is called or the process exits; both wait for the messages in the queue.
+    """Sends in a daemon thread until `stop` is called or the process exits; both first try to send the queued messages.
 
     Retried messages are sent before newer ones, to preserve the order within a partition.
 

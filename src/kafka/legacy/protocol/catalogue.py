@@ -233,7 +233,7 @@ def versions(module: str, api: str, kind: str) -> Versions[Any]:
 
     Args:
         module: the last part of the old import path.
-        api: kafka-python's name of the API.
+        api: kafka-python's name for the API.
         kind: `"Request"` or `"Response"`.
     """
     return Versions(_make(module, api, kind, version) for version in range(CATALOGUE[module][api]))

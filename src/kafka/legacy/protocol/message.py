@@ -156,7 +156,7 @@ class MessageSet(AbstractType):
 
     @classmethod
     def decode(cls, data: Any, bytes_to_read: int | None = None) -> list[tuple[Any, Any, Any]]:
-        """Decode triples of offset, size and `Message`. A message that was cut off is (None, None, PartialMessage()).
+        """Decode triples of offset, size and `Message`. An incomplete message is (None, None, PartialMessage()).
 
         Args:
             data: the set, or a stream positioned at its start.

@@ -36,12 +36,12 @@ Answer = Callable[[Any], Any]
 
 
 class Api(NamedTuple):
-    """A type of request for partitions.
+    """A type of request that concerns partitions.
 
     Attributes:
         message: the class of the request.
         request: creates the request from payloads, in a given version.
-        answers: reads a response: yields topic, partition, and a function that creates the response payload.
+        answers: parses a response; yields the topic, the partition, and a function that creates the response payload.
         max_version: the newest version that contains topic names and a single group.
         channel: the connection to the leader; requests that a broker may delay use a separate one.
     """
@@ -54,7 +54,7 @@ class Api(NamedTuple):
 
 
 def text(name: Any) -> Any:
-    """Return a name as text, because 0.9 also accepted bytes in payloads."""
+    """Return a name as text; 0.9 also accepted names as bytes in payloads."""
     return bytes(name).decode() if isinstance(name, (bytes, bytearray)) else name
 
 

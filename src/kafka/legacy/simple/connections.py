@@ -163,7 +163,7 @@ class BrokerConnections:
 
 
 class SendsOwnRequests:
-    """Private methods that programs of 1.x use to send requests for which `SimpleClient` has no method."""
+    """Private methods that programs written for 1.x use to send requests for which `SimpleClient` has no method."""
 
     brokers: dict[int, BrokerMetadata]
     hosts: list[tuple[str, int]]

@@ -1,4 +1,4 @@
-"""Sends the requests of a `SimpleClient` once to leaders, coordinators or any broker. Runs on the loop."""
+"""Sends the requests of a `SimpleClient` to leaders (without retries), coordinators or any broker. Runs on the loop."""
 
 from __future__ import annotations
 
