@@ -69,7 +69,7 @@ _WITHOUT_MEANING = frozenset(
         "ssl.trustmanager.algorithm",
     }
 )
-"""Properties of Java's internals or of brokers, and properties that do not apply to how these clients work."""
+"""Properties for Java's internals or for brokers, and properties that do not apply to how these clients work."""
 
 _ONLY: dict[str, tuple[tuple[str, ...], str]] = {
     "config.providers": ((), "the values themselves; ${...} is not expanded here"),
