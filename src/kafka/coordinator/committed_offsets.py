@@ -51,7 +51,7 @@ _STABLE_SINCE = 7
 """The first version of OffsetFetch that can wait for open transactions."""
 
 _MEMBERSHIP = frozenset({IllegalGenerationError.errno, UnknownMemberIdError.errno, RebalanceInProgressError.errno})
-"""Errors which mean that the partitions belong to another member, or soon will."""
+"""Errors indicating that the partitions belong to another member, or soon will."""
 _HERE_TO_STAY = (
     CoordinatorLoadInProgressError,
     RetriableCommitFailedError,
@@ -76,12 +76,13 @@ class GroupOffsets:
         client: sends requests to the coordinator.
         group_id: the group.
         group_instance_id: the instance id of a static member, or None.
-        refused: called with the error code, and the generation sent, if the error of a commit concerns the membership.
+        refused: called with the error code and the generation that was sent, if a commit fails because of the
+            membership.
         require_stable: whether to wait for transactions that are committing offsets (KIP-447).
         backoff: pauses between attempts.
         statistics: counts commits.
-        newest: returns the newest generation. In the protocol of KIP-848 the generation changes during a membership,
-            and a request that was refused with an older one is sent again with the newest.
+        newest: returns the newest generation. In the KIP-848 protocol, the generation changes during a membership, and
+            a request that was refused with an older one is sent again with the newest.
     """
 
     def __init__(
@@ -114,7 +115,7 @@ class GroupOffsets:
         resend: bool = True,
         await_topics: bool = True,
     ) -> None:
-        """Commit offsets, with retries. No offset is sent for a partition after a newer commit for that partition.
+        """Commit offsets, with retries. An offset is not sent after a newer commit for its partition.
 
         Arguments:
             offsets: the offsets to commit. Those in a `ReadOffsets` whose topic has since been deleted and recreated
@@ -124,8 +125,8 @@ class GroupOffsets:
             resend: whether the commit may be sent more than once. As in Java, a commit that no one waits for may not,
                 because it would arrive long after it was requested. Until it is sent for the first time, it is always
                 retried.
-            await_topics: whether to retry if the coordinator does not know a topic. Most likely the topic was deleted;
-                Java's automatic commits do not wait for it either.
+            await_topics: whether to retry if the coordinator does not know a topic. Such a topic was most likely
+                deleted; automatic commits do not wait for it, as in Java.
 
         Raises `CommitFailedError` if the partitions may belong to another member, `RetriableCommitFailedError` if a
         newer commit was sent or this one may not be sent again, `KafkaTimeoutError`, and other broker errors.
@@ -370,7 +371,7 @@ class CommitOrder:
     def send(
         self, number: int, offsets: Mapping[TopicPartition, OffsetAndMetadata]
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """Return the ``offsets`` for which no newer commit was sent, and count them as sent."""
+        """Return the ``offsets`` for which no newer commit has been sent, and count them as sent."""
         left = {tp: committed for tp, committed in offsets.items() if self._sent.get(tp, number) <= number}
         self._sent.update(dict.fromkeys(left, number))
         return left

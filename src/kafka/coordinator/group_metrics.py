@@ -74,7 +74,11 @@ class PollClock:
 
 
 def _idle_ratio(clock: PollClock, now: float) -> float:
-    """Return the fraction of time spent in polls; limited to 1, because the last poll may be the longest."""
+    """Return the fraction of time spent in polls.
+
+    The result is limited to 1: the last poll is included, but the interval that it began is not counted until the next
+    poll.
+    """
     return min(1.0, mean((clock.polls,), "inside_s", "between_s", now))
 
 

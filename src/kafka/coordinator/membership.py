@@ -123,7 +123,7 @@ class Membership(Protocol):
         """
 
     def status(self) -> MemberStatus | None:
-        """Return the member's status; None without a group. May be called in any thread."""
+        """Return the member's status; None without a group. May be called from any thread."""
 
     def commit_generation(self) -> Generation:
         """Return the current generation for a commit.

@@ -31,7 +31,7 @@ def whole_number(given: Any, low: int, high: int) -> int | None:
 
 
 def timestamp_ms(given: datetime) -> int | None:
-    """Convert to milliseconds since 1970; None for earlier times, as negative timestamps have special meanings.
+    """Convert a datetime to milliseconds since 1970; None for earlier times, as negative timestamps are special.
 
     A datetime without a time zone is local time, as for `datetime.timestamp`.
     """

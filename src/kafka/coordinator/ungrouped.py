@@ -21,7 +21,7 @@ class UngroupedMembership:
     """A `Membership` without a coordinator.
 
     Partitions are given up if their topic is no longer subscribed to or does not exist, or was recreated with fewer
-    partitions. They stay assigned while a topic's metadata are unavailable for another reason.
+    partitions. They stay assigned while a topic's metadata is unavailable for another reason.
 
     Arguments:
         metadata: returns the newest metadata.

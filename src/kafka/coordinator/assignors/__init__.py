@@ -25,5 +25,5 @@ ASSIGNORS: tuple[type[AbstractPartitionAssignor], ...] = (
 
 
 def __getattr__(name: str) -> Any:
-    """Load a submodule on first access (PEP 562): in kafka-python, submodules are available with the package."""
+    """Load a submodule on first access (PEP 562). In kafka-python, importing the package imports its submodules."""
     return _old_names.of_a_package(__name__, name, {})

@@ -84,8 +84,8 @@ class AbstractPartitionAssignor(abc.ABC):
 
         Arguments:
             cluster: answers ``partitions_for_topic(topic)``.
-            members: the subscriptions by member id. Iteration yields the ids, each of which has a ``member_id``, a
-                ``group_instance_id`` and, as ``metadata``, its subscription, like the members in kafka-python 3's list.
+            members: the subscriptions by member id. Iteration yields the ids, which have the attributes ``member_id``,
+                ``group_instance_id`` and ``metadata`` (the subscription), like the members in kafka-python 3's list.
                 The assignors of this package also accept such a list.
 
         Returns the assignment of each member; each partition is assigned at most once.
@@ -113,7 +113,7 @@ class AbstractPartitionAssignor(abc.ABC):
 
 
 def sort_key(member: tuple[str, Subscription]) -> tuple[bool, str]:
-    """Order members as Java does: static members first, by instance id; then the others by member id.
+    """Return a key that sorts members as Java does: static members by instance id, then the others by member id.
 
     Programs written for kafka-python 1.x pass the result of `metadata`, which has no instance id.
     """

@@ -62,7 +62,7 @@ class CooperativeStickyAssignor(StickyPartitionAssignor):
         return ConsumerProtocolSubscription(topics=sorted(topics), user_data=_USER_DATA.pack(self.generation))
 
     def supported_protocols(self) -> Sequence[RebalanceProtocol]:
-        """Return both protocols: in combination with an eager assignor this one is eager, which allows a migration."""
+        """Return both protocols: combined with an eager assignor, this one is eager too, which allows a migration."""
         return RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER
 
 

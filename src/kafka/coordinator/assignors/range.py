@@ -17,8 +17,9 @@ from kafka.wire.api.consumer_protocol import ConsumerProtocolAssignment, Consume
 class RangePartitionAssignor(AbstractPartitionAssignor):
     """Divides the ordered partitions of each topic into one range for each member that subscribes to it.
 
-    If they cannot be divided evenly, the first members get one partition more. Topics with equal numbers of partitions
-    are therefore assigned alike and can be joined partition by partition. Java: ``RangeAssignor``, but without racks.
+    If they cannot be divided evenly, the first members get one more partition each. Topics with equal numbers of
+    partitions are therefore assigned alike and can be joined partition by partition. Java: ``RangeAssignor``, but
+    without rack awareness.
     """
 
     name = "range"

@@ -189,7 +189,7 @@ def _assign(
                 )
         encoded[member_id] = encode_assignment(assignment)
     cooperates = RebalanceProtocol.COOPERATIVE in _protocols_of(assignor)
-    if cooperates and not isinstance(assignor, CooperativeStickyAssignor):  # that one ignores outdated claims
+    if cooperates and not isinstance(assignor, CooperativeStickyAssignor):  # ignores outdated claims itself
         _check_nothing_is_taken_away(assignor, members, owners)
     return encoded
 

@@ -18,7 +18,7 @@ from kafka.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 log = logging.getLogger(__name__)
 
 _TRIES_A_SESSION = 3
-"""Heartbeats time out after a third of the session, which leaves time for more attempts."""
+"""A heartbeat request times out after a third of the session timeout, which leaves time for more attempts."""
 
 
 class HeartbeatListener(Protocol):
@@ -82,7 +82,7 @@ class Heartbeat:
             self._task = asyncio.get_running_loop().create_task(self._run(), name=f"heartbeat {self._group_id}")
 
     def stop(self) -> None:
-        """Stop sending heartbeats. May be called while a response is handled."""
+        """Stop sending heartbeats. May be called while a response is being handled."""
         task, self._task = self._task, None
         if task is not None and task is not asyncio.current_task():
             task.cancel()

@@ -151,7 +151,7 @@ _ABOUT_THE_MEMBER = (
     RebalanceInProgressError,
     UnknownMemberIdError,
 )
-"""Errors that are not retriable as such, but that another round may avoid."""
+"""Errors that are not retriable in general, but that may not occur again in another round."""
 
 
 def ends_joining(error: Exception) -> bool:

@@ -347,7 +347,7 @@ class ClassicMembership:
             self._listener.membership_failed(error)
 
     def _move(self, state: MemberState, **news: Any) -> None:
-        """Change to ``state`` with a new view, whose other fields are ``news``."""
+        """Change to ``state``, and create a new view with ``news`` as its other fields."""
         self._machine.move(state)
         self._view = CallerView(self._view.number + 1, state, **news)
         if state in SENDS_HEARTBEATS:

@@ -65,7 +65,7 @@ IN_A_ROUND = frozenset({MemberState.JOINING, MemberState.ASSIGNING, MemberState.
 """States between revoking the old assignment and receiving the new one."""
 
 CALLERS_TURN = frozenset({MemberState.UNJOINED, MemberState.ADOPTING, MemberState.REBALANCING, MemberState.FENCED})
-"""States that only a `poll()` ends, or in which `poll()` raises."""
+"""States that only a `poll()` can end, or in which `poll()` raises an error."""
 
 
 class MemberStateMachine:

@@ -1,6 +1,6 @@
 """A member's heartbeats (KIP-848): the requests, the task that sends them, and the meaning of errors in responses.
 
-A request contains only the fields that changed since the last request that arrived.
+A request contains only the fields that have changed since the last request that reached the coordinator.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 LEAVE_EPOCH = -1
 """The epoch in a request to leave the group."""
 LEAVE_STATIC_EPOCH = -2
-"""The epoch in a static member's request to leave, for now: its partitions stay reserved until it returns (KIP-345)."""
+"""The epoch in a static member's request to leave temporarily; its partitions remain reserved for it (KIP-345)."""
 
 
 class Wanted(NamedTuple):
@@ -93,7 +93,7 @@ class Heartbeats:
     def next(
         self, member_id: str, epoch: int, wanted: Wanted, owned: Partitions, acknowledges: bool
     ) -> ConsumerGroupHeartbeatRequest:
-        """Build a further request of a member.
+        """Build a member's next request.
 
         Arguments:
             owned: the partitions that the caller has, or is adopting.
@@ -113,7 +113,7 @@ class Heartbeats:
         return request
 
     def leaving(self, member_id: str) -> ConsumerGroupHeartbeatRequest:
-        """Build the last request of a member."""
+        """Build a member's last request."""
         return self._request(member_id, LEAVE_EPOCH if self._options.group_instance_id is None else LEAVE_STATIC_EPOCH)
 
     def _request(self, member_id: str, epoch: int) -> ConsumerGroupHeartbeatRequest:
@@ -180,8 +180,8 @@ def meaning_of(error_code: int, is_member: bool) -> Refusal:
     """Return how to handle an error.
 
     Arguments:
-        is_member: whether the heartbeat was sent by a member, which rejoins if its group no longer exists. To a client
-            that is joining, the same error means that the group has another type.
+        is_member: whether the heartbeat was sent by a member, which rejoins if its group no longer exists. For a client
+            that is joining, the same error means that the group is of another type.
     """
     if is_member and error_code == GroupIdNotFoundError.errno:
         return Refusal.JOIN_AGAIN

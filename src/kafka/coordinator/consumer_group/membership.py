@@ -280,7 +280,7 @@ class ConsumerGroupMembership:
             )
             self._end_membership()
             if response.error_code == GroupIdNotFoundError.errno:
-                # Epochs start again with the group: a commit in progress must not count as this member's.
+                # A new group starts its epochs again, so a commit in progress must not count as this member's.
                 self._member_id = str(new_uuid())
             self._move(MemberState.FENCED)
         else:
@@ -362,7 +362,7 @@ class ConsumerGroupMembership:
             self._log.info("leaving group %s as %s: %s", self.group_id, self._member_id, code.message)
 
     def _move(self, state: MemberState, **news: Any) -> None:
-        """Change to ``state`` with a new view, whose other fields are ``news``."""
+        """Change to ``state``, and create a new view with ``news`` as its other fields."""
         self._machine.move(state)
         self._time_rebalances(state)
         self._view = CallerView(self._view.number + 1, state, **news)

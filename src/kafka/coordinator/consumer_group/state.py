@@ -1,7 +1,7 @@
 """The states of a group member in the protocol of KIP-848, and the allowed transitions.
 
 The states are those of Java's ``MemberState`` without ``PREPARE_LEAVING``, in which Java calls the listener before a
-member leaves; here the caller has called the listener before it asks to leave.
+member leaves; here, the caller calls the listener before it asks to leave.
 """
 
 import enum

@@ -12,7 +12,7 @@ from kafka.errors import UnknownTopicIdError
 from kafka.structs import TopicPartition
 
 _LOOK_AGAIN_S = 0.5
-"""The interval at which to check whether the metadata contain the assigned topic id."""
+"""The interval at which to check whether the metadata contains the assigned topic id."""
 
 
 log = logging.getLogger(__name__)
@@ -129,13 +129,13 @@ class Target:
 
         These are all assigned partitions, except those of topics whose names are still unknown or that were deleted and
         recreated. In the latter case, the partitions of the old topic are revoked first, and those of the new one are
-        added once the metadata contain it.
+        added once the metadata contains it.
         """
         if self._wanted is None:
             return held
         known = self._known()
         stale = self.topics.difference(known.values())
-        if stale and self._looking_again is None:  # the metadata still contain deleted topics
+        if stale and self._looking_again is None:  # the metadata still contains deleted topics
             self._client.request_refresh(stale)
             self._looking_again = asyncio.get_running_loop().call_later(_LOOK_AGAIN_S, self._look_again)
         target: set[TopicPartition] = set()

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 _JOIN, _LEAVE = 0, -1
 _OLDEST_VERSION = 1
-"""Version 0 belongs to the early access of Kafka 4.0, which works differently."""
+"""Version 0 belongs to the early access release in Kafka 4.0, which works differently."""
 _ELSEWHERE = (NotCoordinatorError, CoordinatorNotAvailableError, CoordinatorLoadInProgressError)
 _REJOIN = (UnknownMemberIdError, FencedMemberEpochError)
 _FEATURE = "share.version"
@@ -75,10 +75,10 @@ class ShareMemberListener(Protocol):
         """Called with the assigned partitions, by topic id."""
 
     def failed(self, error: Exception) -> None:
-        """Called with an error, which is raised once."""
+        """Called with an error that is to be raised once."""
 
     def refused(self, error: Exception) -> None:
-        """Called with an error, which is raised in every call until the consumer unsubscribes."""
+        """Called with an error that is to be raised in every call until the consumer unsubscribes."""
 
 
 class ShareMembership:
