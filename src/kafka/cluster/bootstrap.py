@@ -147,7 +147,7 @@ class Bootstrap:
         raise NoBrokersAvailable(self._report("")) from self._cause()
 
     async def again(self, topics: set[str] | None) -> Found:
-        """Find a known cluster again, as `once` does, at most every ``reconnect_backoff_ms``."""
+        """Find a known cluster again, as `once` does, at most once every ``reconnect_backoff_ms``."""
         loop = asyncio.get_running_loop()
         wait = self._not_before - loop.time()
         if wait > 0:

@@ -46,7 +46,7 @@ class Observed(NamedTuple):
 class ClientHealth:
     """The part of the report that all clients share.
 
-    Any thread may read the report, even in a forked child; no method waits.
+    Any thread may read the report, even in a forked child; no method blocks.
 
     Arguments:
         client_id: the client's name.

@@ -94,8 +94,8 @@ class ClusterClient:
                 well, and fail in the same way as when all brokers are lost.
 
         Raises `NoBrokersAvailable`, which names each bootstrap server and its last error;
-        `SaslAuthenticationFailedError`, `UnsupportedVersionError`, `KafkaConfigurationError`; `IllegalStateError` if
-        the client is closed in the meantime.
+        `SaslAuthenticationFailedError`, `UnsupportedVersionError` and `KafkaConfigurationError`; and
+        `IllegalStateError` if the client is closed in the meantime.
         """
         self._updater.start()
         if in_background:
@@ -117,7 +117,7 @@ class ClusterClient:
     # Metadata
 
     def watch_topics(self, topics: set[str] | None) -> None:
-        """From the next refresh on, keep the metadata for these topics; None for all topics.
+        """Keep the metadata for these topics up to date from the next refresh on; None for all topics.
 
         Watched topics are those that the program sends to or subscribes to. A request for their metadata may create
         them, if ``allow_auto_create_topics`` and the brokers allow it. No other metadata request creates a topic.
@@ -158,21 +158,21 @@ class ClusterClient:
         self._updater.refresher.request(topics)
 
     def note_leader(self, tp: TopicPartition, leader: int, leader_epoch: int) -> None:
-        """Record a partition's newer leader, which a response named (KIP-951)."""
+        """Record that a response named a newer leader for a partition (KIP-951)."""
         self._updater.note_leader(tp, leader, leader_epoch)
 
     async def partition_leader(self, tp: TopicPartition, timeout_ms: float) -> int:
         """Return the id of a partition's leader; refresh the metadata until there is one.
 
-        Raises `KafkaTimeoutError` if there is no leader after ``timeout_ms``, `TopicAuthorizationFailedError` and
-        `InvalidTopicError`.
+        Raises `KafkaTimeoutError` if there is no leader after ``timeout_ms``. Also raises
+        `TopicAuthorizationFailedError` and `InvalidTopicError`.
         """
         return await self._lookup.partition_leader(tp, timeout_ms)
 
     # Sending
 
     async def connection(self, node_id: int, channel: str = "") -> Connection:
-        """Return the open connection to a broker, for callers that send many requests or need its versions first."""
+        """Return the open connection to a broker, for callers that need its API versions or send many requests."""
         return await self._pool.get(node_id, channel)
 
     def ready_connection(self, node_id: int, channel: str = "") -> Connection | None:
@@ -224,7 +224,8 @@ class ClusterClient:
     ) -> R:
         """Send a request to the controller, as `send` does; with KRaft, any broker forwards the request (KIP-590).
 
-        After `NotControllerError` in a response, refresh the metadata and send again.
+        If the response contains `NotControllerError`, the caller should refresh the metadata and send the request
+        again.
         """
         return await self.send(
             await self.controller(), request, timeout_ms=timeout_ms, min_version=min_version, max_version=max_version
@@ -233,7 +234,8 @@ class ClusterClient:
     async def controller(self) -> int:
         """Return the id of the broker to which controller requests are sent; see `send_controller`.
 
-        Raises `NotControllerError` if there is currently no controller, `UnsupportedVersionError` before Kafka 0.10.
+        Raises `NotControllerError` if there is currently no controller, and `UnsupportedVersionError` before Kafka
+        0.10.
         """
         return await self._lookup.controller()
 
@@ -247,7 +249,7 @@ class ClusterClient:
         return await self._lookup.coordinator(kind, key, limit_ms)
 
     def forget_coordinator(self, kind: CoordinatorKind, key: str) -> None:
-        """Look up the coordinator again next time, after errors such as `NotCoordinatorError`."""
+        """Clear the cached coordinator after an error such as `NotCoordinatorError`, so that it is looked up again."""
         self._coordinators.forget(kind, key)
 
     async def send_coordinator(
@@ -297,7 +299,7 @@ class ClusterClient:
 
     @property
     def metadata_renewed_at(self) -> float:
-        """Loop time in seconds when the metadata was last read; minus infinity if it never was. Thread-safe."""
+        """Loop time in seconds when the metadata was last read; minus infinity if it was never read. Thread-safe."""
         return self._updater.renewed_at
 
     async def retry(self, what: str, operation: Callable[[], Awaitable[T]], timeout_ms: float | None) -> T:

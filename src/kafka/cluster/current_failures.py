@@ -49,7 +49,7 @@ class CurrentFailures:
         self._last = _recorded(what, error, self._clock(), 1)
 
     def over(self, what: str) -> None:
-        """Record that an operation has succeeded again, or is no longer tried."""
+        """Record that an operation has succeeded again, or will not be retried."""
         self._present.pop(what, None)
 
     def failing(self) -> tuple[Failure, ...]:

@@ -10,7 +10,7 @@ LONGEST_S = 240.0
 
 
 class LogLimiter:
-    """Logs the first event for a cause immediately, and later events together, with a count, less and less often.
+    """Logs the first event for a cause immediately, then groups later events into increasingly rare lines with a count.
 
     Arguments:
         log: the logger.

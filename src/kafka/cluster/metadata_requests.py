@@ -84,7 +84,7 @@ def metadata_request(topics: set[str] | None, version: int, may_create: bool) ->
     """Create a request for some topics, or for all (None).
 
     Brokers before 0.11 create missing topics that a request names. To prevent that, such brokers are asked for all
-    topics; those that they do not list are then reported as unknown, as later brokers do.
+    topics; topics that they do not list are then reported as unknown, as later brokers report them.
     """
     named = [MetadataRequestTopic(name=name) for name in sorted(topics or ())]
     if version >= _CREATION_CHOSEN_SINCE:

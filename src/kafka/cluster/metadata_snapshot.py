@@ -37,9 +37,9 @@ class ClusterMetadata:
     Attributes:
         is_complete: whether the snapshot contains all topics of the cluster that the client may see.
         cluster_id: the id of the cluster; None on brokers before 0.10.1.
-        controller_id: the id of the controller, or with KRaft of any live broker; -1 if it is not known.
+        controller_id: the id of the controller or, with KRaft, of any live broker; -1 if it is not known.
         topic_errors: the class of the error that the cluster returned for each topic that has one.
-        version: the number of refreshes; a higher one is newer.
+        version: the number of refreshes; a snapshot with a higher number is newer.
     """
 
     __slots__ = ("_by_id", "_nodes", "_topics", "cluster_id", "controller_id", "is_complete", "topic_errors", "version")

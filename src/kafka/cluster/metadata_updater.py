@@ -22,7 +22,7 @@ _WHAT = "refreshing the cluster's metadata"
 
 
 class _Round:
-    """One refresh, running or planned, and its waiters. ``everything`` tells whether it covers all watched topics."""
+    """A running or planned refresh, and its waiters. ``everything`` tells whether it requests all watched topics."""
 
     __slots__ = ("everything", "future", "topics")
 
@@ -35,7 +35,7 @@ class _Round:
     def covers(self, topics: frozenset[str] | None) -> bool:
         """Return whether this round covers the topics (None: all watched topics).
 
-        A round for all watched topics covers no individual topics.
+        A round for all watched topics does not count as covering individual topics.
         """
         return self.everything if topics is None else topics <= self.topics
 
@@ -213,7 +213,7 @@ class MetadataUpdater:
 
     @property
     def renewed_at(self) -> float:
-        """Loop time in seconds when metadata was last received; minus infinity if it never was."""
+        """Loop time in seconds when metadata was last received; minus infinity if none was ever received."""
         return -math.inf if self._refresher is None else self._refresher.fetched_at
 
     @property

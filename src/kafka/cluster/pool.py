@@ -26,7 +26,7 @@ async def outcome_of(task: asyncio.Task[T]) -> T:
     """Wait for one of the client's own tasks, which continues if the caller is cancelled.
 
     Raises the task's error, and `IllegalStateError` if the task was cancelled: that happens only when the client is
-    closed, without a cancellation of the callers themselves.
+    closed, and does not cancel the callers themselves.
     """
     await asyncio.wait((task,))
     if task.cancelled():
@@ -139,7 +139,7 @@ class ConnectionPool:
         return None if connection is None else connection.in_flight
 
     def api_versions(self, node_id: int) -> ApiVersions | None:
-        """Return the versions that a broker supported when it was last connected; None if it never was connected."""
+        """Return the versions that a broker supported when it was last connected; None if it was never connected."""
         return self._versions.get(node_id)
 
     def feature_level(self, feature: str) -> int:

@@ -4,7 +4,7 @@ The policy has two uses. An operation that a caller waits for has a deadline::
 
     offsets = await policy.run("OffsetFetch of group 'g'", fetch_once, timeout_ms=30_000)
 
-A loop that runs as long as the client is open has no deadline::
+A loop that runs while the client is open has no deadline::
 
     attempts = policy.attempts("fetching from broker 1")
     while not closed:
@@ -41,7 +41,7 @@ def refused_for_good(error: Exception) -> bool:
 
 
 def anything_unexpected(error: Exception) -> bool:
-    """Return whether an error is refused for good or not a `KafkaError`. Both should be raised to a waiting caller."""
+    """Return whether to raise an error to a waiting caller, because it is not retriable or not a `KafkaError`."""
     return not isinstance(error, KafkaError) or not error.retriable
 
 
@@ -146,11 +146,14 @@ class RetryPolicy:
             self._backoff.current_failures.noted(what, error)
 
     def elsewhere(self) -> str:
-        """Return the end of a sentence, with the client's current failures; they may explain a missing response."""
+        """Return the end of an error message: the client's current failures, which may explain a missing response."""
         return meanwhile(self._backoff.current_failures.failing())
 
     async def renew_after(self, error: Exception) -> None:
-        """Request newer metadata if ``error`` requires that. A failure is only logged; the next attempt reveals it."""
+        """Request newer metadata if ``error`` requires it.
+
+        A failure is only logged, because the next attempt will reveal it.
+        """
         if self._renew is None or not isinstance(error, KafkaError) or not wants_metadata(error):
             return
         try:
@@ -191,7 +194,7 @@ class Attempts:
         self.failures, self.last = 0, None
 
     def ended(self) -> None:
-        """Record that the operation is no longer tried for the time being."""
+        """Record that the operation will not be retried for the time being."""
         if self.failures:
             self._policy.tell_end(self.what)
             self.failures, self.last = 0, None

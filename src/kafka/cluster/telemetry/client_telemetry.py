@@ -115,10 +115,10 @@ class Telemetry:
         self._error: Exception | None = None
         self._told: set[str] = set()
 
-    # Calls of clients
+    # Called by clients
 
     def start(self) -> None:
-        """Start, while the client searches for the cluster. Nothing is sent unless a broker wants metrics."""
+        """Start telemetry while the client searches for the cluster. Nothing is sent unless a broker wants metrics."""
         if self._enabled:
             self._unwatch = self._cluster.on_metadata(lambda _: self._loop.call_soon(self._look))
             self._look()

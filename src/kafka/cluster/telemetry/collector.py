@@ -56,7 +56,7 @@ class MetricsCollector:
         metrics: the client's metrics.
         identity: the client's name and labels.
         now_ns: the wall clock in nanoseconds.
-        began_ns: when the client was created.
+        began_ns: time at which the client was created.
     """
 
     def __init__(self, metrics: ClientMetrics, identity: Identity, now_ns: Callable[[], int], began_ns: int) -> None:

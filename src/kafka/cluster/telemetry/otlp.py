@@ -1,7 +1,7 @@
 """Encodes metrics in the OpenTelemetry protocol (OTLP 1): gauges and sums, as Protocol Buffers.
 
-Contains only the parts that a client sends. A message consists of its fields in sequence: a varint of number and wire
-type, then the value. https://github.com/open-telemetry/opentelemetry-proto defines the numbers.
+Contains only the parts that a client sends. A message consists of its fields in sequence: a varint of the field number
+and wire type, then the value. https://github.com/open-telemetry/opentelemetry-proto defines the numbers.
 """
 
 from __future__ import annotations

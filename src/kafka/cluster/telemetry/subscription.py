@@ -22,9 +22,9 @@ _SHORTEST_S = 0.1
 """Minimum push interval in seconds; brokers do not let administrators set a shorter one."""
 _EVERYTHING = "*"
 _AT_ONCE = (UnknownSubscriptionIdError, UnsupportedCompressionTypeError)
-"""Errors which mean that the subscription has changed and must be requested again without a pause."""
+"""Errors indicating that the subscription has changed and must be requested again without a pause."""
 _FOR_GOOD = (InvalidRequestError, InvalidRecordError, UnsupportedVersionError)
-"""Errors which mean that brokers will never understand this client's requests."""
+"""Errors indicating that brokers will never understand this client's requests."""
 
 
 class Subscription(NamedTuple):
