@@ -1,9 +1,9 @@
 """Reusable receive buffers.
 
-For each fetch response, the system would have to clear new memory and map it page by page, which costs more than
-receiving the response. So large frames are received into buffers that return to a pool once their records are decoded.
-The largest buffers request pages of 2 MiB if the system supports them, which reduces the cost of the first use to a
-fifth.
+If each fetch response were received into new memory, the system would have to clear the memory and map it page by page,
+which costs more than receiving the response. So large frames are received into buffers that return to a pool once their
+records are decoded. The largest buffers request pages of 2 MiB if the system supports them, which reduces the cost of
+the first use to a fifth.
 """
 
 import contextlib

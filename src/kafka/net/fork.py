@@ -1,8 +1,8 @@
 """Protection for resources that a forked child must not share with its parent: sockets, and the loop's selector.
 
 In the child, /dev/null replaces every inherited socket. If the child wrote to the real socket or shut it down, it would
-corrupt the parent's stream. And as long as the child kept the socket open, the broker would not notice when the parent
-closes it.
+corrupt the parent's stream. And while the child kept the socket open, the broker would not notice that the parent had
+closed it.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ def forked_client_error(kind: str) -> ForkedClientError:
 
 
 def keep_alive(thing: object) -> None:
-    """Never let ``thing`` be collected in this process: its finalizer would affect resources that the parent uses."""
+    """Keep ``thing`` alive in this process, because its finalizer would affect resources that the parent uses."""
     _kept_alive.append(thing)
 
 

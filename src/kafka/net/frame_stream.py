@@ -57,7 +57,7 @@ class FrameCutter:
 
     @property
     def missing(self) -> int:
-        """Number of bytes missing from a large frame; 0 outside large frames."""
+        """Number of bytes missing from a large frame; 0 if none is being received."""
         return len(self._frame.view) - self._filled if self._frame is not None else 0
 
     def writable(self) -> memoryview:

@@ -1,9 +1,9 @@
-"""Ways to wait for other threads that an interrupt (Ctrl-C) ends without leaving a lock held.
+"""Functions that wait for other threads. An interrupt (Ctrl-C) ends the wait without leaving a lock held.
 
 `threading.Condition`, and with it `threading.Event` and futures, are Python code: an interrupt that arrives while a
-thread enters a condition leaves the condition locked forever, and the next thread that needs it hangs, such as the
-thread of the loop that all clients share. So the functions here wait for bare locks, which are acquired and released in
-one step.
+thread enters a condition leaves the condition locked forever, and the next thread that needs the condition hangs. That
+may be the thread of the loop that all clients share. So the functions here wait for bare locks, which are acquired and
+released in one step.
 
 They wait in slices. On Windows, an interrupt is noticed only when a wait is over, so slices are short there. On other
 systems, a signal ends the wait. But a signal that arrives just before the wait begins, after Python has checked for

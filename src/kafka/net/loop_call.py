@@ -51,7 +51,7 @@ class LoopResult(Generic[T]):
         return self._ended.wait(timeout_s)
 
     def result(self, timeout_s: float | None = None) -> T:
-        """Wait for the result. Raises `KafkaTimeoutError` after ``timeout_s`` seconds, and any error of the work."""
+        """Wait for the result. Raises the work's error, or `KafkaTimeoutError` after ``timeout_s`` seconds."""
         try:
             if not self.wait(timeout_s):
                 raise KafkaTimeoutError(f"not done in {timeout_s:g} s")

@@ -52,7 +52,8 @@ class TimedSelector(selectors.DefaultSelector):
     """The system's selector, which also measures how long the loop waits and works.
 
     Attributes:
-        times: the measurements of the last 30 to 60 seconds. All clients share the loop, and so these measurements.
+        times: the measurements of the last 30 to 60 seconds. All clients share the loop, and therefore the
+            measurements.
     """
 
     def __init__(self) -> None:
@@ -236,7 +237,7 @@ class LoopThread:
         return self._wait_for(self._call_of(coroutine), timeout_s)
 
     def exchange(self, start: Callable[[LoopExchange[T]], object]) -> T:
-        """Call ``start``, which sends a request, on the loop, and wait for the answer.
+        """Call ``start`` on the loop to send a request, and wait for the answer.
 
         Raises the same errors as `run`.
         """

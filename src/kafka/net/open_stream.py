@@ -58,14 +58,15 @@ def describe_failure(error: BaseException) -> str:
 
 
 class DialError(KafkaConnectionError):
-    """None of the addresses of a broker's host name could be connected.
+    """No connection could be established to any address of a broker's host name.
 
     Attributes:
         host, port: the broker.
         permanent: whether retrying is pointless, because the peer is not trusted or does not use TLS.
         refused: whether nothing listens there: every address refuses connections, or the name has no address.
         attempts: pairs of an address and its error; empty if the name could not be resolved.
-        hung_up_on: when the listener closed the connection; None if the listener was not reached, or gave a reason.
+        hung_up_on: the step at which the listener closed the connection; None if the listener was not reached, or gave
+            a reason.
     """
 
     host: str = ""
@@ -213,7 +214,7 @@ class _Race:
         tasks = list(self._running)
         for task in tasks:
             task.cancel()
-            task.add_done_callback(_end_late)  # also if nothing awaits the task
+            task.add_done_callback(_end_late)  # called even if nothing awaits the task
         if tasks:
             await asyncio.wait(tasks)
 

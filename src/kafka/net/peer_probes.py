@@ -51,7 +51,7 @@ _known: set[tuple[str, int]] = set()
 
 
 class OldBrokerError(KafkaConnectionError):
-    """The broker is older than 0.10, and probably of this release. Not visible to users."""
+    """The broker is older than 0.10; ``release`` is its probable release. Not visible to users."""
 
     def __init__(self, release: Release) -> None:
         super().__init__("the broker is too old to report its API versions")
@@ -61,7 +61,7 @@ class OldBrokerError(KafkaConnectionError):
 async def unless_old(
     asking: Coroutine[Any, Any, T], address: tuple[str, int], look: Callable[[], Awaitable[Release | None]]
 ) -> T:
-    """Return the result of ``asking`` for versions; if it is slow, call ``look`` to find out whether the broker is old.
+    """Return the result of ``asking``, a request for versions; if it is slow, call ``look`` to detect an old broker.
 
     Raises `OldBrokerError`, and the errors raised by ``asking``.
     """

@@ -255,7 +255,7 @@ class CheckTimer:
     """Calls ``check`` at the earliest requested time, and then forgets all requested times.
 
     Arguments:
-        check: must request all times that are still needed again.
+        check: must again request all times that are still needed.
     """
 
     __slots__ = ("_at", "_check", "_loop", "_timer")
@@ -302,7 +302,7 @@ class Deadlines:
     Arguments:
         table: the requests that wait for answers, with their deadlines.
         send_queue: the queued requests; while there are any, the connection is not idle.
-        max_idle_ms: ``connections_max_idle_ms``, see `watch_use`; negative for no limit.
+        max_idle_ms: ``connections_max_idle_ms`` (see `watch_use`); negative for no limit.
 
     Attributes:
         timer: must be notified of each new deadline.

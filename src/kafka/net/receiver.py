@@ -104,7 +104,7 @@ _pauses = _Pauses()
 def no_collections() -> Iterator[None]:
     """Pause the cyclic garbage collector while many objects are created, none of them garbage.
 
-    Otherwise the collector would traverse all of them repeatedly, each time for longer, and block every thread. The
+    Otherwise the collector would traverse all of them repeatedly, for longer each time, and block every thread. The
     pause lasts a fraction of a second at most.
     """
     with _pauses.lock:
@@ -264,7 +264,7 @@ class Receiver:
         self.raw: asyncio.Future[bytes] | None = None
 
     def take(self, view: memoryview, buffer: FrameBuffer | None) -> bool:
-        """Handle a frame (see `kafka.net.frame_stream.FrameSink`); return False if it made the connection close."""
+        """Handle a frame (see `kafka.net.frame_stream.FrameSink`); return False if the frame ended the connection."""
         if self.raw is not None:
             if not self.raw.done():
                 self.raw.set_result(bytes(view))

@@ -127,7 +127,7 @@ class NetworkTraffic:
     Arguments:
         metrics: registers the metrics for this traffic; None for no metrics.
         prefix: the prefix for the names of metric groups.
-        loop: if this is the clients' shared loop, its metrics are registered as well.
+        loop: the client's loop; the metrics of the clients' shared loop are registered as well.
 
     Attributes:
         connections: number of open connections.

@@ -10,7 +10,7 @@ from kafka.config import SecurityOptions
 from kafka.errors import KafkaConfigurationError, KafkaConnectionError, SaslAuthenticationFailedError
 
 _NO_LAYER = 1
-"""The security layer of RFC 4752 that adds no protection, because TLS protects connections."""
+"""The RFC 4752 security layer that adds no protection; TLS protects connections instead."""
 _KDC_AWAY = (-1765328228, -1765328230, -1765328164)
 """Kerberos error codes for a KDC that cannot be reached (such as KRB5_KDC_UNREACH); a retry may succeed."""
 

@@ -70,11 +70,11 @@ class SaslSession:
             begun = await self._begun()  # this may request a token from a server; meanwhile, other requests are sent
             if self._connection.closed:
                 return
-            # After answering the requests in flight, the broker accepts only the exchange until it is over.
+            # After answering the requests in flight, the broker accepts no other requests until the exchange is over.
             self._connection.hold()
             await self._authenticate(begun)
         except KafkaError as error:
-            if self._connection.ended_here:  # meanwhile, this side has closed the connection
+            if self._connection.ended_here:  # this side has closed the connection in the meantime
                 return
             log.warning("%s: reauthentication failed: %s", self._connection.described_as, error)
             self._connection.abort(error)
@@ -148,7 +148,7 @@ class SaslSession:
     async def _exchange_raw(self, mechanism: Mechanism, first: bytes) -> None:
         """Perform the exchange with a broker before Kafka 1.0, using bare tokens.
 
-        Such a broker only closes the connection if the exchange fails.
+        If the exchange fails, such a broker closes the connection without an error message.
         """
         token: bytes | None = first
         try:
@@ -161,7 +161,11 @@ class SaslSession:
             ) from None
 
     async def _answer_to(self, token: bytes) -> bytes:
-        """Send a bare token and return the broker's token. Errors of the mechanism itself are not connection errors."""
+        """Send a bare token and return the broker's token.
+
+        Raises `SaslAuthenticationFailedError` if the connection is lost, which means that the broker refuses the
+        credentials. Connection errors raised by the mechanism itself do not have this meaning.
+        """
         try:
             return await self._connection.exchange_raw(token)
         except KafkaConnectionError as error:

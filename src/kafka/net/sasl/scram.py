@@ -23,7 +23,7 @@ class Scram:
 
     Arguments:
         mechanism: "SCRAM-SHA-256" or "SCRAM-SHA-512".
-        user, password: the credentials, which Kafka uses as UTF-8 without normalization.
+        user, password: the credentials, which Kafka encodes as UTF-8 without normalization.
         nonce: the client's nonce; None for a random one.
         tokenauth: whether the credentials are the id and the HMAC of a delegation token (KIP-48).
     """
@@ -50,7 +50,7 @@ class Scram:
         return (_GS2_HEADER + self._bare).encode()
 
     def answer(self, challenge: bytes) -> bytes | None:
-        """Return the proof for the broker's first message; None once the broker has also proved itself."""
+        """Return the proof for the broker's first message; None once the broker has also authenticated itself."""
         fields = _fields(challenge)
         if "e" in fields:
             raise SaslAuthenticationFailedError(f"the broker refused the credentials: {shown_text(fields['e'])}")

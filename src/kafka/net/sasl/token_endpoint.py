@@ -123,7 +123,7 @@ class TokenEndpoint:
         """Read a response, limiting its size and the total time; the HTTP library only limits the time of each read.
 
         Arguments:
-            raw: urllib3's response, whose errors are not those of requests.
+            raw: urllib3's response, which raises urllib3's own errors instead of those of the requests library.
         """
         from urllib3.exceptions import HTTPError
 

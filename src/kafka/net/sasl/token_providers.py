@@ -87,7 +87,7 @@ def check_tokens(security: SecurityOptions) -> None:
 
 
 class _Hashable:
-    """Options that are equal if those that affect tokens are, so that equal options share a provider."""
+    """Options that compare equal if all options that affect tokens are equal, so that they share a provider."""
 
     def __init__(self, security: SecurityOptions) -> None:
         self.security = security
@@ -172,7 +172,7 @@ class EndpointTokens(_WithExtensions):
 
 
 def _expiry(token: str, expires_in: Any, now: float) -> float:
-    """Return when a token expires, according to its claim or the server's response.
+    """Return the time at which a token expires, according to its ``exp`` claim or the server's response.
 
     If neither contains an expiry, return ``now``, so that the token is not cached.
     """
