@@ -105,7 +105,7 @@ class MembershipListener(Protocol):
         """Called when the caller has a step to carry out."""
 
     def membership_failed(self, error: Exception) -> None:
-        """Called with a permanent error, which the next `poll()` must raise; a later `poll()` may join again."""
+        """Called with a permanent error that the next `poll()` must raise; a later `poll()` may join again."""
 
 
 class Membership(Protocol):

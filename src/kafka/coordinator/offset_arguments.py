@@ -117,7 +117,7 @@ def check_group(group: Any, by_old_name: Any = None) -> ConsumerGroupMetadata:
     """Return the group to commit offsets for, which is given by name or by the consumer's `group_metadata`.
 
     Arguments:
-        by_old_name: the group, if it is passed by the argument's old name.
+        by_old_name: the group, if it is passed under the argument's old name.
 
     Raises `IllegalArgumentError`.
     """

@@ -187,7 +187,7 @@ class JoinRetries:
         self._refusals = 0
 
     def begin(self) -> tuple[Attempts, float]:
-        """Begin a join. Returns its attempts, and the seconds to wait before the first round after earlier refusals."""
+        """Begin a join. Returns its `Attempts`, and how many seconds to wait first because of earlier refusals."""
         return self._policy.attempts(f"joining group {self._group_id!r}"), self._backoff.seconds(self._refusals)
 
     def refused(self) -> None:
