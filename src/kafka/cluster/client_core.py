@@ -21,7 +21,7 @@ from kafka.net.statistics import NetworkTraffic
 class ClientCore:
     """One client's cluster, retries, health and telemetry. Created in any thread; its coroutines run on the loop.
 
-    The core of each kind of client creates a `ClientCore`, and builds its parts from the attributes.
+    The core of each kind of client creates a `ClientCore`, and builds its own parts from the attributes.
 
     Arguments:
         connection, security: the client's options.

@@ -1,8 +1,8 @@
 """The attribute `_client`, which programs written for kafka-python access inside an admin client or a consumer.
 
 Such programs use it to read the cluster metadata (`admin._client.cluster.brokers()`), and to send requests from
-`kafka.protocol`. It is the `KafkaClient` of `kafka.client_async`, has its own connections, and is created on first
-access.
+`kafka.protocol`. The attribute's value is a `KafkaClient` from `kafka.client_async` that has its own connections and is
+created on first access.
 """
 
 from __future__ import annotations

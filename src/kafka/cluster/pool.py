@@ -66,8 +66,8 @@ class ConnectionPool:
     """Connections by broker id and channel.
 
     A broker that fails is not tried again for ``reconnect_backoff_ms``, and longer after each further failure. This
-    applies to all its channels together. While a broker is not known to be reachable, only one channel at a time tries
-    to connect.
+    applies to all channels of the broker together. While a broker is not known to be reachable, only one channel at a
+    time tries to connect.
 
     Arguments:
         address_of: returns the current host and port of a broker; None if the cluster has no such broker.
