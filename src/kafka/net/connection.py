@@ -112,7 +112,7 @@ class Connection:
 
     @property
     def in_flight(self) -> int:
-        """Number of requests that are queued or wait for an answer."""
+        """Number of requests that are queued or waiting for an answer."""
         return len(self._table) + len(self._send_queue)
 
     def end_sending(self) -> None:

@@ -5,14 +5,14 @@ thread enters a condition leaves the condition locked forever, and the next thre
 may be the thread of the loop that all clients share. So the functions here wait for bare locks, which are acquired and
 released in one step.
 
-They wait in slices. On Windows, an interrupt is noticed only when a wait is over, so slices are short there. On other
-systems, a signal ends the wait. But a signal that arrives just before the wait begins, after Python has checked for
-signals, is noticed at the end of the slice.
+These functions wait in slices. On Windows, an interrupt is noticed only when a wait is over, so slices are short there.
+On other systems, a signal ends the wait. But a signal that arrives just before the wait begins, after Python has
+checked for signals, is noticed at the end of the slice.
 
 `loop_lock` creates locks that the loop also acquires, and that a thread may hold when it runs a signal handler or a
 finalizer. Such a function may wait for the loop, as `close()` does, while the loop waits for the lock: a deadlock for
 all clients of the process. So threads release these locks while they wait. The locks are re-entrant: wherever a handler
-may run, the data that they guard must be safe to change.
+may run, the data that the locks guard must be safe to change.
 """
 
 import os

@@ -1,7 +1,8 @@
-"""The requests of one connection that are queued or wait for their answers, and their deadlines.
+"""The requests of one connection that are queued or waiting for their answers, and their deadlines.
 
 Requests are sent in order. They are queued while the connection reauthenticates (`SendQueue.hold`), while the broker
-throttles this client (KIP-219), and while ``max_in_flight_requests_per_connection`` requests wait for their answers.
+throttles this client (KIP-219), and while ``max_in_flight_requests_per_connection`` requests are waiting for their
+answers.
 
 A connection is closed if an answer is late, or if the connection has been idle for too long. One timer serves all the
 deadlines of a connection, so requests need no timers of their own.
@@ -72,7 +73,7 @@ class Reply(Generic[R]):
 
 
 class InFlight:
-    """A request that waits for its answer, with the future for the answer.
+    """A request that is waiting for its answer, and the future for the answer.
 
     The send time and the deadline, in seconds of the loop's clock, are set when the request is sent.
 
@@ -167,8 +168,8 @@ class SendQueue:
 
     Arguments:
         transmit: writes a request to the stream, and starts its timeout.
-        in_flight: returns the number of requests that wait for an answer.
-        limit: maximum number of requests that may wait for an answer.
+        in_flight: returns the number of requests waiting for an answer.
+        limit: maximum number of requests waiting for an answer.
 
     Attributes:
         waiting: the queued requests.
@@ -300,7 +301,7 @@ class Deadlines:
     """Closes a connection if an answer is late, or if the connection has been idle for too long.
 
     Arguments:
-        table: the requests that wait for answers, with their deadlines.
+        table: the requests waiting for answers, with their deadlines.
         send_queue: the queued requests; while there are any, the connection is not idle.
         max_idle_ms: ``connections_max_idle_ms`` (see `watch_use`); negative for no limit.
 

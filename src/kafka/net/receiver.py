@@ -239,7 +239,7 @@ class Receiver:
     """Handles the frames that one connection receives.
 
     Arguments:
-        table: the requests that wait for answers.
+        table: the requests waiting for answers.
         send_queue: flushed after each answer, and paused while the broker throttles.
 
     Attributes:

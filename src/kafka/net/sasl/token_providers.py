@@ -35,7 +35,7 @@ class AbstractTokenProvider(abc.ABC):
         """
 
     def extensions(self) -> dict[str, str]:
-        """Return the SASL extensions to send with the token (brokers from 2.1 on)."""
+        """Return the SASL extensions to send with the token (supported by brokers since 2.1)."""
         return {}
 
 
