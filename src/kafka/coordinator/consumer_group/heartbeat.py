@@ -248,7 +248,7 @@ class HeartbeatTask:
             task.cancel()
 
     def hurry(self) -> None:
-        """Send the next heartbeat immediately, because something changed. The pause after a failure is kept."""
+        """Send the next heartbeat immediately, because something has changed. A pause after a failure still applies."""
         self._news.set()
 
     async def _run(self) -> None:

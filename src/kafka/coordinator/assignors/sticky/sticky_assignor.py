@@ -46,7 +46,7 @@ class StickyPartitionAssignor(AbstractPartitionAssignor):
     An instance remembers its member's assignment and reports it to the leader when the member joins again. Two
     consumers therefore cannot share an instance. The protocol is eager: a member revokes all its partitions during a
     rebalance. Stickiness means that it gets the same partitions back, so that it can keep state for them. Java:
-    ``StickyAssignor``, but without racks.
+    ``StickyAssignor``, but without rack awareness.
     """
 
     DEFAULT_GENERATION_ID: ClassVar[int] = -1
@@ -124,7 +124,7 @@ class PreviousTopic(Struct):
 class StickyAssignorUserData(Message, versions=(0, 1)):
     """The user data of a member with the sticky assignor: its previous partitions and their generation.
 
-    The data do not contain a version number; Kafka before 2.1 wrote version 0.
+    The data does not contain a version number; Kafka before 2.1 wrote version 0.
     """
 
     previous_assignment: list[PreviousTopic] = array(PreviousTopic)
@@ -146,7 +146,7 @@ def encode_user_data(partitions: Iterable[TopicPartition], generation: int) -> b
 
 
 def decode_user_data(data: bytes | None) -> StickyAssignorUserData:
-    """Decode a member's previous partitions, in either version; unreadable data count as empty, as in Java."""
+    """Decode a member's previous partitions, in either version; unreadable data counts as empty, as in Java."""
     for version in (1, 0):
         try:
             return StickyAssignorUserData.decode_prefix(data or b"", version)[0]
@@ -163,7 +163,7 @@ def owners_of(claims: Mapping[str, tuple[Sequence[TopicPartition], int]]) -> dic
     """Return the previous owner of each partition.
 
     A member that missed rebalances still claims partitions that others have received since, so the claim with the
-    latest generation wins. If two members of the same generation claim a partition, it counts as unowned.
+    latest generation wins. If two members claim a partition in the same generation, the partition counts as unowned.
 
     Arguments:
         claims: the partitions that each member claims to have owned, and the generation of each claim.
@@ -186,7 +186,7 @@ def still_held(
 ) -> Held:
     """Return the partitions that each member can keep, in the order in which it reported them.
 
-    These are existing partitions of topics that it still subscribes to.
+    These are existing partitions of topics that the member still subscribes to.
 
     Arguments:
         claims: as in `owners_of`.
@@ -327,7 +327,7 @@ class _Sharing:
                 heapq.heappush(most_first, (-loads[member_id], member_id))
 
     def _to_be_moved(self, owned: set[TopicPartition], giver: str, taker: str) -> TopicPartition:
-        """Return the best partition to move: preferably one that ``taker`` owned before, or that ``giver`` did not."""
+        """Return the best partition to move: one that ``taker`` owned before or ``giver`` did not, if there is one."""
         return max(owned, key=lambda tp: (self._previous.get(tp) == taker, self._previous.get(tp) != giver, tp))
 
     def _move(self, tp: TopicPartition, giver: str, taker: str) -> None:
@@ -337,7 +337,7 @@ class _Sharing:
         self._loads[taker] += 1
 
     def give_back(self) -> None:
-        """Swap two partitions if one returns to its previous owner and the other does not leave its own."""
+        """Swap two partitions if one returns to its previous owner and the other does not leave its previous owner."""
         least = {topic: min((self._loads[each] for each in self._eligible[topic]), default=0) for topic in self._topics}
         new: dict[str, set[TopicPartition]] = {member_id: set() for member_id in self._loads}
         away: list[tuple[TopicPartition, str]] = []
@@ -367,7 +367,7 @@ class _Sharing:
                     new[holder].add(other)
 
     def assigned(self) -> Held:
-        """Return the result, in order of topic and partition."""
+        """Return the result, ordered by topic and partition."""
         result: Held = {member_id: [] for member_id in self._loads}
         for topic in sorted(self._held):
             for member_id, owned in self._held[topic].items():
