@@ -327,7 +327,7 @@ class _Sharing:
                 heapq.heappush(most_first, (-loads[member_id], member_id))
 
     def _to_be_moved(self, owned: set[TopicPartition], giver: str, taker: str) -> TopicPartition:
-        """Return the best partition to move: one that ``taker`` owned before or ``giver`` did not, if there is one."""
+        """Return the partition to move, preferring those that ``taker`` owned before, then those new to ``giver``."""
         return max(owned, key=lambda tp: (self._previous.get(tp) == taker, self._previous.get(tp) != giver, tp))
 
     def _move(self, tp: TopicPartition, giver: str, taker: str) -> None:
