@@ -34,10 +34,10 @@ _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 _OWN = ("key", "value", "headers", "partition", "timestamp")
 """Columns for the parts of a record that are not fields of its value."""
 _BATCH_BYTES = 256 * 1024
-"""Size in bytes of the batches for rows, or `batch_size` if that is larger; linger_ms does not apply to rows."""
+"""Size in bytes of batches of rows, unless `batch_size` is larger; linger_ms does not apply to rows."""
 _CHUNK_BYTES = 8 * 1024 * 1024
 _WORTH_BYTES = 2 * 1024 * 1024
-"""Minimum bytes per thread for compressing in several threads; below this, batches would be less full."""
+"""Minimum number of bytes per thread for compression in several threads; with fewer, batches would be less full."""
 _MOST_HELPERS = 3
 
 

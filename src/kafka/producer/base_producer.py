@@ -63,7 +63,7 @@ class BaseProducer:
         """The options in effect by name, without those of `kafka.config.SecurityOptions`.
 
         ``bootstrap_servers`` is as given. ``api_version`` is the brokers' version once one is connected.
-        ``enable_idempotence`` is whether batches have sequence numbers; if the option was not given, this depends on
+        ``enable_idempotence`` tells whether batches have sequence numbers; if the option was not given, this depends on
         the brokers.
         """
         connection, producer = self._parsed.connection, self._parsed.producer

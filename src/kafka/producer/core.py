@@ -262,7 +262,7 @@ class ProducerCore:
         return self._client_core.health.report(seen, self._closing is not None)
 
     async def settle(self, batches: Sequence[ProducerBatch], then: Callable[[], object]) -> None:
-        """Call `then` as soon as all of these batches have been delivered or have failed, and return."""
+        """Wait until all of these batches have been delivered or have failed, then immediately call `then`."""
         await self._running().settled(batches, then)
 
     def send_now(self) -> None:
@@ -303,7 +303,7 @@ class ProducerCore:
                 f"flush: {left} record(s) not acknowledged within {timeout_s:g} seconds; they are still on their way"
                 + ("" if why is None else f": {why}")
             ) from why
-        waiting.clear()  # as long as a batch is referenced, its futures count as still checkable
+        waiting.clear()  # while a batch is referenced, its futures count as still checkable
         if not in_callback and not await self._callbacks_have_run(deadline):
             raise KafkaTimeoutError(
                 "flush: every record is acknowledged or has failed, but callbacks are still running"
@@ -339,7 +339,7 @@ class ProducerCore:
     def raise_failures(self) -> None:
         """After `close` has finished, raise the error that `flush` would have raised before it. Thread-safe.
 
-        Does nothing if the producer is not closed: in a forked child, the producer belongs to the parent.
+        Does nothing if the producer is not closed, as in a forked child, where it belongs to the parent.
         """
         if self._closing is None or self._outcomes is None:
             return

@@ -96,16 +96,16 @@ class LoopWaiter:
             self.arrived.set_result(None)
 
 
-@cython.no_gc  # it references only its batch, which drops its callbacks when it is done, so no cycle persists
+@cython.no_gc  # a future references only its batch, which drops its callbacks when done, so no cycle persists
 @cython.freelist(1024)
 @cython.cclass
 class FutureRecordMetadata:
     """The result of one record: a view of its batch, cheap to create and to drop.
 
     `get`, the callbacks and `await` return a `RecordMetadata` or the error. Callbacks of a `KafkaProducer` run in a
-    thread of that producer, in order within a partition; they may take their time, wait, and call any client. Callbacks
-    of an `AsyncKafkaProducer` run on its event loop. A callback that is added to a completed future runs immediately,
-    in the caller's thread.
+    thread of that producer, in order within a partition; they may run for a long time, block, and call any client.
+    Callbacks of an `AsyncKafkaProducer` run on its event loop. A callback that is added to a completed future runs
+    immediately, in the caller's thread.
     """
 
     _batch: BatchFields
@@ -209,7 +209,7 @@ class FutureRecordMetadata:
         return self
 
     def observe(self, f: Callable[[Any], object]) -> None:
-        """Call a function like `add_both`, but without marking a failure as seen.
+        """Call a function as `add_both` does, but without marking a failure as seen.
 
         Arguments:
             f: called with the `RecordMetadata` or the error.

@@ -158,7 +158,7 @@ class Idempotence:
 
         Brokers may disagree for a while on which topic exists, so no pair of epoch and sequence number may be used
         twice. Therefore the partition starts a new epoch. With transactions, the coordinator determines the epoch, and
-        the numbers continue: a broker accepts any first sequence number of a producer.
+        the numbers continue, because a broker accepts any number as a producer's first sequence number.
 
         Arguments:
             queue: the queue of the partition; none of its batches are in flight.
@@ -251,5 +251,5 @@ class Idempotence:
 
 
 def _any(partition: TopicPartition) -> bool:
-    """Allow writing to any partition, without transactions."""
+    """Allow writing to any partition; used if there are no transactions."""
     return True

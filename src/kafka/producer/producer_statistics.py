@@ -88,7 +88,7 @@ _SENDS = (
 
 
 def time_of(call: str) -> Callable[[Any, float], float]:
-    """Return a function that reads the total nanoseconds of a call from a `ProducerStatistics`."""
+    """Return a function that reads the total duration of a call, in nanoseconds, from a `ProducerStatistics`."""
     return lambda of, now: of.call_ns[call]
 
 
@@ -121,7 +121,7 @@ _TOTALS = (
 """Metrics computed from a `ProducerStatistics`."""
 
 CALLS = ("flush", "metadata-wait", "txn-init", "txn-begin", "txn-send-offsets", "txn-commit", "txn-abort")
-"""The calls made by the program whose duration is measured (KIP-761)."""
+"""The program's calls whose durations are measured (KIP-761)."""
 
 _CALL_TIMES = tuple(
     Metric(f"{call}-time-ns-total", f"nanoseconds spent in {call}, in total", time_of(call)) for call in CALLS

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class LoopRunner(OwnLoop):
-    """Runs everything on the caller's event loop; `ThreadRunner` is its counterpart for programs without one."""
+    """Runs everything on the caller's event loop; `ThreadRunner` is its counterpart for programs without a loop."""
 
     def in_callback(self) -> bool:
         """Return False, because callbacks on a loop never wait."""

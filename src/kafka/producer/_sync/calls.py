@@ -47,21 +47,21 @@ class ProducerCalls(TransactionCalls):
         Arguments:
             topic: topic to send to.
             data: a `pyarrow.Table` or `RecordBatch`, anything with ``__arrow_c_stream__`` (a polars or pandas
-                DataFrame, a relation of DuckDB, a `RecordBatchReader`) or ``__arrow_c_array__``, or a dict of columns.
-                Its columns are `value` (binary or text) and, optionally, `key` (likewise), `headers` (list of structs
-                of `key` and `value`), `partition` (integer; null lets the partitioner choose) and `timestamp`
-                (timestamp, or milliseconds since 1970-01-01 UTC). Other columns of `poll_arrow()` are ignored, so its
-                batches can be sent unchanged. Serializers and a user's partitioner do not apply.
-            key: encodes the column `key`, of any type: the result of ``writer()`` of a schema registry's client, an
+                DataFrame, a DuckDB relation, a `RecordBatchReader`) or ``__arrow_c_array__``, or a dict of columns. Its
+                columns are `value` (binary or text) and, optionally, `key` (likewise), `headers` (list of structs of
+                `key` and `value`), `partition` (integer; null lets the partitioner choose) and `timestamp` (timestamp,
+                or milliseconds since 1970-01-01 UTC). Other columns of `poll_arrow()` are ignored, so its batches can
+                be sent unchanged. Serializers and custom partitioners are not used.
+            key: encodes the column `key`, of any type: the result of a schema registry client's ``writer()``, an
                 `Avro`, `Json` or `Protobuf` object, or "string", "bytes", "short", "int", "long", "float" or "double".
             value: the same for `value`; without that column, the columns not named above are the fields of the value.
-            progress: True shows a bar (needs Rich); a function is called with the number of rows accepted so far and
-                the total. Accepted rows are being sent, but may not be acknowledged yet. If the function raises, the
-                remaining rows are not sent.
+            progress: True shows a progress bar (needs Rich); a function is called with the number of rows accepted so
+                far and the total. Accepted rows are being sent, but may not be acknowledged yet. If the function
+                raises, the remaining rows are not sent.
 
         Returns a future of an `ArrowResult` for all rows together. Raises the same errors as `send`, `ImportError`
-        without pyarrow, and `TypeError` or `ValueError` for data that are not records or do not match their schema; in
-        these cases, nothing is sent.
+        without pyarrow, and `TypeError` or `ValueError` for data that cannot be sent as records or does not match the
+        schema; in these cases, nothing is sent.
         """
         from kafka.display.progress_bar import ProgressReport
         from kafka.producer.arrow_encoder import ArrowEncoder, typed_rows
@@ -151,8 +151,8 @@ class ProducerCalls(TransactionCalls):
         Arguments:
             timeout_ms: maximum wait in milliseconds; None for ``request_timeout_ms``.
 
-        Raises `UnsupportedVersionError` if no broker accepts client metrics, `KafkaTimeoutError`, and
-        `IllegalStateError` with ``enable_metrics_push=False``.
+        Raises `UnsupportedVersionError` if no broker accepts client metrics, `KafkaTimeoutError` when the time is up,
+        and `IllegalStateError` with ``enable_metrics_push=False``.
         """
         core = self._started()
         given_ms = checked_timeout_ms(timeout_ms)

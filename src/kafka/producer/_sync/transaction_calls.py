@@ -40,8 +40,8 @@ class TransactionCalls:
         """Request a producer id and epoch, before the first transaction and after a prepared one.
 
         Fences every earlier producer with this `transactional_id` and aborts its open transaction (KIP-98). If a
-        prepared transaction has been ended by its identity, its producer is then ready for the next transaction;
-        otherwise the prepared transaction is aborted.
+        prepared transaction has already been ended through its identity, the producer is then ready for the next
+        transaction; otherwise the prepared transaction is aborted.
 
         Raises `TransactionalIdAuthorizationFailedError`, `InvalidTransactionTimeoutError` (`transaction_timeout_ms` is
         more than the broker allows), `UnsupportedVersionError` before Kafka 0.11, and the errors listed for the class.
@@ -67,9 +67,9 @@ class TransactionCalls:
 
         Arguments:
             offsets: the offset of the next record to read, by partition.
-            group_metadata: metadata of the consumer's group, with which the coordinator checks its membership (Kafka
-                2.5); or only the group's name, for a consumer with manually assigned partitions.
-            consumer_group_id: the name of `group_metadata` in kafka-python 2.
+            group_metadata: the consumer's group metadata, with which the coordinator checks the consumer's membership
+                (Kafka 2.5); or just the group's name, for a consumer with manually assigned partitions.
+            consumer_group_id: the same as `group_metadata`, under its name in kafka-python 2.
 
         Raises `TransactionAbortableError`, caused by a `CommitFailedError`, if the group has rebalanced in the
         meantime, and the errors listed for the class.
@@ -94,7 +94,7 @@ class TransactionCalls:
         self._runner.run(core, core.transactions.abort())
 
     def prepare_transaction(self) -> TransactionIdentity | None:
-        """Send all buffered records, wait for them, and return the identity to use for ending the transaction.
+        """Send all buffered records, wait for them, and return the identity needed to end the transaction.
 
         For two-phase commits: the identity consists of plain values that the program can store. `end_transactions` of
         `kafka.producer.transactions` uses it to commit or abort. Until the transaction has ended, this producer accepts

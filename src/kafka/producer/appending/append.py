@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def _note_named(batch: BatchFields, index: cython.Py_ssize_t) -> cython.void:
     """Mark a record as one whose partition was chosen by the caller.
 
-    A signal handler that sends in between may add another run before this one.
+    If a signal handler sends records during this call, their indices may be added to `named` first.
     """
     runs: list[int] | None = batch.named
     if runs is None:

@@ -178,7 +178,7 @@ class RecordAppender:
             if timestamp < -1 or timestamp > _MAX_TIMESTAMP:
                 checked_timestamp(topic, timestamp_ms)
         named: cython.bint = partition is not None
-        generation: cython.Py_ssize_t = found.generation  # read before choosing: the topic may be recreated meanwhile
+        generation: cython.Py_ssize_t = found.generation  # read first, because the topic may be recreated at any time
         number = self._partition(found, partition, key, key_bytes, value, value_bytes, size)
         future: FutureRecordMetadata | None = None
         if size > self._max_record_size:
@@ -270,7 +270,7 @@ class WaitingProducer(Protocol):
 
 @cython.cclass
 class RecordSender:
-    """The `send()` of a producer, compiled with its appender to avoid a Python frame and repeated argument parsing.
+    """A producer's `send()`, compiled with its appender to avoid a Python frame and repeated argument parsing.
 
     The subclass has to be a `WaitingProducer`.
     """
@@ -295,7 +295,7 @@ class RecordSender:
             value: bytes, or input of the value serializer; None with a key is a tombstone.
             key: bytes, or input of the key serializer; records with the same key go to the same partition.
             headers: pairs of text and bytes.
-            partition: overrides the partitioner.
+            partition: the partition to send to; None lets the partitioner choose.
             timestamp_ms: milliseconds since 1970-01-01 UTC; None means now.
 
         Waits only if the topic is not known yet or `buffer_memory` is used up, and raises `KafkaTimeoutError` if the

@@ -38,7 +38,7 @@ class PreparedRecord(NamedTuple):
 def serialized(
     serializer: AdaptedSerializer, what: str, topic: str, given: Any, headers: Sequence[Header] | None
 ) -> Any:
-    """Run a serializer; to any exception, add a note with the topic and the part of the record."""
+    """Run a serializer; if it raises an exception, add a note that names the topic and the part of the record."""
     try:
         return serializer(topic, given, () if headers is None else headers)  # the serializer may add headers
     except Exception as error:

@@ -53,7 +53,7 @@ class RecordBuffer(SharedQueues):
             while True:
                 if self._enqueue(queue, batch, reserved, full, record.generation):
                     break
-                full, found = self._append_to_open(queue, record)  # another thread has opened a batch meanwhile
+                full, found = self._append_to_open(queue, record)  # another thread has just opened a batch
                 if found is not None:
                     return found
             return future

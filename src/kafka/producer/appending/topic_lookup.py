@@ -21,13 +21,13 @@ from kafka.structs import is_another_topic
 log = logging.getLogger(__name__)
 
 _USUAL_TRIES = 3
-"""Number of failed lookups that is normal for a topic that brokers create on request; more are logged as a warning."""
+"""Number of failed lookups that is normal for a topic that brokers create automatically; more cause a warning."""
 _STALE_S = 5.0
 """Seconds for which brokers with outdated metadata may still return a topic's old state."""
 
 
 class _Doubt(NamedTuple):
-    """Metadata for a topic that may be outdated, and the time since which all responses have agreed."""
+    """Possibly outdated metadata for a topic, and the time since which all responses have agreed."""
 
     topic_id: UUID | None
     partitions: int

@@ -140,7 +140,7 @@ class MemoryPool:
     def waiter(self, amount: int, reserved: Reservation) -> asyncio.Future[None]:
         """Return a future, for a coroutine on the producer's loop, that completes when the bytes are reserved.
 
-        A caller that stops waiting must cancel it and call `wake`, so that later waiters can proceed.
+        A caller that stops waiting must cancel the future and call `wake`, so that later waiters can proceed.
         """
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((amount, reserved, granted))

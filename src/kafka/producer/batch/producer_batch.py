@@ -71,7 +71,7 @@ Run = tuple[int, "ProducerBatch", int]
 
 
 class ProducerBatch(BatchFields):
-    """Records of one partition that are sent together, and succeed or fail together.
+    """Records for one partition that are sent together, and succeed or fail together.
 
     Arguments:
         owner: the producer's `RecordBuffer`.
@@ -230,7 +230,7 @@ class ProducerBatch(BatchFields):
                 yield from part.leaves()
 
     def succeed(self, base_offset: int, log_append_time: int) -> None:
-        """Complete the batch: its records start at `base_offset` (-1 if unknown). Runs their callbacks."""
+        """Complete the batch, whose first offset is `base_offset` (-1 if unknown), and schedule its callbacks."""
         self.base_offset = base_offset
         self.log_append_time = log_append_time
         self._finish(None)
@@ -303,7 +303,7 @@ class ProducerBatch(BatchFields):
             waiter.release()
 
     def add_waiter(self, waiter: Waiter) -> bool:
-        """Wake `waiter` when the batch is done or split; if the batch already is, do nothing and return True."""
+        """Wake `waiter` when the batch is done or split; if that has already happened, just return True."""
         with self.owner.lock:
             if self.stage in _ENDED:
                 return True

@@ -107,7 +107,7 @@ class PartitionQueue(QueueFields):
         """Return whether one more new batch could make the broker forget a batch that may have to be sent again.
 
         Counting the batches in flight is not enough: a batch that is sent for the third time may have been overtaken by
-        more batches than the broker remembers, which would then take it for a new one.
+        more batches than the broker remembers; the broker would then take it for a new batch.
         """
         if not self.in_network or self.producer_id < 0:
             return False

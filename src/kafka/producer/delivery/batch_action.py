@@ -52,10 +52,11 @@ def action_for(
         error: the error class for the partition's error code.
         records: number of records in the batch.
         has_sequence: whether the batch was sent with a producer id.
-        is_first: whether no earlier batch is in flight or waits to be sent again.
-        idempotence_required: whether the user has requested idempotence, so that the producer must not continue without
+        is_first: whether no earlier batch is in flight or waiting to be sent again.
+        idempotence_required: whether the user has requested idempotence; if so, the producer must not continue without
             it.
-        transactional: whether the batch belongs to a transaction, which owns id and epoch and fails with the batch.
+        transactional: whether the batch belongs to a transaction; if so, the transaction determines the id and epoch,
+            and fails if the batch fails.
     """
     if issubclass(error, (NoError, DuplicateSequenceNumberError)):
         return BatchAction.COMPLETE

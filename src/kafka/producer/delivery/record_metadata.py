@@ -27,10 +27,10 @@ _DOCUMENTED = ("offset", "timestamp", "checksum", "serialized_key_size", "serial
 class RecordMetadata(_Fields):
     """The position at which a record was written, and its size; fields as in kafka-python 2.3 and 3.
 
-    Sizes are in bytes, -1 without a key, value or headers. `offset` is -1 with ``acks=0``, or if a broker already had
-    the record and does not report its offset. `timestamp` is in milliseconds since 1970-01-01 UTC: the record's own, or
-    the broker's for topics with LogAppendTime. `checksum` is None, because only batches have checksums. `leader_epoch`
-    is None, because brokers do not report it.
+    Sizes are in bytes; -1 means that there is no key, value or header. `offset` is -1 with ``acks=0``, or if a broker
+    already had the record and does not report its offset. `timestamp` is in milliseconds since 1970-01-01 UTC: the
+    record's own, or the broker's for topics with LogAppendTime. `checksum` is None, because only batches have
+    checksums. `leader_epoch` is None, because brokers do not report it.
     """
 
     __slots__ = ()
@@ -63,7 +63,7 @@ class RecordMetadata(_Fields):
             named: the other fields by name.
 
         Positional values follow the order of the fields. If the third value is a number, it is the offset, and the
-        documented order follows: timestamp, checksum, size of key and value, leader epoch.
+        others follow in the documented order: timestamp, checksum, key size, value size, leader epoch.
         """
         is_documented = bool(in_order) and isinstance(in_order[0], int)
         names = _DOCUMENTED if is_documented else _Fields._fields[2:]
@@ -82,4 +82,4 @@ class RecordMetadata(_Fields):
 
 
 class _WithLeaderEpoch(RecordMetadata):
-    """Metadata that a program has created with a leader epoch, a field that no release has in its tuple."""
+    """Metadata that a program has created with a leader epoch, which is not a tuple field in any release."""

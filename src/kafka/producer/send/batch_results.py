@@ -46,7 +46,7 @@ def concurrent_backoff() -> Backoff:
 
 
 _AFTER_APPEND = (RequestTimedOutError, NotEnoughReplicasAfterAppendError)
-"""Errors of a leader that has appended the batch, but may lose it."""
+"""Errors from a leader that has appended the batch, but may lose it."""
 
 
 class TransactionOfBatches(Protocol):
@@ -69,7 +69,7 @@ class TransactionOfBatches(Protocol):
 
         Arguments:
             partitions: number of partitions of the new topic.
-            waiting: whether records wait to be written to it.
+            waiting: whether records are waiting to be written to the new topic.
             doubtful: whether some of these records may already have been written.
         """
 
@@ -78,7 +78,7 @@ class BatchResults:
     """Applies responses and failures to batches, their queues and the producer's id. Runs on the loop.
 
     Arguments:
-        retries: maximum number of retries of a batch.
+        retries: maximum number of retries per batch.
         delivery_timeout: seconds after which a batch is no longer retried.
     """
 
@@ -207,7 +207,7 @@ class BatchResults:
         """Wait until all of these batches, or the parts of split batches, have been delivered or have failed.
 
         Arguments:
-            then: called at that moment, before later waiters resume.
+            then: called as soon as this is the case, before later waiters resume.
         """
         remaining = {leaf for batch in batches for leaf in batch.leaves() if not leaf.done}
         watch = _Watch(remaining, self._loop.create_future(), then)
@@ -253,8 +253,8 @@ class BatchResults:
     def _goes_behind_doubtful(self, queue: PartitionQueue, batch: ProducerBatch) -> bool:
         """If a broker may have received later batches, send this batch after them; return whether such batches exist.
 
-        That happens if a topic was recreated while requests with its name were in flight: the broker refused one batch
-        and accepted a later one. In a new epoch, the later one would be written twice.
+        Such batches exist if a topic was recreated while requests with its name were in flight: the broker refused one
+        batch and accepted a later one. In a new epoch, the later batch would be written twice.
         """
         doubtful = next((at for at, each in enumerate(queue.retries) if each.doubts), None)
         if queue.proven or doubtful is None:
@@ -310,7 +310,7 @@ class _Watch:
     Arguments:
         remaining: batches that are neither delivered nor failed, updated as batches finish.
         future: completes when no batch remains.
-        then: called at that moment.
+        then: called when the future completes.
     """
 
     __slots__ = ("_then", "future", "remaining")

@@ -71,15 +71,15 @@ class OutgoingBatches:
             )
 
     def take_expired(self, queue: PartitionQueue, before: float) -> list[ProducerBatch]:
-        """Take the batches out of a queue that were created up to `before` and are not in flight."""
+        """Remove and return a queue's batches that were created up to `before` and are not in flight."""
         return self._take(queue, lambda batch: batch.created <= before)
 
     def take_purged(self, queue: PartitionQueue, in_queue: bool, in_flight: bool) -> list[ProducerBatch]:
-        """Take batches out of a queue that are not in flight.
+        """Remove and return a queue's batches that are not in flight.
 
         Arguments:
-            in_queue: whether to take those that were never sent.
-            in_flight: whether to take those that wait to be sent again.
+            in_queue: whether to take batches that were never sent.
+            in_flight: whether to take batches that are waiting to be sent again.
         """
         return self._take(queue, lambda batch: in_flight if batch.order else in_queue)
 
@@ -261,7 +261,7 @@ def purge(buffer: RecordBuffer, outcomes: BatchResults, in_queue: bool, in_fligh
         buffer: contains the batches.
         outcomes: receives the failures.
         in_queue: whether to drop batches that were never sent.
-        in_flight: whether to drop batches that were sent and wait for a response or a retry.
+        in_flight: whether to drop batches that were sent and are waiting for a response or a retry.
     """
     outgoing = OutgoingBatches(buffer)
     purged = 0
@@ -272,7 +272,7 @@ def purge(buffer: RecordBuffer, outcomes: BatchResults, in_queue: bool, in_fligh
             purged += batch.count
             _drop(queue, batch, outcomes)
         for batch in on_their_way:
-            queue.in_network[batch] = None  # until its response arrives, so that no new epoch begins earlier
+            queue.in_network[batch] = None  # kept until its response arrives, so that no new epoch begins earlier
         buffer.mark(queue)
     buffer.wake()
     return purged

@@ -172,9 +172,9 @@ class ProduceRequests:
     def _written(
         batches: Sequence[ProducerBatch], take: Take, response: ProduceResponse | None, error: Exception | None
     ) -> None:
-        """Complete batches without acknowledgements.
+        """Complete batches that were sent without acknowledgements (``acks=0``).
 
-        Brokers do not respond, so success means that the socket accepted them.
+        Brokers do not respond, so success only means that the socket has accepted the batches.
         """
         answers = None if response is None else {batch.topic_partition: Answer(NoError) for batch in batches}
         asyncio.get_running_loop().call_soon(take, answers, error, 0)  # `post` may not have returned yet

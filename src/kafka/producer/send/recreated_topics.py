@@ -1,9 +1,9 @@
 """Moves unsent records of a topic that was deleted and recreated to the partitions of the new topic.
 
 When the client notices that a topic was recreated, it first waits for the batches in flight and sends nothing else to
-the topic. Then it repartitions each record that is not known to be written, in order and before all later records, so
-that records with the same key stay in one partition and in order. A record whose partition the caller chose stays
-there, or fails if the new topic has no such partition.
+the topic. Then it repartitions each record that is not known to have been written, in order and before all later
+records, so that records with the same key stay in one partition and in order. A record whose partition the caller chose
+stays there, or fails if the new topic has no such partition.
 
 A batch that was sent with the topic's name, and whose response was lost, may already be in the new topic. It keeps its
 partition and its sequence numbers, by which the broker recognizes it.
@@ -47,7 +47,7 @@ Target = int | KafkaError
 
 
 class _Plan(NamedTuple):
-    """The plan for a batch. Its encoded bytes are `data`. Its records move to other batches unless `runs` is empty."""
+    """The plan for a batch: `data` contains its bytes. If `runs` is not empty, the records move to other batches."""
 
     data: Buffer
     parts: Mapping[Target, EncodedRecords]
@@ -292,7 +292,7 @@ class PartitionChoice:
     ) -> list[Target]:
         """Return the new partition of each record of a batch.
 
-        Records stay in their partition if the caller chose it. So do records without a key, as long as the partition
+        Records stay in their partition if the caller chose it. So do records without a key, if the partition still
         exists.
 
         Arguments:

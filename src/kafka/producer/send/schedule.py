@@ -80,7 +80,7 @@ class PartitionAvailability:
         self._waiting_since.pop(broker.node_id, None)
 
     def look(self, brokers: Iterable[BrokerQueue], now: float) -> None:
-        """Update which brokers are late."""
+        """Update which brokers count as late."""
         if not self._timeout:
             return
         late = set()

@@ -44,7 +44,7 @@ class Sender:
         idempotence: the producer's id.
         outcomes: receives the results of batches.
         produce: builds requests from batches and awaits the responses.
-        compressor: compresses outside the loop.
+        compressor: compresses batches without blocking the loop.
         statistics: counts requests and their contents.
         options: limits and times.
         backoff: pauses before another attempt.

@@ -196,8 +196,8 @@ def failure_of(error: KafkaError, step: Step) -> tuple[KafkaError, bool]:
 def fatal_in_a_batch(error: KafkaError) -> KafkaError | None:
     """Return the error to raise if a batch's error makes the producer unusable; otherwise return None.
 
-    A broker's INVALID_PRODUCER_EPOCH does not make it unusable: the transaction may have timed out, which only the
-    coordinator knows (KIP-588).
+    A broker's INVALID_PRODUCER_EPOCH does not make the producer unusable: the transaction may have timed out, which
+    only the coordinator knows (KIP-588).
     """
     if isinstance(error, ProducerFencedError):
         return _fenced(error)

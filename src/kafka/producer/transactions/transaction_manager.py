@@ -1,9 +1,9 @@
 """The transactions of one producer: its calls, and how failures affect the open transaction.
 
 A call starts a task and waits for it. If the call is interrupted or times out, the task continues, and repeating the
-call resumes waiting: whether a transaction is committed does not depend on its waiters. `FAILED` and how to recover
-follow Kafka's Java client, with one exception. If a version 2 transaction has timed out, the Java client gives up
-although the coordinator allows the producer to continue; here, the transaction can be aborted.
+call resumes waiting: whether a transaction is committed does not depend on its waiters. The state `FAILED` and the ways
+to leave it are the same as in Kafka's Java client, with one exception. If a version 2 transaction has timed out, the
+Java client gives up although the coordinator allows the producer to continue; here, the transaction can be aborted.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class TransactionManager:
         transactional_id: the producer's transactional id.
         requests: sends requests to the coordinator.
         buffer: accepts records only while a transaction is open.
-        idempotence: numbers batches under the id and epoch of the transaction.
+        idempotence: numbers batches with the transaction's id and epoch.
         outcomes: reports failed batches.
         max_block_s: maximum wait of a call in seconds.
         on_change: called when batches may be sent that could not be sent before.

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 _SOON_S = 0.1
 """Seconds for which an ended transaction may be incomplete; after that, the next one can begin without a request."""
 _PATIENCE_S = 1.0
-"""Maximum seconds to ask the coordinator; after that, the partition leaders wait for it instead."""
+"""Maximum number of seconds to keep asking the coordinator; after that, waiting is left to the partition leaders."""
 _FIRST_MS, _LAST_MS = 1, 20
 
 

@@ -52,7 +52,7 @@ _MOVED = (NotCoordinatorError, CoordinatorNotAvailableError, RequestTimedOutErro
 _NEWEST_INIT = 5
 _INIT_KEEPS_ID_SINCE = 3
 _NEWEST_ADD_PARTITIONS = 3
-"""The newest version for clients; later versions are only used between brokers."""
+"""The newest AddPartitionsToTxn version for clients; later versions are only used between brokers."""
 _END_OF_VERSION_2 = 5
 _OFFSETS_OF_VERSION_2 = 5
 _MEMBERS_SINCE = 3
@@ -165,7 +165,7 @@ class TransactionRequests:
     ) -> None:
         """Store a group's offsets as part of a transaction.
 
-        Raises `CommitFailedError` if the group has rebalanced in the meantime, so that the partitions may belong to
+        Raises `CommitFailedError` if the group has rebalanced in the meantime; the partitions may then belong to
         another member.
         """
         group_id = str(group.group_id)
@@ -197,7 +197,7 @@ class TransactionRequests:
     async def end(self, transaction: TransactionIdentity, commit: bool) -> tuple[int, int]:
         """Commit or abort a transaction; return the producer id and epoch of the next one.
 
-        The same call may be repeated from any process, as long as the next transaction has not begun.
+        The same call may be repeated from any process until the next transaction begins.
         """
         request = EndTxnRequest(
             transactional_id=transaction.transactional_id,

@@ -23,8 +23,8 @@ def end_transactions(
     """Commit or abort transactions by their identities, from any process.
 
     The identities come from `KafkaProducer.prepare_transaction`; the producers need not be running anymore. The
-    transactions are ended concurrently. The call can be repeated, also from another process, as long as the producer's
-    next transaction has not begun.
+    transactions are ended concurrently. The call can be repeated, even from another process, until the producer's next
+    transaction begins.
 
     Arguments:
         transactions: the identities of the transactions; plain tuples are also accepted.
