@@ -188,7 +188,7 @@ def _timestamp_ms(columns: Columns) -> Array:
 def _timestamp_us(columns: Columns) -> Array:
     """Return timestamps in microseconds; a missing one is -1 ms, as in Spark's Kafka source.
 
-    Raises `ValueError` for a time that does not fit into microseconds, because a producer can write any number.
+    Raises `ValueError` for a time that does not fit into int64 microseconds; a producer can write any number.
     """
     row = first_outside(columns.timestamps, -LAST_MS, LAST_MS)
     if row >= 0:

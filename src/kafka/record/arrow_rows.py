@@ -61,7 +61,7 @@ class ArrowRows:
 
         Raises:
             TypeError: `rows` is not a table, or a column has an unsupported type.
-            ValueError: an unknown column, no column `value`, more than 2**31 - 1 rows, or a header with a null key.
+            ValueError: there is an unknown column, no column `value`, more than 2**31 - 1 rows, or a null header key.
         """
         if not isinstance(rows, (pa.Table, pa.RecordBatch)):
             raise TypeError(f"Expected a pyarrow Table or RecordBatch, got {type(rows).__name__}")
@@ -152,7 +152,7 @@ class ArrowRows:
             For each partition, its row numbers (int32) in order.
 
         Raises:
-            ValueError: a partition that the topic does not have.
+            ValueError: a row specifies a partition that the topic does not have.
         """
         if n_partitions < 1:
             raise ValueError(f"Expected a topic with at least one partition, got {n_partitions}")
@@ -258,7 +258,7 @@ class ArrowRows:
 
         Raises:
             ValueError: a row does not exist or cannot be encoded.
-            UnsupportedForMessageFormatError: headers, before magic 2.
+            UnsupportedForMessageFormatError: a row has headers, and `magic` is less than 2.
         """
         numbers = int32_view(rows)
         batches: list[EncodedBatch] = []

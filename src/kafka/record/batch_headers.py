@@ -69,7 +69,7 @@ class BatchHeader:
         base_sequence: sequence number of the first record.
         leader_epoch: epoch of the leader that wrote the batch (KIP-320).
         is_transactional: whether the batch belongs to a transaction (KIP-98).
-        is_control: whether its record is a control record from the broker, such as a transaction's end marker.
+        is_control: whether the batch contains a control record from the broker, such as a transaction's end marker.
     """
 
     position: int
@@ -97,7 +97,7 @@ def batch_headers(data: Buffer) -> Iterator[BatchHeader]:
     """Iterate over the complete batches in `data`; a truncated batch at the end is ignored.
 
     Raises:
-        CorruptRecordException: an invalid size, magic or count, or a damaged compressed magic 1 message.
+        CorruptRecordException: a size, magic or count is invalid, or a compressed magic 1 message is damaged.
     """
     view = memoryview(data).cast("B")
     position = 0
@@ -278,7 +278,7 @@ def set_offsets(
             updated.
 
     Raises:
-        UnsupportedForMessageFormatError: a compressed magic 0 message, which contains absolute offsets.
+        UnsupportedForMessageFormatError: the batch is a compressed magic 0 message, which contains absolute offsets.
     """
     view = memoryview(buffer).cast("B")[header.position : header.position + header.size]
     if header.magic == 2:
@@ -310,15 +310,15 @@ def set_producer_state(
 ) -> None:
     """Set the producer and sequence of a magic 2 batch in place, and update its checksum.
 
-    Producers use this for batches that were encoded before their turn to be sent. They also use this function, on a
-    copy, when their id or epoch changes while batches wait to be sent again (KIP-360).
+    Producers use this function for batches that were encoded before it was their turn to be sent, and, on a copy, when
+    the producer's id or epoch changes while batches are waiting to be sent again (KIP-360).
 
     Args:
         batch: the whole batch.
         producer_id: the id that the cluster assigned to the producer.
         producer_epoch: the producer's epoch.
         base_sequence: sequence number of the batch's first record.
-        transactional: whether the batch belongs to a transaction (KIP-98); None leaves this unchanged.
+        transactional: whether the batch belongs to a transaction (KIP-98); None leaves the attribute unchanged.
 
     Raises:
         UnsupportedForMessageFormatError: the batch is older than magic 2.

@@ -29,7 +29,7 @@ else:
     from kafka.record.integers import read_int16, read_int32, read_int64
 
 _RUN_BYTES = cython.declare(cython.Py_ssize_t, 128 << 10)
-"""Maximum size of a run in bytes, so that checked data are still in the processor's caches when they are read."""
+"""Maximum size of a run in bytes, so that checked data is still in the processor's caches when it is read."""
 _LOW_BITS = cython.declare(cython.longlong, 0xFFFFFFFF)
 _SMALL_SIZE = cython.declare(cython.Py_ssize_t, SMALL_SIZE)
 _LOOKED_AT = cython.declare(cython.Py_ssize_t, 64)
@@ -288,8 +288,8 @@ def whole_batches(view: memoryview) -> tuple[int, int, int]:
     Args:
         view: the fetched bytes of a partition; the last batch may be truncated.
 
-    The offset is -1 if there is no batch, or if the last batch has an impossible offset, an error that decoding
-    reports. Reads only lengths and offsets, so that the event loop can continue fetching before the caller has decoded
+    The offset is -1 if there is no batch, or if the last batch has an impossible offset; decoding then reports the
+    error. Reads only lengths and offsets, so that the event loop can continue fetching before the caller has decoded
     the data. The leader epoch (KIP-320) is -1 if the batch has none, as with magic 0 and 1.
     """
     data: cython.const[cython.uchar][::1] = view  # type: ignore[valid-type]

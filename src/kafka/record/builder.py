@@ -191,7 +191,7 @@ class BatchBuilder:
             headers: pairs of a name and a value, which is bytes or None.
 
         Raises:
-            TypeError: a key, value or header has another type than specified above.
+            TypeError: a key, value or header has a type other than those above.
             ValueError: the batch would reach 2 GiB, or the timestamp is below -1 or above `MAX_TIMESTAMP`.
             UnsupportedForMessageFormatError: the record has headers, and the batch is older than magic 2.
         """
@@ -227,8 +227,8 @@ class BatchBuilder:
             headers: as returned by `encode_headers`, or None.
 
         Returns:
-            The record's offset within the batch, or -1 if there is no room. Also -1 for a call within this method, by a
-            signal handler, or by a finalizer that runs when memory is allocated.
+            The record's offset within the batch, or -1 if there is no room. Also -1 if a signal handler, or a finalizer
+            that runs during a memory allocation, calls this method while it is already running.
         """
         if self._appending:
             return -1

@@ -191,7 +191,7 @@ class Columns:
             key_deserializer: called with the topic, the key (bytes, or None for null) and the headers of each record.
             value_deserializer: called in the same way with the value.
             cls: class of the records.
-            more: value of the additional last field, for a class with one field more than `ConsumerRecord`.
+            more: value of the additional last field, for a class with one more field than `ConsumerRecord`.
             into: a list to append to and return. If a deserializer raises an exception, the list contains the records
                 before the failed record.
 

@@ -1,7 +1,7 @@
 """Decodes the bytes of a fetched partition into columns.
 
-Each batch passes through these stages while it is in the processor's caches, until the data end or the columns have the
-requested size: its header is checked (`layout` defines the fields), aborted transactions are left out
+Each batch passes through these stages while it is in the processor's caches, until the data ends or the columns have
+the requested size: its header is checked (`layout` defines the fields), aborted transactions are left out
 (`AbortedTransactions`), the records are decompressed (`codecs`) and read into columns (`Collector` enforces the bounds,
 `reader` reads). Ordinary batches pass the first stages together (`batch_runs`). Magic 0 and 1 messages have their own
 stages (`legacy_messages`). A `Cursor` keeps the position for all of them.
@@ -61,7 +61,7 @@ class AbortedTransactions:
             self._open.add(self._ahead.pop()[0])
 
     def has(self, producer_id: int) -> bool:
-        """Return whether a producer's records at this position are aborted."""
+        """Return whether a producer's records at the current position are aborted."""
         return producer_id in self._open
 
     def end(self, producer_id: int) -> None:

@@ -70,8 +70,8 @@ def smallest_size(magic: int) -> int:
 
 
 # CRC-32C comes from the compiled module of the library crc32c. The library's package imports `importlib.metadata` and
-# `argparse` for its command-line tool. That would take a fifth of the time in which Spark's processes, started for each
-# query, import the source.
+# `argparse` for its command-line tool. Importing these would account for a fifth of the time that Spark's processes,
+# which are started for each query, take to import the data source.
 
 
 def _compiled() -> ModuleType | None:

@@ -235,8 +235,8 @@ class RecordMaker:
     ) -> None:
         """Create records from the rows `start` to `stop` (exclusive), which share a leader epoch and timestamp type.
 
-        `cls` is the class of the records. If `more` is a number, it becomes the extra last field of each record.
-        The records are appended to `result`, so that it contains those before a record that cannot be deserialized.
+        `cls` is the class of the records. If `more` is a number, it becomes the extra last field of each record. The
+        records are appended to `result`. If one cannot be deserialized, `result` contains those before it.
         """
         plain: cython.bint = key_deserializer is None and value_deserializer is None
         is_tuple: cython.bint = _is_tuple(cls)

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Memory for columns and batches, which is not cleared before use, and is reused if it is large.
+"""Memory for columns and batches. It is not cleared before use, and is reused if it is large.
 
 The operating system provides large memory page by page on first access, which takes longer than decoding. Blocks of 64
 KiB or more are therefore kept for reuse, up to a total of 128 MiB. Compiled by Cython; the plain variant uses

@@ -239,7 +239,7 @@ class ColumnReader:
     def read_run(self, position: cython.Py_ssize_t, end: cython.Py_ssize_t) -> int:
         """Store the records of several magic 2 batches, from the start of a header to the end of the last batch.
 
-        The caller ensures the same as for `read`, for each batch; the headers have already been checked.
+        For each batch, the caller ensures the same as for `read`; the headers have already been checked.
         """
         before: tuple[int, ...] = self.filled()
         status: cython.int
@@ -345,7 +345,7 @@ class ColumnReader:
     @cython.nogil
     @cython.exceptval(check=False)
     def _run(self) -> cython.int:
-        """Read records until none is left, or until headers need room; then it can be called again."""
+        """Read records until none is left, or until headers need room; afterwards, the method can be called again."""
         data: cython.const[cython.uchar][::1] = self._source  # type: ignore[valid-type]
         pos: cython.Py_ssize_t = self._position
         end: cython.Py_ssize_t = self._end

@@ -19,9 +19,7 @@ else:
 
 
 _IntOrNone = int | Any
-"""An int in records from consumers; None in records created by programs, and as the timestamp of messages of
-magic 0.
-"""
+"""An int in records from consumers; None in records created by programs, and as the timestamp of magic 0 messages."""
 
 
 class _Fields(NamedTuple, Generic[Key, Value]):
@@ -92,8 +90,8 @@ class ConsumerRecord(_Fields[Key, Value]):
     def __new__(cls, topic: str, partition: int, *in_order: Any, **named: Any) -> Self:
         """Create a record, for tests of code that uses records; only topic and partition are required.
 
-        Thirteen positional values follow the order of the fields. Fewer follow the order before 2.3, in which
-        ``offset`` is third.
+        Thirteen positional values follow the order of the fields. Fewer values follow the order used before
+        kafka-python 2.3, in which ``offset`` is third.
         """
         names = _Fields._fields[2:] if len(in_order) == _OTHERS else _ORDER_BEFORE_2_3
         given = {**_DEFAULTS, **values_by_name(cls.__name__, names, in_order, named, _DEFAULTS)}

@@ -4,7 +4,7 @@
 Compiled by Cython; the plain variant behaves the same. A first pass computes the size of the rows, and a second pass
 writes the rows. The columns, in Arrow's layout, may be memory that another thread writes to. The lengths of buffers do
 not change, so they are checked once. Each pass checks every position that it reads, and the second pass writes nothing
-beyond the size that the first pass computed. Rows that have become longer in between are an error.
+beyond the size that the first pass computed. It is an error if rows have become longer in between.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def append_rows(
         The index in `rows` of the next batch's first row.
 
     Raises:
-        ValueError: a row does not exist or its data reach outside their buffer, a header has no key, a single record is
+        ValueError: a row does not exist or its data reaches outside the buffer, a header has no key, a single record is
             as large as 2 GiB, the columns have changed in between, or the batch is older than magic 2.
     """
     numbers: cython.const[cython.int][::1] = rows  # type: ignore[valid-type]

@@ -50,8 +50,8 @@ def validate_batch(
         max_decompressed_size: maximum size in bytes of the decompressed records.
 
     Raises:
-        InvalidRecordError: a record is damaged, the number of records or their offsets differ from those in the header;
-            the message describes the error.
+        InvalidRecordError: a record is damaged, or the number of records or their offsets differ from those in the
+            header; the message describes the error.
     """
     batch = memoryview(data).cast("B")[header.position : header.position + header.size]
     if header.magic != 2 or header.is_control:

@@ -50,7 +50,7 @@ def compress(kind: Compression, data: Buffer, *, level: int | None = None, magic
     Args:
         kind: the codec; NONE returns `data`.
         level: one of the codec's `Compression.levels`; None for the default level. Snappy has no levels.
-        magic: the batch's magic; lz4 frames of magic 0 have the incorrect header checksum of old Kafka releases.
+        magic: the batch's magic; in magic 0, lz4 frames have the incorrect header checksum of old Kafka releases.
 
     Raises:
         UnsupportedCompressionTypeError: zstd before magic 2.
@@ -92,5 +92,8 @@ def compressed_records(kind: int, data: memoryview, max_size: int = MAX_DECOMPRE
 
 
 def decompress(kind: int, data: memoryview, max_size: int = MAX_DECOMPRESSED_SIZE) -> Buffer:
-    """Decompress the records of a batch. Raises the errors of `compressed_records` and `decompress`."""
+    """Decompress the records of a batch.
+
+    Raises the same errors as `compressed_records` and `CompressedRecords.decompress`.
+    """
     return compressed_records(kind, data, max_size).decompress(max_size)

@@ -67,10 +67,10 @@ class Codec(NamedTuple):
 
 
 def within(least: int, most: int, max_size: int) -> int:
-    """Return `most`, an upper bound of the decompressed size.
+    """Return `most`, an upper bound on the decompressed size.
 
     Args:
-        least: a lower bound of the decompressed size.
+        least: a lower bound on the decompressed size.
         max_size: the maximum size.
 
     Raises:
@@ -92,11 +92,11 @@ def damage_of(errors: Errors) -> Errors:
 
 
 class CompressedRecords:
-    """The records of a batch, which have not been decompressed yet.
+    """The records of a batch before decompression.
 
     Attributes:
-        bound: maximum number of decompressed bytes. Only gzip data may exceed it, if their last bytes are wrong or if
-            they consist of several members.
+        bound: maximum number of decompressed bytes. Only gzip data may exceed this, if its last bytes are wrong or it
+            consists of several members.
     """
 
     __slots__ = ("_errors", "_fill", "_otherwise", "_size", "bound")

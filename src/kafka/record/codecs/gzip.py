@@ -32,7 +32,8 @@ def _measure(data: memoryview, max_size: int) -> CompressedRecords:
 def _gunzip_members(data: memoryview, max_size: int) -> bytearray:
     """Decompress gzip members one after another, growing the output as needed.
 
-    Each member is first given little data: zlib copies its input beyond a member's end, and there may be many members.
+    Starts each member with a small piece of the input, because zlib copies all input after a member's end, and there
+    may be many members.
     """
     result = bytearray()
     at = 0
@@ -61,7 +62,7 @@ def _skip_padding(data: memoryview, at: int) -> int:
 
 
 def _gunzip_into(data: memoryview, room: memoryview) -> int:
-    """Decompress a single gzip member and return the number of bytes written. Halves zlib's time for small data."""
+    """Decompress a single, small gzip member in half of the usual time; return the number of bytes written."""
     member = zlib.decompressobj(wbits=31)
     plain = member.decompress(data, len(room))
     if not member.eof or member.unused_data:

@@ -48,7 +48,7 @@ def compress(data: Buffer, level: int | None = None, of_magic_0: bool = False) -
 
 
 def _add_blocks(view: memoryview, parts: list[Buffer]) -> None:
-    """Compress block by block; store blocks that do not shrink."""
+    """Compress block by block; store blocks uncompressed if they would not shrink."""
     for start in range(0, len(view), _BLOCK_SIZE):
         plain = view[start : start + _BLOCK_SIZE]
         block = bytes(cramjam.lz4.compress_block(plain, store_size=False))

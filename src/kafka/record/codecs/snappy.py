@@ -69,8 +69,8 @@ def measure(data: memoryview, max_size: int) -> CompressedRecords:
         max_size: maximum number of decompressed bytes.
 
     Raises:
-        ValueError: the data are damaged.
-        SizeLimitError: the data decompress to more than `max_size` bytes.
+        ValueError: the data is damaged.
+        SizeLimitError: the data decompresses to more than `max_size` bytes.
     """
     size = _plain_size(data)
     fill = functools.partial(decompress_into, data)
@@ -101,8 +101,8 @@ def decompress_into(data: memoryview, room: memoryview) -> int:
     Creates no objects for blocks of a few literals, because there may be millions of them.
 
     Raises:
-        ValueError: the data are damaged, or `room` is too small.
-        cramjam.DecompressionError: the data are damaged.
+        ValueError: the data is damaged, or `room` is too small.
+        cramjam.DecompressionError: the data is damaged.
     """
     view: cython.const[cython.uchar][::1] = data  # type: ignore[valid-type]
     target: cython.uchar[::1] = room
@@ -139,7 +139,7 @@ def _fill(block: memoryview, room: memoryview) -> int:
 
 
 def _is_framed(data: memoryview) -> bool:
-    """Return whether the data begin with a header; without a header, the data are a single raw block."""
+    """Return whether the data begins with a header; without a header, the data is a single raw block."""
     return data[: len(_MAGIC)] == _MAGIC
 
 

@@ -1,6 +1,6 @@
 """Zstd frames: compressing, bounding their size by their block headers, and decompressing. Format: RFC 8878.
 
-The standard library's module (Python 3.14) or backports.zstd compresses small frames, because these keep a context
+The standard library's module (Python 3.14) or backports.zstd compresses small frames, because it can keep a context
 between frames; cramjam decompresses. The library zstandard is ten times as large as both, and optional. If it is
 installed, it decompresses instead, because it is the only library that keeps contexts for decompression. Creating a
 context takes as long as decompressing a frame of ten records on a virtual machine, where only the hypervisor can query
@@ -56,7 +56,7 @@ _contexts = _Contexts()
 ERRORS: tuple[type[Exception], ...] = (library.ZstdError, cramjam.DecompressionError)
 """Exceptions that the libraries raise for invalid bytes."""
 ZstdError: type[Exception] = library.ZstdError
-"""The exception that programs written for kafka-python catch: the one in zstandard, if this is installed."""
+"""The exception that programs written for kafka-python catch: the one in zstandard, if that library is installed."""
 if zstandard is not None:
     ZstdError = zstandard.ZstdError
     ERRORS += (ZstdError,)
@@ -91,7 +91,7 @@ def measure(data: memoryview, max_size: int) -> CompressedRecords:
         max_size: maximum number of decompressed bytes.
 
     Raises:
-        ValueError: the data are damaged or not a zstd frame.
+        ValueError: the data is damaged or not a zstd frame.
         SizeLimitError: the frames claim to contain more than `max_size` bytes.
     """
     least, most = bounds(data)
@@ -106,8 +106,8 @@ def decompress_into(data: memoryview, room: memoryview) -> int:
         room: memory that may be too small.
 
     Raises:
-        ValueError: the data are damaged or not a single frame, or `room` is too small.
-        One of `ERRORS`: likewise, or a frame without a size field decompresses to more than 64 KiB.
+        ValueError: the data is damaged or not a single frame, or `room` is too small.
+        One of `ERRORS`: for the same reasons, or if a frame without a size field decompresses to more than 64 KiB.
     """
     if int.from_bytes(data[:4], "little") != _MAGIC:
         raise ValueError("not a zstd frame")
@@ -130,7 +130,7 @@ def fill(data: memoryview, room: memoryview) -> int:
 
     Raises:
         ValueError: `room` is too small.
-        One of `ERRORS`: the data are damaged, or `room` is too small.
+        One of `ERRORS`: the data is damaged, or `room` is too small.
     """
     if _contexts.decompressor is None:
         return int(cramjam.zstd.decompress_into(data, room))
@@ -147,7 +147,7 @@ def bounds(data: memoryview) -> tuple[int, int]:
     In the claimed size, a frame without a size field counts as empty.
 
     Raises:
-        ValueError: the data are damaged or not a zstd frame.
+        ValueError: the data is damaged or not a zstd frame.
     """
     at = least = total = 0
     while at < len(data):
