@@ -242,6 +242,6 @@ class KafkaMetric:
         """Return the value at a time.
 
         Arguments:
-            time_ms: milliseconds since the epoch; None: now.
+            time_ms: milliseconds since the epoch; None means now.
         """
         return self._measurable.measure(self._config, time.time() * 1000 if time_ms is None else time_ms)

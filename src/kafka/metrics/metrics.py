@@ -23,9 +23,9 @@ class Metrics:
     The registry contains one metric of its own: ``count``, in the group ``kafka-metrics-count``.
 
     Arguments:
-        default_config: for metrics and sensors without a configuration; None: the defaults of `MetricConfig`.
-        reporters: notified whenever a metric is added or removed, in the thread that does so. Errors that they raise
-            then are logged, as in Java; errors from `init` are raised.
+        default_config: used for metrics and sensors without a configuration; None means the defaults of `MetricConfig`.
+        reporters: notified whenever a metric is added or removed, in the thread that does so. Errors from these
+            notifications are logged, as in Java; errors from `init` are raised.
         enable_expiration: whether a thread removes sensors that receive no value within their expiration time.
     """
 
@@ -96,7 +96,7 @@ class Metrics:
         """Return the sensor with this name, creating it if necessary.
 
         Arguments:
-            config: for metrics of the sensor without a configuration; None: the default configuration.
+            config: used for the sensor's metrics that have no configuration; None means the default configuration.
             inactive_sensor_expiration_time_seconds: seconds without a value after which the sensor may be removed.
             parents: sensors that also receive each value of this sensor.
 
@@ -134,7 +134,7 @@ class Metrics:
         Arguments:
             metric_name: a name, as returned by `metric_name`.
             measurable: returns the value.
-            config: how the quantity is sampled; None: the default configuration.
+            config: how the quantity is sampled; None means the default configuration.
         """
         self.register_metric(KafkaMetric(metric_name, measurable, config or self._config))
 

@@ -72,7 +72,7 @@ class KafkaCollector(Collector):
 
 
 def _labels(group: str, tags: dict[str, str]) -> tuple[str, list[str]]:
-    """Split kafka-python's group, which ends in a dot and its subject; return its name and the values of `LABELS`."""
+    """Split a group that ends in a dot and the metric's subject; return its name and the values of `LABELS`."""
     group, _, about = group.partition(".")
     found = {name.replace("-", "_"): value for name, value in tags.items()}
     if group.endswith("-node-metrics"):

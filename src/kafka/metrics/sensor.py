@@ -26,7 +26,7 @@ class Sensor:
         registry: registers the metrics.
         name: the sensor's name.
         parents: sensors that also receive each value.
-        config: for metrics without a configuration.
+        config: used for metrics without a configuration.
         inactive_sensor_expiration_time_seconds: seconds without a value after which the sensor has expired.
 
     Raises `ValueError` for an empty name, and for parents that would form a cycle.
@@ -89,7 +89,7 @@ class Sensor:
         """Record a value.
 
         Arguments:
-            time_ms: when the value was observed, in milliseconds since the epoch; None: now.
+            time_ms: when the value was observed, in milliseconds since the epoch; None means now.
 
         Raises `QuotaViolationError` if the value makes a metric violate its quota; the value is recorded nevertheless.
         """
@@ -117,7 +117,7 @@ class Sensor:
         """Add a statistic with several metrics, and register the metrics.
 
         Arguments:
-            config: for these metrics; None: the sensor's configuration.
+            config: used for these metrics; None means the sensor's configuration.
 
         Raises `ValueError` if there is no statistic, or if a name is taken.
         """
@@ -132,7 +132,7 @@ class Sensor:
         """Add a statistic, and register it as a metric.
 
         Arguments:
-            config: for this metric; None: the sensor's configuration.
+            config: used for this metric; None means the sensor's configuration.
 
         Raises `ValueError` if the name is taken.
         """

@@ -1,8 +1,9 @@
 """The clients' counters: sums over the last few time windows.
 
-A part of a client adds to the fields of `Windows.at`, once per batch or response, in one thread. Averages, maxima
-and rates are computed on request, in any thread. They are defined as in kafka-python: the average of no values is 0,
-the maximum of no values is minus infinity, and a rate is computed over at least the length of all windows but one.
+A part of a client adds to the fields of the window that `Windows.at` returns, once per batch or response, in one
+thread. Averages, maxima and rates are computed on request, in any thread. They are defined as in kafka-python: the
+average of no values is 0, the maximum of no values is minus infinity, and a rate is computed over at least the length
+of all windows but one.
 """
 
 from __future__ import annotations
