@@ -49,7 +49,7 @@ class DefaultPartitioner(Partitioner):
 
 
 class StickyPartitioner(DefaultPartitioner):
-    """Chooses like `DefaultPartitioner` with a key; without one, keeps to a partition until its batch is full."""
+    """Chooses like `DefaultPartitioner` if there is a key; otherwise keeps to a partition until its batch is full."""
 
     def __init__(self) -> None:
         self._present: dict[str, int] = {}

@@ -14,10 +14,10 @@ Pick = Callable[[str, Any, bytes | None, Any, bytes | None, KnownPartitions], in
 
 
 def adapt_partitioner(given: Any) -> Pick | None:
-    """Adapt a partitioner to the signature of `Partitioner.partition`; None for the built-in default.
+    """Adapt a partitioner to the signature of `Partitioner.partition`; return None for the built-in default.
 
     Arguments:
-        given: None, a `Partitioner` or an object with such a `partition` method, or a callable
+        given: None, a `Partitioner` or another object with that `partition` method, or a callable
             ``(key_bytes, all_partitions, available)``.
 
     Raises `KafkaConfigurationError` for any other value.
@@ -39,7 +39,7 @@ def adapt_partitioner(given: Any) -> Pick | None:
 
 
 def partitioner_name(given: Any) -> str:
-    """Return a partitioner's name for messages: its function or class, with the module."""
+    """Return a partitioner's name for messages: the name of its function or class, with the module."""
     named = given if hasattr(given, "__qualname__") else type(given)
     return f"{named.__module__}.{named.__qualname__}"
 
