@@ -1,6 +1,6 @@
 """Interceptors, which see and may change every record of a client, like Java's (KIP-42). Layer 0.
 
-Programs derive from `ProducerInterceptor` and `ConsumerInterceptor`, and pass the classes or instances in the option
+Programs subclass `ProducerInterceptor` or `ConsumerInterceptor`, and pass the classes or instances in the option
 `interceptor_classes`.
 """
 

@@ -20,8 +20,8 @@ class ProducerRecord(NamedTuple):
         value: the value as passed to ``send()``; None is a tombstone.
         key: the key as passed to ``send()``, or None.
         headers: pairs of a name and bytes or None.
-        partition: the requested partition; None: the partitioner chooses.
-        timestamp_ms: milliseconds since 1970; None: the time at which the record is appended.
+        partition: the requested partition; None lets the partitioner choose.
+        timestamp_ms: milliseconds since 1970-01-01 UTC; None means the time at which the record is appended.
     """
 
     topic: str
@@ -35,7 +35,8 @@ class ProducerRecord(NamedTuple):
 class ProducerInterceptor:
     """Sees the records that a producer sends, and their results. Exceptions that it raises are logged and ignored.
 
-    Each interceptor receives the record that the previous one returned. Rows of `send_arrow()` are not passed to it.
+    Each interceptor receives the record that the previous one returned. Rows of `send_arrow()` are not passed to
+    interceptors.
     """
 
     def configure(self, configs: Mapping[str, Any]) -> None:
@@ -55,7 +56,7 @@ class ProducerInterceptor:
         Arguments:
             metadata: the `RecordMetadata`; for a failed record only the topic and, if one was chosen, the partition.
             exception: the reason for the failure; None if the record was acknowledged. If `send()` itself raises, this
-                is called first, in the same thread.
+                method is called first, in the same thread.
         """
 
     def close(self) -> None:
@@ -66,7 +67,7 @@ class ConsumerInterceptor:
     """Sees the records that a consumer returns, and its commits. Exceptions that it raises are logged and ignored.
 
     Each interceptor receives the records that the previous one returned. All methods are called in the thread that
-    polls, commits or closes. Columns and Arrow batches are not passed to it.
+    polls, commits or closes. Columns and Arrow batches are not passed to interceptors.
     """
 
     def configure(self, configs: Mapping[str, Any]) -> None:
@@ -79,16 +80,16 @@ class ConsumerInterceptor:
     def on_consume(self, records: dict[TopicPartition, list[Any]]) -> dict[TopicPartition, list[Any]]:
         """Return the records that the program receives instead of these, by partition. May omit records.
 
-        Positions move past all given records. Iteration calls this with the records that it is about to return, and
+        Positions move past all records passed in. Iteration calls this with the records that it is about to return, and
         again with those left over if the program then calls `poll()`.
         """
         return records
 
     def on_commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        """Handle a commit of offsets, explicit or automatic.
+        """Handle an offset commit, explicit or automatic.
 
         Arguments:
-            offsets: the committed offset of each partition, which is that of the next record.
+            offsets: the committed offset of each partition, which is the offset of the next record to read.
         """
 
     def close(self) -> None:
