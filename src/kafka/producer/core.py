@@ -413,7 +413,7 @@ class ProducerCore:
         return self._loop.is_closed()
 
     def unsent(self) -> int:
-        """Return the number of records that have been neither delivered nor failed."""
+        """Return the number of records that have neither been delivered nor failed."""
         return sum(batch.count for batch in list(self.buffer.incomplete))
 
     def _in_flight(self) -> int:

@@ -95,7 +95,7 @@ class Idempotence:
         return self.state in (IdempotenceState.READY, IdempotenceState.OFF)
 
     def ask(self) -> None:
-        """Start requesting an id if one is needed and no request is under way. On the loop."""
+        """Start requesting an id if one is needed and no request is under way. Runs on the loop."""
         if self.transactional:
             return
         if self.state is IdempotenceState.WANTED and (self._asking is None or self._asking.done()):

@@ -53,7 +53,8 @@ class AsyncProducerCalls(AsyncTransactionCalls):
                 be sent unchanged. Serializers and custom partitioners are not used.
             key: encodes the column `key`, of any type: the result of a schema registry client's ``writer()``, an
                 `Avro`, `Json` or `Protobuf` object, or "string", "bytes", "short", "int", "long", "float" or "double".
-            value: the same for `value`; without that column, the columns not named above are the fields of the value.
+            value: encodes the column `value` in the same way. Without that column, all columns not named above become
+                fields of the value.
             progress: True shows a progress bar (needs Rich); a function is called with the number of rows accepted so
                 far and the total. Accepted rows are being sent, but may not be acknowledged yet. If the function
                 raises, the remaining rows are not sent.

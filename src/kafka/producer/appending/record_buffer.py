@@ -234,7 +234,7 @@ class Reservations:
                 raise self._time_is_up(amount) from None
             finally:
                 if not reserved.held:
-                    memory.wake()  # a later waiter may need less
+                    memory.wake()  # a later waiter may need less memory
         if buffer.refusal is not None:
             raise buffer.refusal
 

@@ -96,7 +96,7 @@ class PartitionQueue(QueueFields):
         bisect.insort(self.retries, batch, key=lambda b: b.order)
 
     def put_back(self, batch: ProducerBatch) -> None:
-        """Put a batch that has lost its order back at its old position among the closed batches. Requires the lock."""
+        """Put a batch whose order was reset back at its old position among the closed batches. Requires the lock."""
         bisect.insort(self.closed, batch, key=lambda b: b.serial)
 
     def first_in_network(self) -> tuple[int, ...] | None:
@@ -131,7 +131,7 @@ class TopicQueues:
     """The queues of a topic's partitions, and the current partition for records without a key.
 
     `queues` may contain more than `count` queues: the queues of partitions that a recreated topic no longer has are
-    kept, but stay empty, so that a thread that has just chosen such a partition still finds its queue.
+    kept, but stay empty, so that a thread that has just chosen one of these partitions still finds its queue.
 
     Arguments:
         topic: name of the topic.

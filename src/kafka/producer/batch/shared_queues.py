@@ -134,7 +134,7 @@ class SharedQueues:
             self._keep_current(queues)
 
     def start_over(self, topic: str, partitions: int, available: Sequence[int], topic_id: UUID | None) -> None:
-        """Handle the recreation of a known topic, and wake the sender, which moves waiting records. On the loop.
+        """Handle the recreation of a known topic, and wake the sender, which moves waiting records. Runs on the loop.
 
         Arguments:
             topic: the topic's name.
@@ -160,7 +160,7 @@ class SharedQueues:
             self._all.setdefault(queue.topic_partition, queue)
 
     def known_topic(self, topic: str) -> TopicQueues | None:
-        """Return the queues of a topic that is or was known. On the loop."""
+        """Return the queues of a topic that is or was known. Runs on the loop."""
         return self._known.get(topic)
 
     def avoid(self, topic: str, partitions: frozenset[int]) -> None:
@@ -200,7 +200,7 @@ class SharedQueues:
             return found.count, found.generation
 
     def queues(self) -> Iterable[PartitionQueue]:
-        """Return the queues of all known partitions. On the loop."""
+        """Return the queues of all known partitions. Runs on the loop."""
         return self._all.values()
 
     def obstacle(self, batch: ProducerBatch) -> Exception | None:
@@ -244,7 +244,7 @@ class SharedQueues:
         self._take_none()
 
     def suspend(self, reason: KafkaError) -> None:
-        """Accept no records until `resume`. On the loop."""
+        """Stop accepting records until `resume` is called. Runs on the loop."""
         with self.lock:
             if self._refuses_for_good:
                 return
@@ -253,7 +253,7 @@ class SharedQueues:
             self._take_none()
 
     def resume(self) -> None:
-        """Accept records again. On the loop."""
+        """Resume accepting records. Runs on the loop."""
         with self.lock:
             if not self._refuses_for_good:
                 self.refusal = None
@@ -275,7 +275,7 @@ class SharedQueues:
         self.close_open_batches()
 
     def take_dirty(self) -> list[PartitionQueue]:
-        """Return the queues that have changed since the last call. On the loop."""
+        """Return the queues that have changed since the last call. Runs on the loop."""
         with self.lock:
             self._waking = self._wake_wanted = False
             dirty, self._dirty = self._dirty, []
@@ -290,7 +290,10 @@ class SharedQueues:
             self.incomplete.update(parts)
 
     def completed(self, batch: ProducerBatch) -> None:
-        """Handle a batch that is about to finish. Its memory is released once its callbacks have run. On the loop."""
+        """Handle a batch that is about to finish. Runs on the loop.
+
+        The batch's memory is released once its callbacks have run.
+        """
         with self.lock:
             self.incomplete.discard(batch)
         if batch.callbacks is not None and batch.callbacks.functions:

@@ -308,7 +308,7 @@ class _Watch:
     """A waiter for batches.
 
     Arguments:
-        remaining: batches that are neither delivered nor failed, updated as batches finish.
+        remaining: batches that have neither been delivered nor failed, updated as batches finish.
         future: completes when no batch remains.
         then: called when the future completes.
     """

@@ -99,7 +99,7 @@ class OutgoingBatches:
 
 
 class RequestCollector:
-    """Takes batches out of the queues, numbers and encodes them. On the loop.
+    """Takes batches out of the queues, numbers and encodes them. Runs on the loop.
 
     Arguments:
         outgoing: provides the batches.
@@ -172,7 +172,7 @@ class RequestCollector:
 
 
 class BatchCompressor:
-    """Compresses the batches that queues send next. On the loop.
+    """Compresses the batches that queues send next. Runs on the loop.
 
     Arguments:
         buffer: the unsent records.
@@ -211,7 +211,7 @@ _CLOCK_STEP = 0.001
 
 
 class Expiry:
-    """Fails expired batches. On the loop.
+    """Fails expired batches. Runs on the loop.
 
     Arguments:
         buffer: the unsent records.
@@ -255,7 +255,7 @@ class Expiry:
 
 
 def purge(buffer: RecordBuffer, outcomes: BatchResults, in_queue: bool, in_flight: bool) -> int:
-    """Fail unacknowledged batches; return the number of their records. On the loop.
+    """Fail unacknowledged batches; return the number of their records. Runs on the loop.
 
     Arguments:
         buffer: contains the batches.

@@ -1,7 +1,7 @@
 """The states of a transactional producer, the calls and transitions that each allows, and what errors mean (KIP-98).
 
 One transaction is open at a time. The program's calls change the state, and so does the loop when a request is answered
-or a record of the transaction cannot be delivered.
+or a record in the transaction cannot be delivered.
 
 `failure_of` and `fatal_in_a_batch` decide after which errors a transaction must be aborted, and after which the
 producer is unusable. They follow Kafka's Java client, but allow an abort after more errors: the coordinator decides

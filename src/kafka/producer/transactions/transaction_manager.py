@@ -199,7 +199,7 @@ class TransactionManager:
         await self._join("abort_transaction", begin)
 
     async def close(self) -> None:
-        """Abort an open transaction, or wait until one that is ending has ended. A prepared transaction stays open."""
+        """Abort an open transaction, or wait for one that is already ending. A prepared transaction stays open."""
         operation = self._operation
         try:
             if self.state in (TransactionState.OPEN, TransactionState.FAILED):
@@ -221,13 +221,13 @@ class TransactionManager:
     # Results of batches
 
     def batch_failed(self, batch: ProducerBatch, error: KafkaError) -> None:
-        """Handle the failure of a batch of the transaction."""
+        """Handle the failure of a batch in the transaction."""
         if batch.base_sequence >= 0:
             self._needs_epoch = True
         self.record_failed(error)
 
     def batch_written(self, batch: ProducerBatch) -> None:
-        """Record that a batch of the transaction was written."""
+        """Record that a batch in the transaction was written."""
         self._topics_written.add(batch.topic_partition.topic)
 
     def topic_recreated(self, topic: str, partitions: int, waiting: bool, doubtful: bool) -> None:
