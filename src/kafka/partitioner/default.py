@@ -63,7 +63,7 @@ class StickyPartitioner(DefaultPartitioner):
         serialized_value: bytes | None,
         cluster: KnownPartitions,
     ) -> int:
-        """Choose a partition by the serialized key, or the topic's current partition without a key.
+        """Choose a partition by the serialized key, or the topic's current partition if there is no key.
 
         Raises `ValueError` if the topic does not exist.
         """

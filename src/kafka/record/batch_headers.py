@@ -206,7 +206,7 @@ def wrapper_value(view: memoryview, position: int, size: int, magic: int) -> mem
 
 
 def inner_offsets(view: memoryview, position: int, size: int, magic: int, codec: int) -> list[int]:
-    """Return the stored offsets of the messages inside a compressed message, of which there is at least one.
+    """Return the stored offsets of the one or more messages inside a compressed message.
 
     Raises:
         CorruptMessageSet: the message is damaged or empty.

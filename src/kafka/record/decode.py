@@ -286,7 +286,7 @@ class BatchDecoder:
         fixed: bool,
         epoch: int,
     ) -> bool:
-        """Decompress and add the records of the batch at the position; return False if there is no room for them."""
+        """Decompress and add the records of the batch at the current position; return False if they do not fit."""
         cursor = self._cursor
         source: Buffer = cursor.view
         start, stop = cursor.position + HEADER_SIZE, end

@@ -79,7 +79,7 @@ def _keep(chunk: _Chunk) -> cython.void:
 @cython.no_gc
 @cython.cclass
 class _Block:
-    """A writable buffer (compiled variant only); its memory lives as long as any view of it."""
+    """A writable buffer (compiled variant only); its memory is kept while any view of it exists."""
 
     _chunk: _Chunk
     _size: cython.Py_ssize_t

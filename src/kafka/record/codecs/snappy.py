@@ -178,7 +178,7 @@ def _raw_size(
     at: cython.Py_ssize_t,
     size: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """Return the decompressed size that a raw block at a position claims, if that is possible."""
+    """Return the decompressed size that a raw block at a position claims, if that size is possible."""
     plain: cython.longlong = 0
     index: cython.Py_ssize_t
     byte: cython.longlong
