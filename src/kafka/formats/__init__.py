@@ -1,11 +1,11 @@
 """Converts bytes to typed Arrow columns or objects, and back. Layer 2: imports `record/` and the layers below it.
 
-`column_builders` has the columns that a decoder fills value by value. If a value cannot be decoded, its row becomes
-null, and the error is reported separately (`bad_values`). `column_io` has the readers and writers of columns that
-clients accept, for all formats. `plain_columns` converts the values of Kafka's own serializers, and `value_framing` the
-prefixes and headers that identify schemas.
+`column_builders` defines the columns that a decoder fills value by value. If a value cannot be decoded, its row becomes
+null, and the error is reported separately (`bad_values`). `column_io` defines the column readers and writers that
+clients accept, for all formats. `plain_columns` converts the values of Kafka's own serializers, and `value_framing`
+reads and writes the prefixes and headers that identify schemas.
 
-`avro`, `json` and `protobuf` implement one format each, with the public class in `codec`. In `avro`, `schema` parses
+`avro`, `json` and `protobuf` implement one format each; `codec` contains the public class. In `avro`, `schema` parses
 schemas, and `resolution` matches the writer's types with the reader's. `column_decoder` decodes into columns, with
 readers from `scalar_readers` and `nested_readers`; `column_encoder` encodes columns, with `arrow_writers` and
 `arrow_nested`; `arrow_types` maps types to Arrow's and back. `object_decoder` decodes and encodes objects:

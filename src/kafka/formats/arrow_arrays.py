@@ -69,7 +69,7 @@ def check_valid(array: Any) -> None:
         pyarrow.ArrowInvalid: the array is invalid.
     """
     array.validate()
-    for each in array.flatten() if pa.types.is_struct(array.type) else [array]:  # a slice's children are unsliced
+    for each in array.flatten() if pa.types.is_struct(array.type) else [array]:  # flatten() slices the children
         each.validate(full=True)
 
 

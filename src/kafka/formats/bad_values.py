@@ -17,7 +17,7 @@ class BadValue(NamedTuple):
 
     row: int
     schema_id: int | None
-    """None if the value has no schema id."""
+    """The id of the value's schema; None if the value has no schema id."""
     cause: str
     """The path of the field, and what was expected and found."""
     field: str | None = None

@@ -40,7 +40,7 @@ def _nothing(code: Any = "B") -> Any:
 
 @cython.cclass
 class Column:
-    """Base class: a column being filled, with its number of rows and of nulls."""
+    """Base class: a column being filled, with its row count and null count."""
 
     def __init__(self) -> None:
         self.rows = self.nulls = self._room = 0
@@ -619,7 +619,7 @@ class StructColumn(Column):
     @cython.cfunc
     @cython.exceptval(-1)
     def append_null(self) -> cython.int:
-        """Append a null, also to each field."""
+        """Append a null to this column and to each field."""
         field: Column
         if self.rows == self._room:
             self._grow()

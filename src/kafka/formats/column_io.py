@@ -1,4 +1,4 @@
-"""Readers and writers of columns in any format, which clients accept for keys and values.
+"""Column readers and writers for any format, as accepted by clients for keys and values.
 
 `SchemaRegistryClient.reader` and `writer` return the ones that use a schema registry; this module defines the others.
 """
@@ -63,8 +63,8 @@ class SchemaNeeded(Exception):
     """Schemas must be looked up: call `look_up`, then decode again.
 
     Args:
-        reader: its method `look_up` is called with the names; the result may have to be awaited.
-        names: the ids of the schemas, or their GUIDs if headers contain those.
+        reader: the reader whose method `look_up` is called with the names; the result may have to be awaited.
+        names: the schemas' ids, or their GUIDs if headers contain GUIDs.
     """
 
     def __init__(self, reader: Any, names: Collection[int | str]) -> None:
@@ -81,7 +81,7 @@ class FormatRows:
     """Adapts an `Avro`, `Json` or `Protobuf` object to a column reader and writer."""
 
     def __init__(self, given: Any) -> None:
-        """Set the object.
+        """Set the object to adapt.
 
         Raises:
             AvroSchemaError: the schema has no column type.
@@ -125,7 +125,7 @@ def reader_of(given: Any, name: str) -> ColumnReader:
     """Return the reader for a user's argument.
 
     Args:
-        given: a kind of `plain_columns.KINDS`, an `Avro`, `Json` or `Protobuf` object, or a reader.
+        given: one of `plain_columns.KINDS`, an `Avro`, `Json` or `Protobuf` object, or a reader.
         name: the argument's name, for errors.
 
     Raises:

@@ -1,6 +1,6 @@
 """Converts values of Kafka's own Java serializers to columns and back: strings, bytes and numbers.
 
-Numbers are big-endian, of two, four or eight bytes; strings are UTF-8.
+Numbers are big-endian and take two, four or eight bytes; strings are UTF-8.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class OptionalRows(ArrowWriter):
 
         Args:
             valid: the validity bitmap; None if nothing is null.
-            offset: the bit of the first row.
+            offset: the index of the first row's bit.
             null: the index of the null branch; None if null is not allowed.
             number: the index of the value's branch; None for a type that is not a union.
             value: writes the values; None if all rows are null.
@@ -80,7 +80,7 @@ class MemberRows(ArrowWriter):
 
         Args:
             members: the writer of each field.
-            bitmaps: the validity bitmap of each field, from the first row on.
+            bitmaps: the validity bitmap of each field, starting at the first row.
             numbers: the branch index of each field.
             null: the index of the null branch; None if there is none.
         """
@@ -182,7 +182,7 @@ def write_rows(
         writer: writes one row.
         out: the output buffer.
         valid: the validity bitmap; None if no row is null. Null rows take no bytes.
-        offset: the bit of the first row.
+        offset: the index of the first row's bit.
         prefix: bytes to write before each value.
         ends: an int32 buffer that begins with 0 and has room for the end position of each row.
 

@@ -1,8 +1,8 @@
 """Maps Avro types to Arrow types and their column builders, and Arrow types to Avro.
 
-A union with null becomes its other branch, nullable. Unions of int and long become long, unions of float and double
-become double. Any other union becomes a struct with a field `member0`, `member1`, ... for each branch except null; one
-of them is not null. Spark's `from_avro` does the same.
+A union of null and one other type becomes that type, nullable. Unions of int and long become long, and unions of float
+and double become double. Any other union becomes a struct with a field `member0`, `member1`, ... for each branch except
+null; one of these fields is not null. Spark's `from_avro` does the same.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MAX_DECIMAL = 76
 
 @dataclass(slots=True)
 class Target:
-    """The destination of decoded values: the reader's type, its Arrow type, the column and any branches."""
+    """The destination of decoded values: the reader's type, its Arrow type, the column, and its parts' targets."""
 
     schema: Schema
     arrow: pa.DataType
@@ -198,8 +198,8 @@ _SIMPLE: tuple[tuple[Any, Any], ...] = (
 def avro_schema_of(columns: pa.Schema | pa.DataType, name: str) -> Any:
     """Make an Avro schema for Arrow columns, as JSON values.
 
-    Nullable fields become unions with null, whose default is null. Nested records are named after the outer record and
-    the field: `Order_customer`.
+    Nullable fields become unions with null, and their default is null. Nested records are named after the outer record
+    and the field: `Order_customer`.
 
     Args:
         columns: an Arrow schema, or the type of one column.

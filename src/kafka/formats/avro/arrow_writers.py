@@ -71,7 +71,7 @@ class BooleanRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class IntegerRows(ArrowWriter):
-    """Writes ints or longs within bounds, and converts their unit by multiplying or dividing."""
+    """Writes ints or longs within bounds, and converts them to another unit by multiplying or dividing."""
 
     values: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
     least: cython.longlong

@@ -55,7 +55,7 @@ from kafka.formats.column_builders import ListColumn, StructColumn
 
 
 def plan(writer: Schema, target: Target) -> Reader:
-    """Make the reader for a writer's type that fills a target.
+    """Make a reader that reads values of a writer's type into a target.
 
     Raises:
         AvroResolutionError: the writer's type does not resolve to the reader's.
@@ -68,7 +68,7 @@ def plan(writer: Schema, target: Target) -> Reader:
 
 
 def _reader(resolved: Resolved, target: Target) -> Reader:
-    """Make the reader for a resolved part that fills a target."""
+    """Make a reader that reads values of a resolved type into a target."""
     if isinstance(resolved, Leaf):
         return _leaf(resolved, target)
     if isinstance(resolved, Branches):
@@ -216,7 +216,7 @@ class AvroColumnDecoder:
         Args:
             values: a `pyarrow.BinaryArray`.
             framed: whether each value begins with a zero byte and the schema id in four bytes.
-            find: returns the writer's schema for an id that was not set by `use`. If it raises ValueError or
+            find: called with an id that was not set by `use`; returns the writer's schema. If it raises ValueError or
                 LookupError, values with that id are reported as bad values, with the error as the cause; other errors
                 propagate.
             guids: maps the numbers that replace ids in the prefixes of these values to schema GUIDs; `find` receives

@@ -128,7 +128,7 @@ def _plain(array: Any) -> Any:
 
 
 def _bitmap(array: Any) -> tuple[Any, int]:
-    """Return the validity bitmap, or None if nothing is null, and the bit of the first row."""
+    """Return the validity bitmap, or None if nothing is null, and the index of the first row's bit."""
     valid = array.buffers()[0] if not pa.types.is_null(array.type) else None
     return (None, 0) if valid is None or not array.null_count else (memoryview(valid).cast("B"), array.offset)
 
@@ -188,7 +188,7 @@ def _list(schema: Array, array: Any, path: str) -> ArrowWriter:
     if pa.types.is_list_view(array.type) or pa.types.is_large_list_view(array.type):
         sizes = pc.fill_null(pc.list_value_length(array), 0).cast(pa.int64())
         ends = pa.concat_arrays([pa.array([0], pa.int64()), pc.cumulative_sum(sizes)])
-        array = pa.LargeListArray.from_arrays(ends, array.flatten())  # a cast does not change the offsets of null lists
+        array = pa.LargeListArray.from_arrays(ends, array.flatten())  # a cast would keep the offsets of null lists
     if not pa.types.is_list(array.type) and not pa.types.is_large_list(array.type):
         raise _refused(schema, array.type, path)
     return ListRows(_ends(array), len(array.values), bind(schema.items, array.values, f"{path}[]"), None)

@@ -15,10 +15,10 @@ class Incompatibility(NamedTuple):
     """One reason why a reader cannot read a writer's values.
 
     Attributes:
-        kind: the name in Avro's Java library, such as READER_FIELD_MISSING_DEFAULT_VALUE.
+        kind: the incompatibility's name in Avro's Java library, such as READER_FIELD_MISSING_DEFAULT_VALUE.
         path: the position in the reader's schema, such as ``/fields/1/type``.
-        description: a sentence.
-        detail: the field, symbols or types concerned.
+        description: an explanation in one sentence.
+        detail: the affected field, symbols or types.
     """
 
     kind: str

@@ -63,7 +63,7 @@ def zigzag(value: int) -> bytes:
 
 
 class _Budget:
-    """Limits the number of values in a default: defaults of nested records can grow exponentially."""
+    """Limits the number of values in a default, because defaults of nested records can grow exponentially."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -218,7 +218,7 @@ class ObjectWriter:
 
 def shown(value: Any) -> str:
     """Format a value for error messages."""
-    if isinstance(value, int) and not -(1 << 200) < value < 1 << 200:  # Python limits the digits of ints in text
+    if isinstance(value, int) and not -(1 << 200) < value < 1 << 200:  # Python limits int to str conversion
         return f"an int of {value.bit_length()} bits"
     if isinstance(value, (str, bytes, bool, int, float)):
         return f"{value!r:.60} ({type(value).__name__})"

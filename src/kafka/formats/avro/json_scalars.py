@@ -1,7 +1,8 @@
-"""Converts Avro primitive and logical types to JSON and back: numbers, booleans, and strings for all other types.
+"""Converts values of Avro's primitive and logical types to JSON and back.
 
-Bytes are hexadecimal, decimals are their digits, dates and times are ISO 8601, and the numbers that JSON lacks are
-"NaN", "Infinity" and "-Infinity".
+Numbers and booleans become JSON numbers and booleans; values of all other types become strings. Bytes are written in
+hexadecimal, decimals as their digits, dates and times in ISO 8601, and the numbers that JSON lacks as "NaN", "Infinity"
+and "-Infinity".
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def object_of(schema: Schema, given: Any) -> Any:
         schema: the type.
         given: JSON as returned by `loaded`.
 
-    Raises `AvroEncodeError` with the path for JSON that does not fit and for unknown fields of a record.
+    Raises `AvroEncodeError` with the path for JSON that does not fit the type, and for unknown fields of a record.
     """
     return _object(schema, None if schema.kind == "null" and given == _NULL else given, "")
 
@@ -78,7 +78,7 @@ def object_of_texts(schema: Schema, texts: Mapping[str, str], null: str | None) 
     Arguments:
         schema: the record's schema.
         texts: the fields by name: JSON for numbers, booleans and nested types, plain text for other types.
-        null: the text that means null; None: an empty text means null if the field is nullable.
+        null: the text that means null; None: an empty text means null in nullable fields.
 
     Raises `AvroEncodeError`.
     """
@@ -169,7 +169,7 @@ def chosen(schema: Union, given: Any) -> tuple[Schema, Any] | None:
 
 
 def _only(schema: Union, given: Any) -> tuple[Schema, Any] | None:
-    """Return the only branch that a JSON value may be meant for, for a helpful error; None if there are several."""
+    """Return the only branch that a JSON value may be meant for, to give a helpful error; None if there are several."""
     branches = [branch for branch in schema.branches if branch.kind != "null"]
     if len(branches) > 1:
         kinds: Any = (Record, Map) if isinstance(given, dict) else Array if isinstance(given, list) else ()
@@ -246,7 +246,7 @@ def json_writer(schema: Schema) -> Callable[[Any], str]:
     It accepts values as returned by `AvroObjectDecoder`, with or without `return_record_name`.
 
     Arguments:
-        schema: the type of the values: the reader's schema, or the writer's if there is no other.
+        schema: the type of the values: the reader's schema, or the writer's if there is no reader's schema.
     """
     write = _writer(schema, {})
 
@@ -316,7 +316,10 @@ def _union(schema: Union, known: _Writers) -> _Write | None:
 
 
 def _is_read_again(schema: Schema, seen: set[Schema]) -> bool:
-    """Return whether the JSON of every value of a type can be read back; a decimal may exceed its precision."""
+    """Return whether every value of a type can be read back from JSON; False for types that contain logical types.
+
+    A decimal, for example, may exceed its precision.
+    """
     if schema in seen:
         return True
     seen.add(schema)

@@ -153,7 +153,7 @@ class BlockReader(Reader):
 @cython.final
 @cython.cclass
 class ConstantReader(Reader):
-    """Appends a default from its own encoded bytes, without reading from the value."""
+    """Appends a default, which is stored in encoded form, without reading from the value."""
 
     reader: Reader
     source: Cursor

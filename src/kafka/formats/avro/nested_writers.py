@@ -319,8 +319,8 @@ def is_hint(value: Any) -> cython.bint:
 class UnionWriter(ObjectWriter):
     """Writes a value as a union branch: the one named in a tuple, or the first one that the value fits.
 
-    Of several records, the one that has the most fields in common with the value is chosen. Double is preferred to
-    float.
+    If the value fits several records, the one that has the most fields in common with it is chosen. Double is preferred
+    to float.
     """
 
     branches: list[ObjectWriter]

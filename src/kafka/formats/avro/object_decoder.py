@@ -95,8 +95,8 @@ class AvroObjectEncoder:
 
         Args:
             value: an object as returned by `AvroObjectDecoder`, or any other object that fastavro accepts: `(name,
-                value)` to select a union branch, which a record's `"-type"` can also do, or the number or bytes
-                underlying a logical type. A record may also be an instance of a dataclass, an attrs class or a
+                value)`, or a record with `"-type"`, to select a union branch; or the number or bytes underlying a
+                logical type. A record may also be an instance of a dataclass, an attrs class or a
                 pydantic model.
             prefix: bytes to write before the value.
 

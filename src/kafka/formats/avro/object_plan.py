@@ -1,4 +1,4 @@
-"""Makes the readers of objects from a writer's and a reader's schema, and the writers of objects from one schema."""
+"""Makes object readers from a writer's and a reader's schema, and object writers from one schema."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class _Planner:
         self.records: dict[int, RecordObject] = {}
 
     def reader(self, resolved: Resolved) -> ObjectReader:
-        """Make the reader for a resolved part."""
+        """Make the reader for a resolved type."""
         if isinstance(resolved, Leaf):
             return _leaf(resolved)
         if isinstance(resolved, Branches):
@@ -203,7 +203,7 @@ def _primitive(writer: Primitive, reader: Primitive) -> ObjectReader:
 
 
 def _logical(writer: Primitive, reader: Primitive, logical: Logical) -> ObjectReader:
-    """Return the reader for a logical type. Nanosecond types are read as integers, because Python has none."""
+    """Return the reader for a logical type. Nanoseconds are read as integers, because Python has no type for them."""
     if logical.name == "decimal":
         return DecimalObject(-1, logical.precision, logical.scale)
     if logical.name == "uuid":

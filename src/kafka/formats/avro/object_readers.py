@@ -79,7 +79,7 @@ class BooleanObject(ObjectReader):
 @cython.final
 @cython.cclass
 class IntegerObject(ObjectReader):
-    """Reads an int or a long within bounds, and converts its unit by multiplying or dividing."""
+    """Reads an int or a long within bounds, and converts it to another unit by multiplying or dividing."""
 
     least: cython.longlong
     most: cython.longlong
@@ -311,7 +311,7 @@ class TimeObject(ObjectReader):
 @cython.final
 @cython.cclass
 class TimestampObject(ObjectReader):
-    """Reads milliseconds or microseconds since 1970-01-01 as a datetime in UTC, or a naive one if it is local."""
+    """Reads milliseconds or microseconds since 1970-01-01 as a datetime in UTC; local timestamps are naive."""
 
     count: ObjectReader
     per_second: cython.longlong

@@ -64,7 +64,7 @@ def matches(writer: Schema, reader: Schema, *, exactly: bool) -> bool:
 
 
 def _may_match(writer: Schema, reader: Schema) -> bool:
-    """Return whether the types of items or values may match, judging by their outermost types."""
+    """Return whether types of array items or map values may match, judging only by the outermost types."""
     if isinstance(writer, Union):
         return True
     return isinstance(reader, Union) or matches(writer, reader, exactly=False)
@@ -291,7 +291,7 @@ def _is_promoted(writer: Primitive, reader: Primitive) -> bool:
 
 
 def _check_scale(writer: Logical | None, reader: Logical | None, path: str) -> None:
-    """Reject decimals with different scales, because the same digits would mean another number."""
+    """Reject decimals with different scales, because the same digits would mean a different number."""
     if reader is None or reader.name != "decimal" or writer is None or writer.name != "decimal":
         return
     if writer.scale != reader.scale:

@@ -53,7 +53,7 @@ def read_rows(
             the prefix is missing.
 
     Returns:
-        The index of the first row whose schema id has no reader, or the number of rows if there is none.
+        The index of the first row whose schema id has no reader, or the number of rows if there is no such row.
     """
     cursor: Cursor = Cursor(data)
     row: cython.Py_ssize_t

@@ -120,7 +120,7 @@ class IntReader(Reader):
 @cython.final
 @cython.cclass
 class LongReader(Reader):
-    """Reads an int or a long within bounds, and converts its unit by multiplying or dividing."""
+    """Reads an int or a long within bounds, and converts it to another unit by multiplying or dividing."""
 
     column: Int64Column
     least: cython.longlong
@@ -385,7 +385,7 @@ class DecimalReader(Reader):
         """Return whether a number without redundant leading bytes fits the column's precision."""
         if stop - start > self.column.width:
             return 0
-        if self.precision > 2 * (stop - start) + (stop - start + 1) // 2:  # a byte has fewer than 2.41 digits
+        if self.precision > 2 * (stop - start) + (stop - start + 1) // 2:  # a byte holds fewer than 2.41 digits
             return 1
         number = int.from_bytes(bytes(cursor.data[start:stop]), "big", signed=True)
         return 1 if abs(number) < _EXPONENTS[self.precision] else 0

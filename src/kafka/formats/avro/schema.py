@@ -1,4 +1,4 @@
-"""Parses Avro schemas: from JSON text to a tree of types with resolved names. Source: the Avro 1.12 specification.
+"""Parses the JSON of Avro schemas into a tree of types with resolved names, following the Avro 1.12 specification.
 
 A type may refer to itself by name, so a tree may contain cycles. As the specification requires, the parser ignores
 unknown logical types and those that do not fit their underlying type.
@@ -17,7 +17,7 @@ MAX_NAME_LENGTH: Final = 10_000
 MAX_DEPTH: Final = 200
 """Maximum nesting depth of a schema's JSON; deeper schemas are rejected."""
 MAX_PRECISION: Final = 100_000
-"""Maximum precision of a decimal. Larger decimals are read as bytes, because converting them could take minutes."""
+"""Maximum precision of a decimal. Decimals above it are read as bytes, because converting them could take minutes."""
 NO_DEFAULT: Final = object()
 """Marks a field without a default; None means that the default is `null`."""
 
@@ -311,7 +311,7 @@ class _Parser:
         return fixed
 
     def _name(self, value: dict[str, Any], namespace: str, path: str) -> tuple[str, str]:
-        """Return a type's full name, and the namespace of the names inside it."""
+        """Return a type's full name, and the namespace that applies to names inside the type."""
         name, given = value.get("name"), value.get("namespace")
         if not isinstance(name, str) or not name:
             raise AvroSchemaError(f"{_at(path)}expected a name for the {value['type']}, got {name!r:.60}")

@@ -1,4 +1,4 @@
-"""Limits the size of the values that a schema describes, as nested type references can make it grow exponentially."""
+"""Limits the size of a schema's values, because nested type references can make it grow exponentially."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _parts(schema: Schema) -> list[Schema]:
 
 
 def _extent(schema: Schema, known: _Extents) -> tuple[int, int]:
-    """Return the number of values in the shortest encoding of a type, and its size in bytes."""
+    """Return the number of values in the shortest encoding of a type, and the size of that encoding in bytes."""
     if isinstance(schema, Primitive):
         return 1, _SIZES.get(schema.kind, 1)
     if isinstance(schema, Fixed):
@@ -71,7 +71,7 @@ def _extent(schema: Schema, known: _Extents) -> tuple[int, int]:
     if not isinstance(schema, Record):
         return 1, 1
     if id(schema) not in known:
-        known[id(schema)] = (0, 0)  # there are no values of a record that always contains itself
+        known[id(schema)] = (0, 0)  # a record that always contains itself has no values
         inner = [_extent(field.type, known) for field in schema.fields]
         known[id(schema)] = (1 + sum(values for values, _ in inner), sum(size for _, size in inner))
     return known[id(schema)]

@@ -88,7 +88,8 @@ class Json:
         Args:
             values: a binary array, or an iterable of bytes or strings; nulls are skipped.
             mixed: how to treat a field with values of several types: as an error, or as JSON text.
-            times: infer dates, or timestamps, for strings that are all dates, or all timestamps with an offset.
+            times: infer a date or timestamp type for a field if its strings are all dates, or all timestamps with an
+                offset.
             options: keyword arguments of `Json`.
 
         Raises:
@@ -160,7 +161,8 @@ def infer_type(
         values: the sample; None is skipped.
         mixed: how to treat a field with values of several types: as an error, or as `pyarrow.json_()`, whose values are
             JSON text.
-        times: infer dates, or timestamps, for strings that are all dates, or all timestamps with an offset.
+        times: infer a date or timestamp type for a field if its strings are all dates, or all timestamps with an
+            offset.
 
     Raises:
         JsonSchemaError: a value is not JSON, there are no values, or a field has values of several types.

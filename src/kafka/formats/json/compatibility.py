@@ -18,7 +18,7 @@ class Incompatibility(NamedTuple):
     """One reason why the new schema may not allow values of the old one.
 
     Attributes:
-        kind: the name in Confluent's registry, such as PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL.
+        kind: the incompatibility's name in Confluent's registry, such as PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL.
         path: the position in the schema, such as ``#/properties/amount``.
     """
 

@@ -69,8 +69,9 @@ def _next_entry(cursor: Cursor, close: cython.int) -> cython.int:
 class ObjectReader(Reader):
     """Reads an object into a struct.
 
-    Each key is first compared with the key of the next field, because most objects have the schema's order. `_keys`
-    contains the fields' keys one after another, beginning at `_starts`; a key that needs escapes has the size -1.
+    Each key is first compared with the key of the next field, because the keys of most objects are in the schema's
+    order. `_keys` contains the fields' keys one after another, beginning at `_starts`; a key that needs escapes has the
+    size -1.
     """
 
     _struct: StructColumn

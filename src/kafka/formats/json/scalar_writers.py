@@ -338,7 +338,7 @@ def _put_date(out: Output, days: cython.longlong) -> cython.int:
     month: cython.longlong
     if days < _FIRST_DAY or days > _LAST_DAY:
         return out.fail(f"{_YEARS} {days} days after 1970-01-01")
-    days += 719468  # days since 0000-03-01: a leap day is then the last day of its year
+    days += 719468  # count days from 0000-03-01, so that a leap day is the last day of its year
     era = days // 146097
     day = days - era * 146097
     year = (day - day // 1460 + day // 36524 - day // 146096) // 365

@@ -90,7 +90,7 @@ def _date_at(cursor: Cursor) -> cython.longlong:
         last = 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
     if day > last:
         return _NONE
-    years = year - 1 if month <= 2 else year  # years begin in March: a leap day is then the last day of its year
+    years = year - 1 if month <= 2 else year  # count years from March, so that a leap day is the last day of its year
     months = month + 9 if month <= 2 else month - 3
     return years * 365 + years // 4 - years // 100 + years // 400 + (153 * months + 2) // 5 + day - 719469
 
@@ -265,7 +265,7 @@ class TimestampReader(Reader):
     ) -> cython.int:
         """Append a time in seconds since 1970-01-01 and nanoseconds; returns 0, or `BAD` if it is out of range."""
         if self._per_second == _NANOS:
-            if seconds < 0:  # both terms are negative; only their sum may be too small
+            if seconds < 0:  # make both terms negative, so that only their sum can be too small
                 seconds += 1
                 nanos -= _NANOS
             if (

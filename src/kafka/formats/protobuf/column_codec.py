@@ -125,7 +125,7 @@ class ProtobufColumns:
         """Re-encode a value with only the last field of each oneof, which is how the library protobuf reads it."""
         message = library("google.protobuf.message_factory").GetMessageClass(self._descriptor)()
         message.MergeFromString(data)
-        message.DiscardUnknownFields()  # includes unknown values of a closed enum
+        message.DiscardUnknownFields()  # also discards unknown values of a closed enum
         rewritten: bytes = message.SerializePartialToString()
         return rewritten
 
@@ -349,7 +349,7 @@ def _nested_bytes(field: Any, type_: Any, path: str = "") -> Iterator[tuple[str,
 
 
 def _is_panic(error: BaseException) -> bool:
-    """Return whether an error is a panic of ptars, which is not a subclass of `Exception`."""
+    """Return whether an error is a panic in ptars. Panics are not subclasses of `Exception`."""
     return type(error).__name__ == "PanicException"
 
 

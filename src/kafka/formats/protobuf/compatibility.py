@@ -26,7 +26,7 @@ class Incompatibility(NamedTuple):
     """One reason why the new schema cannot read values of the old one.
 
     Attributes:
-        kind: the name in Confluent's registry, such as FIELD_SCALAR_KIND_CHANGED.
+        kind: the incompatibility's name in Confluent's registry, such as FIELD_SCALAR_KIND_CHANGED.
         path: the position, such as ``#/Order/3`` for field 3 of a message.
     """
 

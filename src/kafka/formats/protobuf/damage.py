@@ -40,7 +40,7 @@ class _Damage(Exception):
 
 
 def damage(descriptor: Any, data: bytes) -> Damage | None:
-    """Find the field of a message that cannot be read, the position, and the reason; None if the message is valid.
+    """Return the first place at which a message cannot be read, with the reason; None if the message is valid.
 
     Args:
         descriptor: the message's descriptor.

@@ -22,7 +22,7 @@ class Association(JsonObject):
         resource_type: the resource's type, such as "topic".
         association_type: the part of the resource that the schemas describe: "key" or "value".
         frozen: whether the subject no longer accepts new schemas.
-        lifecycle: "STRONG": the subject is deleted with the resource; or "WEAK". Not in confluent-kafka.
+        lifecycle: "STRONG" if the subject is deleted with the resource, otherwise "WEAK". Not in confluent-kafka.
     """
 
     subject: str | None
@@ -40,7 +40,7 @@ class Association(JsonObject):
 
 @dataclass
 class AssociationInfo(JsonObject):
-    """A created association, in the response to the request.
+    """An association in the response to the request that created it.
 
     Attributes:
         subject: the subject that contains the schemas.
@@ -69,7 +69,7 @@ class AssociationCreateOrUpdateInfo(JsonObject):
     Attributes:
         subject: the subject that contains the schemas; it need not exist yet.
         association_type: "key" or "value".
-        lifecycle: "STRONG": the subject is deleted with the resource; or "WEAK".
+        lifecycle: "STRONG" if the subject is deleted with the resource, otherwise "WEAK".
         frozen: whether the subject no longer accepts new schemas.
         schema: a schema to register in the subject.
         normalize: let the registry normalize the schema first.

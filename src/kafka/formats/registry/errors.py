@@ -46,7 +46,7 @@ class SchemaRegistryConnectionError(SchemaRegistryError, RetriableError):
     """No schema registry could be reached, or none responded in time.
 
     Arguments:
-        http_status_code, error_code, error_message, request: see `SchemaRegistryError`; the first is 0.
+        http_status_code, error_code, error_message, request: see `SchemaRegistryError`; `http_status_code` is 0.
     """
 
     remedy = "Check `url`, `timeout`, and that the registry runs."

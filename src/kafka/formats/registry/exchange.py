@@ -391,10 +391,10 @@ class AzureTokenEndpoint:
         self._described_as = f"the token endpoint {url.partition('?')[0]}"
 
     def fetch(self) -> dict[str, Any]:
-        """Request a new token: returns the endpoint's response, a dict with ``access_token``. Blocks.
+        """Request a new token, and return the endpoint's response, a dict with ``access_token``. Blocks the thread.
 
-        Raises `KafkaConnectionError` if the endpoint cannot be reached or fails, `SaslAuthenticationFailedError` if it
-        rejects the request.
+        Raises `KafkaConnectionError` if the endpoint cannot be reached or fails, and `SaslAuthenticationFailedError`
+        if it rejects the request.
         """
         http = http_library()
         try:
@@ -417,7 +417,7 @@ class AzureTokenEndpoint:
         return answer
 
     def _asked(self, http: Any) -> tuple[int, bytes]:
-        """Return the status and the body, up to a size limit. Uses no proxy, because it could not reach the service."""
+        """Return the status and the body, up to a size limit. Uses no proxy, as a proxy could not reach the service."""
         body = bytearray()
         with (
             http.Client(trust_env=False, timeout=self._timeout_s) as client,

@@ -60,7 +60,7 @@ def given(**values: Any) -> dict[str, Any]:
 
 
 def optional(read: Callable[[Any], T]) -> Callable[[Any], T | None]:
-    """Return a function that reads a value, or None for None."""
+    """Return a function that reads a value, and returns None for None."""
     return lambda value: None if value is None else read(value)
 
 

@@ -50,7 +50,7 @@ class ReaderCore:
         self._subject = subject
         self._lock = threading.Lock()
         self._unusable = UnusableSchemas()
-        self._needed = ("value", 0)  # the field, and the number of schemas to look up, of the last batch
+        self._needed = ("value", 0)  # for the last batch: the field, and the number of schemas to look up
         self._writers: dict[SchemaName, Any] = {}  # parsed schemas for Avro, message positions for Protobuf
         self._kind = kind_of(schema)
         self._codec: Any = None
@@ -193,7 +193,7 @@ def schema_of(given: Any, subject: str | None) -> Schema:
         given: a `Schema`, the text of an Avro schema, the `pyarrow.Schema` of columns, or the type of a struct column.
         subject: the schema's subject; determines the name of the record for columns.
 
-    Raises `TypeError` for an argument of another type, `AvroSchemaError` for columns without an Avro type.
+    Raises `TypeError` for an argument of another type, and `AvroSchemaError` for columns without an Avro type.
     """
     if isinstance(given, Schema):
         return given
@@ -252,7 +252,7 @@ class UnusableSchemas:
         self._clock = clock
         self._were_many = False
         self._new: dict[SchemaName, str] = {}
-        self._used: dict[SchemaName, tuple[str, float]] = {}  # with the expiry time, earliest first
+        self._used: dict[SchemaName, tuple[str, float]] = {}  # each with its expiry time, earliest first
 
     def __contains__(self, name: SchemaName) -> bool:
         return name in self._new or name in self._used

@@ -331,7 +331,7 @@ class ConfigCompatibilityLevel(StrEnum):
 class ServerConfig(JsonObject):
     """The settings of a registry or a subject. A setting that is None is not set; `set_config` does not change it.
 
-    confluent-kafka has the first seven.
+    confluent-kafka has the first seven attributes.
 
     Attributes:
         compatibility: which versions a new version must be compatible with, for `set_config`.

@@ -8,7 +8,7 @@ from kafka.formats.registry.responses import associated, association_of
 
 
 class AsyncAssociationCalls(AsyncSchemaCalls):
-    """Calls for the subjects of resources. Registries without associations respond with 404."""
+    """Calls for associations between resources and subjects. Registries that do not support them respond with 404."""
 
     async def get_associations_by_resource_name(
         self,

@@ -83,8 +83,8 @@ class AsyncColumnCalls(AsyncSchemaCalls):
         values are checked for types and required fields. Protobuf messages are matched by name, and their fields by
         number. Needs the extra "arrow".
 
-        Raises `SchemaRegistryError` if the registry does not respond or rejects the request, ValueError for a schema
-        without a column type.
+        Raises `SchemaRegistryError` if the registry does not respond or rejects the request, and ValueError for a
+        schema without a column type.
         """
         if (subject is None) == (schema is None):
             raise ValueError("Expected either a subject or schema=, not both")

@@ -366,7 +366,7 @@ class AsyncSchemaCalls(AsyncRegistryRequests):
 
 
 def _listed_tags(find_tags: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return the tags to find as a tuple; rejects a string, because its characters would be mistaken for tags."""
+    """Return the tags to find as a tuple. A string is a single tag; its characters must not be mistaken for tags."""
     if not find_tags:
         return None
     return (find_tags,) if isinstance(find_tags, str) else tuple(find_tags)

@@ -9,7 +9,7 @@ from kafka.formats.registry.responses import associated, association_of
 
 
 class AssociationCalls(SchemaCalls):
-    """Calls for the subjects of resources. Registries without associations respond with 404."""
+    """Calls for associations between resources and subjects. Registries that do not support them respond with 404."""
 
     def get_associations_by_resource_name(
         self,

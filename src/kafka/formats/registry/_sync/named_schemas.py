@@ -44,7 +44,7 @@ def referenced_schemas(schema: Schema, registry: Versions, kind: str, fmt: str |
         fmt: see `get_schema`.
 
     Raises `SerializationError` for a schema of another type and for references that are nested too deeply, and
-    `SchemaRegistryError`.
+    `SchemaRegistryError` if the registry does not respond or rejects a request.
     """
 
     def made(schema: Schema, below: Sequence[tuple[str, _Found]]) -> _Found:

@@ -54,7 +54,7 @@ class SettingCalls(SchemaCalls):
             schema: the schema.
             version: the version number, or "latest".
             normalize: let the registry normalize the schema first.
-            verbose: let the registry report reasons, which `compatibility_errors` returns.
+            verbose: let the registry report the reasons, which only `compatibility_errors` returns.
         """
         answer = self._compatibility(subject_name, schema, f"/{quoted(str(version))}", normalize, verbose)
         return answer["is_compatible"] is True
@@ -68,13 +68,15 @@ class SettingCalls(SchemaCalls):
             subject_name: the subject.
             schema: the schema.
             normalize: let the registry normalize the schema first.
-            verbose: let the registry report reasons, which `compatibility_errors` returns.
+            verbose: let the registry report the reasons, which only `compatibility_errors` returns.
         """
         answer = self._compatibility(subject_name, schema, "", normalize, verbose)
         return answer["is_compatible"] is True
 
     def compatibility_errors(self, subject_name: str, schema: Schema, version: Version | None = None) -> list[str]:
-        """Return the registry's reasons why a schema is incompatible; empty if it is not. Not in confluent-kafka.
+        """Return the registry's reasons why a schema is incompatible; empty if it is compatible.
+
+        Not in confluent-kafka.
 
         Arguments:
             subject_name: the subject.
