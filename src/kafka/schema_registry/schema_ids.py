@@ -228,7 +228,7 @@ _BY_NAME: dict[str, SubjectNameStrategy] = {
 
 
 def chosen_strategy(given: object, name: object) -> SubjectNameStrategy:
-    """Return the configured strategy: a user's function, or one of the three named ones. The default is by topic."""
+    """Return the configured strategy: a user's function, or one of the three built-in ones (default: by topic)."""
     if given is not None:
         if not callable(given):
             raise KafkaConfigurationError(f"'subject.name.strategy' must be a function, not {given!r:.60}")

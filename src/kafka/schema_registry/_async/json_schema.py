@@ -47,7 +47,7 @@ class AsyncJSONSerializer(AsyncSerializer):
         to_dict: called with an object and the context; converts the object to dicts, lists, strings and numbers. Not
             needed for dataclasses, attrs classes and pydantic models.
         conf: options under confluent-kafka's names.
-        json_encode: converts the result to text or bytes; None: compact JSON.
+        json_encode: converts the object, after `to_dict`, to text or bytes; None: compact JSON.
 
     Raises `KafkaConfigurationError` for invalid options, and `JsonSchemaError` for an invalid schema.
     """

@@ -111,7 +111,7 @@ class AsyncProtobufSerializer(AsyncSerializer):
         return made
 
     async def _schema(self, ctx: SerializationContext | None) -> Schema | None:
-        """Register the imports, and return the schema to register; None if options select another."""
+        """Register the imports, and return the schema to register; None if options select another schema."""
         if not self._schemas.needs_own:
             return None
         return Schema(_text(self._file), _TYPE, await self._references(ctx, self._file, 0))

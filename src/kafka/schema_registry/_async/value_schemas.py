@@ -68,7 +68,7 @@ class AsyncWritingSchemas:
     Arguments:
         registry: the registry client.
         options: the serializer's options.
-        schema: the serializer's schema; None if options select another.
+        schema: the serializer's schema; None if options select another schema.
         kind: the schema's type.
 
     Raises `KafkaConfigurationError` for conflicting options.
@@ -150,7 +150,7 @@ async def written_schema(registry: AsyncRegistry, schema_id: SchemaId, subject: 
 async def newest_schema(
     registry: AsyncRegistry, subject: str | None, metadata: Mapping[str, str] | None, fmt: str | None = None
 ) -> Schema | None:
-    """Return a subject's newest schema, or the newest with the given metadata properties; None without a subject."""
+    """Return a subject's newest schema, or the newest with the given metadata properties; None if `subject` is None."""
     if subject is None:
         return None
     if metadata is not None:

@@ -69,7 +69,7 @@ class WritingSchemas:
     Arguments:
         registry: the registry client.
         options: the serializer's options.
-        schema: the serializer's schema; None if options select another.
+        schema: the serializer's schema; None if options select another schema.
         kind: the schema's type.
 
     Raises `KafkaConfigurationError` for conflicting options.
@@ -151,7 +151,7 @@ def written_schema(registry: Registry, schema_id: SchemaId, subject: str | None)
 def newest_schema(
     registry: Registry, subject: str | None, metadata: Mapping[str, str] | None, fmt: str | None = None
 ) -> Schema | None:
-    """Return a subject's newest schema, or the newest with the given metadata properties; None without a subject."""
+    """Return a subject's newest schema, or the newest with the given metadata properties; None if `subject` is None."""
     if subject is None:
         return None
     if metadata is not None:
