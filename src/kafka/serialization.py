@@ -1,7 +1,7 @@
 """Serializers under confluent-kafka's names: callables that take a value and a context. Layer 0: imports only `errors`.
 
 Pass them where a client accepts a function: ``KafkaProducer(value_serializer=StringSerializer())``. Serializers that
-need the topic also define `for_message_field`, which clients call to tell it whether it serializes keys or values.
+need the topic also define `for_message_field`, which clients call with the part to serialize, "key" or "value".
 """
 
 from __future__ import annotations

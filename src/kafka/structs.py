@@ -191,7 +191,7 @@ class PartitionMetadata(NamedTuple):
         offline_replicas: the replicas that are not running.
         error: the reason why the partition is currently unavailable, if it is.
 
-    Partitions share their lists: do not modify them.
+    Several partitions may share the same list; do not modify these lists.
     """
 
     topic: str

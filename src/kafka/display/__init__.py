@@ -1,6 +1,6 @@
 """Output for people: HTML tables and figures in notebooks, progress bars, and sizes as text.
 
-This package imports nothing else of `kafka`. `html_tables.py` escapes HTML and makes tables, `progress_bar.py` draws
+This package imports nothing else from `kafka`. `html_tables.py` escapes HTML and makes tables, `progress_bar.py` draws
 progress bars, and `figures.py` plots lag with matplotlib. Classes define `_repr_html_` for notebooks, and import these
 modules only when this method is called.
 """

@@ -17,7 +17,7 @@ class Figure(_Figure):
 
 
 LARGEST_DRAWN = 20
-"""Maximum number of bars, for the partitions with the largest lag."""
+"""Maximum number of bars; only the partitions with the largest lag are shown."""
 _BAR_INCHES, _FRAME_INCHES, _WIDTH_INCHES = 0.3, 1.2, 9
 
 
