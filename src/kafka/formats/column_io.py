@@ -50,7 +50,7 @@ class ColumnWriter(Protocol):
         """The names of the schema's fields; empty if it is not a record."""
 
     def encode(self, column: Any) -> pa.BinaryArray:
-        """Encode each row of an array as one value; raises ValueError for a row that does not fit."""
+        """Encode each row of an array as one value; raises ValueError for a row that does not fit the schema."""
 
 
 ReadAs: TypeAlias = "ColumnReader | Avro | Json | Protobuf | str"
@@ -176,7 +176,7 @@ def names_of_avro(schema: ParsedSchema) -> Collection[str]:
 
 
 def encoded_rows(codec: Avro | Json | Protobuf, column: Any) -> pa.BinaryArray:
-    """Encode each row of an array with a codec; raises ValueError for a row that does not fit."""
+    """Encode each row of an array with a codec; raises ValueError for a row that does not fit the schema."""
     from kafka.formats.json.codec import Json
 
     return codec.encode_rows(_as_type(column, codec.type) if isinstance(codec, Json) else column)

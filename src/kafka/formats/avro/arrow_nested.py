@@ -104,7 +104,7 @@ class MemberRows(ArrowWriter):
 @cython.final
 @cython.cclass
 class ListRows(ArrowWriter):
-    """Writes lists as arrays, or as maps, for which `keys` writes the key before each item."""
+    """Writes lists as arrays, or as maps if `keys` is set, which writes the key before each item."""
 
     ends: cython.const[cython.longlong][::1]  # type: ignore[valid-type]
     count: cython.Py_ssize_t

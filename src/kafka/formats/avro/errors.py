@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class AvroDecodeError(ValueError):
-    """Bytes are not a value of a schema."""
+    """Bytes are not a valid value of the schema."""
 
     remedy = "Find out which program wrote these bytes, and with which schema."
 
@@ -25,7 +25,7 @@ class AvroDecodeError(ValueError):
 
 
 class AvroEncodeError(ValueError):
-    """A value does not fit a schema."""
+    """A value does not fit the schema."""
 
     remedy = "Correct the value of the field that the message names."
 

@@ -103,7 +103,7 @@ class TimeWriter(ObjectWriter):
 @cython.final
 @cython.cclass
 class TimestampWriter(ObjectWriter):
-    """Writes a datetime in units since 1970-01-01, rounded down.
+    """Writes a datetime as the number of units since 1970-01-01, rounded down.
 
     A datetime without a time zone is interpreted as local time. A local timestamp ignores the time zone.
     """

@@ -34,7 +34,7 @@ _MAX_REFERENCES = 100
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Node:
-    """The requirement of a schema or of a part of it.
+    """The requirement that a schema, or a part of a schema, expresses.
 
     Attributes:
         kind: "true" (anything), "false" (nothing), a type (integers are "number"), "enum", "const", "not",
@@ -89,7 +89,7 @@ class Document:
                 self._target(part["$ref"], path)
 
     def node(self, schema: Any) -> Node:
-        """Return the requirement of a part of the schema, following references."""
+        """Return the node for a part of the schema, following references."""
         document = self
         for _ in range(_MAX_REFERENCES):
             if not isinstance(schema, dict) or not isinstance(schema.get("$ref"), str):

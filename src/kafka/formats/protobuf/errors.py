@@ -9,13 +9,13 @@ from kafka.errors import KafkaConfigurationError
 
 
 class ProtobufSchemaError(ValueError):
-    """A schema is invalid or unsuitable. The message says where."""
+    """A schema is invalid or unsuitable. The error message says where."""
 
     remedy = "Correct the schema, or pass its imports as references."
 
 
 class ProtobufDecodeError(ValueError):
-    """Bytes are not a message of the type."""
+    """Bytes are not a valid message of the expected type."""
 
     remedy = "Find out which program wrote these bytes, and as which message."
 
@@ -31,7 +31,7 @@ class ProtobufDecodeError(ValueError):
 
 
 class ProtobufEncodeError(ValueError):
-    """A value is not a message of the type. The message names the row and field."""
+    """A value does not fit the message type. The error message names the row and field."""
 
     remedy = "Correct the value of the row and field that the message names."
 

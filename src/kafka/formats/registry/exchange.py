@@ -291,7 +291,7 @@ class BaseRegistryClient:
         return await self._exchange.request(method, path, query, body)
 
     def _hold(self, exchange: Exchange) -> None:
-        """Called with new connections. A client that closes them on garbage collection keeps them alive until then."""
+        """Called with new connections, so that a client can keep a reference and close them when garbage-collected."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(each.address for each in self._options.urls)})"
@@ -354,7 +354,7 @@ def _tokens(bearer: BearerOptions, timeout_s: float) -> EndpointTokens | None:
 
 
 def _sendable(value: Any, name: str) -> str:
-    """Check and return a header value, as the HTTP library's errors would show invalid values, including tokens."""
+    """Check and return a header value, because the HTTP library's errors show invalid values, including tokens."""
     if not isinstance(value, str) or not value.isascii() or not value.isprintable() or value != value.strip():
         raise KafkaConfigurationError(
             f"{name!r} must be ASCII text without line breaks and surrounding spaces; text that is "

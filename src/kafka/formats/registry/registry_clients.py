@@ -26,7 +26,7 @@ _open: set[Exchange] = set()
 class SchemaRegistryClient(BaseRegistryClient, ColumnCalls, SettingCalls, AssociationCalls):
     """A client for a schema registry with Confluent's HTTP API. Thread-safe.
 
-    Connections are opened on first use. A forked child opens its own.
+    Connections are opened on first use. A forked child process opens its own connections.
 
     Arguments:
         conf: options under confluent-kafka's names; "url" is required.

@@ -211,7 +211,7 @@ class Cache(Generic[T]):
                 self._kept.popitem(last=False)
 
     def forget(self, which: Callable[[Hashable], bool] | None = None) -> None:
-        """Remove the responses whose keys `which` selects, or all responses if it is None."""
+        """Remove the responses whose keys `which` selects, or all responses if `which` is None."""
         with self._lock:
             for key in [each for each in self._kept if which is None or which(each)]:
                 del self._kept[key]
