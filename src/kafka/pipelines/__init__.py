@@ -1,7 +1,8 @@
 """Pipelines: sources with rules, a query and a sink, declared in YAML or Python.
 
-Layer 7. `declaration` contains what is declared, `yaml_file` and `pipeline` are the two ways to declare it, and `rules`
-evaluates the rules of a source in Spark. Needs PyYAML and pydantic: ``pip install 'kafka-columnar[pipelines]'``.
+Layer 7. `declaration` defines the models of a pipeline, and `yaml_file` and `pipeline` are the two ways to create them.
+`rules` evaluates the rules of a source in Spark. This package requires PyYAML and pydantic, which
+``pip install 'kafka-columnar[pipelines]'`` installs.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name on first access; raises `ModuleNotFoundError` if a library is missing."""
+    """Load a public name on first access. Raises `ModuleNotFoundError` if a required library is missing."""
     try:
         return of_a_package(__name__, name, _HOMES)
     except ModuleNotFoundError as error:

@@ -1,7 +1,7 @@
-"""What a pipeline is: its sources with their rules, its query, its sink and its dead letters.
+"""The models of a pipeline: its sources with their rules, its query, its sink and its dead letters.
 
-YAML files (`yaml_file`) and Python programs (`pipeline`) declare the same models. They check each value, and reject
-unknown keys. `json_schema` describes them for editors. To add a key: a field here with its description.
+YAML files (`yaml_file`) and Python programs (`pipeline`) create the same models, which check each value and reject
+unknown keys. `json_schema` describes the models for editors. To add a key: a field here with its description.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SOURCE = "source"
 
 
 MAX_RULES = 62
-"""Maximum number of rules of a source: a bit each in a signed 64-bit number."""
+"""Maximum number of rules for a source, because each rule needs a bit of a signed 64-bit number."""
 
 
 class Otherwise(enum.StrEnum):
@@ -58,20 +58,20 @@ class Otherwise(enum.StrEnum):
 
 
 class InvalidDeclaration(KafkaConfigurationError):
-    """A pipeline is declared in a wrong way; the message has a line for each problem."""
+    """The declaration of a pipeline is invalid. The message contains a line for each problem."""
 
     remedy = "Correct the places that the message names; PIPELINES.md describes all keys."
 
 
 def _option_text(value: Any) -> Any:
-    """The value of an option as text: YAML reads ``true`` as a Boolean and ``9092`` as a number."""
+    """Convert the value of an option to text, because YAML reads ``true`` as a Boolean and ``9092`` as a number."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else value
 
 
 def _expression(value: Any) -> Any:
-    """Check for SQL text or a PySpark `Column`. Booleans are rejected: YAML reads an unquoted ``yes`` as one."""
+    """Accept SQL text or a PySpark `Column`. Reject Booleans, because YAML reads an unquoted ``yes`` as a Boolean."""
     if value is None or isinstance(value, bool | int | float | list | dict) or (isinstance(value, str) and not value):
         raise ValueError(f"expected an SQL expression as text, got {_shown(value)}")
     return value
@@ -242,7 +242,10 @@ class Declaration(_Model):
         return found
 
     def canonical(self) -> Declaration:
-        """The same pipeline with all sources in `sources`, and each rule in its source. Equal for equal pipelines."""
+        """Return the same pipeline with all sources in `sources`, and each rule in its source.
+
+        Equal pipelines have equal canonical forms.
+        """
         return self.model_copy(update={"source": None, "sources": self.all_sources, "rules": ()})
 
     def _may_reject(self) -> bool:
@@ -261,15 +264,15 @@ def _check_rules(rules: Sequence[Rule]) -> None:
 
 
 Location = tuple[str | int, ...]
-"""Where a value is in a declaration: keys and indexes, from the outside."""
+"""The path to a value in a declaration: keys and indexes, outermost first."""
 
 
 def declare(given: Mapping[str, Any], place: Callable[[Location], str] = lambda location: "") -> Declaration:
-    """Make a declaration from nested mappings and lists, such as the content of a YAML file.
+    """Create a declaration from nested mappings and lists, such as the content of a YAML file.
 
     Arguments:
         given: the keys of `Declaration` with their values.
-        place: returns where a location is, such as ``flights.yaml:7: ``, to precede an error.
+        place: returns the prefix for an error at a location, such as ``flights.yaml:7: ``.
 
     Returns the canonical declaration. Raises `InvalidDeclaration` with a line for each problem.
     """
@@ -284,7 +287,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def validated(model: type[M], given: Mapping[str, Any], what: str) -> M:
-    """Make a part of a declaration from keyword arguments; raises `InvalidDeclaration`, which names `what`."""
+    """Create a part of a declaration from keyword arguments. Raises an `InvalidDeclaration` that names `what`."""
     try:
         return model.model_validate(given)
     except ValidationError as error:
@@ -316,7 +319,7 @@ def _problem(location: Location, problem: ErrorDetails, model: type[BaseModel] =
 
 
 def path_text(location: Location) -> str:
-    """A location as text, such as ``source.rules[2].holds``."""
+    """Format a location as text, such as ``source.rules[2].holds``."""
     text = ""
     for part in location:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
@@ -324,16 +327,16 @@ def path_text(location: Location) -> str:
 
 
 def _keys_at(model: type[BaseModel], location: Location) -> list[str]:
-    """The keys of the model at a location within another."""
+    """Return the keys of the model at a location within another model."""
     for part in location:
         fields = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
-        if part in fields:  # others are indexes, and names of sources
+        if part in fields:  # the other parts are indexes and names of sources
             model = _model_of(fields[part]) or model
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _model_of(annotation: Any) -> type[BaseModel] | None:
-    """The model that a field contains: directly, or within an optional, a tuple or a dict."""
+    """Return the model that a field contains, directly or within an optional, a tuple or a dict. May be None."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next((model for inner in get_args(annotation) if (model := _model_of(inner))), None)
@@ -344,6 +347,6 @@ def _shown(value: Any) -> str:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of the YAML form, for editors."""
+    """Return the JSON Schema for pipelines in YAML files, for editors."""
     schema = Declaration.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "kafka-columnar pipeline"} | schema

@@ -1,4 +1,4 @@
-"""The Python form of a pipeline: sources, rules, and a sink whose rows a function of DataFrames computes."""
+"""Declares pipelines in Python: sources, rules, and a sink whose rows are computed by a function of DataFrames."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 Query = Callable[..., "DataFrame"]
-"""Takes a DataFrame for each of its parameters, which are names of sources; returns the rows of the sink."""
+"""Computes the rows for the sink from the DataFrames of sources. Its parameters have the names of these sources."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def rule(name: str, holds: str | Column, *, otherwise: str = "dead_letter", keep_null: bool = False) -> Rule:
-    """Make a rule for the rows of a source.
+    """Create a rule for the rows of a source.
 
     Arguments:
-        name: unique within its source; dead letters and reports contain it.
-        holds: a Boolean expression over the columns of the value, as SQL or as a `Column`. The rule passes only if it
-            is true: false, NULL and an error fail it.
+        name: the name of the rule, unique within its source; dead letters and reports contain it.
+        holds: a Boolean expression over the columns of the value, as SQL or as a `Column`. A row passes the rule only
+            if the expression is true, and fails it if the expression is false or NULL, or raises an error.
         otherwise: what happens to a row that fails: "dead_letter", "drop", "keep" (only count it) or "fail" (stop the
             pipeline). A row that fails several rules has the strictest outcome: fail, dead_letter, drop, keep.
-        keep_null: whether NULL passes, too.
+        keep_null: whether a row also passes the rule if the expression is NULL.
 
     Raises `InvalidDeclaration`.
     """
@@ -60,11 +60,14 @@ def kafka_source(
     """Describe topics to read, for `Pipeline.source`.
 
     Arguments:
-        topic: the topic; or `topics`, several; or `pattern`, a regular expression.
-        key_format: the format of keys, such as "string"; `key_schema` is its schema.
-        value_format: the format of values: "json", "avro", "protobuf", "json-schema", "bytes", "string" or a number's.
-        value_schema: the schema of values: columns in Spark's DDL (for json), Avro, JSON Schema or .proto text; or the
-            file that contains it, `value_schema_file`; or its subject in the registry, `value_subject`.
+        topic, topics, pattern: the topic, a list of topics, or a regular expression for topics; specify one of these.
+        key_format, key_schema: the format of keys, such as "string", and the schema, if the format needs one.
+        value_format: the format of values: "json", "avro", "protobuf", "json-schema", "bytes", "string", or a numeric
+            type such as "long".
+        value_schema: the schema of values, as columns in Spark's DDL (for json), an Avro schema, a JSON Schema or the
+            text of a .proto file.
+        value_schema_file: the file that contains the schema, instead of `value_schema`.
+        value_subject: the subject of the schema in the registry, instead of `value_schema`.
         required: columns of the value that must not be null.
         start: where a new pipeline starts: "earliest", "latest", or a time in milliseconds since 1970.
         options: other options of the Spark source.
@@ -99,8 +102,8 @@ def kafka_sink(
 
     Arguments:
         topic: the topic.
-        key: the column of the query whose values become the keys; None: records have no keys.
-        value_format: how the columns are encoded, as for `kafka_source`; with `value_schema` or `value_subject`.
+        key: the column of the query whose values become the keys; None for records without keys.
+        value_format, value_schema, value_subject: how the columns are encoded, as for `kafka_source`.
         exactly_once: whether each micro-batch is one Kafka transaction.
         options: other options of the Spark sink.
 
@@ -116,7 +119,7 @@ class DeclaredSource:
 
     Attributes:
         name: the name by which the query refers to the source.
-        source: its declaration, with the rules so far.
+        source: the declaration of the source, with the rules added so far.
     """
 
     def __init__(self, name: str, source: Source) -> None:
@@ -124,7 +127,7 @@ class DeclaredSource:
         self.source = source
 
     def rules(self, *rules: Rule) -> DeclaredSource:
-        """Add rules for the rows of this source; returns the source."""
+        """Add rules for the rows of this source, and return the source."""
         given = {**self.source.model_dump(by_alias=True), "rules": [*self.source.rules, *rules]}
         self.source = validated(Source, given, f"source {self.name}")
         return self
@@ -135,10 +138,10 @@ class Pipeline:
 
     Arguments:
         name: the name of the pipeline; its checkpoint, transactions and groups are named after it.
-        kafka: options of the Kafka clients by their Java names.
+        kafka: options of the Kafka clients, by their Java names.
         registry: options of the schema registry client.
         dead_letters: topic for rejected records; needed if a rule has the outcome dead_letter.
-        max_bad: a pipeline stops if a larger fraction of the rows of a micro-batch is rejected.
+        max_bad: maximum fraction of a micro-batch's rows that may be rejected; if it is exceeded, the pipeline stops.
     """
 
     def __init__(
@@ -163,9 +166,9 @@ class Pipeline:
         """Add a source.
 
         Arguments:
-            source: from `kafka_source`.
+            source: the result of `kafka_source`.
             name: the name by which the query refers to the source: a parameter of the query function, or a table in
-                SQL. None: the topic's name.
+                SQL. None for the topic's name.
         """
         name = name or source.topic or ""
         if name in self._sources:
@@ -177,9 +180,9 @@ class Pipeline:
         """Set the sink, and the query that computes its rows.
 
         Arguments:
-            sink: from `kafka_sink`.
-            query: SQL over the names of the sources. None: use the result as the decorator of a function whose
-                parameters are names of sources, and which returns a DataFrame.
+            sink: the result of `kafka_sink`.
+            query: an SQL query that uses the names of sources as tables. If it is None, use the result as a decorator
+                for a function that returns a DataFrame and whose parameters are names of sources.
         """
         if self._sink is not None:
             raise IllegalStateError("the pipeline has a sink already: a pipeline writes to one sink")
@@ -205,9 +208,9 @@ class Pipeline:
 
     @property
     def declaration(self) -> Declaration:
-        """What is declared so far; equal to that of a YAML file with the same content.
+        """The current declaration, which equals the declaration in a YAML file with the same content.
 
-        Raises `InvalidDeclaration` for a pipeline that is not complete.
+        Raises `InvalidDeclaration` if the pipeline is incomplete.
         """
         if self._sink is None:
             raise InvalidDeclaration(f"pipeline {self._given['pipeline']!r}: it has no sink; call sink()")
@@ -217,4 +220,4 @@ class Pipeline:
 
 
 FUNCTION = "<function>"
-"""Stands for a query that is a function."""
+"""Placeholder for a query that is a function."""

@@ -1,8 +1,8 @@
 """Rules: which rows of a pipeline pass, and what happens to the others.
 
-A rule passes only if its expression is true. False, NULL and an error in the expression fail it, so each row either
-passes or fails, and never stops the query. Spark evaluates the rules of a source together, into one number per row with
-a bit for each failed rule (`Evaluation`).
+A row passes a rule only if the rule's expression is true. It fails the rule if the expression is false or NULL, or
+raises an error. Each row therefore either passes or fails, and an expression never stops the query. Spark evaluates the
+rules of a source together; the result for each row is a number with a bit for each failed rule (`Evaluation`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ class Evaluation:
     """Columns with the outcome of the rules for each row.
 
     Arguments:
-        rules: the rules of a source, at most `MAX_RULES`; each has a bit of `failures`, in this order.
-        present: a column without NULL that Spark cannot prove to be constant, such as the offset. Expressions are
-            evaluated conditionally on it, because Spark would otherwise evaluate a part that two rules have in common
-            first, and its error would stop the query.
+        rules: the rules of a source, at most `MAX_RULES`, in the order of their bits in `failures`.
+        present: a column without NULL that Spark cannot prove to be constant, such as the offset. Expressions are only
+            evaluated on condition that this column is not NULL. Without a condition, Spark would first evaluate a
+            subexpression that two rules have in common, and an error in the subexpression would stop the query.
     """
 
     def __init__(self, rules: Sequence[Rule], present: Column) -> None:
@@ -31,9 +31,9 @@ class Evaluation:
         self._present = present
 
     def failures(self) -> Column:
-        """A bigint with the bit ``1 << i`` set if rule i fails; 0 for a row that passes all rules.
+        """Return a bigint column with the bit ``1 << i`` set if a row fails rule i; 0 if the row passes all rules.
 
-        All rules are evaluated together. Only for a row with an error in one of them, they are evaluated one by one.
+        All rules are evaluated together. They are evaluated one by one only for rows in which a rule raises an error.
         """
         from pyspark.sql import functions as f
 
@@ -47,17 +47,20 @@ class Evaluation:
         return f.coalesce(self._attempt(together), one_by_one)
 
     def has_outcome(self, failures: Column, outcome: Otherwise) -> Column:
-        """Whether a row has this outcome. A row without any of the four passes all rules."""
+        """Return a Boolean column that is true for rows with this outcome. Rows that pass all rules have no outcome."""
         stricter = [each for each in Otherwise if list(Otherwise).index(each) > list(Otherwise).index(outcome)]
         is_failed = self._any(failures, [outcome])
         return is_failed & ~self._any(failures, stricter) if stricter else is_failed
 
     def is_processed(self, failures: Column) -> Column:
-        """Whether the query processes a row: it passes all rules, or fails only rules with the outcome keep."""
+        """Return a Boolean column that is true for rows that the query processes.
+
+        These are the rows that pass all rules, or fail only rules with the outcome keep.
+        """
         return ~self._any(failures, [Otherwise.DROP, Otherwise.DEAD_LETTER, Otherwise.FAIL])
 
     def failed_names(self, failures: Column) -> Column:
-        """An array with the names of the rules that a row fails, in the order of the rules."""
+        """Return an array column with the names of the rules that a row fails, in the order of the rules."""
         from pyspark.sql import functions as f
 
         if not self.rules:
@@ -71,9 +74,9 @@ class Evaluation:
         return _has(failures, sum(1 << i for i, rule in enumerate(self.rules) if rule.otherwise in outcomes))
 
     def _attempt(self, number: Column) -> Column:
-        """Evaluate a column of numbers; NULL if that raises an error.
+        """Evaluate a column of numbers; the result is NULL for rows in which the evaluation raises an error.
 
-        `try_to_binary` evaluates its whole argument with errors caught. No function of Spark does only that.
+        `try_to_binary` catches all errors in the evaluation of its argument. Spark has no function that only does this.
         """
         from pyspark.sql import functions as f
 
@@ -82,7 +85,7 @@ class Evaluation:
 
 
 def _bit(rule: Rule, index: int) -> Column:
-    """0 if the rule passes, and its bit otherwise; raises the error of the rule's expression."""
+    """Return a column that is 0 for rows that pass the rule, and the rule's bit for others. Errors propagate."""
     from pyspark.sql import functions as f
 
     holds = f.expr(rule.holds) if isinstance(rule.holds, str) else rule.holds

@@ -1,4 +1,4 @@
-"""Pipelines in YAML files: reads one, and says for each problem at which line it is."""
+"""Reads pipelines from YAML files, and reports the line of each problem."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ def load(path: str | Path) -> Declaration:
     Arguments:
         path: the YAML file, in UTF-8.
 
-    Returns the declaration. Paths of schema files in it are relative to the file.
+    Returns the declaration. Paths of schema files in the declaration are relative to the YAML file.
 
-    Raises `InvalidDeclaration`, with a line for each problem: the file, the line, the key, what was expected and found.
+    Raises an `InvalidDeclaration` whose message has a line for each problem. It contains the file, the line number, the
+    key, what was expected, and what was found.
     """
     path = Path(path)
     try:
@@ -32,7 +33,7 @@ def load(path: str | Path) -> Declaration:
 
 
 def parse(text: str, name: str = "<text>") -> Declaration:
-    """Make a declaration from YAML; `name` precedes the line of each problem. Otherwise as `load`."""
+    """Create a declaration from YAML text, like `load`. In errors, `name` stands for the name of the file."""
     document = _Document(text, name)
     return declare(document.content, document.place)
 
@@ -70,7 +71,7 @@ class _Document:
             raise InvalidDeclaration("\n".join(self._problems))
 
     def place(self, location: Location) -> str:
-        """The file and line of a value, or of the closest value around it."""
+        """Return the file and line of a value, or of the closest value that encloses it."""
         while location not in self._lines and location:
             location = location[:-1]
         return f"{self._name}:{self._lines.get(location, 1)}: "
