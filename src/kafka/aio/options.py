@@ -81,8 +81,8 @@ def consumer_options(given: AIOConsumerConfigs) -> dict[str, Any]:
     """Return options for an `AsyncKafkaConsumer`. If ``max_poll_records`` is None (no limit), it is omitted."""
     options = _common(given)
     options.pop("rebalance_timeout_ms", None)
-    options.pop("consumer_timeout_ms", None)  # in aiokafka, the fetcher's pause; here, it would end iteration
-    if options.get("group_protocol", "classic") == "classic":  # otherwise the coordinator decides
+    options.pop("consumer_timeout_ms", None)  # in aiokafka, the fetcher's pause; here, the option would end iteration
+    if options.get("group_protocol", "classic") == "classic":  # with other protocols, the coordinator decides
         options.setdefault("session_timeout_ms", 10_000)
         if options.get("partition_assignment_strategy") is None:
             options["partition_assignment_strategy"] = (RoundRobinPartitionAssignor,)

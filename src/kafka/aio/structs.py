@@ -18,13 +18,13 @@ __all__ = [
 
 
 class RecordMetadata(NamedTuple):
-    """Where a record was written.
+    """The position of a record that was written.
 
     Arguments:
         topic, partition, topic_partition: the partition.
         offset: the record's offset.
         timestamp: milliseconds since 1970-01-01 UTC; None if unknown.
-        timestamp_type: 0: set by the producer, 1: set by the broker.
+        timestamp_type: 0 if the producer has set the timestamp, 1 if the broker has set it.
         log_start_offset: always None.
     """
 

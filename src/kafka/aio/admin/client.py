@@ -44,7 +44,7 @@ class _Admin(AsyncKafkaAdminClient):
         """Return the client's health as HTML, for notebooks.
 
         Arguments:
-            kind: the client's class name to show.
+            kind: the class name to display for the client.
         """
         return self._shown_as(kind)
 

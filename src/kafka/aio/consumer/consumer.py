@@ -265,8 +265,8 @@ class AIOKafkaConsumer(Generic[Key, Value]):
 
         Arguments:
             partitions: return only records from these partitions, which must be assigned; default: all.
-            timeout_ms: 0: do not wait.
-            max_records: maximum number of records; None: ``max_poll_records``.
+            timeout_ms: maximum time to wait in milliseconds; with 0, the call does not wait.
+            max_records: maximum number of records; None for ``max_poll_records``.
             max_records_per_partition: maximum number of records per partition; later calls return the rest in order.
         """
         self._check_running()
@@ -401,7 +401,7 @@ class AIOKafkaConsumer(Generic[Key, Value]):
         """For each partition, return the offset and timestamp of the first record at or after a time, or None.
 
         Arguments:
-            timestamps: partition to the time, in milliseconds since 1970.
+            timestamps: the time to look up for each partition, in milliseconds since 1970.
         """
         return await self._ask(self._consumer.offsets_for_times(timestamps))
 

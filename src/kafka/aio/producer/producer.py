@@ -29,7 +29,7 @@ class Appended(NamedTuple):
         offset: the record's index in the batch.
         crc: always None, because batches have a checksum, but records do not.
         size: the record's size in bytes.
-        timestamp: the record's timestamp in milliseconds since 1970; None: the time of sending.
+        timestamp: the record's timestamp in milliseconds since 1970; None for the time of sending.
     """
 
     offset: int
@@ -128,7 +128,7 @@ class _Producer(AsyncKafkaProducer[Key, Value]):
         """Return the client's health as HTML, for notebooks.
 
         Arguments:
-            kind: the client's class name to show.
+            kind: the class name to display for the client.
         """
         return self._shown_as(kind)
 
@@ -222,9 +222,9 @@ class AIOKafkaProducer(Generic[Key, Value]):
             topic: the topic.
             value: the value, for ``value_serializer``; None is a tombstone.
             key: the key, for ``key_serializer``; it determines the partition if ``partition`` is None.
-            partition: the partition; None: the partitioner chooses.
-            timestamp_ms: milliseconds since 1970; None: now.
-            headers: pairs of a name and bytes or None.
+            partition: the partition; None lets the partitioner choose.
+            timestamp_ms: the timestamp in milliseconds since 1970; None for the current time.
+            headers: pairs of a name and a value, which is bytes or None.
 
         With ``acks=0``, the future's result is None.
         """
@@ -245,9 +245,9 @@ class AIOKafkaProducer(Generic[Key, Value]):
             topic: the topic.
             value: the value, for ``value_serializer``; None is a tombstone.
             key: the key, for ``key_serializer``; it determines the partition if ``partition`` is None.
-            partition: the partition; None: the partitioner chooses.
-            timestamp_ms: milliseconds since 1970; None: now.
-            headers: pairs of a name and bytes or None.
+            partition: the partition; None lets the partitioner choose.
+            timestamp_ms: the timestamp in milliseconds since 1970; None for the current time.
+            headers: pairs of a name and a value, which is bytes or None.
 
         With ``acks=0``, the result is None.
         """
@@ -330,7 +330,7 @@ class AIOKafkaProducer(Generic[Key, Value]):
         """Commit the offsets of a consumer group as part of the transaction.
 
         Arguments:
-            offsets: partition to the offset of the next record to read, as for `AIOKafkaConsumer.commit`.
+            offsets: for each partition, the offset of the next record to read, as for `AIOKafkaConsumer.commit`.
             group_id: the consumer group.
         """
         self._check_transactional()
@@ -358,7 +358,7 @@ def _fail(made: "asyncio.Future[Any]", error: BaseException) -> None:
     if not made.done():
         made.set_exception(error)
         if isinstance(error, TransactionAbortedError):
-            made.exception()  # the caller knows that it aborted: keep asyncio from logging an unretrieved exception
+            made.exception()  # the caller aborted; this keeps asyncio from logging an unretrieved exception
 
 
 async def _first_of(first: "asyncio.Future[Any]", last: "asyncio.Future[Any]") -> Any:
