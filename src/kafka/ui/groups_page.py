@@ -114,7 +114,7 @@ def _reset(ui: Ui, group: GroupState) -> Html:
         '<label>Topic<select name="topic">{}</select></label>'
         '<label>To<input name="to" required placeholder="earliest, latest, 1234, 15m"></label>'
         "<button>Show</button></form>",
-        address("/group/reset", id=group.name),  # browsers change line endings in form fields
+        address("/group/reset", id=group.name),  # not a form field, because browsers change line endings there
         ui.forms.token,
         options,
     )

@@ -27,8 +27,9 @@ _HEADERS = {
 class Guard:
     """Rejects requests that other sites make a browser send, and adds security headers to the responses.
 
-    Another site can make its own host name resolve to this address (DNS rebinding), and then read the responses. These
-    requests contain the site's name, so only IP addresses, "localhost" and the configured names are accepted.
+    Another site can make its own host name resolve to this address (DNS rebinding), and then read the responses. The
+    Host header of such requests contains the site's name, so only IP addresses, "localhost" and the configured names
+    are accepted.
 
     Arguments:
         names: the allowed host names.

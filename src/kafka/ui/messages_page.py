@@ -93,7 +93,7 @@ def _summary(search: Search, progress: Progress) -> Html:
 
 
 async def _decoded(ui: Ui, topic: str, records: list[Found], way: str) -> list[RecordText]:
-    """Decode records with their schemas, if they are to be shown in this way."""
+    """Decode records with their schemas, if the requested representation needs this."""
     if ui.registry is None or way not in ("auto", "schema"):
         return [RecordText()] * len(records)
     return await ui.registry.decoded(topic, records)

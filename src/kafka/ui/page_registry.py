@@ -82,7 +82,7 @@ class PageRegistry:
         return await self.ask(self._decode_all, topic, list(records))
 
     def close(self) -> None:
-        """Close the client. Requests in progress end when their timeout expires at the latest."""
+        """Close the client. Requests in progress end no later than when their timeout expires."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self.client.close()
 

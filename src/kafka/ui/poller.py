@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 KEPT = 720
 """Number of snapshots in the history: one hour at one snapshot every five seconds."""
 _PATIENCE = 3
-"""Number of intervals for which polling continues after a page request, because pages without JavaScript reload."""
+"""Number of intervals for which polling continues after a page request, because browsers without JavaScript reload."""
 _LONGEST_PAUSE_S = 60.0
 _ALIVE_S = 15.0
 """Seconds without a new snapshot before a stream sends a keep-alive, which detects closed connections."""
@@ -173,11 +173,11 @@ _SHARE = "share"
 class _Committed(NamedTuple):
     offset: int
     is_place: bool
-    """False for the batch number that Spark's sink commits in place of an offset, in which case there is no lag."""
+    """False if the number is a batch number, which Spark's sink commits in place of an offset and which has no lag."""
 
 
 async def look(admin: "AsyncKafkaAdminClient", time: float) -> Snapshot:
-    """Take a snapshot of the cluster. Raises `KafkaError` if it cannot be reached or described."""
+    """Take a snapshot of the cluster. Raises `KafkaError` if the cluster cannot be reached or described."""
     notes: list[str] = []
     cluster = await admin.describe_cluster()
     described = [each for each in await admin.describe_topics() if not each["error_code"]]

@@ -51,7 +51,7 @@ def _summary(registry: PageRegistry, subject: str) -> list[Any]:
         versions = registry.client.get_versions(subject)
         newest = registry.client.get_latest_version(subject)
     except SchemaRegistryError as error:
-        if error.is_missing:  # has been deleted in the meantime
+        if error.is_missing:  # the subject has been deleted in the meantime
             return [subject, "deleted", "", "", ""]
         raise
     shown = link(subject, "/schema", subject=subject)

@@ -27,9 +27,9 @@ class Search:
     """The conditions of a search.
 
     Arguments:
-        partition: the partition; None: all.
-        start: where to start, as in `kafka.read`; None: the newest records.
-        end: where to stop, as in `kafka.read`; None: the current end.
+        partition: the partition to search; None for all partitions.
+        start: where to start, as in `kafka.read`; None for the newest records.
+        end: where to stop, as in `kafka.read`; None for the current end.
         key: bytes that the key must contain.
         exact: whether the key must equal `key`.
         value: bytes that the value must contain.

@@ -24,7 +24,7 @@ class UiSettings:
         consumer: keyword arguments of the consumers that read messages.
         parse_position: parses a position in a log: an offset, "earliest", "latest", a `datetime`, or a `timedelta`
             before now. Raises `ValueError`.
-        registry: options of `SchemaRegistryClient`; None: no schema registry.
+        registry: options of `SchemaRegistryClient`; None if there is no schema registry.
         spark: a file that `kafka.spark.watch` writes as ``json_lines``.
         allow_writes: whether users may create topics and reset groups.
         names: host names that browsers may use for the UI, in addition to IP addresses and "localhost".

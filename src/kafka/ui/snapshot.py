@@ -26,7 +26,7 @@ class PartitionState:
 
     @property
     def offsets(self) -> int | None:
-        """The number of offsets in the log. It equals the number of records without compaction and transactions."""
+        """The number of offsets in the log. Without compaction and transactions, it is the number of records."""
         return None if self.first is None or self.end is None else self.end - self.first
 
 

@@ -117,7 +117,7 @@ def batch_of(line: Mapping[str, Any]) -> tuple[str, Batch]:
 
 def _sane(value: Any) -> Any:
     """Return the number if it is finite and fits in 64 bits; otherwise raise `ValueError` or `TypeError`."""
-    if not -_LARGEST <= value <= _LARGEST:  # false for NaN, too
+    if not -_LARGEST <= value <= _LARGEST:  # also rejects NaN
         raise ValueError("expected a 64-bit number")
     return value
 
