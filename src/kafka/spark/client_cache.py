@@ -44,7 +44,7 @@ class ClientCache(Generic[Client]):
 
     @contextlib.contextmanager
     def borrow(self, configs: Configs) -> Iterator[Client]:
-        """Lend a client. If the body raises, the client is closed, because its state is unknown."""
+        """Lend a client. If the block raises an error, the client is closed, because its state is unknown."""
         client = self._take(configs)
         if client is None:
             client = self._make(dict(configs))

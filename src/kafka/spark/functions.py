@@ -59,7 +59,7 @@ def from_avro(
 
 
 def from_json(column: "Column | str", schema: str, *, errors: str = "fail") -> "Column":
-    """Decode JSON values strictly into a column with their schema's type, faster than Spark's function does.
+    """Decode JSON values strictly, and faster than Spark's function, into a column with their schema's type.
 
     Arguments:
         column: a column of bytes or strings.
@@ -262,7 +262,7 @@ def _encode(schema: WriterSchema, rows: Any) -> Any:
 def _check_type(format_: str, type_: Any) -> None:
     """Raise `ValueDecodingError` unless a column contains bytes or strings.
 
-    The cache saves the check for later batches.
+    The result is cached, so later batches with the same type are not checked again.
     """
     from pyarrow import types
 

@@ -120,6 +120,6 @@ def _spark_json(type_name: str) -> SparkJson:
 
 
 def _named(made: "Column", function: str, given: "Column | str") -> "Column":
-    """Name the column as an Arrow UDF would, if it is applied to a plain column; otherwise, keep Spark's name."""
+    """Name the result as an Arrow UDF would if the input is a plain column; otherwise, keep Spark's name."""
     name = given if isinstance(given, str) else str(given).removeprefix("Column<'").removesuffix("'>")
     return made.alias(f"{function}({name})") if _PLAIN.fullmatch(name) else made

@@ -94,7 +94,7 @@ class Goal:
     def _is_new(self, planned: int | None, is_first: bool) -> bool:
         """Return whether a micro-batch was planned after the start.
 
-        If the report does not contain the time, only micro-batches of later queries count.
+        If the report does not contain the time of planning, only micro-batches of later queries count.
         """
         assert self._began_ms is not None
         return not is_first if planned is None else planned >= self._began_ms
@@ -199,7 +199,7 @@ def upsert(writer: "DataStreamWriter", options: Mapping[str, Any] | None = None,
 
     Spark rejects ``outputMode("update")`` for sinks in Python, but accepts it for `foreachBatch`. So each micro-batch
     is written as a batch by `foreachBatch`. If the key of an aggregation is the key of its records, the last record
-    with a key is its newest result, and a compacted topic keeps only that one.
+    with a key contains the newest result for that key, and a compacted topic keeps only this record.
 
     Arguments:
         writer: ``frame.writeStream``, with any trigger and name.

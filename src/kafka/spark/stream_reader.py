@@ -127,7 +127,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
     ) -> Layout:
         """Return the offsets at which the next micro-batch ends. With both arguments, Spark uses admission control.
 
-        All offsets before ``start`` are finished: Spark calls `commit` later, and never for the last batch of a query.
+        All offsets before ``start`` are finished. Spark calls `commit` later, and never for the last batch of a query.
         PySpark before 4.2 passes neither argument: the batch starts at the end of the last one, and the query may end
         after it.
         """
@@ -215,7 +215,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         )
 
     def commit(self, end: Layout) -> None:
-        """Do nothing, because `latestOffset` knows earlier which offsets are finished."""
+        """Do nothing, because a call of `latestOffset` has already shown which offsets are finished."""
 
     def stop(self) -> None:
         """Commit the finished offsets to the group in `commitGroup`, and close the planner's connections."""

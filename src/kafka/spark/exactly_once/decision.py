@@ -3,7 +3,7 @@
 The offset is the number of the micro-batch, so that Kafka's own tools show the progress of a query.
 
 A transactional id belongs to one worker process, never to a task. If Spark has abandoned a task that is still running
-somewhere, that task has the id of another process, and cannot fence the task that replaces it.
+somewhere, that task uses the id of another process, so it cannot fence the task that replaces it.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ _LAYOUT = 1
 
 
 class IncompleteError(ValueError):
-    """Parts of a decision are missing, or belong to another one."""
+    """Parts of a decision are missing, or belong to another decision."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def decision_group(prefix: str, part: int) -> str:
 
 
 def is_decision(group: str, metadata: str | None) -> bool:
-    """Return whether a group's offset stores a decision of this sink: a batch number instead of a position."""
+    """Return whether a group's offset stores a decision of this sink, which is a batch number, not a position."""
     return re.search(r"-decision(\.\d+)?$", group) is not None and re.match(r"\d+/\d+/", metadata or "") is not None
 
 
@@ -164,7 +164,7 @@ def batch_group(prefix: str, batch_id: str) -> str:
 
 
 def task_id(prefix: str, slot: str) -> str:
-    """Return the transactional id of a slot: a worker process and a number within it."""
+    """Return the transactional id for a slot, which identifies a worker process and a number within the process."""
     return f"{prefix}-{slot}"
 
 

@@ -91,8 +91,8 @@ class TaskResult:
 async def plan(access: PrefixAccess, options: WriteOptions, checkpoint: str) -> Plan:
     """Read the last decision, end the open transactions of an earlier driver of the same query, and fence that driver.
 
-    Here, the location of the checkpoint identifies the query; only the tasks know its id. In case of doubt, nothing is
-    fenced yet, because a wrong prefix must not stop the query that the prefix belongs to.
+    At this point, the location of the checkpoint identifies the query, because only the tasks know the query's id. If
+    the prefix may belong to another query, no driver is fenced yet, because a wrong prefix must not stop that query.
 
     Arguments:
         checkpoint: the location of the query's checkpoint, if the sink knows it; otherwise "".
@@ -158,8 +158,8 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
         _, left = await gather([still_open, access.open_ids()])
     else:
         await still_open
-    # Killed tasks of this batch may have left transactions open. They block readers, and would block them for a long
-    # time if this is the last batch.
+    # Killed tasks of this batch may have left transactions open. These block readers, and would do so for a long time
+    # if this is the last batch.
     await recover(access, decided, left or (), driver, keep=mine)
     if done:
         await _commit_again(access, options, driver, write, decided, where, rows, mine)
@@ -184,7 +184,7 @@ async def abort(access: PrefixAccess, results: Sequence[TaskResult | None]) -> N
     drivers = {each.driver for each in told if each.driver is not None}
     if not mine:
         return
-    await access.end(drivers, commit=False)  # a failed commit must not be decided later
+    await access.end(drivers, commit=False)  # if the commit has failed, the batch must not be decided later
     decided, _ = await access.read(stable=True)
     if decided is not None and {each.transaction for each in decided.written} & set(mine):
         log.warning("micro-batch %d is decided; it will be committed when it is replayed", decided.batch)
@@ -263,14 +263,14 @@ async def _commit_again(
     rows: int,
     mine: Sequence[Written],
 ) -> None:
-    """Commit a decision of an earlier run, and assign it to this run, which must not write it twice."""
+    """Commit a decision of an earlier run again, and assign it to this run, which must not write the batch twice."""
     if mine:  # another driver has decided the write since the tasks began
         await access.end([each.transaction for each in mine], commit=False)
     if decided is None or (write.query == BATCH_WRITE and decided.run != write.run):
-        return  # it was committed before the last batch write
+        return  # the write was committed before the last batch write
     batch_id = _batch_id(options, write)
     if batch_id is not None and await access.is_finished(batch_id):
-        return  # a later attempt at another write may have reused its transactional ids
+        return  # a later attempt at another write may have reused the transactional ids
     if write.query != BATCH_WRITE:
         check_replay(write, decided, rows)
     await _finish(access, decided)
@@ -352,7 +352,7 @@ async def _finish(access: PrefixAccess, decided: Decision) -> None:
 
 
 NAMED_RUN = "transactionalBatchId "
-"""With the `transactionalBatchId` appended, the run of a batch write that has one."""
+"""Prefix of the run id of a batch write that has a `transactionalBatchId`, which follows the prefix."""
 
 
 async def recover(

@@ -1,4 +1,4 @@
-"""Lists and ends transactions with a `transactionalIdPrefix`, after a query has ended or if its rows are missing."""
+"""Lists and ends transactions with a `transactionalIdPrefix`, for when a query has ended or its rows are missing."""
 
 import dataclasses
 from typing import Any
@@ -50,7 +50,7 @@ class QueryTransactions:
     def abort(self) -> None:
         """Abort open transactions that are not decided, and commit decided ones.
 
-        Only for queries that have ended: a running driver is fenced, and its query fails.
+        Use this only for queries that have ended, because it fences a running driver, whose query then fails.
         """
         ask_brokers(self.configs, self.prefix, _abort)
 
@@ -67,7 +67,7 @@ def transactions(prefix: str, **configs: Any) -> QueryTransactions:
     """Return the last decision and the open transactions of a query that writes with `exactlyOnce`.
 
     Arguments:
-        prefix: its option `transactionalIdPrefix`.
+        prefix: the query's option `transactionalIdPrefix`.
         configs: options of a `KafkaAdminClient`, such as `bootstrap_servers`.
 
     Raises `KafkaConfigurationError`, `NoBrokersAvailable`, and errors returned by brokers.

@@ -82,7 +82,7 @@ class LastDriver:
 
 
 class PrefixAccess:
-    """Sends the requests for one prefix. For use on the event loop.
+    """Sends the requests for one prefix. To be used on the event loop.
 
     Arguments:
         requests: sends requests through a started client.
@@ -99,7 +99,7 @@ class PrefixAccess:
     async def fence(self, timeout_ms: int, expected: TransactionIdentity | None = None) -> TransactionIdentity:
         """Fence all other drivers, and abort their undecided transaction.
 
-        Returns the identity for committing the decision.
+        Returns the identity with which to commit the decision.
 
         Arguments:
             timeout_ms: the timeout of the driver's transaction.
@@ -138,7 +138,7 @@ class PrefixAccess:
                         f"of the group {group!r}, and of groups with '.1' and so on). Were some offsets deleted, or "
                         "did they expire? If everything is committed, delete these groups to release the prefix"
                     ) from error
-            stable, tried = True, tried + 1  # only some parts of another decision are visible yet
+            stable, tried = True, tried + 1  # only some parts of a newer decision are visible so far
 
     async def _parts(self, first: OffsetAndMetadata, where: TopicPartition, stable: bool) -> list[str]:
         """Return the parts of a decision, up to the first one that belongs to another decision."""
@@ -153,7 +153,7 @@ class PrefixAccess:
     async def last_driver(self) -> LastDriver:
         """Return the newest driver, and whether its last transaction was a committed decision.
 
-        Waits for a decision that is being committed, because a group without offsets does not show pending ones.
+        Waits while a decision is being committed, because a group without offsets does not report pending offsets.
         """
         name = driver_id(self.prefix)
         asked = 0
@@ -211,7 +211,7 @@ class PrefixAccess:
     async def open_ids(self) -> list[str]:
         """Return the transactional ids of tasks with an open transaction.
 
-        The list is empty before Kafka 3.0, which does not report open transactions.
+        The list is empty for brokers before Kafka 3.0, which do not report open transactions.
         """
         try:
             listed = await list_transactions(

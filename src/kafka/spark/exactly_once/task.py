@@ -133,9 +133,10 @@ class Slot:
         return self.prefix == prefix and self.token != plan.token
 
     def is_reusable(self, plan: Plan, run: str | None) -> bool:
-        """Return whether the transactional id can be reused: no driver can still abort its earlier transactions.
+        """Return whether the transactional id can be reused, because no driver can still abort earlier transactions.
 
-        The attempts of one run follow each other. The transaction of a batch write must be committed.
+        This is the case in the same run, whose attempts follow each other, and after a batch write whose transaction
+        is committed.
         """
         return self.transaction in plan.committed if run is None else self.run == run
 
@@ -163,7 +164,7 @@ class TransactionalProducers:
 
     @contextlib.contextmanager
     def borrow(self, configs: Configs, prefix: str, plan: Plan, run: str | None) -> Iterator[Slot]:
-        """Lend a producer with a new transaction; if the body raises, abort it and close the producer.
+        """Lend a producer with a new transaction. If the block raises, abort the transaction and close the producer.
 
         Arguments:
             run: the id of the query's run; None for a batch write.
@@ -270,8 +271,8 @@ class Prepared(WriterCommitMessage):  # type: ignore[misc]  # PySpark's classes 
 class TransactionalWriter:
     """Writes rows in transactions, and commits a write completely or not at all.
 
-    `plan` has already been called on the instance that is sent to the tasks. To commit and abort a stream's
-    micro-batch, Spark creates other instances, without calling it.
+    `plan` has already been called on the instance that is sent to the tasks. To commit or abort a stream's
+    micro-batch, Spark creates other instances, on which `plan` is not called.
 
     Arguments:
         options: the options of the write.

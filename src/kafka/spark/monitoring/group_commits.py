@@ -1,7 +1,7 @@
 """Commits the offsets of finished micro-batches to an ordinary group (`commitGroup`), for tools that monitor lag.
 
-Reading does not depend on the group, because the checkpoint determines where a query resumes. So errors do not affect
-the query. Each cause is logged once, and commits are retried.
+Reading does not depend on the group, because the checkpoint determines where a query resumes. Failed commits therefore
+do not affect the query: they are retried, and each cause of failure is logged once.
 """
 
 import logging
@@ -33,7 +33,7 @@ class Committer(Protocol):
     """Commits offsets for `GroupCommits`, which uses this object only in its own thread."""
 
     def send(self, offsets: Offsets) -> Mapping[TopicPartition, type[BrokerResponseError]]:
-        """Commit offsets; return the error class of each partition (`NoError` for success), or raise `KafkaError`."""
+        """Commit offsets; return an error class for each partition (`NoError` for success), or raise `KafkaError`."""
 
     def close(self) -> None:
         """Release resources when the thread ends."""
@@ -184,7 +184,7 @@ class GroupCommitter:
         self._admin: KafkaAdminClient | None = None
 
     def send(self, offsets: Offsets) -> Mapping[TopicPartition, type[BrokerResponseError]]:
-        """Commit offsets, see `Committer.send`."""
+        """Commit offsets; see `Committer.send`."""
         if self._admin is None:
             from kafka import KafkaAdminClient
 

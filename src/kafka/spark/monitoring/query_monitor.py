@@ -35,7 +35,7 @@ starts it, and other events in another thread.
 
 
 class Watch:
-    """The reports that `watch` has collected. Thread-safe. As a context manager, it is closed at the end of the block.
+    """The reports that `watch` has collected. Thread-safe. A context manager, which stops watching when it exits.
 
     Spark reports with a short delay. Each method waits up to five seconds for earlier events, except in a
     `StreamingQueryListener` and with Spark Connect.

@@ -21,7 +21,7 @@ _NOT_REDACTED = {
     "url": "schemaRegistryUrl",
     "bearer.auth.token": "schemaRegistryToken",
 }
-"""Options of the registry client, with the options to use instead, whose values Spark redacts."""
+"""Options of the registry client that Spark does not redact, each with the redacted option to use instead."""
 _NUMBERS = (
     "timeout",
     "max.retries",

@@ -74,7 +74,7 @@ class _Translation:
         return "".join(out)
 
     def _escape(self, inside: bool) -> str:
-        """Translate an escape sequence. If ``inside`` a character class, other characters are special."""
+        """Translate an escape sequence. Different characters are special ``inside`` a character class."""
         letter = self._pattern[self._at + 1 : self._at + 2]
         if not letter:
             raise ValueError("it ends in a backslash")

@@ -99,7 +99,7 @@ class ExactlyOnceOptions:
     Arguments:
         prefix: the option `transactionalIdPrefix`.
         batch_id: the option `transactionalBatchId` of a batch write.
-        timeout_ms: the transaction timeout; None for as long as the brokers allow, but at most 15 minutes.
+        timeout_ms: the transaction timeout; None for the longest that the brokers allow, but at most 15 minutes.
     """
 
     prefix: str
@@ -307,7 +307,7 @@ def _check_selection(parsed: Mapping[str, Any]) -> None:
 
 
 def _check_boundaries(start: Boundary, end: Boundary, streaming: bool) -> None:
-    """Raise `KafkaConfigurationError` for a read that is known to be empty without querying Kafka."""
+    """Raise `KafkaConfigurationError` if the options alone show that a read is empty."""
     if not streaming and _uses(start, LATEST):
         raise KafkaConfigurationError(
             f"option {start.option!r} cannot be latest (-1) for a batch read: it would be empty"
@@ -318,7 +318,7 @@ def _check_boundaries(start: Boundary, end: Boundary, streaming: bool) -> None:
 
 
 def _check_order(start: Boundary, end: Boundary) -> None:
-    """Raise `KafkaConfigurationError` for a batch that is known to end before its start without querying Kafka."""
+    """Raise `KafkaConfigurationError` if the options alone show that a batch ends before its start."""
     if isinstance(start, AtTime) and isinstance(end, AtTime) and end.timestamp_ms < start.timestamp_ms:
         raise KafkaConfigurationError(
             f"option {end.option!r} ({end.timestamp_ms}) is before {start.option!r} ({start.timestamp_ms})"

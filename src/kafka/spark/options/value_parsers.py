@@ -318,7 +318,7 @@ def latest_on_request(name: str, value: str) -> bool:
 
 
 def names(name: str, value: str) -> tuple[str, ...]:
-    """Parse names separated by commas, without duplicates."""
+    """Parse names separated by commas. Duplicates are invalid."""
     found = tuple(each.strip() for each in value.split(","))
     if not all(found) or len(set(found)) != len(found):
         raise invalid(name, "column names separated by commas, without duplicates", value)

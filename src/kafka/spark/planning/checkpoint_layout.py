@@ -19,7 +19,7 @@ earlier versions of this one ignore them:
   the remaining offsets. They must all end where the logs ended when the first micro-batch was planned: here, partition
   0 had offsets up to 650.
 
-A checkpoint without ids or epochs, such as one of Spark's own connector, leaves them unknown.
+If a checkpoint contains no ids or epochs, such as one from Spark's own connector, they are unknown.
 """
 
 from collections.abc import Mapping
@@ -36,11 +36,11 @@ _INITIAL = "initial offsets"
 checkpoints of version 0.1, the end of a first batch may contain the layout of the first offsets under this key.
 """
 _INITIAL_OF = "initial offsets of "
-"""Prefix of the topic name in the key for the topic's first offsets, stored in the end offset of the first batch."""
+"""Start of the key for a topic's first offsets, before the topic's name. The first batch's end offset contains it."""
 _LOST_OF = "lost records of "
-"""Prefix of the topic name in the key for its numbers of lost records, next to the newest offsets in a report."""
+"""Start of the key for the numbers of records that a topic has lost, before its name. Only reports contain this key."""
 _BYTES_OF = "log bytes of "
-"""Prefix of the topic name in the key for its log sizes, next to the newest offsets in a report."""
+"""Start of the key for the sizes of a topic's logs, before the topic's name. Only reports contain this key."""
 
 
 def to_layout(offsets: Mapping[TopicPartition, int]) -> Layout:
@@ -75,7 +75,7 @@ def from_layout(layout: Mapping[str, Any], *, initial: bool = False) -> Offsets:
 
 
 def _part(layout: Mapping[str, Any], initial: bool) -> list[tuple[str, Any]]:
-    """Return the topics in a layout with their partitions, or the topics in the first offsets that it contains."""
+    """Return a layout's topics with their partitions, or those in the first offsets that the layout contains."""
     if not initial:
         return [(key, value) for key, value in layout.items() if " " not in key]
     found = [(key.removeprefix(_INITIAL_OF), value) for key, value in layout.items() if key.startswith(_INITIAL_OF)]
@@ -102,7 +102,7 @@ def lost_records(layout: Mapping[str, Any]) -> dict[TopicPartition, int]:
 
 
 def log_bytes(layout: Mapping[str, Any]) -> dict[TopicPartition, int]:
-    """Return the size of each partition's log, from a progress report that contains it."""
+    """Return the size of each partition's log, if the progress report contains it."""
     return _beside_offsets(layout, _BYTES_OF)
 
 

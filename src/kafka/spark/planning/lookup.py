@@ -189,12 +189,12 @@ def check_order(
     at_end: set[TopicPartition],
     loss: DataLoss,
 ) -> None:
-    """Raise `KafkaConfigurationError` if a batch ends before it starts, like Spark's connector.
+    """Raise `KafkaConfigurationError` if a batch ends before it starts, as Spark's connector does.
 
     If a log starts after the given end, data has been lost; this is handled according to `failOnDataLoss`.
 
     Arguments:
-        at_end: the partitions that `resolve_start` found, whose ranges are empty but correct.
+        at_end: the partitions that start at their end, from `resolve_start`. Their ranges are correctly empty.
     """
     wrong = sorted(each for each in (start.keys() & end.keys()) - at_end if start[each] > end[each])
     first = lookup.earliest(wrong) if wrong else {}

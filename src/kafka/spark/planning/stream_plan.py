@@ -109,7 +109,7 @@ SIZES_FRESH_S = 60.0
 
 
 class StreamPlanner:
-    """The planner of one query, which exists as long as the query.
+    """Plans the micro-batches of one query. The planner exists for as long as the query.
 
     Arguments:
         options: the options of the read.

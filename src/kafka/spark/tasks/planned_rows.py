@@ -32,12 +32,12 @@ else:
     SPARKS_READER = _SimpleStreamReaderWrapper
 
 MOST_OFFSETS = 1_000
-"""Maximum number of offsets in such a batch. Spark's driver stores each row as a JVM object and serializes it."""
+"""Maximum number of offsets in a small micro-batch. Spark's driver stores and serializes each row as a JVM object."""
 MOST_BYTES = 1 << 20
 POLL_TIMEOUT_DIVISOR = 4
-"""The planner waits a quarter of `kafkaConsumer.pollTimeoutMs` for records.
+"""The planner waits for records for a quarter of `kafkaConsumer.pollTimeoutMs`.
 
-After that, a task waits for them, and reports missing records.
+After that, a task waits for the records, and reports missing ones.
 """
 RETRY_AFTER_S = 60.0
 """Seconds after a failure during which tasks read all micro-batches."""

@@ -34,7 +34,7 @@ LARGEST_BATCH = 8 << 20
 """Maximum size of Arrow batches in bytes. Larger batches are split, because the JVM loads each batch as a whole."""
 BATCHES_AHEAD = 2
 _POLL_MS = 100
-"""Interval at which positions are checked. They also move past markers and gaps, for which no records are returned."""
+"""Interval in ms at which positions are checked. Positions also move past markers and gaps, which yield no records."""
 _CHECK_AFTER_S = 1.0
 """Seconds without progress after which the task checks whether the records still exist."""
 
@@ -240,9 +240,10 @@ class RangeFetch:
         )
 
     def _skip_lost(self, out_of_range: Collection[TopicPartition]) -> None:
-        """If a log no longer contains the planned records, fail or skip them, according to `failOnDataLoss`.
+        """If a log no longer contains the planned records, raise an error or skip them, according to `failOnDataLoss`.
 
-        A partition that is only waiting is not changed: a seek, even to the same position, drops the pending response.
+        A partition that is only waiting for records is left alone, because a seek, even to the same position, drops
+        the pending response.
         """
         partitions = list(self._open)
         first = self._lookup.earliest(partitions)

@@ -26,7 +26,7 @@ TOGETHER_BYTES = 4 << 20
 these would become small record batches, which cost the broker more CPU time.
 """
 TABLES_WAITING = 2
-"""Maximum number of tables that wait to be encoded. The producer's buffer_memory limits the encoded data."""
+"""Maximum number of tables waiting to be encoded. The producer's buffer_memory limits the encoded data."""
 
 
 class DeliveryError(KafkaError):
@@ -119,7 +119,7 @@ class Delivery:
         self._worker.start()
 
     def take(self, table: "pyarrow.Table") -> None:
-        """Send a table. Waits while too many tables wait to be encoded, and raises errors from earlier tables."""
+        """Send a table. Blocks while too many tables are waiting to be encoded; raises errors from earlier tables."""
         if not self._waiting.put(table):
             self._worker.join()
             assert self._error is not None
@@ -186,7 +186,7 @@ class Delivery:
 
 
 def split_by_topic(table: "pyarrow.Table", topic: str | None) -> Iterator[tuple[str, "pyarrow.Table"]]:
-    """Yield the rows for each topic, in order, without the column that names it.
+    """Yield the rows for each topic, in order, without the column that names the topic.
 
     Raises `DeliveryError` for a row without a topic.
     """

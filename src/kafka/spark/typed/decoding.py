@@ -102,7 +102,7 @@ class TypedBatches:
 
 
 class _FieldColumns:
-    """The column of keys or values, and the column of its errors."""
+    """Creates the column for keys or values, and the column for their errors."""
 
     def __init__(self, options: FieldOptions, schema: ReaderSchema, typed: TypedOptions) -> None:
         self._options = options

@@ -40,7 +40,7 @@ class _Clients:
         self._made: collections.OrderedDict[Conf, SchemaRegistryClient] = collections.OrderedDict()
 
     def _begin_again(self) -> None:
-        self._of_parent.append(self._made)  # the parent closes their connections
+        self._of_parent.append(self._made)  # the parent closes the connections of these clients
         self._begin()
 
     def of(self, conf: Conf) -> "SchemaRegistryClient":
@@ -62,7 +62,7 @@ _CLIENTS = _Clients()
 
 
 def client_of(conf: Conf) -> "SchemaRegistryClient":
-    """Return the client of this process with these options. It caches schemas by id permanently."""
+    """Return this process's client with these options. The client caches schemas by id permanently."""
     return _CLIENTS.of(conf)
 
 

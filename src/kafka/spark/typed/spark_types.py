@@ -93,7 +93,8 @@ def ddl_of(type_: Any, *, quoted: bool = True) -> str:
 
     Arguments:
         type_: the type.
-        quoted: whether to quote names if necessary, for a schema that Spark parses. Spark's `simpleString` does not.
+        quoted: whether to quote names if necessary, for a schema that Spark parses. Spark's `simpleString` does not
+            quote names.
     """
     if pa.types.is_decimal(type_):
         return f"decimal({type_.precision},{type_.scale})"
