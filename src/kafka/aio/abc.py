@@ -19,7 +19,7 @@ class ConsumerRebalanceListener(abc.ABC):
 
     @abc.abstractmethod
     def on_partitions_assigned(self, assigned: set[TopicPartition]) -> Any:
-        """Called when ``assigned`` belong to this consumer, before it returns their records: the place to seek."""
+        """Called when ``assigned`` belong to this consumer, before it returns their records. Seek here if necessary."""
 
     def on_partitions_lost(self, lost: set[TopicPartition]) -> Any:
         """Called when other members may already own ``lost``; by default calls `on_partitions_revoked`."""

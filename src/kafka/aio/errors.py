@@ -51,7 +51,7 @@ class ProducerClosed(KafkaError):
 
 
 class BootstrapError(NoBrokersAvailable, KafkaConnectionError):
-    """`start()` could not connect to a broker. Is both a `NoBrokersAvailable` and a `KafkaConnectionError`."""
+    """`start()` could not connect to a broker. This is both a `NoBrokersAvailable` and a `KafkaConnectionError`."""
 
 
 ConcurrentTransactions = ConcurrentTransactionsError
