@@ -195,7 +195,7 @@ _SPARKS = "checkpointlocation"
 
 
 def upsert(writer: "DataStreamWriter", options: Mapping[str, Any] | None = None, **more: Any) -> "DataStreamWriter":
-    """Make a stream write to Kafka the rows that each micro-batch changes; return the writer, ready to start.
+    """Make a stream write the rows changed by each micro-batch to Kafka; return the writer, ready to start.
 
     Spark rejects ``outputMode("update")`` for sinks in Python, but accepts it for `foreachBatch`. So each micro-batch
     is written as a batch by `foreachBatch`. If the key of an aggregation is the key of its records, the last record

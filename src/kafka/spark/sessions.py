@@ -155,7 +155,7 @@ def _starts_java(master: str | None, conf: Mapping[str, str]) -> bool:
 
 
 def _found_by_spark() -> bool:
-    """Return whether Spark's search finds `pyspark_kafka_columnar`: it lists folders, and ignores import hooks."""
+    """Return whether Spark finds `pyspark_kafka_columnar`. Spark's search lists folders, and ignores import hooks."""
     return any(module.name == "pyspark_kafka_columnar" for module in pkgutil.iter_modules())
 
 

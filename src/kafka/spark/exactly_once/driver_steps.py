@@ -178,7 +178,7 @@ async def commit(access: PrefixAccess, options: WriteOptions, results: Sequence[
 
 
 async def abort(access: PrefixAccess, results: Sequence[TaskResult | None]) -> None:
-    """Abort the transactions of tasks, unless they are decided: Spark also calls this after a failed commit."""
+    """Abort the transactions of tasks unless they are decided, because Spark also calls this after a failed commit."""
     told = [each for each in results if each is not None]
     mine = [each.written.transaction for each in told if each.written is not None]
     drivers = {each.driver for each in told if each.driver is not None}
@@ -225,7 +225,10 @@ async def _fence(
 
 
 def _is_done(write: Write, decided: Decision | None) -> bool:
-    """Like `is_done`, for a write that its tasks considered new: only another driver can have decided a later batch."""
+    """Like `is_done`, for a write that its tasks considered new.
+
+    Raises `DriverFencedError` if a later batch is decided, because only another driver can have decided it.
+    """
     if decided is not None and decided.query == write.query != BATCH_WRITE and decided.batch > write.batch:
         raise taken_over(write.prefix)
     return is_done(write, decided)

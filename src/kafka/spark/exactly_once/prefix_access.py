@@ -274,7 +274,7 @@ class _Clients:
         self._kept: collections.OrderedDict[Configs, KafkaAdminClient] = collections.OrderedDict()
 
     def take(self, configs: Configs) -> "KafkaAdminClient":
-        """Return an idle client, or a new one. No other caller gets it until it is given back."""
+        """Return an idle client, or a new one. No other caller gets the client until it is given back."""
         from kafka import KafkaAdminClient
 
         kept = None

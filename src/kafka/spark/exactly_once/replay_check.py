@@ -1,4 +1,4 @@
-"""Checks a write against its prefix's last decision: is it new, has it already been committed, or must it stop? Pure.
+"""Determines from a prefix's last decision whether a write is new, has already been committed, or must stop. Pure.
 
 This module also defines the errors of writes that must stop. Their messages explain what has happened to the rows.
 """

@@ -58,7 +58,7 @@ class SourceProgress:
     """A Kafka source of a query after a micro-batch.
 
     Arguments:
-        source: a description that does not change.
+        source: a description of the source, which is the same in every run.
         rows: number of rows in the batch.
         input_rate: rows per second that arrived since the previous batch; None if Spark does not report it.
         rate: rows per second that the batch processed.

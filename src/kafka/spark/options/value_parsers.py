@@ -118,7 +118,7 @@ Selection = Topics | Matching | Partitions
 
 
 def invalid(name: str, expected: str, value: str) -> KafkaConfigurationError:
-    """Return the error for an invalid value, which cannot be a secret. Long JSON is shortened."""
+    """Return the error for an invalid value, which must not be a secret. Long JSON is shortened."""
     given = value if len(value) <= _LONGEST_SHOWN else f"{value[:_LONGEST_SHOWN]}..."
     return KafkaConfigurationError(f"option {name!r} expects {expected}, not {given!r}")
 

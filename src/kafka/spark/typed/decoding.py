@@ -111,7 +111,7 @@ class _FieldColumns:
         self._told: set[tuple[str, int]] = set()
 
     def columns(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the columns for records. Raises `RecordDecodingError` for a bad record if the option is ``fail``."""
+        """Return the columns for records. Raises `RecordDecodingError` for a bad record unless errors are tolerated."""
         name = self._options.field
         values = given[name]
         decoded, bad = self._decode(values, given.get(HEADERS))
@@ -191,7 +191,7 @@ def _without_headers(decode: Callable[[Any], "tuple[Any, list[BadValue]]"]) -> D
 
 
 def _registry_decoder(schema: ReaderSchema, typed: TypedOptions) -> Decode:
-    """Create the decoder for values whose schemas are in the registry. It waits if the registry does not respond."""
+    """Create a decoder for values with schemas in the registry. The decoder waits if the registry does not respond."""
     from kafka.formats.column_io import SchemaNeeded
     from kafka.formats.registry._sync.column_calls import RegistryReader
     from kafka.formats.registry.schema_objects import Schema
