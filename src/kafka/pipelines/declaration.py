@@ -336,7 +336,7 @@ def _keys_at(model: type[BaseModel], location: Location) -> list[str]:
 
 
 def _model_of(annotation: Any) -> type[BaseModel] | None:
-    """Return the model that a field contains, directly or within an optional, a tuple or a dict. May be None."""
+    """Return the model in a field, directly or within an optional, a tuple or a dict; None if there is none."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next((model for inner in get_args(annotation) if (model := _model_of(inner))), None)

@@ -19,8 +19,8 @@ def load(path: str | Path) -> Declaration:
 
     Returns the declaration. Paths of schema files in the declaration are relative to the YAML file.
 
-    Raises an `InvalidDeclaration` whose message has a line for each problem. It contains the file, the line number, the
-    key, what was expected, and what was found.
+    Raises an `InvalidDeclaration` whose message has a line for each problem. Each line contains the file, the line
+    number, the key, what was expected, and what was found.
     """
     path = Path(path)
     try:
