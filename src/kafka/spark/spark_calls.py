@@ -52,7 +52,7 @@ def without_traceback(call: Callable[P, R]) -> Callable[P, R]:
 
 
 def rows_without_traceback(rows: Iterator[R]) -> Iterator[R]:
-    """Yield rows, and handle errors that the iteration raises as `without_traceback` does."""
+    """Yield rows, and treat errors during the iteration as `without_traceback` does."""
     try:
         yield from rows
     except KafkaError:

@@ -215,7 +215,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         )
 
     def commit(self, end: Layout) -> None:
-        """Do nothing, because a call of `latestOffset` has already shown which offsets are finished."""
+        """Do nothing, because Spark has already told `latestOffset` which offsets are finished."""
 
     def stop(self) -> None:
         """Commit the finished offsets to the group in `commitGroup`, and close the planner's connections."""

@@ -29,7 +29,7 @@ class PartitionProgress:
         start: the first offset of the batch.
         end: the end offset of the batch (exclusive).
         latest: the end of the log when the batch was planned.
-        lost: number of records, since the query was started, that were deleted before the query could read them.
+        lost: number of records that were deleted before the query could read them, counted since its start.
         log_bytes: the size of the log on a broker's disk, up to a minute old.
     """
 

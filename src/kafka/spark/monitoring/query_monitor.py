@@ -35,7 +35,7 @@ starts it, and other events in another thread.
 
 
 class Watch:
-    """The reports that `watch` has collected. Thread-safe. A context manager, which stops watching when it exits.
+    """The reports that `watch` has collected. Thread-safe. A context manager that stops watching on exit.
 
     Spark reports with a short delay. Each method waits up to five seconds for earlier events, except in a
     `StreamingQueryListener` and with Spark Connect.

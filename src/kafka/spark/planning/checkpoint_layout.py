@@ -19,7 +19,7 @@ earlier versions of this one ignore them:
   the remaining offsets. They must all end where the logs ended when the first micro-batch was planned: here, partition
   0 had offsets up to 650.
 
-If a checkpoint contains no ids or epochs, such as one from Spark's own connector, they are unknown.
+Ids and epochs are unknown if the checkpoint does not contain them, for example because Spark's own connector wrote it.
 """
 
 from collections.abc import Mapping
@@ -36,11 +36,20 @@ _INITIAL = "initial offsets"
 checkpoints of version 0.1, the end of a first batch may contain the layout of the first offsets under this key.
 """
 _INITIAL_OF = "initial offsets of "
-"""Start of the key for a topic's first offsets, before the topic's name. The first batch's end offset contains it."""
+"""First part of the key for a topic's first offsets, followed by the topic's name.
+
+The end offset of the first batch contains the key.
+"""
 _LOST_OF = "lost records of "
-"""Start of the key for the numbers of records that a topic has lost, before its name. Only reports contain this key."""
+"""First part of the key for a topic's numbers of lost records, followed by the topic's name.
+
+Reports contain the key next to the newest offsets.
+"""
 _BYTES_OF = "log bytes of "
-"""Start of the key for the sizes of a topic's logs, before the topic's name. Only reports contain this key."""
+"""First part of the key for a topic's log sizes, followed by the topic's name.
+
+Reports contain the key next to the newest offsets.
+"""
 
 
 def to_layout(offsets: Mapping[TopicPartition, int]) -> Layout:

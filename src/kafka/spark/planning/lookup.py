@@ -194,7 +194,7 @@ def check_order(
     If a log starts after the given end, data has been lost; this is handled according to `failOnDataLoss`.
 
     Arguments:
-        at_end: the partitions that start at their end, from `resolve_start`. Their ranges are correctly empty.
+        at_end: the partitions that start at their end, from `resolve_start`. Their empty ranges are not an error.
     """
     wrong = sorted(each for each in (start.keys() & end.keys()) - at_end if start[each] > end[each])
     first = lookup.earliest(wrong) if wrong else {}
