@@ -206,7 +206,7 @@ class Declaration(_Model):
     registry: Options = Field(default={}, description="The Spark options that begin with schemaRegistry, such as url.")
     source: Source | None = Field(default=None, description="The source; the query calls it source.")
     sources: dict[Identifier, Source] = Field(
-        default={}, description="The sources by the names that the query has for them."
+        default={}, description="The sources, by the names by which the query refers to them."
     )
     rules: tuple[Rule, ...] = Field(default=(), description="Rules for the rows of the only source.")
     query: Text | None = Field(default=None, description="SQL query; by default, all columns of the source.")
