@@ -1,8 +1,9 @@
 """Rules: which rows of a pipeline pass, and what happens to the others.
 
 A row passes a rule only if the rule's expression is true. It fails the rule if the expression is false or NULL, or
-raises an error. Each row therefore either passes or fails, and no error in an expression stops the query. Spark evaluates the
-rules of a source together; the result for each row is a number with a bit for each failed rule (`Evaluation`).
+raises an error. Each row therefore either passes or fails, and no error in an expression stops the query. Spark
+evaluates the rules of a source together; the result for each row is a number with a bit for each failed rule
+(`Evaluation`).
 """
 
 from __future__ import annotations
