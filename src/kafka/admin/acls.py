@@ -128,7 +128,7 @@ class ResourcePattern(ResourcePatternFilter):
         super().__init__(resource_type, resource_name, pattern_type)
 
     def validate(self) -> None:
-        """Raise `IllegalArgumentError` also for values that are valid only in filters."""
+        """Also raise `IllegalArgumentError` for values that are valid only in filters."""
         super().validate()
         if self.resource_type == ResourceType.ANY:
             raise IllegalArgumentError("resource_type: ANY is valid only in filters")
@@ -194,7 +194,7 @@ class ACL(ACLFilter):
     """
 
     def validate(self) -> None:
-        """Raise `IllegalArgumentError` also for values that are valid only in filters."""
+        """Also raise `IllegalArgumentError` for values that are valid only in filters."""
         super().validate()
         if self.operation == ACLOperation.ANY:
             raise IllegalArgumentError("operation: ANY is valid only in filters")

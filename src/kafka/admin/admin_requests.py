@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 MARGIN_MS = 5_000
-"""How much longer than the broker's own time limit to wait for a response."""
+"""The time added to the broker's own time limit when waiting for its response."""
 
 T = TypeVar("T")
 ErrorCodes = Callable[[Any], list[int]]
@@ -46,8 +46,8 @@ class FinalError(Exception):
 class AdminRequests:
     """Sends the requests of admin operations.
 
-    A change by the controller is retried only if it certainly has not begun: because there was no connection, or
-    because another broker has become the controller. Reads and requests to coordinators can safely be repeated, and are
+    A change by the controller is retried only if it cannot have begun, because there was no connection or because
+    another broker has become the controller. Reads and requests to coordinators can safely be repeated, and are
     retried for ``request_timeout_ms``. Other errors are raised immediately.
     """
 
@@ -115,7 +115,7 @@ class AdminRequests:
 
         Arguments:
             error_codes: finds the error codes in the response; the request is retried while one of them is retriable.
-            repeatable: False for a request that must not be repeated: an error after sending is raised immediately.
+            repeatable: False for a request that must not be repeated; errors after sending are raised immediately.
         """
         limit_ms = self.limit_ms(timeout_ms)
 
@@ -208,7 +208,7 @@ def about(what: str, text: str) -> str:
 
 
 def raise_first(errors: list[tuple[str, int, str | None]]) -> None:
-    """Raise the first error in a list of triples: the subject of the request, error code, and the broker's message."""
+    """Raise the first error in a list of triples of subject, error code, and the broker's message."""
     for what, code, message in errors:
         if code:
             error = for_code(code)

@@ -1,7 +1,7 @@
 """Checks and copies the arguments of admin calls, in the caller's thread.
 
-Arguments may be generators, or mappings of the caller's own class. Iterating over them runs the caller's code, which
-may sleep, raise, or call the client again, so it must not run on the loop. ``what`` names the argument in errors.
+Arguments may be generators, or instances of the caller's own mapping class. Iterating over them runs the caller's code,
+which may sleep, raise, or call the client again, so it must not run on the loop. ``what`` names the argument in errors.
 """
 
 import math
@@ -54,7 +54,7 @@ def values_of(what: str, kind: type[E], given: Iterable[Any] | None) -> list[str
 
 
 def indexes(what: str, given: Any) -> dict[str, list[int]] | None:
-    """Return partition numbers by topic, given as such a mapping or as partitions; None stays None."""
+    """Return partition numbers by topic, given as a mapping of this form or as partitions; None stays None."""
     if given is None:
         return None
     if isinstance(given, Mapping):
@@ -88,7 +88,7 @@ def number(what: str, given: Any) -> int:
 
 
 def partition(what: str, given: object) -> TopicPartition:
-    """Return a `TopicPartition`, given as such or as a pair of topic and number."""
+    """Convert a `TopicPartition`, or a pair of topic and number, to a `TopicPartition`."""
     if not isinstance(given, tuple) or len(given) != 2:
         raise IllegalArgumentTypeError(f"{what}: expected a TopicPartition, got {given!r:.80}")
     return TopicPartition(name(what, given[0]), number(what, given[1]))

@@ -51,7 +51,7 @@ class AsyncKafkaAdminClient(
     it at the same time. A cancelled call leaves nothing running, but the cluster may still carry out a request that was
     already sent.
 
-    Arguments: client options by keyword, see below.
+    Arguments: client options by keyword; see below.
     Raises `KafkaConfigurationError`. Before `start`, and after `close`, each method raises `IllegalStateError`.
     """
 

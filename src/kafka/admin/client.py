@@ -55,7 +55,7 @@ class KafkaAdminClient(
     `KafkaConnectionError` if the cluster does not respond in time; `UnsupportedVersionError` if the brokers are too
     old; and `ForkedClientError` in a forked child.
 
-    Arguments: client options by keyword, see below.
+    Arguments: client options by keyword; see below.
     Raises `NoBrokersAvailable`, with the result for each bootstrap server, and `KafkaConfigurationError`. If
     ``api_version`` is given, the client connects in the background and does not wait for a server.
     """
@@ -127,5 +127,5 @@ class KafkaAdminClient(
 
 
 def __getattr__(name: str) -> Any:
-    """Load a name that kafka-python's module at this path imports, and that programs may therefore import from it."""
+    """Load a name that programs may import from here, because kafka-python's module at this path imports it."""
     return _old_names.of_a_package(__name__, name, {})

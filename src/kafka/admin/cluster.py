@@ -1,4 +1,4 @@
-"""The cluster: brokers, API versions, features (KIP-584), the metadata quorum (KIP-853), partitions (KIP-966)."""
+"""The cluster: brokers, API versions, features (KIP-584), the metadata quorum (KIP-853) and partitions (KIP-966)."""
 
 import base64
 import binascii

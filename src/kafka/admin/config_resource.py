@@ -113,7 +113,7 @@ class ConfigSourceType(EnumHelper, IntEnum):
 
     @classmethod
     def dynamic_for_resource_type(cls, resource_type: ConfigResourceType) -> "ConfigSourceType":
-        """Return the source of values that are set on a resource of this type itself."""
+        """Return the source of values that are set directly on a resource of this type."""
         return _OWN[answered_member(ConfigResourceType, resource_type)]
 
     def is_modified(self) -> bool:

@@ -1,4 +1,4 @@
-"""Configurations: describe and alter."""
+"""Configurations: describe and alter them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -71,7 +71,7 @@ class ConfigRoute(Route[ConfigKey]):
 
 
 async def send(requests: AdminRequests, broker_id: int, request: Request[Any], min_version: int = 0) -> Any:
-    """Send to a broker that `ConfigRoute` found."""
+    """Send a request to a broker that `ConfigRoute` selected."""
     if broker_id == ANY_BROKER:
         return await requests.cluster.send_any(request, min_version=min_version)
     return await requests.cluster.send(broker_id, request, min_version=min_version)

@@ -1,4 +1,4 @@
-"""Delegation tokens (KIP-48): create, renew, expire, describe."""
+"""Delegation tokens (KIP-48): create, renew, expire and describe them."""
 
 from typing import NamedTuple
 
@@ -22,8 +22,8 @@ class DelegationToken(NamedTuple):
         owner: the principal that the token authenticates.
         requester: the principal that created the token; empty if the broker is older than Kafka 3.3.
         expiry_timestamp_ms: expiry time, unless the token is renewed.
-        max_timestamp_ms: the latest time until which the token can be renewed.
-        renewers: principals that may renew it, in addition to the owner; empty in a newly created token.
+        max_timestamp_ms: the time after which the token can no longer be renewed.
+        renewers: principals that may renew the token, in addition to the owner; empty in a newly created token.
 
     Principals are strings such as "User:alice"; times are milliseconds since 1970.
     """

@@ -123,7 +123,7 @@ def _subscription(data: bytes) -> MemberSubscription | bytes:
 def _assignment(data: bytes) -> MemberAssignment | bytes:
     try:
         version, decoded = _decode(ConsumerProtocolAssignment, data)
-    except WireFormatError:  # as above; also empty while the group rebalances
+    except WireFormatError:  # as above; the bytes are also empty while the group rebalances
         return data
     pairs = [(each.topic, list(each.partitions)) for each in decoded.assigned_partitions]
     return MemberAssignment(version, pairs, decoded.user_data)

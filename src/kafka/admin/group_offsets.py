@@ -303,7 +303,7 @@ async def reset_group_offsets(
 async def _new_offsets(
     requests: AdminRequests, wanted: Mapping[TopicPartition, Target], current: Mapping[TopicPartition, Any]
 ) -> dict[TopicPartition, Any]:
-    """Return each partition's new offset, limited to the range from its first to its last offset, or its error."""
+    """Return each partition's new offset, limited to the range from the first to the last offset, or its error."""
     timed = _target_timestamps(wanted, wall_clock_ns()() // 1_000_000)
     first, last, at = await gather(
         list_partition_offsets(requests, specs, raise_errors=False)

@@ -192,7 +192,7 @@ async def remove_group_members(
 async def _all_members(requests: AdminRequests, group_id: str, node_id: int | None) -> list[MemberToRemove]:
     """Return all members of a group. Static members are identified by their instance ids.
 
-    If a static member were removed by its member id, it could return as if it had never left.
+    If a static member were removed by its member id, it could rejoin as if it had never left.
     """
     members = await members_of(requests, group_id, node_id)
     return [MemberToRemove(member_id if instance is None else None, instance) for member_id, instance in members]

@@ -26,7 +26,7 @@ from kafka.wire.api.list_partition_reassignments import (
 
 
 class OffsetSpec(EnumHelper, IntEnum):
-    """Offsets to look up, other than by timestamp. The values are the special timestamps in the protocol."""
+    """Special offsets to look up, such as the first one. The values are the special timestamps in the protocol."""
 
     LATEST = -1
     EARLIEST = -2
@@ -37,7 +37,7 @@ class OffsetSpec(EnumHelper, IntEnum):
 
 
 class OffsetTimestamp(int):
-    """A time in milliseconds since 1970, which selects the first offset at or after it. Plain ints are offsets."""
+    """A time in milliseconds since 1970, which selects the first offset at or after it. A plain int is an offset."""
 
     __slots__ = ()
 
@@ -55,7 +55,7 @@ class OffsetShift(int):
 
 
 class IsolationLevel(EnumHelper, IntEnum):
-    """Whether to include offsets in open transactions."""
+    """Whether to include the offsets of records in open transactions."""
 
     READ_UNCOMMITTED = 0
     READ_COMMITTED = 1

@@ -1,4 +1,4 @@
-"""Client quotas: describe and alter (KIP-546)."""
+"""Client quotas (KIP-546): describe and alter them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -27,7 +27,7 @@ class Result(dict[str, Any]):
 
 
 class Response(Result):
-    """A response or a part of one, as returned by 3.0: its fields can also be read by index, and unpacked.
+    """A response or a part of one, as returned by 3.0: its fields can also be read by index and unpacked.
 
     Iterating over it yields the values, not the names; ``items()``, ``keys()`` and `in` work as in a dict.
     """
@@ -138,7 +138,7 @@ class DeleteTopicsResult(NamedAsIn2X, Result):
 
 
 class AlterConfigsResult(NamedAsIn2X, dict[str, dict[str, str]]):
-    """The result of `alter_configs`: resource type, such as "topic", to resource name, to "OK" or the error, as in 3.0.
+    """The result of `alter_configs`: "OK" or the error, by resource type (such as "topic") and name, as in 3.0.
 
     Attributes:
         responses: a dict of error code, error message, type and name for each resource.

@@ -34,7 +34,7 @@ K = TypeVar("K")
 _FINAL = (UnknownTopicOrPartitionError, UnknownTopicIdError)
 """Errors that are not retried although they are retriable: an unknown topic is most likely a typo."""
 _SHARE_OF_LOOK_UPS = 0.9
-"""The part of a call's timeout for looking up a coordinator, so that a lookup error is raised before the timeout."""
+"""The fraction of a call's timeout for looking up a coordinator. A lookup error is thus raised before the timeout."""
 
 
 class Outcome(NamedTuple):

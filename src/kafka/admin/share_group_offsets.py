@@ -1,4 +1,4 @@
-"""Start offsets of share groups (KIP-932): list, alter, delete."""
+"""Start offsets of share groups (KIP-932): list, alter and delete them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple

@@ -59,7 +59,7 @@ class NewTopic:
             It cannot be combined with ``num_partitions`` or ``replication_factor``.
         topic_configs: names of topic settings to their values, such as ``{"retention.ms": "60000"}``.
 
-    Raises `IllegalArgumentError` for numbers together with assignments, and for a name that is not a str.
+    Raises `IllegalArgumentError` if both numbers and assignments are given, or if the name is not a str.
     """
 
     def __init__(
@@ -387,7 +387,7 @@ async def within_quota(
     results_of: Callable[[Any], Mapping[Any, Any]],
     timeout_ms: int | None,
 ) -> tuple[int, list[Any]]:
-    """Send changes to topics; until the timeout, retry those that exceed the controller's quota (KIP-599).
+    """Send topic changes; until the timeout, retry those that exceed the controller's quota (KIP-599).
 
     Arguments:
         wanted: the changes, by a key that identifies each change.

@@ -1,4 +1,4 @@
-"""Transactions: list, describe, abort, and find hanging ones (KIP-664)."""
+"""Transactions: list, describe and abort them, and find hanging ones (KIP-664)."""
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
@@ -55,7 +55,7 @@ class TransactionListing(NamedTuple):
 
 
 class TransactionDescription(NamedTuple):
-    """The state of a transactional id. Times are in milliseconds; the start time is since 1970, or -1.
+    """The state of a transactional id. Times are in milliseconds; the start time counts from 1970, or is -1.
 
     Arguments:
         coordinator_id: the id of the transaction coordinator.

@@ -36,7 +36,7 @@ class AsyncAccessCalls(AsyncAdminCalls):
         Arguments:
             acls: the ACLs to create. Creating an existing ACL succeeds.
 
-        Returns a dict with ``succeeded``, a list of ACLs, and ``failed``, pairs of an ACL and an error class.
+        Returns a dict with ``succeeded``, a list of ACLs, and ``failed``, a list of pairs of an ACL and an error class.
 
         Like Java's `Admin.createAcls`. Requires Kafka 0.11. The embedded broker does not support it.
         """
@@ -113,8 +113,8 @@ class AsyncTokenCalls(AsyncAdminCalls):
 
         Arguments:
             renewers: principals that may renew the token, in addition to the owner, such as "User:alice".
-            max_lifetime_ms: how long the token can be renewed; -1: as long as the brokers allow.
-            owner: the principal that the token authenticates (KIP-373, Kafka 3.3); None: this client's.
+            max_lifetime_ms: for how long the token can be renewed; -1: as long as the brokers allow.
+            owner: the principal that the token authenticates (KIP-373, Kafka 3.3); None: this client's principal.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
 
         Like Java's `Admin.createDelegationToken`. Requires Kafka 1.1. The embedded broker does not support it.

@@ -24,7 +24,7 @@ class AsyncConfigCalls(AsyncAdminCalls):
 
         Arguments:
             config_resources: the resources; a `ConfigResource` with ``configs`` limits the result to those settings.
-            include_synonyms: include the other settings that a value may come from.
+            include_synonyms: include the other settings from which a value may come.
             config_filter: the settings that the result shows when it is read as a mapping, such as
                 ``result["topic"]["t"]["retention.ms"]["value"]``: "modified", "all", "dynamic", "default" or
                 "static". When read as a list of responses, the result contains all settings.
@@ -90,7 +90,7 @@ class AsyncConfigCalls(AsyncAdminCalls):
         incremental: bool | None = None,
         raise_errors: bool = True,
     ) -> AlterConfigsResult:
-        """Reset settings to their defaults: those that a resource names, or all of its settings if it names none.
+        """Reset settings to their defaults: those listed in ``configs``, or all settings of a resource that lists none.
 
         Arguments:
             config_resources: the resources to alter; the ``configs`` of each contain the settings by name.

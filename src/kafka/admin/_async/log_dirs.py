@@ -26,7 +26,7 @@ class AsyncLogDirCalls(AsyncAdminCalls):
         Arguments:
             topic_partitions: partitions by topic, or topics; None: all partitions.
             brokers: the brokers to query; None: all brokers.
-            raise_errors: raise the first error; False returns it as ``error`` of the broker that failed.
+            raise_errors: raise the first error; False returns each error as the ``error`` of its broker.
 
         Like Java's `Admin.describeLogDirs`. Requires Kafka 1.0.
         """
@@ -59,7 +59,7 @@ class AsyncLogDirCalls(AsyncAdminCalls):
         """Move replicas to other log directories on their brokers (KIP-113).
 
         Arguments:
-            replica_assignments: replica to the absolute path of its new directory.
+            replica_assignments: a mapping of replica to the absolute path of its new directory.
 
         Returns an error class for each replica; `NoError` means success.
 

@@ -112,8 +112,8 @@ class AsyncTopicCalls(AsyncAdminCalls):
         """Add partitions to topics.
 
         Arguments:
-            topic_partitions: topic name to a `NewPartitions`, to the new total number of partitions, or to a dict with
-                that number (``count``) and the brokers for each new partition (``assignments``).
+            topic_partitions: a mapping of topic name to a `NewPartitions`, to the new total number of partitions, or to
+                a dict with that number (``count``) and the brokers for each new partition (``assignments``).
             timeout_ms: how long the cluster may take; None: ``request_timeout_ms``.
             validate_only: only check whether the change would succeed.
             raise_errors: raise the first error; False leaves errors in the result.

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class AdminCalls:
-    """Base of classes whose methods run a coroutine on the loop and wait for its result."""
+    """Base class for classes whose methods run a coroutine on the loop and wait for its result."""
 
     _requests: AdminRequests
 

@@ -140,8 +140,8 @@ class QuorumCalls(AdminCalls):
         Arguments:
             voter_id: the controller's ``node.id``.
             voter_directory_id: id of the controller's metadata log directory, as Kafka prints it or as `uuid.UUID`.
-            endpoints: name, host and port of each of its listeners.
-            cluster_id: the expected id of the cluster, which the controllers check; None: not checked.
+            endpoints: name, host and port of each of the controller's listeners.
+            cluster_id: the expected cluster id, which the controllers check; None: the id is not checked.
             timeout_ms: how long the controllers may take; None: ``request_timeout_ms``.
 
         Like Java's `Admin.addRaftVoter`. Requires Kafka 3.9. The embedded broker does not support it.
@@ -171,7 +171,7 @@ class QuorumCalls(AdminCalls):
         Arguments:
             voter_id: the controller's ``node.id``.
             voter_directory_id: id of the controller's metadata log directory, as Kafka prints it or as `uuid.UUID`.
-            cluster_id: the expected id of the cluster, which the controllers check; None: not checked.
+            cluster_id: the expected cluster id, which the controllers check; None: the id is not checked.
             timeout_ms: how long the controllers may take; None: ``request_timeout_ms``.
 
         Like Java's `Admin.removeRaftVoter`. Requires Kafka 3.9. The embedded broker does not support it.
@@ -217,8 +217,8 @@ class QuorumCalls(AdminCalls):
         Arguments:
             timeout_ms: how long to wait for the id; None: ``request_timeout_ms``.
 
-        Raises `UnsupportedVersionError` if no broker accepts client metrics, `KafkaTimeoutError`, and
-        `IllegalStateError` with ``enable_metrics_push=False``.
+        Raises `UnsupportedVersionError` if no broker accepts client metrics, `KafkaTimeoutError` on a timeout, and
+        `IllegalStateError` if ``enable_metrics_push`` is False.
 
         Like Java's `Admin.clientInstanceId`. Requires Kafka 3.7.
         """

@@ -34,7 +34,7 @@ class GroupOffsetCalls(AdminCalls):
             group_coordinator_id: the group's coordinator, if known; None looks it up.
             partitions: the partitions; None: all partitions with a committed offset.
 
-        The offset is -1 for a given partition without a committed offset.
+        If a given partition has no committed offset, its offset in the result is -1.
 
         Like Java's `Admin.listConsumerGroupOffsets`.
         """
@@ -51,7 +51,7 @@ class GroupOffsetCalls(AdminCalls):
         """List the committed offsets of several groups, which must not be share groups.
 
         Arguments:
-            group_specs: group id to its partitions (None: all); or just group ids.
+            group_specs: a mapping of group id to partitions (None: all partitions), or group ids only.
             require_stable: wait until open transactions that include offsets have ended (KIP-447, Kafka 2.5).
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each group or
                 partition that failed.
@@ -75,7 +75,7 @@ class GroupOffsetCalls(AdminCalls):
         Arguments:
             group_ids: one group or several, which must not be share groups.
 
-        Raises `ImportError` without matplotlib, and the errors of `list_group_offsets`.
+        Raises `ImportError` if matplotlib is not installed, and the errors of `list_group_offsets`.
         """
         check_matplotlib("plot_lag()")
         from kafka.display.figures import lag_figure
@@ -100,7 +100,7 @@ class GroupOffsetCalls(AdminCalls):
 
         Arguments:
             group_id: the group.
-            offsets: partition to the offset of the next record to read, with its metadata.
+            offsets: a mapping of partition to the offset of the next record to read, with metadata.
             group_coordinator_id: the group's coordinator, if known; None looks it up.
 
         Returns an error class for each partition; `NoError` means success.
@@ -127,10 +127,10 @@ class GroupOffsetCalls(AdminCalls):
 
         Arguments:
             group_id: the group.
-            offset_specs: partition or topic to its target: an `OffsetSpec`; an `OffsetTimestamp` or a `datetime` (local
-                time if it has no time zone); a `timedelta` before now; an `OffsetShift` in records; or an offset. A
-                single target applies to all partitions with a committed offset. A target outside the partition is moved
-                to its first or last offset.
+            offset_specs: a mapping of partition or topic to target, or a single target for all partitions with a
+                committed offset. A target is an `OffsetSpec`; an `OffsetTimestamp` or a `datetime` (local time if it
+                has no time zone); a `timedelta` before now; an `OffsetShift` in records; or an offset. A target outside
+                the range of a partition is moved to the partition's first or last offset.
             group_coordinator_id: the group's coordinator, if known; None looks it up.
             dry_run: only find the new offsets, and check whether they could be committed.
 
@@ -154,7 +154,7 @@ class GroupOffsetCalls(AdminCalls):
     def delete_group_offsets(
         self, group_id: str, partitions: Iterable[TopicPartition], group_coordinator_id: int | None = None
     ) -> dict[TopicPartition, type[BrokerResponseError]]:
-        """Delete the committed offsets of partitions whose topics no member subscribes to.
+        """Delete a group's committed offsets for partitions of topics to which no member subscribes.
 
         Arguments:
             group_id: the group.
@@ -178,7 +178,7 @@ class GroupOffsetCalls(AdminCalls):
         """List the start offsets of share groups (KIP-932, Kafka 4.1).
 
         Arguments:
-            group_specs: group id to its partitions (None: all); or just group ids.
+            group_specs: a mapping of group id to partitions (None: all partitions), or group ids only.
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each group or
                 partition that failed.
 
@@ -196,7 +196,7 @@ class GroupOffsetCalls(AdminCalls):
 
         Arguments:
             group_id: the share group.
-            offsets: partition to the first offset to acquire.
+            offsets: a mapping of partition to the first offset to acquire.
 
         Returns an error class for each partition; `NoError` means success.
 
@@ -225,7 +225,7 @@ class GroupOffsetCalls(AdminCalls):
 
 
 def _by_group(given: Any) -> dict[str, list[TopicPartition] | None]:
-    """Return partitions by group; None: all partitions of the group."""
+    """Return the partitions of each group; None stands for all partitions of a group."""
     what = "group_specs"
     if not isinstance(given, Mapping):
         return dict.fromkeys(arguments.names(what, given))

@@ -107,12 +107,12 @@ class GroupCalls(AdminCalls):
         Arguments:
             group_ids: the groups.
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
-            include_authorized_operations: no effect; the result always includes them.
+            include_authorized_operations: no effect; the result always includes the authorized operations.
 
         Returns a dict for each group id, with ``error``, ``group_state``, ``protocol_type``, ``protocol_data``,
         ``members`` and ``authorized_operations``. In consumer groups, a member's ``member_metadata`` and
-        ``member_assignment`` are dicts. A group that does not exist is in state "Dead", and on Kafka 4.0 also has an
-        error. Groups that use KIP-848 have the same keys and those of their protocol, such as ``group_epoch``.
+        ``member_assignment`` are dicts. A group that does not exist is in state "Dead", and since Kafka 4.0 also has an
+        error. Groups that use KIP-848 have the same keys, and also those of their protocol, such as ``group_epoch``.
 
         Like Java's `Admin.describeConsumerGroups`.
         """
@@ -179,7 +179,7 @@ class GroupCalls(AdminCalls):
         )
 
     def delete_groups(self, group_ids: Iterable[str], group_coordinator_id: int | None = None) -> dict[str, str]:
-        """Delete groups of any type, which must not have members.
+        """Delete groups of any type. The groups must not have members.
 
         Arguments:
             group_ids: the groups.
@@ -204,7 +204,7 @@ class GroupCalls(AdminCalls):
 
         Arguments:
             group_id: the group.
-            members: the members, each by its member id or its instance id; None: all members.
+            members: the members, each identified by its member id or its instance id; None: all members.
             group_coordinator_id: the group's coordinator, if known; None looks it up.
 
         Returns an error class for each member id or instance id; `NoError` means success.

@@ -27,7 +27,7 @@ class PartitionCalls(AdminCalls):
         """Delete the records of each partition before an offset.
 
         Arguments:
-            records_to_delete: partition to the first offset to keep; -1 deletes all records.
+            records_to_delete: a mapping of partition to the first offset to keep; -1 deletes all records.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
             partition_leader_id: the broker that leads all these partitions, if known; None looks it up.
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each partition
@@ -57,8 +57,8 @@ class PartitionCalls(AdminCalls):
         """Find the first or last offset of partitions, or the offset for a timestamp.
 
         Arguments:
-            topic_partition_specs: partition to an `OffsetSpec`, or to a time in milliseconds since 1970. A time finds
-                the offset of the first record at or after that time, or -1 if there is none.
+            topic_partition_specs: a mapping of partition to an `OffsetSpec`, or to a time in milliseconds since 1970. A
+                time selects the offset of the first record at or after that time, or -1 if there is no such record.
             isolation_level: with READ_COMMITTED, `OffsetSpec.LATEST` finds the last stable offset.
             timeout_ms: time limit in milliseconds; None: ``request_timeout_ms``.
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each partition
@@ -126,7 +126,7 @@ class PartitionCalls(AdminCalls):
         topic_partitions: Mapping[str, Iterable[int]] | None = None,
         timeout_ms: float | None = None,
     ) -> ElectLeadersResult:
-        """Elect the leaders of partitions: the method `elect_leaders` under its name in kafka-python 2.x.
+        """Elect the leaders of partitions. This is the name of `elect_leaders` in kafka-python 2.x.
 
         Arguments:
             election_type: 0 elects the preferred replica; 1 elects any live replica, even one that lacks records.
@@ -143,7 +143,8 @@ class PartitionCalls(AdminCalls):
         """Move partitions to other brokers (KIP-455), or cancel such moves.
 
         Arguments:
-            reassignments: partition to the ids of its new brokers, the preferred leader first; None cancels the move.
+            reassignments: a mapping of partition to the ids of its new brokers, the preferred leader first, or to None,
+                which cancels the move.
             timeout_ms: how long the controller may take to start the moves; None: ``request_timeout_ms``.
 
         Returns an error class for each partition, or None for success.

@@ -19,8 +19,8 @@ class QuotaCalls(AdminCalls):
         """Describe the quotas of users, client ids and IP addresses.
 
         Arguments:
-            entities: entity type ("user", "client-id", "ip") to name, or to None for the default of the type; or just
-                types, which match any name; if empty, all quotas are described.
+            entities: a mapping of entity type ("user", "client-id", "ip") to name, or to None for the default of the
+                type; or types only, which match any name. If empty, all quotas are described.
             strict: exclude entities that also have other types.
 
         Returns a list of dicts with ``entity`` and ``values``.

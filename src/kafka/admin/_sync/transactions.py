@@ -33,7 +33,7 @@ class TransactionCalls(AdminCalls):
 
         Arguments:
             broker_ids: the brokers to query; None: all brokers.
-            producer_id_filters, state_filters: only list transactions of these producers, in these states.
+            producer_id_filters, state_filters: only list transactions of these producers and in these states.
             duration_filter_ms: only list transactions that have been open for longer than this (Kafka 3.8).
             transactional_id_pattern: only list ids that match this regular expression (Kafka 4.1).
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each broker that
@@ -53,7 +53,7 @@ class TransactionCalls(AdminCalls):
     def describe_transactions(
         self, transactional_ids: Iterable[str], raise_errors: bool = True
     ) -> dict[str, TransactionDescription]:
-        """Describe the transactions of transactional ids.
+        """Describe transactions by transactional id.
 
         Arguments:
             transactional_ids: the producers' ``transactional_id``.
@@ -74,7 +74,7 @@ class TransactionCalls(AdminCalls):
 
         Arguments:
             partitions: the partitions.
-            broker_id: the broker whose replicas are queried; None: the leaders.
+            broker_id: the broker whose replicas are queried; None: the partitions' leaders are queried.
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each partition
                 that failed.
 
@@ -107,7 +107,7 @@ class TransactionCalls(AdminCalls):
             raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each id
                 that failed.
 
-        Returns the new producer id and epoch for each transactional id. An unused id is created.
+        Returns the new producer id and epoch for each transactional id. Ids that do not exist yet are created.
 
         Like Java's `Admin.fenceProducers`. Requires Kafka 0.11.
         """
@@ -115,7 +115,7 @@ class TransactionCalls(AdminCalls):
         return self._run(_transactions.fence_producers(self._requests, ids, limit, raise_errors))
 
     def force_terminate_transaction(self, transactional_id: str, timeout_ms: float | None = None) -> None:
-        """Abort the open transaction of an id, even if it is prepared (KIP-939), and fence its producers.
+        """Abort the open transaction of a transactional id, even if it is prepared (KIP-939), and fence its producers.
 
         Arguments:
             transactional_id: the producer's ``transactional_id``.
