@@ -4,9 +4,9 @@
 
 `kafka.wire.plan` creates the plans. A plan lists the fields of one version of a struct, in wire order. The decoder
 compares each length with the number of remaining bytes before it allocates memory, and an array must not declare more
-elements than could fit into those bytes. An empty struct may have only two bytes on the wire, but takes far more
-memory. So the size of a message also limits its number of structs: `FREE_STRUCTS`, and one more for each
-`BYTES_A_STRUCT`. As a result, a decoded message takes at most a small multiple of its encoded size.
+elements than could fit into those bytes. An empty struct may take only two bytes on the wire, but far more
+memory. So the size of a message also limits its number of structs: `FREE_STRUCTS`, and one more for every
+`BYTES_A_STRUCT` bytes. As a result, a decoded message takes at most a small multiple of its encoded size.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _float64 = _struct.Struct(">d")
 def _uuid(data: bytes) -> UUID:
     """Create a UUID from its 16 bytes.
 
-    They are cached, because topic ids recur, and creating one takes a microsecond.
+    UUIDs are cached, because topic ids recur, and creating a UUID takes a microsecond.
     """
     return UUID(bytes=data)
 
@@ -66,7 +66,7 @@ def _uuid(data: bytes) -> UUID:
 @cython.final
 @cython.cclass
 class ReadPlan:
-    """How to read one version of a struct: its class, its fields, and whether a section of tagged fields follows."""
+    """The plan for reading one version of a struct: class, fields, and whether tagged fields follow."""
 
     target: type
     fields: list[Any]
@@ -85,7 +85,7 @@ class ReadPlan:
 @cython.final
 @cython.cclass
 class ReadField:
-    """How to read one field. `floor` is the minimum number of bytes of an array element."""
+    """The plan for reading one field. `floor` is the minimum size of an array element in bytes."""
 
     name: str
     kind: cython.int
@@ -209,7 +209,7 @@ class Decoder:
 
     @cython.cfunc
     def uvarint(self) -> cython.longlong:
-        """Read an unsigned number of at most 32 bits, with seven bits per byte, lowest bits first."""
+        """Read an unsigned varint of at most 32 bits: seven bits per byte, lowest bits first."""
         value: cython.longlong = 0
         shift: cython.int = 0
         part: cython.longlong
@@ -386,7 +386,7 @@ def decode(plan: ReadPlan, data: Any, start: int, exact: bool, most_structs: int
     """Read a struct at byte `start` of a buffer; return it and the position after it.
 
     Args:
-        plan: how to read it.
+        plan: the plan for reading the struct.
         data: any contiguous buffer; records in the result are views of it.
         start: the position of the first byte.
         exact: whether trailing bytes are an error.

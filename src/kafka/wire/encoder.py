@@ -1,6 +1,6 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
 # mypy: allow-untyped-decorators
-"""Encodes messages as bytes, in one loop over a plan. Without compilation, it does the same, but more slowly.
+"""Encodes messages as bytes, in one loop over a plan. It behaves the same when not compiled, but is slower.
 
 `kafka.wire.plan` creates the plans. Everything except record bytes is written into one growing buffer. Record bytes are
 not copied: the buffer is split at their positions, and the parts are assembled at the end.
@@ -37,7 +37,7 @@ _float64 = _struct.Struct(">d")
 @cython.final
 @cython.cclass
 class WritePlan:
-    """How to write one version of a struct: its fields, its tagged fields, and the fields that the version lacks."""
+    """The plan for writing one version of a struct: fields, tagged fields, and the fields that the version lacks."""
 
     target: type
     fields: list[Any]
@@ -60,7 +60,7 @@ class WritePlan:
 @cython.final
 @cython.cclass
 class WriteField:
-    """How to write one field.
+    """The plan for writing one field.
 
     `low` and `high` limit an integer, or the integers of an array. `default` is only compared and written, never
     returned to callers.
@@ -359,7 +359,7 @@ class Encoder:
 
     @cython.cfunc
     def tagged(self, field: WriteField, value: object) -> object:
-        """Write a value after its size: write it five bytes further, then its size, then move it next to the size."""
+        """Write a value after its size: write it five bytes ahead, then its size, and move it to follow the size."""
         start: cython.Py_ssize_t = self.room(5)
         self.value(field, field.kind, value)
         count: cython.Py_ssize_t = self.pos - start - 5

@@ -30,38 +30,38 @@ RecordBytes: TypeAlias = bytes | bytearray | memoryview
 """Record batches in wire format. Decoding returns a memoryview of the input; encoding accepts all of these types."""
 
 NO_UUID = UUID(int=0)
-"""The UUID that stands for no UUID."""
+"""The zero UUID, which stands for no UUID."""
 
 
 def int8(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
-    """Declare a signed integer of 8 bits."""
+    """Declare an 8-bit signed integer."""
     return _made(Kind.INT8, default, since=since, until=until, tag=tag, ignorable=ignorable)
 
 
 def int16(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
-    """Declare a signed integer of 16 bits."""
+    """Declare a 16-bit signed integer."""
     return _made(Kind.INT16, default, since=since, until=until, tag=tag, ignorable=ignorable)
 
 
 def uint16(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
-    """Declare an unsigned integer of 16 bits (ports)."""
+    """Declare a 16-bit unsigned integer (for ports)."""
     return _made(Kind.UINT16, default, since=since, until=until, tag=tag, ignorable=ignorable)
 
 
 def int32(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
-    """Declare a signed integer of 32 bits."""
+    """Declare a 32-bit signed integer."""
     return _made(Kind.INT32, default, since=since, until=until, tag=tag, ignorable=ignorable)
 
 
 def int64(*, default: int = 0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False) -> int:
-    """Declare a signed integer of 64 bits."""
+    """Declare a 64-bit signed integer."""
     return _made(Kind.INT64, default, since=since, until=until, tag=tag, ignorable=ignorable)
 
 
 def float64(
     *, default: float = 0.0, since: int = 0, until: int = NEVER, tag: int = -1, ignorable: bool = False
 ) -> float:
-    """Declare a floating-point number of 64 bits."""
+    """Declare a 64-bit floating-point number."""
     return _made(Kind.FLOAT64, default, since=since, until=until, tag=tag, ignorable=ignorable)
 
 

@@ -1,6 +1,6 @@
-"""Frames: messages with their size and their header, as they are sent.
+"""Frames: messages with their size and header, as they are sent.
 
-A frame consists of a size of four bytes, a header, and the message. The version of the header follows from that of the
+A frame consists of a four-byte size, a header, and the message. The version of the header depends on that of the
 message: a flexible version has a flexible header (KIP-482), except for two APIs that are handled here.
 """
 
@@ -23,22 +23,22 @@ _CONTROLLED_SHUTDOWN = 7
 _API_VERSIONS = 18
 _CORRELATION_ID = struct.Struct(">i")
 _CORRELATION_ID_AT = 4
-"""Position of the correlation id in the header of a request."""
+"""Position of the correlation id in a request header."""
 _MOST_STRUCTS_OF_A_REQUEST = 200_000
-"""More than clients send in one request; they are read in a fifth of a second."""
+"""Maximum number of structs in a request: more than clients send, and few enough to read in a fifth of a second."""
 
 
 def request_header_version(request: type[Request[Any]], version: int) -> int:
-    """Return the version of the header for a version of a request."""
+    """Return the header version for a version of a request."""
     if version >= request.FLEXIBLE_SINCE:
         return 2
     return 0 if request.API_KEY == _CONTROLLED_SHUTDOWN and version == 0 else 1
 
 
 def response_header_version(response: type[Message], version: int) -> int:
-    """Return the version of the header for a version of a response.
+    """Return the header version for a version of a response.
 
-    For ApiVersions, it is always 0, because the client does not know the broker's versions yet (KIP-511).
+    For ApiVersions, this is always 0, because the client does not know the broker's versions yet (KIP-511).
     """
     return 1 if version >= response.FLEXIBLE_SINCE and response.API_KEY != _API_VERSIONS else 0
 
@@ -97,7 +97,7 @@ def decode_response(request: type[Request[R]], version: int, frame: Any) -> R: .
 @overload
 def decode_response(request: type[Message], version: int, frame: Any) -> Message: ...
 def decode_response(request: type[Any], version: int, frame: Any) -> Message:
-    """Read the response to a version of a request, given the bytes after the size; records are views of them.
+    """Read the response to a version of a request, given the bytes after the size; records are views of these bytes.
 
     Raises:
         WireFormatError: the bytes are not such a response.
@@ -109,7 +109,7 @@ def decode_response(request: type[Any], version: int, frame: Any) -> Message:
     response = request.RESPONSE
     start = _CORRELATION_ID.size
     flexible = response_header_version(response, version)
-    if len(frame) <= start or (flexible and frame[start]):  # too short, or with tagged fields in the header
+    if len(frame) <= start or (flexible and frame[start]):  # the frame is too short, or its header has tagged fields
         _, start = ResponseHeader.decode_prefix(frame, flexible)
     else:
         start += flexible
@@ -119,7 +119,7 @@ def decode_response(request: type[Any], version: int, frame: Any) -> Message:
 def decode_request_header(frame: Any) -> tuple[RequestHeader, int]:
     """Read the header of a request, given the bytes after the size; return it and the position of the message.
 
-    Also supports unknown versions of the message, because a broker must answer them (ApiVersions, KIP-511).
+    Also supports unknown versions of the message, because a broker must respond to them (ApiVersions, KIP-511).
 
     Raises:
         WireFormatError: the bytes are not a header.
@@ -134,7 +134,7 @@ def decode_request_header(frame: Any) -> tuple[RequestHeader, int]:
 
 
 def decode_request(frame: Any) -> tuple[RequestHeader, Request[Any]]:
-    """Read a request with its header, given the bytes after the size; records are views of them.
+    """Read a request with its header, given the bytes after the size; records are views of these bytes.
 
     Bytes after the request are ignored, as in Apache Kafka: since 2.3, librdkafka writes three extra bytes after a null
     array.

@@ -1,4 +1,4 @@
-"""The modules in which messages are declared. A module of `kafka.wire.api` is imported when a message is requested."""
+"""The modules that declare messages. A module of `kafka.wire.api` is imported when one of its messages is requested."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ REDEFINED: dict[tuple[str, str | None], str] = {
     ("ReadShareGroupStateSummaryResponse", "3.9"): "ReadShareGroupStateSummaryResponse39",
     ("VoteRequest", "3.9"): "VoteRequest39",
 }
-"""The classes of messages with the definitions of an earlier release."""
+"""Message classes with the definitions of an earlier release."""
 
 _API_KEYS = {**{name: key for key, name in API_NAMES.items()}, **FORMER_NAMES}
 _loaded: dict[str, type[Message]] = {}

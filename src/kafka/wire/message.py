@@ -90,7 +90,7 @@ class Message(Struct):
 
     @classmethod
     def decode_prefix(cls, data: Any, version: int, start: int = 0) -> tuple[Self, int]:
-        """Read a message from byte `start`, which may end before the buffer; return it and the position after it.
+        """Read a message from byte `start`, even if bytes follow the message; return it and the position after it.
 
         Raises:
             WireFormatError: the bytes are not such a message.
@@ -118,7 +118,7 @@ class Message(Struct):
 
     @classmethod
     def from_dict(cls, json: dict[str, Any], version: int) -> Self:
-        """Create a message from Kafka's JSON form, see `to_dict`.
+        """Create a message from Kafka's JSON form; see `to_dict`.
 
         Raises:
             WireFormatError: a key is missing or unknown, or its value does not fit.

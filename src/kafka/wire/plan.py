@@ -53,7 +53,7 @@ def _read_field(field: Field, version: int, flexible: bool, label: str) -> ReadF
 
 
 def _floor(kind: Kind, struct: type[Struct] | None, version: int, flexible: bool) -> int:
-    """Return the minimum number of bytes of a value."""
+    """Return the minimum size of a value in bytes."""
     if struct is not None and kind is Kind.STRUCT:
         own = [field for field in struct.FIELDS if field.in_version(version) and field.tag < 0]
         return flexible + sum(

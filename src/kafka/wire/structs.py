@@ -11,7 +11,7 @@ from kafka.wire.kinds import Kind
 NEVER = 32767
 """A version that no message has.
 
-With ``since`` NEVER, a field is in no version; with ``until`` NEVER, in all later ones.
+A field with ``since`` NEVER is in no version; a field with ``until`` NEVER is in all versions from ``since`` on.
 """
 
 
@@ -92,10 +92,10 @@ class Field:
 
 @dataclass_transform(kw_only_default=True)
 class Struct:
-    """A group of fields. Constructed with keyword arguments; compared by value.
+    """A group of fields. Structs are constructed with keyword arguments and compared by value.
 
     An instance only stores fields that were set. Reading any other field returns the default, which is stored in the
-    class. So a message with forty fields of which three are set costs as much as one with three.
+    class. So a message with forty fields, three of which are set, costs as much as a message with three.
     """
 
     FIELDS: ClassVar[tuple[Field, ...]] = ()

@@ -39,7 +39,7 @@ class SnapshotFooterRecord(Message, versions=(0, 0), flexible_since=0):
 
 
 class KRaftVersionRecord(Message, versions=(0, 0), flexible_since=0):
-    """The value of the control record that sets the version of KRaft."""
+    """The value of the control record that sets the KRaft version."""
 
     version: int = int16()
     k_raft_version: int = int16()
@@ -77,7 +77,7 @@ class VotersRecord(Message, versions=(0, 0), flexible_since=0):
 
 
 class ControlRecordTypeSchema(Message, versions=(0, 0)):
-    """The key of a control record, after the int16 of its version: its type."""
+    """The type of a control record, which follows the int16 version in the record's key."""
 
     type: int = int16()
 

@@ -1,7 +1,7 @@
 """Messages of Kafka 3.9 whose versions a later release redefined.
 
-Version 0 of ReadShareGroupStateSummaryResponse was a draft in 3.9, and got another field before it was declared stable.
-VoteRequest has the same bytes under other names. `message_class(name, release="3.9")` returns these classes.
+Version 0 of ReadShareGroupStateSummaryResponse was a draft in 3.9, and gained a field before it was declared stable.
+VoteRequest has the same encoding, with other field names. `message_class(name, release="3.9")` returns these classes.
 """
 
 from __future__ import annotations
