@@ -1,8 +1,8 @@
 """The command line: ``kafka COMMAND`` or ``python -m kafka COMMAND``, one module per command (see `commands`).
 
-Layer 7. Commands are imported when they are run, so that ``kafka --help`` needs neither pyarrow nor pyspark. If a user
-can cause an error, the command prints one line on standard error and exits with status 1 (2 for wrong usage), never
-with a traceback. The entry point is `kafka_columnar.main`.
+Layer 7. Commands are imported when they are run, so that ``kafka --help`` needs neither pyarrow nor pyspark. For an
+error that a user can cause, a command prints one line on standard error, never a traceback; `failures` defines the
+exit statuses. The entry point is `kafka_columnar.main`.
 """
 
 import sys

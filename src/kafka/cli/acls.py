@@ -36,7 +36,7 @@ _COLUMNS = ("principal", "host", "permission", "operation", "resource_type", "re
 
 
 class _Name(Choice):
-    """A choice of Kafka's names, case-insensitive, with - or _."""
+    """A case-insensitive choice of Kafka's names, written with - or _."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """See `click.Choice`."""
@@ -44,7 +44,7 @@ class _Name(Choice):
 
 
 def _what(filters: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options that describe an ACL: a filter, or a new ACL."""
+    """Add the options that describe a new ACL, or an ACL filter."""
     any_one = "any" if filters else None
     options = [
         click.option(

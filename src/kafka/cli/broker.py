@@ -22,7 +22,7 @@ from kafka.cli.common_options import ask_password, host_option, port_option
 from kafka.errors import IllegalStateError, KafkaConfigurationError
 
 _WITHOUT_OPTION = frozenset({"topic_defaults", "users"})
-"""Settings that are not set by an option with their own name."""
+"""Settings for which there is no option of the same name."""
 _REGISTRY_PORT = 8081
 """The default port of schema registries."""
 
@@ -151,7 +151,7 @@ _VARIABLE = "KAFKA_BROKER_PASSWORD_"
 
 
 def variable(user: str) -> str:
-    """Return the environment variable for a user's password: the name in capitals, with _ for other characters."""
+    """Return the environment variable for a user's password; it ends with the user name in capitals and underscores."""
     return _VARIABLE + re.sub(r"[^A-Z0-9]", "_", user.upper())
 
 
@@ -160,7 +160,7 @@ def users_with_passwords(
 ) -> dict[str, str]:
     """Return passwords by user: first those in the file, then each user's password from a variable or a prompt.
 
-    Raises `click.UsageError`, without showing a password.
+    Raises `click.UsageError`, whose message does not contain a password.
     """
     found = {} if file is None else _from_file(file)
     for user in users:

@@ -19,10 +19,10 @@ _OTHER_MEANING = frozenset({"KAFKA_CONFIG", "KAFKA_LOG_LEVEL", "KAFKA_PROFILE", 
 
 
 def settings(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """Return keyword arguments for the clients, for all kinds of clients together.
+    """Return the keyword arguments for all kinds of clients together.
 
-    The command line takes precedence over environment variables, and those over the default profile. On the command
-    line, single options take precedence over ``-X``, then comes the properties file, then the profile.
+    The command line takes precedence over environment variables, and these over the default profile. On the command
+    line, single options take precedence over ``-X``, ``-X`` over the properties file, and the file over the profile.
 
     Raises `KafkaConfigurationError`.
     """
@@ -81,7 +81,7 @@ def typed(texts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checked(found: dict[str, Any]) -> dict[str, Any]:
-    """Check that all values are valid for their options, whichever clients the command has; return them."""
+    """Check that all values are valid for their options, whichever clients the command creates; return the settings."""
     table = option_table()
     for name, value in found.items():
         if is_given(name, value):
@@ -90,7 +90,7 @@ def _checked(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings given with options of their own."""
+    """Return the settings that have their own options."""
     names = {
         "security_protocol": "security_protocol",
         "sasl_mechanism": "sasl_mechanism",

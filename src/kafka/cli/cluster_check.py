@@ -197,7 +197,7 @@ def _some(names: list[str]) -> str:
 
 
 def _clock(admin: "KafkaAdminClient", found: dict[str, Any]) -> None:
-    """Report records with timestamps in the future. The newest record is used in place of the brokers' clocks."""
+    """Report records with timestamps in the future. The newest record's timestamp stands in for the brokers' clocks."""
     from kafka.admin import OffsetSpec
     from kafka.structs import TopicPartition
 

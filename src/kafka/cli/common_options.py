@@ -292,7 +292,7 @@ def confirm(question: str, yes: bool) -> None:
 
 
 def ask_password(question: str) -> str:
-    """Prompt for a password twice, on a terminal. Raises `click.UsageError`, without showing the password."""
+    """Prompt for a password twice, on a terminal. Raises `click.UsageError`, whose message does not contain it."""
     try:
         password = str(click.prompt(question, hide_input=True, confirmation_prompt=True, err=True))
         password.encode()

@@ -47,7 +47,7 @@ def groups(given: Mapping[str, Any], begin: str) -> list[str]:
 
 
 def _named(given: Mapping[str, Any], begin: str, ask: "Callable[[KafkaAdminClient], Iterable[str]]") -> list[str]:
-    """Return the cluster's names that start with a prefix, except those that need quoting.
+    """Return the topic or group names that start with a prefix, except names that need quoting.
 
     Returns an empty list if the request fails, because a shell cannot show the error.
     """

@@ -1,6 +1,6 @@
 """``kafka copy``: copies a topic to another one, on the same cluster or another, exactly once and resumably.
 
-Each transaction on the target contains records, and the progress in the source as committed offsets of the copy's own
+Each transaction on the target contains records and the position in the source, committed as offsets of the copy's own
 group. An interrupted copy therefore resumes after the last record written. Copies with the same name fence each other.
 """
 
@@ -34,7 +34,7 @@ _NO_EFFECT = {
     "enable_auto_commit": "the copy keeps its own progress",
     "on_topic_recreated": "the copy ends there; --restart copies all of the new topic",
 }
-"""Settings that have no effect because the command sets them, with what to use instead."""
+"""Settings that have no effect because the command sets them, each with an explanation or an alternative."""
 
 
 @click.command(name="copy")
@@ -134,7 +134,7 @@ def _target_session(session: Session, where: Mapping[str, Any]) -> Session:
 def _partitions(
     admin: "KafkaAdminClient", other: "KafkaAdminClient", source: str, target: str, create: bool
 ) -> list[int]:
-    """Return the numbers of the source's partitions, which the target has as well. Raises `click.ClickException`."""
+    """Return the source's partition numbers, all of which the target has as well. Raises `click.ClickException`."""
     from kafka.cli.topic_ranges import partitions_of
     from kafka.errors import UnknownTopicOrPartitionError, for_code
 
@@ -165,7 +165,7 @@ def _progress(other: "KafkaAdminClient", name: str, target: str) -> "dict[int, O
 
 
 class _Topic(NamedTuple):
-    """The source: its name and its id, which a recreated topic does not share. The id is "" if brokers have none."""
+    """The source topic's name and id; a recreated topic has another id. The id is "" if brokers have no topic ids."""
 
     name: str
     id: str

@@ -2,7 +2,7 @@
 
 A control character in a record could move a terminal's cursor, change its colours or title, or write to the clipboard.
 Output therefore escapes control characters, including C1 (U+009B starts a sequence like ESC [), and characters that
-change the direction of the surrounding text. Line breaks and tabs stay.
+change the direction of the surrounding text. Line breaks and tabs are kept.
 """
 
 import re
@@ -17,7 +17,7 @@ def as_typed(text: str) -> bytes:
 
 
 def unescaped(text: str) -> bytes:
-    r"""Replace the escapes in a text, such as ``\t`` and ``\x00``; returns UTF-8. Raises `ValueError`."""
+    r"""Replace the escapes in a text, such as ``\t`` and ``\x00``; return UTF-8. Raises `ValueError`."""
     parts, at = [], 0
     for match in _ESCAPE.finditer(text):
         parts += [as_typed(text[at : match.start()]), escaped(match[1])]
@@ -47,7 +47,7 @@ _RAW_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206
 
 
 def without_controls(text: str) -> str:
-    r"""Replace control characters by escapes such as ``\x1b`` and ``\u202e``."""
+    r"""Replace control characters with escapes such as ``\x1b`` and ``\u202e``."""
     return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 

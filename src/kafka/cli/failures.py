@@ -29,7 +29,7 @@ _EXTRAS = {"pyarrow": "arrow", "starlette": "ui", "uvicorn": "ui"}
 
 @contextlib.contextmanager
 def ending() -> Iterator[None]:
-    """Let SIGTERM end a command as Ctrl-C does: consumers leave their groups, and files are complete."""
+    """Let SIGTERM end a command as Ctrl-C does, so that consumers leave their groups and files are completed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -138,7 +138,7 @@ def _nobody_reads() -> None:
 
 
 class Uninterrupted:
-    """Protects blocks from Ctrl-C and SIGTERM, so that their writes are complete. A second signal interrupts them.
+    """Protects blocks from Ctrl-C and SIGTERM, so that they complete their writes. A second signal interrupts them.
 
     Enter it once with ``with``, and use `block` for each protected block inside.
     """

@@ -7,7 +7,7 @@ import pathlib
 import click
 
 LINES = ("text", "lines")
-"""Two names of one format: values, or keys and values, with a delimiter after each record."""
+"""Two names for one format: values, or keys and values, with a delimiter after each record."""
 _ENDINGS = {
     ".txt": "text",
     ".csv": "csv",

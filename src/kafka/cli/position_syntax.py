@@ -35,7 +35,7 @@ def parse_position(text: str) -> Position:
     if text.startswith("@") and text[1:].isdecimal():
         try:
             return datetime.datetime.fromtimestamp(int(text[1:]) / 1000, datetime.UTC)
-        except (ValueError, OverflowError, OSError):  # depends on how far the time is out of range
+        except (ValueError, OverflowError, OSError):  # which one depends on how far the time is out of range
             raise ValueError(f"expected a time within the calendar, got {text!r:.60}") from None
     try:
         ago = parse_duration(text)
@@ -100,7 +100,7 @@ DURATION = DurationType()
 
 
 def instant(position: Position) -> datetime.datetime | None:
-    """Return the time of a position; None if it is not a time. Raises `click.UsageError` beyond the calendar."""
+    """Return a position's time; None if it is not a time. Raises `click.UsageError` if the year is out of range."""
     try:
         if isinstance(position, datetime.timedelta):
             return datetime.datetime.now(datetime.UTC) - position

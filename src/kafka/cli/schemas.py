@@ -189,7 +189,7 @@ def _named(found: "RegisteredSchema") -> dict[str, Any]:
 
 
 def _version(text: str) -> Any:
-    """Parse the number of a version, or "latest". Raises `click.UsageError`."""
+    """Parse a version number, or "latest". Raises `click.UsageError`."""
     if text == _LATEST:
         return text
     if not text.isdecimal():

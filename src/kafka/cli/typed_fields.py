@@ -126,7 +126,7 @@ class Field(NamedTuple):
 
 
 class the_schema:  # noqa: N801  # a context manager
-    """Turns errors in the block into `click.UsageError` for a schema that cannot be used, naming its option."""
+    """Converts errors raised in the block to a `click.UsageError` that names the option of the unusable schema."""
 
     def __init__(self, field: Field) -> None:
         self._field = field
@@ -156,7 +156,7 @@ def registered(
     registry: "SchemaRegistryClient",
     make: "Callable[[Schema | None, dict[str, Any]], tuple[T, Callable[[Any, Any], Any]]]",
 ) -> "Callable[[str], tuple[T, Callable[[Any], bytes]]]":
-    """Return a factory of writers that use the given schema, which is registered, or the latest one of the subject.
+    """Return a factory for writers that use the given schema, which they register, or else the subject's latest schema.
 
     Arguments:
         field: the format, and the schema if one was given.

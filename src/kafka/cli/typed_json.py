@@ -1,4 +1,4 @@
-"""JSON keys and values: checks them, and creates them from fields given as strings, by a JSON Schema."""
+"""JSON keys and values: checks them, and creates them from strings according to a JSON Schema."""
 
 import functools
 import json

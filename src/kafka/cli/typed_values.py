@@ -186,7 +186,7 @@ def note_likely_mistakes(typed: Typed, keys: Sequence[str], writes: bool) -> Non
 
     Arguments:
         typed: the formats of keys and values.
-        keys: the keys given.
+        keys: the keys given with ``--key``.
         writes: whether the command writes records.
     """
     for key in keys:

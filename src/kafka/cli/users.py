@@ -83,7 +83,7 @@ def set_password(session: Session, user: str, more: tuple[str, ...], mechanism: 
 def _first_line() -> str:
     """Return the first line of standard input, decoded as UTF-8 if Python defaults to ASCII.
 
-    Raises `click.UsageError`, without showing the line.
+    Raises `click.UsageError`, whose message does not contain the line.
     """
     encoding = codecs.lookup(sys.stdin.encoding).name.replace("ascii", "utf-8")
     try:

@@ -101,7 +101,7 @@ _OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
 ]
 
 _TIMES_FROM = 10**11
-"""Offsets from this value on are most likely times in milliseconds, in 1973 or later."""
+"""Offsets at or above this value are most likely times in milliseconds, in 1973 or later."""
 _NAMES = {"start": "--from", "end": "--to", "partitions": "--partition"}
 """Parameters whose options have other names."""
 _SHARED_OUT = "brokers distribute the records among the group's members"
@@ -193,7 +193,7 @@ def command(
 
 
 def _explain_nothing(source: "Source", selection: "Selection", where: dict[str, Any]) -> None:
-    """If nothing was found, report the range that was searched: the wanted records may be elsewhere."""
+    """If nothing was found, report the range that was searched, because the wanted records may be elsewhere."""
     start, searched = where["start"], source.searched()
     if isinstance(start, int) and start >= _TIMES_FROM:
         note(f"no record has offset {start} or higher; to give milliseconds, write @{start}")
@@ -243,7 +243,7 @@ _BEGINNINGS = ("auto_offset_reset", "auto_offset_reset_new_partitions")
 
 
 def _no_effect(where: dict[str, Any]) -> dict[str, str]:
-    """Return settings that have no effect because the command sets them, with what to use instead."""
+    """Return settings that have no effect because the command sets them, each with an explanation or an alternative."""
     if where["share_group"] is not None:
         return {"group_id": "use --share-group", "share_acknowledgement_mode": "written records are accepted"}
     commits = {"enable_auto_commit": "with --group, written records are committed; without it, nothing is"}

@@ -11,7 +11,7 @@ _ROWS = 131_072
 
 
 class ArrowFile:
-    """A Parquet file, or an Arrow stream, which other programs can read while it grows.
+    """A Parquet file or an Arrow stream. Other programs can read an Arrow stream while it grows.
 
     Arguments:
         kind: "parquet" or "arrow".

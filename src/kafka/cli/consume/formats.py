@@ -211,7 +211,7 @@ def template(text: str, change: Change | None = None) -> "Callable[[ConsumerReco
         change: applied to each field.
 
     %t topic, %p partition, %o offset, %k key, %s value, %K and %S their lengths (-1: null), %T time in milliseconds,
-    %h headers; escapes as ``\\n`` and ``\\x00``. Raises `ValueError` for others.
+    %h headers; escapes such as ``\\n`` and ``\\x00``. Raises `ValueError` for others.
     """
     parts: list[Callable[[ConsumerRecord], bytes] | bytes] = []
     at = 0
@@ -241,9 +241,9 @@ def _changed(field: "Callable[[ConsumerRecord], bytes]", change: Change | None) 
 def text_format(
     name: str, delimiter: bytes, separator: bytes | None, null: bytes, encoding: str | None, terminal: bool = False
 ) -> Format:
-    """Return the format with a name, or the one for a template, which contains a %.
+    """Return the format with this name; a name that contains a % is a template.
 
-    On a `terminal`, control characters in records are escaped; delimiters and the like are not. Raises `ValueError` and
+    On a `terminal`, control characters in records are escaped, but not those in delimiters. Raises `ValueError` and
     `LookupError`.
     """
     safe: Change | None = bytes_without_controls if terminal else None

@@ -31,7 +31,7 @@ class RecordSink:
         records: number of records written.
         is_open: whether the output has been opened.
         is_arrow: whether records are written as Arrow columns.
-        is_safe: whether written records have reached the operating system; for Parquet, once the file is complete.
+        is_safe: whether written records have reached the operating system; for Parquet, only once the file is complete.
     """
 
     def __init__(self, name: str, file: pathlib.Path | None, format: Format | None) -> None:
@@ -91,7 +91,7 @@ class RecordSink:
 
     @property
     def remark(self) -> str | None:
-        """A note on information that the file has lost; None if there is none."""
+        """A note about information that was lost in the output; None if nothing was lost."""
         if not isinstance(self._format, Csv) or not self._format.ambiguous:
             return None
         return (
@@ -132,7 +132,7 @@ def open_sink(
     null: bytes,
     encoding: str | None,
 ) -> RecordSink:
-    """Return a sink for a format, by default the format for the file's name. Opens no file yet.
+    """Return a sink for a format, by default the format for the file's name. Does not open the file yet.
 
     Raises `click.UsageError`, and `ModuleNotFoundError` if a library that the format needs is not installed.
     """

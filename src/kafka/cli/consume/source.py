@@ -90,7 +90,7 @@ class Snapshot(Source):
 
 
 class Following(Source):
-    """Reads topics from a position on, including new records, without a group.
+    """Reads topics starting from a position, including new records, without a group.
 
     Arguments:
         read: a bounded read whose start positions are used.
@@ -118,7 +118,7 @@ class Following(Source):
 
 
 class InGroup(Source, ConsumerRebalanceListener):
-    """Reads a group member's partitions. Only written records are committed, so no record is lost if the command ends.
+    """Reads a group member's partitions. Only written records are committed, so none is lost if the command ends.
 
     Arguments:
         reset: start position for partitions without committed offsets.
@@ -174,7 +174,7 @@ class InGroup(Source, ConsumerRebalanceListener):
             self._consumer.commit(self._valid(offsets))
 
     def _valid(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> dict[TopicPartition, OffsetAndMetadata]:
-        """Omit offsets beyond the consumer's position, as their topic was deleted and recreated."""
+        """Omit offsets beyond the consumer's position, because their topics have been deleted and recreated."""
         state_of = self._consumer._core.subscription.state_of
         places = {tp: None if (state := state_of(tp)) is None else state.position for tp in offsets}
         return {tp: each for tp, each in offsets.items() if (at := places[tp]) is not None and each.offset <= at.offset}
@@ -293,7 +293,7 @@ class InShareGroup(Source):
             acknowledge(topic, partition, offset)
 
     def _acknowledged(self, offsets: dict[TopicPartition, set[int]], error: Exception | None) -> None:
-        """Report the first failure: acquisition locks may expire if the output is read slowly."""
+        """Report the first failure. For example, acquisition locks expire if the output is read slowly."""
         if error is not None and not self._has_complained:
             self._has_complained = True
             for tp, each in offsets.items():

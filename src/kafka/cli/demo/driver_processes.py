@@ -26,7 +26,7 @@ _BUSY = "Python worker failed to connect back"
 
 @dataclasses.dataclass(frozen=True)
 class Kill:
-    """How a driver was killed.
+    """The state of the run when a driver was killed.
 
     Arguments:
         at: the time.
@@ -54,8 +54,8 @@ def run_with_a_kill(
         log: file to which Spark's log is appended.
         say: called with a message for each step.
 
-    Returns how the driver was killed, and when another was started; None if it ended before it could be killed. Raises
-    `KafkaError` if a driver fails.
+    Returns the state when the driver was killed, and the time when another driver was started. Both are None if the
+    driver finished before it could be killed. Raises `KafkaError` if a driver fails.
     """
     kill: Kill | None = None
     again: datetime.datetime | None = None
@@ -136,10 +136,10 @@ def _failure(process: subprocess.Popen[bytes], plan: Plan) -> str | None:
 
 
 def _kill_in_flight(process: subprocess.Popen[bytes], plan: Plan, total: int) -> Kill | None:
-    """Kill the driver in the middle of its work; None if it ended before that.
+    """Kill the driver in the middle of its work; return None if it ended before that.
 
-    It is killed when a micro-batch in the middle has open transactions in Kafka, or at the latest when the next
-    micro-batch has begun. It is stopped before the state is read, so that the state cannot change until it is killed.
+    The driver is killed when a micro-batch in the middle has open transactions in Kafka, or at the latest when the next
+    micro-batch has begun. It is suspended before its state is read, so that the state cannot change before the kill.
     """
     middle = -(-total // plan.records_per_trigger) // 2
     checkpoint = plan.checkpoint(TOPIC_QUERY)

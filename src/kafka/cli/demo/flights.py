@@ -73,7 +73,7 @@ _DESTINATIONS = ["ATL", "BOS", "CLT", "DEN", "IAH", "LAX", "MCO", "ORD", "SFO", 
 
 
 def synthetic_flights() -> Flights:
-    """Generate a year of flights; 2 % are cancelled, and delays grow over the day."""
+    """Generate a year of flights; 2% are cancelled, and delays grow over the day."""
     random = np.random.default_rng(2013)
     minutes = np.sort(random.integers(0, _YEAR_MINUTES, _COUNT))
     departure = pd.Timestamp("2013-01-01T05:00Z") + pd.to_timedelta(minutes, "min")

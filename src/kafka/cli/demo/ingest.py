@@ -45,7 +45,7 @@ def group_lag(bootstrap_servers: str, group: str, topic: str, starting: dict[int
     """Return the number of offsets in the topic that a group has not committed.
 
     Arguments:
-        starting: partition to the offset from which to count, unless the group has committed a later one.
+        starting: a mapping of partition to the offset from which to count, unless the group has committed a later one.
     """
     with KafkaAdminClient(bootstrap_servers=bootstrap_servers) as admin:
         found = admin.list_consumer_group_offsets(group)

@@ -170,7 +170,7 @@ def write_page(
         figures: the input and the results of the run.
         results: the delays by hour and airport.
         progress: the file written by `kafka.spark.watch`, with one line per micro-batch.
-        kill: how the driver was killed; None if it was not.
+        kill: the state when a driver was killed; None if no driver was killed.
         again: when the next driver was started.
     """
     reports = (

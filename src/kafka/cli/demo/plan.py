@@ -14,10 +14,10 @@ class Plan:
 
     Arguments:
         bootstrap_servers: "host:port,...".
-        starting: partition of the flights to the offset at which this run starts.
+        starting: a mapping of each partition of the flights to the offset at which this run starts.
         records_per_trigger: maximum number of records in a micro-batch.
         transactional_id_prefix: prefix for the query that writes to the topic.
-        groups: name of each query to the group to which it commits its progress.
+        groups: a mapping of each query's name to the group to which the query commits its progress.
         parquet: folder for the results.
         work: folder for the checkpoints and the drivers' reports.
         airlines: pairs of carrier and name.

@@ -30,7 +30,8 @@ def delays(spark: SparkSession, plan: Plan, query: str) -> DataFrame:
     """Return the stream of delays for one query, with one row per origin and hour.
 
     A row is emitted once the watermark has passed its hour. The closing records have no origin. They are not filtered
-    out, because Spark would do that before it updates the watermark; and their window, the last one, never closes.
+    out, because Spark would do that before it updates the watermark. They never appear in the result, because their
+    window, the last one, never closes.
     """
     airlines = f.broadcast(spark.createDataFrame(plan.airlines, "carrier string, airline string"))
     airports = spark.createDataFrame(plan.airports, "faa string, name string")

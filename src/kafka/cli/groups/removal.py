@@ -45,7 +45,7 @@ def delete(session: Session, groups: list[str], yes: bool) -> None:
 @without_effect("--group-coordinator-id", type=int)
 @connected
 def delete_offsets(session: Session, groups: list[str], partitions: tuple[str, ...], yes: bool) -> None:
-    """Delete a group's offsets of partitions that no member reads."""
+    """Delete a group's offsets for partitions that no member reads."""
     from kafka.structs import TopicPartition
 
     group = one("group", groups)

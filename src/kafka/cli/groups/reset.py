@@ -37,7 +37,7 @@ def _to(name: str) -> Any:
 
 
 _OF_MEMBERS = frozenset({"UnknownMemberIdError", "NonEmptyGroupError", "RebalanceInProgressError"})
-"""Errors for groups with members."""
+"""Errors that brokers return for groups with members."""
 _OTHERS = ("to_earliest", "to_latest", "to_offset", "to_datetime", "by_duration", "spec")
 
 
@@ -109,7 +109,7 @@ def reset(
 
 
 class _Moves:
-    """A change of a group's offsets."""
+    """A change to a group's offsets."""
 
     def __init__(self, admin: "KafkaAdminClient", group: str, target: Any, wanted: "list[TopicPartition]") -> None:
         from kafka.cli.groups.standing import kind_of

@@ -62,7 +62,7 @@ def _assigned(member: dict[str, Any]) -> list[str]:
 
 
 def standing(admin: "KafkaAdminClient", group: str, kind: str) -> list[dict[str, Any]]:
-    """Return a row for each partition with a committed offset: committed and latest offset, lag, and its reader.
+    """Return a row for each partition with a committed offset: committed offset, latest offset, lag and reader.
 
     The group in which Spark's sink stores its commit decisions has no lag: its offsets are batch numbers.
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kafka.consumer import KafkaConsumer
 
 _POOL = 512
-"""Number of different values."""
+"""Number of distinct record values."""
 _WAIT_MS = 100
 _ROUND_TRIP_S = 30.0
 

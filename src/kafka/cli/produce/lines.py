@@ -99,7 +99,7 @@ _KNOWN = ("key", "value", "headers", "partition", "timestamp", "topic", "offset"
 def send_documents(sending: Sending, file: IO[bytes], keep_partitions: bool) -> None:
     """Send each line as a record, from a JSON object with "value" or "value_base64".
 
-    It may also have a key, headers and a timestamp. Raises `BadInputError`.
+    The object may also have a key, headers and a timestamp. Raises `BadInputError`.
 
     Arguments:
         keep_partitions: send each record to the partition that it names.

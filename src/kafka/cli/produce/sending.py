@@ -20,13 +20,13 @@ _REPORT_EVERY = 4096
 
 
 class BadInputError(click.ClickException):
-    """Raised if the input is not a record, or does not match its format. Records sent before it stay sent."""
+    """Raised if the input is not a record, or does not match its format. The records before it are still sent."""
 
     exit_code = 2
 
 
 class Fixed(NamedTuple):
-    """Defaults for all records, used unless the input specifies others."""
+    """Defaults for all records, used unless the input specifies other values."""
 
     key: bytes | None = None
     headers: tuple[tuple[str, bytes | None], ...] = ()
@@ -84,7 +84,7 @@ class Sending:
             self._show()
 
     def has_json(self, part: str) -> bool:
-        """Return whether the format of keys or values is based on JSON, so that they stay JSON inside a document."""
+        """Return whether the format of keys or values is based on JSON; if so, they are JSON in documents too."""
         to_bytes = self._key_bytes if part == "key" else self._value_bytes
         return to_bytes is not None and to_bytes.of_json is not None
 

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 _RECORD = ("key", "value", "headers", "partition", "timestamp", "topic", "offset", "timestamp_type")
 _ROWS = 65_536
 _LONGEST_FIELD = 1 << 30
-"""Maximum number of characters, more than the 131,072 that Python allows by default."""
+"""Maximum number of characters in a CSV field, more than the 131,072 that Python allows by default."""
 
 
 def send_csv(
     sending: Sending, file: IO[bytes], key_column: str | None, keep_partitions: bool, null: str | None = None
 ) -> None:
-    """Send CSV rows, whose header line names the fields of a record or any other columns.
+    """Send CSV rows. The header line names the fields of a record, or any other columns.
 
-    Other columns become a JSON object, which is the value.
+    The other columns become a JSON object, which is the value of the record.
 
     Arguments:
-        null: text of null keys and values; None: an empty key is null, and no value is.
+        null: text of null keys and values; None: an empty key is null, and no value is null.
 
     Raises `BadInputError`, and `click.UsageError` if the key column does not exist.
     """
@@ -114,7 +114,7 @@ def send_arrow(sending: Sending, kind: str, file: IO[bytes], key_column: str | N
 
 
 def _objects(batch: "pyarrow.RecordBatch") -> list[dict[str, Any]]:
-    """Convert rows to JSON objects, including maps. Raises `BadInputError` if a map contains a key twice."""
+    """Convert rows, including maps, to JSON objects. Raises `BadInputError` if a map contains a key twice."""
     try:
         return batch.to_pylist(maps_as_pydicts="strict")
     except KeyError as error:
