@@ -291,7 +291,7 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
 
 
 class LeaderRoute(Route[TopicPartition]):
-    """Routes partitions to their leaders, according to the current metadata from one broker. Creates no topics."""
+    """Routes partitions to their leaders, according to the current metadata from one broker. Does not create topics."""
 
     def __init__(self, requests: AdminRequests) -> None:
         super().__init__(-1)

@@ -124,7 +124,7 @@ _TOPIC_KEYS = {
 
 
 def new_topics(given: NewTopics | NewTopic) -> list[NewTopic]:
-    """Return `NewTopic` objects, given as such, as names, or as a mapping of names to dicts of options."""
+    """Convert `NewTopic` objects, names, or a mapping of names to dicts of options, to `NewTopic` objects."""
     if isinstance(given, Mapping):
         return [_topic(arguments.name("new_topics", name), options) for name, options in given.items()]
     found = [given] if isinstance(given, NewTopic | str) else arguments.elements("new_topics", given)
@@ -141,7 +141,7 @@ def _topic(name: str, options: object) -> NewTopic:
 
 
 def new_partitions(given: Mapping[str, Any]) -> dict[str, NewPartitions]:
-    """Return `NewPartitions` objects by topic, given as such, as numbers, or as dicts."""
+    """Convert `NewPartitions` objects, numbers or dicts, each by topic, to `NewPartitions` objects."""
     wanted = arguments.mapping("topic_partitions", given)
     arguments.names("topic_partitions", wanted)
     return {topic: _partitions(topic, each) for topic, each in wanted.items()}

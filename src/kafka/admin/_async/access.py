@@ -99,7 +99,7 @@ class AsyncTokenCalls(AsyncAdminCalls):
 
     Brokers without ``delegation.token.secret.key`` respond with `DelegationTokenAuthDisabledError`. If the client
     itself was authenticated with a delegation token, they respond with `DelegationTokenRequestNotAllowedError`.
-    kafka-python has no such methods.
+    kafka-python has no methods for delegation tokens.
     """
 
     async def create_delegation_token(

@@ -63,7 +63,7 @@ class AsyncConfigCalls(AsyncAdminCalls):
             incremental: False replaces the whole configuration of each resource: missing settings return to their
                 defaults. True changes only the given settings (KIP-339, Kafka 2.3): the value None deletes a setting,
                 and a pair of an `AlterConfigOp` (or its name) and a value applies that operation. None means True if
-                there is such a pair, otherwise False.
+                any value is a pair, otherwise False.
             raise_errors: raise the first error; other resources may have been altered. False leaves errors in the
                 result.
 

@@ -61,7 +61,7 @@ class AsyncGroupCalls(AsyncAdminCalls):
             group_ids: the groups.
             group_coordinator_id: the groups' coordinator, if known; None looks it up.
 
-        The error class is `NoError` for success.
+        Returns a pair of group id and error class for each group; `NoError` means success.
 
         Like Java's `Admin.deleteConsumerGroups`. Requires Kafka 1.1.
         """

@@ -45,7 +45,7 @@ class AsyncLogDirCalls(AsyncAdminCalls):
 
         Arguments:
             replicas: the replicas.
-            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each replica that
+            raise_errors: raise the first error; if False, the result contains a `KafkaError` for each replica that
                 failed.
 
         Like Java's `Admin.describeReplicaLogDirs`. Requires Kafka 1.0.

@@ -29,8 +29,8 @@ class AsyncPartitionCalls(AsyncAdminCalls):
             records_to_delete: a mapping of partition to the first offset to keep; -1 deletes all records.
             timeout_ms: how long the brokers may take; None: ``request_timeout_ms``.
             partition_leader_id: the broker that leads all these partitions, if known; None looks it up.
-            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each partition
-                that failed.
+            raise_errors: raise the first error; if False, the result contains a `KafkaError` for each partition that
+                failed.
 
         Returns a dict with ``low_watermark``, the first remaining offset, for each partition. If a partition does not
         exist, raises `UnknownTopicOrPartitionError` without retrying.
@@ -60,8 +60,8 @@ class AsyncPartitionCalls(AsyncAdminCalls):
                 time selects the offset of the first record at or after that time, or -1 if there is no such record.
             isolation_level: with READ_COMMITTED, `OffsetSpec.LATEST` finds the last stable offset.
             timeout_ms: time limit in milliseconds; None: ``request_timeout_ms``.
-            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each partition
-                that failed.
+            raise_errors: raise the first error; if False, the result contains a `KafkaError` for each partition that
+                failed.
 
         Like Java's `Admin.listOffsets`.
         """
@@ -139,7 +139,7 @@ class AsyncPartitionCalls(AsyncAdminCalls):
     async def alter_partition_reassignments(
         self, reassignments: Mapping[TopicPartition, Iterable[int] | None], timeout_ms: float | None = None
     ) -> dict[TopicPartition, type[BrokerResponseError] | None]:
-        """Move partitions to other brokers (KIP-455), or cancel such moves.
+        """Move partitions to other brokers (KIP-455), or cancel moves in progress.
 
         Arguments:
             reassignments: a mapping of partition to the ids of its new brokers, the preferred leader first, or to None,

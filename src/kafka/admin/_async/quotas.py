@@ -10,7 +10,7 @@ from kafka.errors import BrokerResponseError, IllegalArgumentError
 
 
 class AsyncQuotaCalls(AsyncAdminCalls):
-    """Methods for client quotas (KIP-546, Kafka 2.6). kafka-python has no such methods."""
+    """Methods for client quotas (KIP-546, Kafka 2.6). kafka-python has no methods for them."""
 
     async def describe_client_quotas(
         self, entities: Mapping[str, str | None] | Iterable[str] = (), strict: bool = False

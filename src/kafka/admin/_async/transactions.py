@@ -35,7 +35,7 @@ class AsyncTransactionCalls(AsyncAdminCalls):
             producer_id_filters, state_filters: only list transactions of these producers and in these states.
             duration_filter_ms: only list transactions that have been open for longer than this (Kafka 3.8).
             transactional_id_pattern: only list ids that match this regular expression (Kafka 4.1).
-            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each broker that
+            raise_errors: raise the first error; if False, the result contains a `KafkaError` for each broker that
                 failed.
 
         Like Java's `Admin.listTransactions`. Requires Kafka 3.0.
@@ -56,8 +56,7 @@ class AsyncTransactionCalls(AsyncAdminCalls):
 
         Arguments:
             transactional_ids: the producers' ``transactional_id``.
-            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each id
-                that failed.
+            raise_errors: raise the first error; if False, the result contains a `KafkaError` for each id that failed.
 
         Raises `TransactionalIdNotFoundError` for an unknown id.
 
@@ -74,8 +73,8 @@ class AsyncTransactionCalls(AsyncAdminCalls):
         Arguments:
             partitions: the partitions.
             broker_id: the broker whose replicas are queried; None: the partitions' leaders are queried.
-            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each partition
-                that failed.
+            raise_errors: raise the first error; if False, the result contains a `KafkaError` for each partition that
+                failed.
 
         Like Java's `Admin.describeProducers`. Requires Kafka 2.8.
         """
@@ -103,8 +102,7 @@ class AsyncTransactionCalls(AsyncAdminCalls):
         Arguments:
             transactional_ids: the producers' ``transactional_id``.
             timeout_ms: time limit for the call, and the new transaction timeout of the ids; None: `request_timeout_ms`.
-            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each id
-                that failed.
+            raise_errors: raise the first error; if False, the result contains a `KafkaError` for each id that failed.
 
         Returns the new producer id and epoch for each transactional id. Ids that do not exist yet are created.
 

@@ -53,7 +53,7 @@ class GroupOffsetCalls(AdminCalls):
         Arguments:
             group_specs: a mapping of group id to partitions (None: all partitions), or group ids only.
             require_stable: wait until open transactions that include offsets have ended (KIP-447, Kafka 2.5).
-            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each group or
+            raise_errors: raise the first error; if False, the result contains a `KafkaError` for each group or
                 partition that failed.
 
         Returns, for each group, the same as `list_consumer_group_offsets`.
@@ -179,7 +179,7 @@ class GroupOffsetCalls(AdminCalls):
 
         Arguments:
             group_specs: a mapping of group id to partitions (None: all partitions), or group ids only.
-            raise_errors: raise the first error; False returns a `KafkaError` in place of the value of each group or
+            raise_errors: raise the first error; if False, the result contains a `KafkaError` for each group or
                 partition that failed.
 
         Returns the offsets by group and partition.
