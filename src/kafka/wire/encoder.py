@@ -112,7 +112,7 @@ def _misfit(field: WriteField, expected: str, value: object) -> object:
 
 @cython.cfunc
 def _unfit_bytes(field: WriteField, expected: str, value: object) -> object:
-    """Return the error for a value that is not bytes, without the value."""
+    """Return the error for a value that is not bytes. The error does not contain the value."""
     return WireFormatError(f"{field.label}.{field.name}: expected {expected}, got {type(value).__name__}")
 
 
@@ -136,7 +136,7 @@ class Encoder:
 
     @cython.cfunc
     def locate(self) -> object:
-        """Update the pointer to the buffer's bytes, which move when it grows."""
+        """Update the pointer to the buffer's bytes, which move when the buffer grows."""
         if cython.compiled:
             self.p = cython.cast(cython.p_uchar, PyByteArray_AS_STRING(self.buffer))
         else:

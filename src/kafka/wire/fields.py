@@ -1,10 +1,10 @@
 # mypy: no-warn-return-any
 """Declarations of message fields: wire type, versions and default.
 
-The functions in this module are used on the right-hand side of the declarations in `kafka.wire.api`. For a type
-checker, each returns the type of the attribute's value, so that annotation and wire type are compared. The functions
-are not `field_specifiers` of `dataclass_transform`, because a checker would treat a field without `default=` as a
-required argument, while every field of a message has a default.
+The functions in this module are used on the right-hand side of the declarations in `kafka.wire.api`. According to its
+return annotation, each returns the attribute's value, so that type checkers compare the attribute's annotation with the
+wire type. The functions are not `field_specifiers` of `dataclass_transform`, because a checker would treat a field
+without `default=` as a required argument, while every field of a message has a default.
 
 Common arguments:
     since, until: the first and the last version of the message that has the field.

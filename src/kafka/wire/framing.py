@@ -100,7 +100,7 @@ def decode_response(request: type[Any], version: int, frame: Any) -> Message:
     """Read the response to a version of a request, given the bytes after the size; records are views of these bytes.
 
     Raises:
-        WireFormatError: the bytes are not such a response.
+        WireFormatError: the bytes are not a response to this version of the request.
         UnsupportedVersionError: the request does not have this version.
         TypeError: `request` is not a request class.
     """

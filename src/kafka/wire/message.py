@@ -82,7 +82,7 @@ class Message(Struct):
         """Read a message that fills the buffer. Record fields become views of it, without a copy.
 
         Raises:
-            WireFormatError: the bytes are not such a message, or bytes remain.
+            WireFormatError: the bytes are not a message of this class and version, or bytes remain.
             UnsupportedVersionError: there is no such version.
         """
         made: Self = decode(cls.reader(version), data, 0, True)[0]
@@ -93,7 +93,7 @@ class Message(Struct):
         """Read a message from byte `start`, even if bytes follow the message; return it and the position after it.
 
         Raises:
-            WireFormatError: the bytes are not such a message.
+            WireFormatError: the bytes are not a message of this class and version.
             UnsupportedVersionError: there is no such version.
         """
         made: tuple[Self, int] = decode(cls.reader(version), data, start, False)

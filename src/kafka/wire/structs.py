@@ -102,7 +102,7 @@ class Struct:
     HAS_RECORDS: ClassVar[bool] = False
     """Whether the struct or a nested struct has a record field.
 
-    Such a message references the bytes from which it was read.
+    A message with a record field references the bytes from which it was read.
     """
 
     unknown_tags: Mapping[int, bytes] = MappingProxyType({})
