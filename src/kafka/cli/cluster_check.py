@@ -45,7 +45,7 @@ def check(configs: Mapping[str, Any]) -> dict[str, Any]:
     Arguments:
         configs: keyword arguments of an admin client.
 
-    Returns rows for each address, ``notes``, and ``problems`` with advice. Raises `KafkaConfigurationError`.
+    Returns a dict with rows for addresses, ``notes``, and ``problems`` with advice. Raises `KafkaConfigurationError`.
     """
     parsed = parse_admin(configs)
     given = list(parsed.connection.bootstrap_servers)

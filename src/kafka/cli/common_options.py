@@ -292,7 +292,7 @@ def confirm(question: str, yes: bool) -> None:
 
 
 def ask_password(question: str) -> str:
-    """Prompt for a password twice, on a terminal. Raises `click.UsageError`, whose message does not contain it."""
+    """Prompt for a password twice, on a terminal. Raises `click.UsageError`; errors do not contain the password."""
     try:
         password = str(click.prompt(question, hide_input=True, confirmation_prompt=True, err=True))
         password.encode()
@@ -350,7 +350,7 @@ class AliasedGroup(click.Group):
     """A group whose commands have aliases, which are not listed in its help.
 
     Arguments:
-        aliases: alias to command name; aliases are kafka-python 3's names, or likely misspellings.
+        aliases: a mapping of alias to command name; aliases are kafka-python 3's names, or likely misspellings.
     """
 
     def __init__(self, *args: Any, aliases: Mapping[str, str] | None = None, **more: Any) -> None:

@@ -297,7 +297,7 @@ class _Copy:
         from kafka.structs import OffsetAndMetadata, TopicPartition
 
         for index, record in enumerate(columns.to_records()):
-            if record.key is None and record.value is None:  # send() rejects such records, but other clients write them
+            if record.key is None and record.value is None:  # send() rejects these, but other clients write them
                 producer.send_arrow(self._target, columns.to_arrow().slice(index))
                 break
             timestamp = record.timestamp if record.timestamp is not None and record.timestamp >= 0 else None

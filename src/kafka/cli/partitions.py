@@ -124,7 +124,7 @@ def create(session: Session, counts: tuple[str, ...], more: tuple[str, ...], dry
 @connected
 @timeout_option
 def elect(session: Session, kind: str, partitions: tuple[str, ...], topics: tuple[str, ...]) -> None:
-    """Elect leaders: preferred ones, or with --type unclean any live replica, which may lose records."""
+    """Elect leaders: preferred ones, or with --type unclean any live replica. The latter may lose records."""
     if partitions and topics:
         raise click.UsageError("--topic-partition and --topic are mutually exclusive")
     wanted: Any = _by_topic(partitions) or list(topics) or None

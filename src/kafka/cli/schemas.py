@@ -25,7 +25,7 @@ _VERSION = click.option(
 
 @click.group(name="schemas")
 def command() -> None:
-    """List, show, register, check and delete schemas of a schema registry."""
+    """List, show, register, check and delete schemas in a schema registry."""
 
 
 @command.command(name="list")

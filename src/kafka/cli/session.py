@@ -48,7 +48,7 @@ class Session:
         Such settings in files and environment variables are allowed.
 
         Arguments:
-            instead: setting to the advice in the error, such as the option to use.
+            instead: a mapping of setting to the advice in the error, such as the option to use.
         """
         import click
 

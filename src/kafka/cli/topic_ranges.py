@@ -56,7 +56,7 @@ def partitions_of(admin: "KafkaAdminClient", names: Iterable[str]) -> list[Topic
 
 
 def check_brokers(admin: "KafkaAdminClient", wanted: Iterable[int]) -> None:
-    """Raise `BrokerNotAvailableError` for ids that are not in the cluster, as a client would wait for such brokers."""
+    """Raise `BrokerNotAvailableError` for ids that are not in the cluster, as a client would wait for them."""
     if not (wanted := set(wanted)):
         return
     there = {each["node_id"] for each in admin.describe_cluster()["brokers"]}

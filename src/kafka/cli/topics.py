@@ -35,7 +35,7 @@ def command() -> None:
 @click.option("--sizes", is_flag=True, help="Also show the number of offsets and bytes.")
 @connected
 def list_topics(session: Session, internal: bool, sizes: bool) -> None:
-    """List topics with the number of their partitions and replicas."""
+    """List topics with their numbers of partitions and replicas."""
     with session.admin() as admin:
         described = sorted(admin.describe_topics(), key=lambda each: each["name"])
         rows = [_row(each) for each in described if internal or not each["is_internal"]]

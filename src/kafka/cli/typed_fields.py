@@ -161,10 +161,10 @@ def registered(
     Arguments:
         field: the format, and the schema if one was given.
         registry: the client of the registry in which the schema is registered or looked up.
-        make: called with the latest schema, or None if one was given, and with options of a serializer; returns
+        make: called with the latest schema, or None if one was given, and with options for a serializer; returns
             information about the schema, and a function of a value and a `SerializationContext`.
 
-    Returns a function of a topic, which returns the information from `make`, and the function that writes values.
+    Returns a function that takes a topic, and returns the information from `make` and a function that writes values.
     """
     from kafka.serialization import MessageField, SerializationContext
 

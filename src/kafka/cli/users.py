@@ -113,7 +113,7 @@ def delete(session: Session, user: str, mechanism: str, yes: bool) -> None:
 @click.option("--iterations", type=_ITERATIONS)
 @connected
 def alter(session: Session, deletions: tuple[str, ...], upsertions: tuple[str, ...], iterations: int | None) -> None:
-    """kafka-python's command. 'set' and 'delete' do not show passwords in the process list."""
+    """kafka-python's command. Prefer 'set' and 'delete', which do not show passwords in the process list."""
     from kafka.admin import UserScramCredentialDeletion, UserScramCredentialUpsertion
 
     changes: list[Any] = []

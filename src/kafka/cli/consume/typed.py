@@ -68,7 +68,7 @@ class TypedRecords:
     def of(self, columns: "Columns") -> "Iterator[Any]":
         """Yield columns with texts, in pieces that end before each record that cannot be decoded.
 
-        For such a record, raises `RecordDeserializationError` after yielding the records before it, or skips it.
+        If a record cannot be decoded, skips it, or raises `RecordDeserializationError` after the records before it.
         """
         if not self._is_needed:
             yield columns

@@ -171,7 +171,7 @@ def write_page(
         results: the delays by hour and airport.
         progress: the file written by `kafka.spark.watch`, with one line per micro-batch.
         kill: the state when a driver was killed; None if no driver was killed.
-        again: when the next driver was started.
+        again: the time when the next driver was started.
     """
     reports = (
         [json.loads(line) for line in progress.read_text(encoding="utf-8").splitlines()] if progress.exists() else []

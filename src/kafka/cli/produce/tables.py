@@ -1,4 +1,4 @@
-"""Sends rows of CSV, Parquet and Arrow as records."""
+"""Sends rows from CSV, Parquet and Arrow as records."""
 
 import csv
 import io
