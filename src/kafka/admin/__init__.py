@@ -104,5 +104,5 @@ _HOMES = {"AsyncKafkaAdminClient": "kafka.admin.async_client", "KafkaAdminClient
 
 
 def __getattr__(name: str) -> Any:
-    """Load a client on first use: most programs need only one of the two, and each imports many modules."""
+    """Load a client on first use, because most programs need only one of the two, and each imports many modules."""
     return _old_names.of_a_package(__name__, name, _HOMES)

@@ -323,7 +323,7 @@ class LeaderRoute(Route[TopicPartition]):
 
 
 def _not_led(tp: TopicPartition, code: int, partitions: int) -> KafkaError:
-    """Return the error for a missing partition, in a topic that has this number of partitions."""
+    """Return the error for a missing partition of a topic with this number of partitions."""
     error = for_code(code or UnknownTopicOrPartitionError.errno)
     why = error.description
     if partitions:
