@@ -151,7 +151,7 @@ _VARIABLE = "KAFKA_BROKER_PASSWORD_"
 
 
 def variable(user: str) -> str:
-    """Return the environment variable for a user's password; it ends with the user name in capitals and underscores."""
+    """Return the environment variable for a user's password; it ends with the name in capitals, digits and _."""
     return _VARIABLE + re.sub(r"[^A-Z0-9]", "_", user.upper())
 
 

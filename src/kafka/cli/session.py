@@ -45,7 +45,7 @@ class Session:
     def refuse_settings(self, instead: Mapping[str, str]) -> None:
         """Raise `click.UsageError` for an ``-X`` setting that the command itself determines.
 
-        Such settings in files and environment variables are allowed.
+        The same settings in files and environment variables are allowed.
 
         Arguments:
             instead: a mapping of setting to the advice in the error, such as the option to use.

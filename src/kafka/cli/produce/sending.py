@@ -84,7 +84,7 @@ class Sending:
             self._show()
 
     def has_json(self, part: str) -> bool:
-        """Return whether the format of keys or values is based on JSON; if so, they are JSON in documents too."""
+        """Return whether the format of keys or values is based on JSON; input documents then contain them as JSON."""
         to_bytes = self._key_bytes if part == "key" else self._value_bytes
         return to_bytes is not None and to_bytes.of_json is not None
 
