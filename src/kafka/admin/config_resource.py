@@ -39,7 +39,8 @@ class ConfigResource:
     Arguments:
         resource_type: a `ConfigResourceType`, or its name in any case.
         name: the resource's name, such as a topic name or a broker id.
-        configs: when describing, the names of the requested settings (None: all); when altering, names to values.
+        configs: when describing, the names of the requested settings (None: all); when altering, a mapping of names to
+            values.
 
     Raises `UnknownNameError` for an unknown type, and `IllegalArgumentError` if ``configs`` has an unsupported type.
     """

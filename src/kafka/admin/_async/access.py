@@ -64,7 +64,7 @@ class AsyncAccessCalls(AsyncAdminCalls):
         """Store or delete SCRAM credentials of users (KIP-554, Kafka 2.7).
 
         Arguments:
-            alterations: the credentials to store or delete; Kafka rejects more than one for the same user.
+            alterations: the credentials to store or delete; Kafka rejects more than one change for the same user.
 
         Returns an error message for each user, or None for success.
 
