@@ -27,7 +27,7 @@ def command() -> None:
 
 
 def _of_resources(inner: Callable[..., None]) -> Callable[..., None]:
-    """Add the resource type and name, as arguments or as kafka-python's options."""
+    """Add arguments for the resource type and name, and kafka-python's options for them."""
     notes = [
         click.argument("given", nargs=-1, metavar="TYPE NAME [CONFIG]..."),
         click.option("-r", "--resource-type", type=AnyCase(_KINDS), help="Same as TYPE."),

@@ -47,7 +47,7 @@ def ending() -> Iterator[None]:
 def exit_status(error: BaseException) -> int:
     """Print a one-line error message on standard error, and return the exit status.
 
-    An error that indicates a bug in this program is raised again, for its traceback.
+    An error that indicates a bug in this program is raised again, so that its traceback is shown.
     """
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else FAILED
@@ -71,7 +71,7 @@ def exit_status(error: BaseException) -> int:
 
 
 def _is_broken_pipe(error: BaseException | None) -> bool:
-    """Return whether the output has lost its reader, even while closing it; False for lost network connections."""
+    """Return whether the output has lost its reader, even while it is closed; False for lost network connections."""
     while error is not None:
         if isinstance(error, BrokenPipeError) or (isinstance(error, OSError) and error.errno == errno.EPIPE):
             return True
