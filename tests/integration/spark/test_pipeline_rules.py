@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import functions as f
 
-from integration.spark.spark_support import spark
 from kafka.pipelines.declaration import MAX_RULES, Otherwise, Rule
 from kafka.pipelines.rules import Evaluation
+
+from .spark_support import spark
 
 __all__ = ["spark"]
 
