@@ -210,7 +210,7 @@ class ClusterClient:
         min_version: int = 0,
         max_version: int | None = None,
     ) -> R:
-        """Send a request to the least loaded broker, as `send` does."""
+        """Like `send`, but to the least loaded broker."""
         connection = await self.any_connection()
         return await self._send_on(connection, request, timeout_ms, min_version, max_version)
 
@@ -222,7 +222,7 @@ class ClusterClient:
         min_version: int = 0,
         max_version: int | None = None,
     ) -> R:
-        """Send a request to the controller, as `send` does; with KRaft, any broker forwards the request (KIP-590).
+        """Like `send`, but to the controller; with KRaft, any broker forwards the request (KIP-590).
 
         If the response contains `NotControllerError`, the caller should refresh the metadata and send the request
         again.

@@ -191,7 +191,7 @@ class ConsumerCore(ConsumerParts):
             self._runner.submit(self.positions.resolve)
 
     def _still_true(self, error: Exception) -> Exception | None:
-        """Return an error without the partitions that no longer need a position; None if none are left."""
+        """Return the error without the partitions that no longer need a position, or None if that leaves none."""
         if not isinstance(error, NoOffsetForPartitionError):
             return error
         states = (self.subscription.state_of(tp) for tp in error.args[0])

@@ -49,7 +49,7 @@ class ReentrantTimer:
         self.thread.start()
 
     def stop(self) -> None:
-        """Stop the timer, and wait for a running call, for at most the interval plus one second."""
+        """Stop the timer, and wait for a call in progress for at most the interval plus one second."""
         thread, active = self.thread, self.active
         if thread is None or active is None:
             return

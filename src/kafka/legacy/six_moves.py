@@ -1,4 +1,4 @@
-"""The names of `six.moves`, mapped to Python 3. Some of them are modules, whose contents programs import too."""
+"""The names of `six.moves`, mapped to Python 3. Some are modules that programs also import from."""
 
 import _thread as _thread
 import builtins as builtins

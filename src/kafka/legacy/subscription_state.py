@@ -110,7 +110,7 @@ class TopicPartitionState:
         self._position = self.next_allowed_retry_time = None
 
     def await_reset(self, strategy: Any) -> None:
-        """Call `reset`, under its name in 1.x."""
+        """Alias of `reset`, as it was named in 1.x."""
         self.reset(strategy)
 
     def is_reset_allowed(self) -> bool:

@@ -4,8 +4,8 @@ The first request is ApiVersions (KIP-35, KIP-511) in version 3, which every bro
 contains the name of the client software. Version 4 adds nothing that the clients need, and some servers other than
 Apache Kafka close the connection when they receive it. A broker before 2.4 rejects version 3 with error 35 and the
 version that it supports, or closes the connection. The request is then retried in that version, or in version 0. After
-an address has closed a connection, further connections to it start with version 0. `kafka.net.peer_probes` recognizes
-brokers before 0.10, which do not support the request, unless they require authentication.
+an address has closed a connection, further connections to it start with version 0. Brokers before 0.10
+do not support the request; `kafka.net.peer_probes` recognizes them, unless they require authentication.
 """
 
 import dataclasses

@@ -245,7 +245,7 @@ async def open_stream(
     started = loop.time()
     try:
         async with asyncio.timeout(timeout_s):
-            # If the proxy resolves the name, the name may not be resolvable here.
+            # The proxy looks up the name where possible, because it may not be resolvable here.
             by_proxy = proxy is not None and proxy.scheme != "socks5"
             addresses = [(0, (host, port))] if by_proxy else await _resolve(host, port)
     except TimeoutError:

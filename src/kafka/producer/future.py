@@ -18,7 +18,7 @@ from kafka.producer.delivery.record_metadata import RecordMetadata as RecordMeta
 
 try:
     import cython
-except ImportError:  # Cython is optional for the plain variant
+except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 if cython.compiled:

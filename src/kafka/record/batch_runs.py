@@ -3,7 +3,7 @@
 
 Reading runs together makes many small batches cost little more than a few large ones.
 
-Compiled by Cython; the plain variant behaves the same.
+Compiled with Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kafka.record.layout import crc32c
 
 try:
     import cython
-except ImportError:  # Cython is optional for the plain variant
+except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 if cython.compiled:

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Builds a batch record by record. Compiled by Cython; the plain variant behaves the same.
+"""Builds a batch record by record. Compiled with Cython; the plain variant behaves the same.
 
 Appending encodes a record into its final bytes. Building the batch only adds the header, compresses and computes the
 checksum.
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 try:
     import cython
-except ImportError:  # Cython is optional for the plain variant
+except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 from kafka.record import legacy_messages

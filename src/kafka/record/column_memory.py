@@ -121,7 +121,7 @@ class ColumnStorage:
         self.header_keys = self.header_values = _NO_HEADERS
 
     def grow(self, capacity: int, rows: int) -> None:
-        """Make room for `capacity` records, except the bytes of keys and values, keeping the first `rows`."""
+        """Make room for `capacity` records, keeping the first `rows`. The memory for keys and values does not grow."""
         self.capacity = capacity
         self.offsets = _grown_int64(self.offsets, capacity, rows)
         self.timestamps = _grown_int64(self.timestamps, capacity, rows)

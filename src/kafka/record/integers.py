@@ -43,7 +43,7 @@ def read_varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
 
 
 def read_int16(data: Buffer, at: int) -> int:
-    """Read an int16. The caller must have checked that its bytes exist, as for the functions below."""
+    """Read an int16. The caller must have checked that enough bytes remain, as for the functions below."""
     return int.from_bytes(data[at : at + 2], "big", signed=True)
 
 

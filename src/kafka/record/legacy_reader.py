@@ -1,14 +1,14 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Reads uncompressed magic 0 and 1 messages into Arrow's column layout, as `reader` does for magic 2.
 
-Invalid messages result in a status; see `read_status`. Compiled by Cython; the plain variant behaves the same.
+Invalid messages result in a status; see `read_status`. Compiled with Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
 
 try:
     import cython
-except ImportError:  # Cython is optional for the plain variant
+except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 if cython.compiled:

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Converts columns to Python objects: the loop behind `poll()`.
 
-Compiled by Cython; the plain variant behaves the same.
+Compiled with Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 try:
     import cython
-except ImportError:  # Cython is optional for the plain variant
+except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 from kafka.record.column_memory import ColumnBuffers

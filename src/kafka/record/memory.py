@@ -2,7 +2,7 @@
 """Memory for columns and batches. It is not cleared before use, and is reused if it is large.
 
 The operating system provides large memory page by page on first access, which takes longer than decoding. Blocks of 64
-KiB or more are therefore kept for reuse, up to a total of 128 MiB. Compiled by Cython; the plain variant uses
+KiB or more are therefore kept for reuse, up to a total of 128 MiB. Compiled with Cython; the plain variant uses
 bytearrays instead.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 try:
     import cython
-except ImportError:  # Cython is optional for the plain variant
+except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 if cython.compiled:

@@ -11,7 +11,7 @@ from typing import Any
 
 try:
     import cython
-except ImportError:  # Cython is optional for the plain variant
+except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 from kafka.record.column_memory import ColumnBuffers, ColumnStorage, HeaderColumns, cut_int64

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Encodes rows of columns as the records of a batch, without per-row Python objects.
 
-Compiled by Cython; the plain variant behaves the same. A first pass computes the size of the rows, and a second pass
+Compiled with Cython; the plain variant behaves the same. A first pass computes the size of the rows, and a second pass
 writes the rows. The columns, in Arrow's layout, may be memory that another thread writes to. The lengths of buffers do
 not change, so they are checked once. Each pass checks every position that it reads, and the second pass writes nothing
 beyond the size that the first pass computed. It is an error if rows have become longer in between.
@@ -13,7 +13,7 @@ from typing import Any
 
 try:
     import cython
-except ImportError:  # Cython is optional for the plain variant
+except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 from kafka.record.builder import MAX_BATCH_SIZE, MAX_TIMESTAMP

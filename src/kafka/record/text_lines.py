@@ -1,14 +1,14 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Converts columns to lines of text, without per-record objects.
 
-Compiled by Cython; the plain variant behaves the same.
+Compiled with Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
 
 try:
     import cython
-except ImportError:  # Cython is optional for the plain variant
+except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 from kafka.record.column_memory import BinaryColumn, ColumnBuffers
@@ -44,7 +44,7 @@ def lines(
 def _joined(
     buffers: ColumnBuffers, first: int, stop: int, delimiter: bytes, separator: bytes | None, null: bytes
 ) -> bytes:
-    """Return the lines, in plain Python."""
+    """Pure-Python implementation: return the joined lines."""
     parts: list[bytes | memoryview] = []
     for row in range(first, stop):
         if separator is not None:

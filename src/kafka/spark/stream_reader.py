@@ -175,7 +175,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
         self._has_warned = True
 
     def reportLatestOffset(self) -> Layout | None:  # noqa: N802  # Spark's name
-        """Return the ends of the logs, which Spark includes in progress reports."""
+        """Return the log end offsets, which Spark includes in progress reports."""
         return self._plan().newest() or None
 
     @without_traceback

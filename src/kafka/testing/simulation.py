@@ -217,7 +217,7 @@ class Simulation:
         return self._ledger.problems(logs, self._groups, idempotent=True)
 
     def report(self, problems: list[str]) -> Report:
-        """Return the report with the given problems."""
+        """Return a report that lists the given problems."""
         story = self._story
         for problem in problems:
             story.tell("PROBLEM", problem)

@@ -269,7 +269,7 @@ class ConsumerMembers:
             raise RequestFailed(_E.STALE_MEMBER_EPOCH, f"The member is at epoch {member.epoch}, not {epoch}.")
 
     def discard_unsynced(self) -> None:
-        """Discard data that a machine failure could lose."""
+        """Discard data that would be lost in a machine crash."""
         self._journal.discard_unsynced()
 
     def close(self) -> None:

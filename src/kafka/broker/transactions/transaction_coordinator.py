@@ -261,7 +261,7 @@ class TransactionCoordinator:
     # -- storage ------------------------------------------------------------------------------------------------------
 
     def _write(self, changed: TransactionMetadata) -> None:
-        """Store the new state of an id, then apply it."""
+        """Store the new state of a transactional id, then apply it in memory."""
         try:
             self._journal.write(changed)
         except OSError as error:

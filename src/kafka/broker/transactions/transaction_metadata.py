@@ -288,7 +288,7 @@ class TransactionJournal:
         return self._file.is_wasteful(_SMALLEST_REWRITE)
 
     def rewrite(self, known: Iterable[TransactionMetadata]) -> None:
-        """Replace the file with one that contains only these ids."""
+        """Replace the file with one that contains only the entries for these ids."""
         self._file.rewrite(map(_entry, known))
 
     def discard_unsynced(self) -> None:

@@ -132,7 +132,7 @@ def open_sink(
     null: bytes,
     encoding: str | None,
 ) -> RecordSink:
-    """Return a sink for a format, by default the format for the file's name. Does not open the file yet.
+    """Return a sink for a format, by default the one implied by the file name. The file is not opened yet.
 
     Raises `click.UsageError`, and `ModuleNotFoundError` if a library that the format needs is not installed.
     """

@@ -66,9 +66,9 @@ class TypedRecords:
         self._skipped = 0
 
     def of(self, columns: "Columns") -> "Iterator[Any]":
-        """Yield columns with texts, in pieces that end before each record that cannot be decoded.
+        """Yield the columns with keys and values rendered as text, split at each record that cannot be decoded.
 
-        If a record cannot be decoded, skips it, or raises `RecordDeserializationError` after the records before it.
+        Such a record is skipped, or raises `RecordDeserializationError` after the records before it.
         """
         if not self._is_needed:
             yield columns

@@ -184,7 +184,7 @@ class PolledBatch:
         del self.slices[:1]
 
     def roll_back(self) -> None:
-        """Put back all records after the positions, which the caller did not receive."""
+        """Put back all records after the current positions; the caller never received them."""
         self.settle()
         if self.slices:
             self._give_back(list(self.slices))

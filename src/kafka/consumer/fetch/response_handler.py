@@ -348,7 +348,7 @@ class ResponseHandler:
         return self._fail(target, error)
 
     def _fail(self, target: FetchTarget, error: KafkaError) -> bool:
-        """Pass the caller an error that is raised until the next seek, and stop fetching until then."""
+        """Store an error to be raised until the next seek, and stop fetching until then."""
         state = target.state
         filed = self._buffer.put(
             state, PartitionResponse(state.tp, target.generation, target.offset, error=error, sticky=True)

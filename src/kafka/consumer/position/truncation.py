@@ -34,7 +34,7 @@ class TruncationListener(Protocol):
 
 
 class Truncations:
-    """Collects diverging logs on the loop, and moves the positions in the caller's thread.
+    """Records log divergences on the loop, and resets the affected positions in the caller's thread.
 
     Arguments:
         buffer: receives the errors.

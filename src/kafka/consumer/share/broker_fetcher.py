@@ -97,16 +97,16 @@ class ShareSession:
         return list(topics.values())
 
     def fetched(self) -> None:
-        """Note that the broker accepted a fetch."""
+        """Record that the broker accepted a fetch."""
         self._known = self._sent
         self.counted()
 
     def counted(self) -> None:
-        """Note that the broker accepted a request."""
+        """Record that the broker accepted a request."""
         self.epoch = 1 if self.epoch == _EPOCHS else self.epoch + 1
 
     def lost(self) -> None:
-        """Note that the broker has lost the session, which releases the records acquired in it."""
+        """Record that the broker has lost the session, which releases the records acquired in it."""
         self.epoch = FIRST_EPOCH
         self._known = set()
 

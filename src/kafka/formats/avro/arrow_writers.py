@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Writes rows of Arrow columns as Avro values. Each writer reads the memory of one column.
 
-Compiled by Cython; the plain variant behaves the same.
+Compiled with Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ def _primitive(writer: Primitive, reader: Primitive, target: Target) -> Reader:
 
 
 class AvroColumnDecoder:
-    """Decodes values into a column of the reader's schema. Not thread-safe."""
+    """Decodes values into a column whose type comes from the reader's schema. Not thread-safe."""
 
     def __init__(self, reader: Schema) -> None:
         """Make the column.

@@ -3,7 +3,7 @@
 
 `plan` makes a tree of readers from a writer's and a reader's schema. The tree reads one value after another; each
 reader consumes its part of the bytes and appends to its column. For invalid bytes, a reader returns `BAD` and stores
-the reason and the field path in the cursor; the caller then removes the row. Compiled by Cython; the plain variant
+the reason and the field path in the cursor; the caller then removes the row. Compiled with Cython; the plain variant
 behaves the same.
 """
 

@@ -2,7 +2,7 @@
 """The output buffer for Avro values, and the base class for object writers.
 
 A tree of writers, made from a schema, writes one value after another. For a value that does not fit, a writer returns
-`BAD` and stores the reason and the field path in the output. Compiled by Cython; the plain variant behaves the same.
+`BAD` and stores the reason and the field path in the output. Compiled with Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Writes objects as Avro's logical types. Numbers and bytes are written as values of the underlying type.
 
-Compiled by Cython; the plain variant behaves the same.
+Compiled with Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 
 Logical types are dates, times, timestamps, decimals, UUIDs and durations.
 
-Compiled by Cython; the plain variant behaves the same.
+Compiled with Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations

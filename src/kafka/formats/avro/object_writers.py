@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Writes objects as Avro primitive types, fixed types and enums.
 
-Compiled by Cython; the plain variant behaves the same.
+Compiled with Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Reads Avro values into the rows of a column. Compiled by Cython; the plain variant behaves the same."""
+"""Reads Avro values into the rows of a column. Compiled with Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 

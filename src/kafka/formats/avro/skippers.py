@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Skips Avro values that the reader's schema lacks.
 
-Compiled by Cython; the plain variant behaves the same.
+Compiled with Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The output buffer for JSON, and the base class for writers. Compiled by Cython; the plain variant behaves the same.
+"""The output buffer for JSON, and the base class for writers. Compiled with Cython; the plain variant behaves the same.
 
 `column_encoder` makes a tree of writers for a type, and `bind` sets the array. Each writer writes a row's value to the
 output. If JSON cannot represent the value, the writer returns `BAD` and stores the reason and the path in the output.

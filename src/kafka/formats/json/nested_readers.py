@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Reads JSON objects and arrays into columns. Compiled by Cython; the plain variant behaves the same."""
+"""Reads JSON objects and arrays into columns. Compiled with Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 

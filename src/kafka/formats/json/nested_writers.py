@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Writes structs, lists and maps as JSON. Compiled by Cython; the plain variant behaves the same."""
+"""Writes structs, lists and maps as JSON. Compiled with Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Reads JSON numbers and booleans into columns. Compiled by Cython; the plain variant behaves the same.
+"""Reads JSON numbers and booleans into columns. Compiled with Cython; the plain variant behaves the same.
 
 As in JSON Schema, integers may be written as `1`, `1.0` or `1e2`; `1.5` is an error.
 """

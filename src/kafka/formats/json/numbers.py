@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Reads JSON numbers without rounding. Compiled by Cython; the plain variant behaves the same."""
+"""Reads JSON numbers without rounding. Compiled with Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Skips JSON values of any type, and checks their syntax. Compiled by Cython; the plain variant behaves the same."""
+"""Skips JSON values of any type, and checks their syntax. Compiled with Cython; the plain variant behaves the same."""
 
 from __future__ import annotations
 

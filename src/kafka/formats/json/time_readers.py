@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Reads dates and times in ISO 8601 into columns. Compiled by Cython; the plain variant behaves the same.
+"""Reads dates and times in ISO 8601 into columns. Compiled with Cython; the plain variant behaves the same.
 
 Digits beyond the column's unit are truncated, as in Avro's conversions.
 """

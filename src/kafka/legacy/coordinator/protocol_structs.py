@@ -96,7 +96,7 @@ class Subscription:
 
     @property
     def subscription(self) -> list[str]:
-        """The topics, under their name in 1.x."""
+        """The subscribed topics; the attribute's name in 1.x."""
         return self.topics
 
     @property

@@ -1,6 +1,6 @@
 """Appends a record to an open batch: the innermost step of `send()`.
 
-Compiled by Cython; the plain variant behaves the same. The C functions are declared in append.pxd.
+Compiled with Cython; the plain variant behaves the same. The C functions are declared in append.pxd.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 try:
     import cython
-except ImportError:  # Cython is optional for the plain variant
+except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 if cython.compiled:

@@ -2,7 +2,7 @@
 
 The producer's hot path: one dictionary lookup and two calls per record. The compiled variant takes no lock. A future is
 a view of its batch, the clock is read only for the record's timestamp, nothing is logged, and only the first record of
-a batch wakes the loop. Compiled by Cython; the plain variant behaves the same.
+a batch wakes the loop. Compiled with Cython; the plain variant behaves the same.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kafka.record.builder import MAX_TIMESTAMP
 
 try:
     import cython
-except ImportError:  # Cython is optional for the plain variant
+except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 if cython.compiled:

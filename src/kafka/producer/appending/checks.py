@@ -103,7 +103,7 @@ def checked_timestamp(topic: str, given: Any) -> int:
 
 
 def checked_timeout_ms(given: Any) -> float | None:
-    """Check a timeout in milliseconds like `checked_timeout_s`."""
+    """Like `checked_timeout_s`, but for milliseconds."""
     return checked_timeout_s(given, "milliseconds")
 
 

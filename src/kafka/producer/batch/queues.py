@@ -115,7 +115,7 @@ class PartitionQueue(QueueFields):
         return first is not None and self.next_order - first[0] >= _REMEMBERED
 
     def is_first(self, batch: ProducerBatch) -> bool:
-        """Return whether no batch remains that was sent before this one."""
+        """Return whether all batches sent before this one are finished."""
         first = self.first_in_network() if self.in_network else None
         if first is not None and first < batch.order:
             return False

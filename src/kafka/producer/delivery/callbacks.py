@@ -1,6 +1,6 @@
 """The callbacks of a batch's records: stored without an object per record, called once the batch is done.
 
-Compiled by Cython; the plain variant behaves the same. Fields and C functions are declared in callbacks.pxd.
+Compiled with Cython; the plain variant behaves the same. Fields and C functions are declared in callbacks.pxd.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kafka.producer.delivery.record_metadata import RecordMetadata
 
 try:
     import cython
-except ImportError:  # Cython is optional for the plain variant
+except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 if cython.compiled:

@@ -13,7 +13,7 @@ import cramjam
 
 try:
     import cython
-except ImportError:  # Cython is optional for the plain variant
+except ImportError:  # the plain variant does not need Cython
     from kafka import _cython as cython
 
 from kafka.record.batch_types import Buffer, Compression

@@ -177,7 +177,7 @@ _NAMES = re.compile(r"'([a-z0-9._]+)'|\b([a-z0-9]+(?:_[a-z0-9]+)+|acks|retries)\
 
 
 def _as_given(message: str, properties: Mapping[str, str], client: str) -> str:
-    """Replace option names in a message of this package's clients with the names that the user gave, or Java's."""
+    """Rewrite a client's error message with the option names that the user gave, or with their Java names."""
     from kafka.config import option_table
 
     names = dict(_WITHOUT_JAVA)

@@ -125,8 +125,8 @@ class ShareCalls(BaseShareConsumer):
     def __iter__(self) -> Self:
         """Iterate over records, endlessly or until none has arrived for ``consumer_timeout_ms``.
 
-        In implicit mode, a record is accepted when any call takes the next records. Records that iteration has not
-        returned are returned by that call.
+        In implicit mode, a record is accepted when iteration or another call takes the next records. Another call first
+        returns the records that iteration has not returned yet.
         """
         self._core.check_open()
         return self
@@ -147,7 +147,7 @@ class ShareCalls(BaseShareConsumer):
                 raise StopIteration
 
     def _load(self) -> bool:
-        """Load the next records for iteration, after it has returned all others. Returns False if there are none."""
+        """Load more records once iteration has returned those already loaded. Returns False if there are none."""
         while self._loaded and self._core.lock_is_over(self._loaded[0]):
             self._core.in_flight.drop(self._loaded.popleft())
         if not self._loaded:

@@ -1,4 +1,4 @@
-"""Calls for compatibility, other settings, modes and contexts, with confluent-kafka's names and arguments."""
+"""Methods for compatibility and other settings, modes and contexts; names and arguments are confluent-kafka's."""
 
 from typing import Any, Literal
 

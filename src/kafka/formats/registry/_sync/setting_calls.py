@@ -1,5 +1,5 @@
 # Written by scripts/twins.py from kafka/formats/registry/_async/setting_calls.py: change that file, not this one.
-"""Calls for compatibility, other settings, modes and contexts, with confluent-kafka's names and arguments."""
+"""Methods for compatibility and other settings, modes and contexts; names and arguments are confluent-kafka's."""
 
 from typing import Any, Literal
 
