@@ -103,14 +103,15 @@ def test_a_producers_interceptors_see_every_record(
         bootstrap_servers=broker.bootstrap_servers,
         interceptor_classes=[Failing, watching],
         max_request_size=2_000,
+        linger_ms=1_000,  # otherwise a batch may be acknowledged before `send()` returns, and passed on in this thread
         sasl_plain_password="secret",
     ) as producer:
         assert watching.configs["max_request_size"] == 2_000
         assert "secret" not in str(watching.configs)
         futures = [producer.send(topic, b"v", partition=7) for _ in range(3)]
         futures[0].add_callback(lambda _: order.append(f"callback after {len(watching.told)}"))
-        assert [future.get(PATIENCE_S).offset for future in futures] == [0, 1, 2]
         producer.flush()  # which waits for callbacks; what is refused below is told of at once, in this thread
+        assert [future.get(PATIENCE_S).offset for future in futures] == [0, 1, 2]
         too_large = producer.send(topic, b"v" * 3_000)
         producer.flush()
         with pytest.raises(MessageSizeTooLargeError):

@@ -16,7 +16,11 @@ _UNKNOWN = -1
 
 
 class Interception:
-    """The interceptors of a producer. Thread-safe; acknowledgements are passed to them on the callback thread."""
+    """The interceptors of a producer. Thread-safe.
+
+    Acknowledgements are passed to them on the callback thread, or in the thread that called `send()` if the record was
+    acknowledged before it returned.
+    """
 
     def __init__(self, interceptors: ProducerInterceptors) -> None:
         self._interceptors = interceptors
