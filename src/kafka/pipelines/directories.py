@@ -1,0 +1,41 @@
+"""The directory of a pipeline: Spark's checkpoint, events, and the progress of replays and backfills.
+
+Layout::
+
+    stream/          the checkpoint of the running query
+    events/          a file of JSON lines for each run (`events`)
+    replays/N/       the plan and progress of the Nth replay
+    backfills/N/     the plan and progress of the Nth backfill
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PipelineDirectory:
+    """The paths within the directory of a pipeline.
+
+    Arguments:
+        base: the directory.
+    """
+
+    base: Path
+
+    @property
+    def stream(self) -> Path:
+        return self.base / "stream"
+
+    @property
+    def events(self) -> Path:
+        return self.base / "events"
+
+    @property
+    def replays(self) -> Path:
+        return self.base / "replays"
+
+    @property
+    def backfills(self) -> Path:
+        return self.base / "backfills"

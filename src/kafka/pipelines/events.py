@@ -1,0 +1,161 @@
+"""The events of a pipeline: a line of JSON for each micro-batch, start and end of a run.
+
+Each run appends to a file of its own in the directory `events`. ``spark.read.json(directory)`` reads all of them as a
+DataFrame, and `read_events` as objects. The names of the keys are those of the classes here; they are stable.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+Kind = Literal["start", "batch", "stop", "failure"]
+Run = Literal["stream", "replay", "backfill"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SourceCounts:
+    """What a micro-batch did with the rows of a source.
+
+    Each row is counted once in `processed`, `dropped` or `dead`, so that their sum is `rows`.
+
+    Arguments:
+        rows: number of rows read.
+        processed: number of rows that the query processed: those that pass, or only fail rules with the outcome keep.
+        dropped: number of rows that a rule dropped.
+        dead: number of dead letters.
+        rules: number of rows that fail each rule, by its name; without rules that no row fails.
+        ranges: start offset and end offset (exclusive) of each partition, by ``TOPIC-PARTITION``.
+        lag: number of offsets that the batch left unread; None if unknown.
+    """
+
+    rows: int
+    processed: int
+    dropped: int
+    dead: int
+    rules: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    ranges: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
+    lag: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Event:
+    """An event of a run.
+
+    Arguments:
+        kind: ``start``, ``batch`` (a completed micro-batch), ``stop``, or ``failure`` (the run ended with an error). A
+            run that was killed has no event at its end.
+        time: when it happened, in UTC, in ISO 8601. For a batch, when the batch started.
+        pipeline: the name of the pipeline.
+        run: what ran: ``stream``, ``replay`` or ``backfill``.
+        run_id: identifies the run.
+        number: the number of the replay or backfill; 0 for the stream.
+        batch: the number of the batch; None for other events.
+        seconds: duration of the batch.
+        sources: what happened to the rows of each source, by the source's name.
+        out: number of rows that the query returned; None if unknown.
+        late: number of rows that were dropped because they were older than the watermark.
+        state_rows: number of rows in the state of stateful operators.
+        declaration: with ``start``, the declaration as `Declaration.model_dump` returns it, without secrets.
+        cause: with ``failure``, the error's text.
+    """
+
+    kind: Kind
+    time: str
+    pipeline: str
+    run: Run = "stream"
+    run_id: str = ""
+    number: int = 0
+    batch: int | None = None
+    seconds: float | None = None
+    sources: Mapping[str, SourceCounts] = dataclasses.field(default_factory=dict)
+    out: int | None = None
+    late: int = 0
+    state_rows: int = 0
+    declaration: Mapping[str, Any] | None = None
+    cause: str | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows read from all sources."""
+        return sum(each.rows for each in self.sources.values())
+
+    @property
+    def dead(self) -> int:
+        """Number of dead letters."""
+        return sum(each.dead for each in self.sources.values())
+
+    @property
+    def moment(self) -> datetime.datetime:
+        """The time as an object, with a time zone."""
+        return datetime.datetime.fromisoformat(self.time)
+
+
+def to_json(event: Event) -> str:
+    """Format an event as a line of JSON, without keys whose value is None."""
+    return json.dumps({name: value for name, value in dataclasses.asdict(event).items() if value is not None})
+
+
+def from_json(line: str) -> Event:
+    """Parse a line of JSON. Unknown keys are ignored, so that events of later versions can be read.
+
+    Raises `ValueError` for a line that is not an event.
+    """
+    try:
+        given = json.loads(line)
+        counts = {
+            name: SourceCounts(**_known(SourceCounts, source) | {"ranges": _ranges(source.get("ranges") or {})})
+            for name, source in (given.get("sources") or {}).items()
+        }
+        return Event(**_known(Event, given) | {"sources": counts})
+    except (TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"not an event of a pipeline: {line[:200]!r} ({error})") from error
+
+
+def read_events(directory: Path) -> list[Event]:
+    """Return all events in a directory, oldest first; [] if the directory does not exist.
+
+    Each run writes to its own file. An incomplete last line, which a killed run leaves behind, is ignored.
+    Raises `ValueError` for any other line that is not an event.
+    """
+    found = [event for path in sorted(directory.glob("*.jsonl")) for event in _of_file(path)]
+    return sorted(found, key=lambda event: event.time)
+
+
+def _of_file(path: Path) -> Iterator[Event]:
+    text = path.read_text(encoding="utf-8")
+    lines: Sequence[str] = text.split("\n")[:-1]
+    for line in lines:
+        if line:
+            yield from_json(line)
+
+
+def _known(model: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    names = {field.name for field in dataclasses.fields(model)}
+    return {name: value for name, value in given.items() if name in names}
+
+
+def _ranges(given: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, int]]:
+    return {name: (each[0], each[1]) for name, each in given.items()}
+
+
+class EventFile:
+    """Appends the events of a run to its file. A line is written with one call, so that readers see whole lines.
+
+    Arguments:
+        directory: the directory of the events; it is created.
+        name: the name of the file without its suffix, unique and in the order of runs.
+    """
+
+    def __init__(self, directory: Path, name: str) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self._path = directory / f"{name}.jsonl"
+
+    def append(self, event: Event) -> None:
+        """Append an event."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(to_json(event) + "\n")
