@@ -1,0 +1,60 @@
+"""Plans a pipeline: from the records of its sources to the frame with the query's result and the rejected rows.
+
+Streams, replays and backfills share this; `run` and `batch_runs` call it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafka.pipelines.combined_rows import Form, choose_form, combined, result_counts
+from kafka.pipelines.declaration import Declaration
+from kafka.pipelines.queries import query_of
+from kafka.pipelines.rule_counts import count_columns
+from kafka.pipelines.source_rows import Origin, SourceRows
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+RESULT = "kafka_pipelines_result"
+"""The name under which the number of result rows is observed."""
+
+Observe = Callable[["DataFrame", str, Sequence["Column"]], "DataFrame"]
+"""Observes counts of a frame under a name."""
+
+
+def observed_source(name: str) -> str:
+    """Return the name under which the counts of a source are observed."""
+    return f"kafka_pipelines_source_{name}"
+
+
+def plan(
+    declaration: Declaration,
+    records: Mapping[str, DataFrame],
+    function: Callable[..., Any] | None,
+    observe: Observe,
+    origin: Origin | None = None,
+) -> tuple[Form, DataFrame, Callable[[DataFrame], DataFrame]]:
+    """Return the form of a pipeline, the frame to process, and a function that combines a batch of this frame.
+
+    Arguments:
+        declaration: the pipeline.
+        records: the records of each source, as read with `source_rows.read_options`.
+        function: the query if it is a Python function.
+        observe: observes counts.
+        origin: where the records come from; None if they are read from the sources.
+
+    Raises `InvalidDeclaration` if the query does not fit the sources.
+    """
+    query = query_of(declaration, function)
+    sources = {name: SourceRows(name, source) for name, source in declaration.all_sources.items()}
+    checked = {
+        name: observe(each.checked(records[name], origin), observed_source(name), count_columns(each.rules))
+        for name, each in sources.items()
+    }
+    form, frame = choose_form(checked, query)
+    if form is Form.BATCH:
+        (name,) = checked
+        return form, frame, lambda batch: combined({name: batch}, query)
+    return form, observe(frame, RESULT, result_counts(frame)), lambda batch: batch
