@@ -8,7 +8,6 @@ from __future__ import annotations
 import datetime
 import logging
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import IllegalStateError
@@ -27,7 +26,7 @@ from kafka.pipelines.bounded_runs import (
 )
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Sink, Source
-from kafka.pipelines.directories import PipelineDirectory
+from kafka.pipelines.directories import PipelineDirectory, directory_of
 from kafka.pipelines.run import RunResult, recorded_run
 from kafka.pipelines.run_events import OnEvent, RunEvents
 from kafka.pipelines.source_rows import by_topic, read_options, topic_options
@@ -83,7 +82,7 @@ def backfill(
         "to": to,
     }
     selection = {name: str(value) for name, value in given.items() if value is not None}
-    directory = PipelineDirectory(Path(declaration.directory))
+    directory = directory_of(declaration)
     runs = RunDirectory(directory.backfills, "backfill")
     target = _with_topic(declaration, to)
     spark = spark or session(declaration.pipeline)

@@ -66,7 +66,8 @@ class SliceRunner:
         origin = self._origin() if self._origin is not None else None
         form, frame, combine = plan(self._declaration, records, self._function, observations.observe, origin)
         self._check_form(form)
-        write = BatchWrite(self._declaration, combine, self._ids, self._prefix, self._run)
+        out = self._events.out if form is Form.BATCH else None
+        write = BatchWrite(self._declaration, combine, self._ids, self._prefix, self._run, out)
         if form is Form.BATCH or not isinstance(self._declaration.sink, Sink):
             write(frame, number, {"transactionalBatchId": str(number)})
         else:
@@ -78,10 +79,10 @@ class SliceRunner:
             batch=number,
             seconds=round(time.monotonic() - began, 3),
             sources={
-                name: source_counts(all_rules(source), found.get(observed_source(name), {}), ranges)
+                name: source_counts(all_rules(self._declaration, source), found.get(observed_source(name), {}), ranges)
                 for name, source in sources.items()
             },
-            out=found.get(RESULT, {}).get("out"),
+            out=self._events.out.pop(number, None) if form is Form.BATCH else found[RESULT]["out"],
         )
 
 

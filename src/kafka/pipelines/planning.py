@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka.pipelines.combined_rows import Form, choose_form, combined, result_counts
-from kafka.pipelines.declaration import Declaration
+from kafka.pipelines.declaration import Declaration, InvalidDeclaration
 from kafka.pipelines.queries import query_of
 from kafka.pipelines.rule_counts import count_columns
 from kafka.pipelines.source_rows import Origin, SourceRows
@@ -47,8 +47,27 @@ def plan(
 
     Raises `InvalidDeclaration` if the query does not fit the sources.
     """
+    from pyspark.errors import AnalysisException, ParseException
+
+    try:
+        return _plan(declaration, records, function, observe, origin)
+    except (AnalysisException, ParseException) as error:
+        text = str(error).strip().split("\n\n", 1)[0].split("SQLSTATE", 1)[0]
+        raise InvalidDeclaration(
+            f"pipeline {declaration.pipeline}: a rule or the query does not fit the columns of the sources: "
+            f"{' '.join(text.split())}"
+        ) from None
+
+
+def _plan(
+    declaration: Declaration,
+    records: Mapping[str, DataFrame],
+    function: Callable[..., Any] | None,
+    observe: Observe,
+    origin: Origin | None,
+) -> tuple[Form, DataFrame, Callable[[DataFrame], DataFrame]]:
     query = query_of(declaration, function)
-    sources = {name: SourceRows(name, source) for name, source in declaration.all_sources.items()}
+    sources = {name: SourceRows(declaration, name) for name in declaration.all_sources}
     checked = {
         name: observe(each.checked(records[name], origin), observed_source(name), count_columns(each.rules))
         for name, each in sources.items()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka.pipelines import record_headers
@@ -29,7 +28,7 @@ from kafka.pipelines.bounded_runs import (
 )
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Source
-from kafka.pipelines.directories import PipelineDirectory
+from kafka.pipelines.directories import PipelineDirectory, directory_of
 from kafka.pipelines.run import RunResult, recorded_run
 from kafka.pipelines.run_events import OnEvent, RunEvents
 from kafka.pipelines.source_rows import dead_letter_origin, read_options
@@ -86,7 +85,7 @@ def replay(
         "again": "true" if again else None,
     }
     selection = {name: value for name, value in given.items() if value is not None}
-    directory = PipelineDirectory(Path(declaration.directory))
+    directory = directory_of(declaration)
     runs = RunDirectory(directory.replays, "replay")
     spark = spark or session(declaration.pipeline)
     with runs.lock():

@@ -114,6 +114,10 @@ class Evaluation:
         return f.when(self._offset >= 0, attempted).cast("string").cast("bigint")
 
 
+FAILED_ROW = "The record at TOPIC/PARTITION/OFFSET"
+"""The beginning of the error for a row with the outcome fail."""
+
+
 def failed_row(position: Column, names: Column, cause: Column) -> Column:
     """Return a text column with the error for a row with the outcome fail.
 
@@ -125,7 +129,7 @@ def failed_row(position: Column, names: Column, cause: Column) -> Column:
     from pyspark.sql import functions as f
 
     return f.concat(
-        f.lit("The record at TOPIC/PARTITION/OFFSET "),
+        f.lit(f"{FAILED_ROW} "),
         position,
         f.lit(" fails rules, at least one with the outcome 'fail': "),
         names,

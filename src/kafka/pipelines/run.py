@@ -12,16 +12,16 @@ import dataclasses
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaError
-from kafka.pipelines.combined_rows import Form, result_columns
+from kafka.pipelines.combined_rows import Form, result_columns, result_counts
 from kafka.pipelines.declaration import Declaration, Sink
-from kafka.pipelines.directories import PipelineDirectory
+from kafka.pipelines.directories import PipelineDirectory, directory_of
 from kafka.pipelines.events import Event
 from kafka.pipelines.kafka_rows import dead_letter_rows, output_rows, write_options
-from kafka.pipelines.planning import plan
+from kafka.pipelines.planning import RESULT, plan
+from kafka.pipelines.rules import FAILED_ROW
 from kafka.pipelines.run_events import OnEvent, ReportListener, RunEvents
 from kafka.pipelines.source_rows import Hidden, read_options, start_options, topic_options
 from kafka.pipelines.topic_ids import topic_ids
@@ -148,7 +148,7 @@ class RunningPipeline:
         self._declaration = declaration
         self._spark = spark
         self._once = once
-        self._directory = PipelineDirectory(Path(declaration.directory))
+        self._directory = directory_of(declaration)
         self._rejected: Event | None = None
         self._is_stopping = threading.Event()
         self._events = RunEvents(declaration, self._directory, on_event=on_event)
@@ -158,8 +158,12 @@ class RunningPipeline:
         self._events.start()
         try:
             self.query: StreamingQuery = start_query(self._writer)
-        except BaseException as error:
+        except Exception as raised:
+            error = _failure(declaration, raised)
             self._end(error)
+            raise error from None
+        except BaseException as raised:
+            self._end(raised)
             raise
 
     @property
@@ -179,11 +183,14 @@ class RunningPipeline:
         ids = topic_ids(declaration)
         prefix = declaration.pipeline
         sink = declaration.sink
-        if form is not Form.BATCH and isinstance(sink, Sink):
+        if form is not Form.BATCH and isinstance(sink, Sink) and declaration.output_mode == "append":
             rows = output_rows(frame, declaration, sink, ids)
             writer = rows.writeStream.format(FORMAT).options(**write_options(declaration, sink, prefix))
         else:
-            writer = frame.writeStream.foreachBatch(BatchWrite(declaration, combine, ids, prefix, f"{prefix}/stream"))
+            out = self._events.out if form is Form.BATCH else None
+            write = BatchWrite(declaration, combine, ids, prefix, f"{prefix}/stream", out)
+            writer = frame.writeStream.foreachBatch(write)
+        writer = writer.outputMode(declaration.output_mode)
         writer = writer.option("checkpointLocation", str(self._directory.stream)).queryName(self._query_name)
         if self._once:
             return writer.trigger(availableNow=True)
@@ -256,6 +263,7 @@ class BatchWrite:
         ids: the ids of source topics, by name.
         prefix: the `transactionalIdPrefix`.
         run: identifies the run for the target.
+        out: receives the number of result rows, by batch; None if they are observed in the query.
     """
 
     def __init__(
@@ -265,17 +273,27 @@ class BatchWrite:
         ids: Mapping[str, str],
         prefix: str,
         run: str,
+        out: dict[int, int] | None = None,
     ) -> None:
         self._declaration = declaration
         self._combine = combine
         self._ids = ids
         self._prefix = prefix
         self._run = run
+        self._out = out
 
     def __call__(self, batch: DataFrame, number: int, options: Mapping[str, str] | None = None) -> None:
+        from pyspark.sql import Observation
+
         batch.persist()
         try:
-            self.write(self._combine(batch), number, options)
+            frame = self._combine(batch)
+            if self._out is None:
+                self.write(frame, number, options)
+            else:
+                counted = Observation(RESULT)
+                self.write(frame.observe(counted, *result_counts(frame)), number, options)
+                self._out[number] = counted.get["out"]
         finally:
             batch.unpersist()
 
@@ -331,8 +349,8 @@ def spark_cause(error: BaseException) -> str:
     """Return the part of a Spark error that says what happened, in a line."""
     text = str(error)
     for line in text.split("\n"):
-        if "fails a rule whose outcome is fail" in line:
-            return line[line.index("source ") :].strip().removesuffix(" SQLSTATE: P0001")
+        if FAILED_ROW in line:
+            return line[line.index(FAILED_ROW) :].strip().removesuffix(" SQLSTATE: P0001")
     return text.strip().split("\n", 1)[0]
 
 

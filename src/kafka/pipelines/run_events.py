@@ -20,7 +20,7 @@ from kafka.pipelines.events import Event, EventFile, Run, SourceCounts
 from kafka.pipelines.planning import RESULT, observed_source
 from kafka.pipelines.rule_counts import source_counts
 from kafka.pipelines.rules import all_rules
-from kafka.pipelines.source_rows import by_topic
+from kafka.pipelines.source_rows import by_topic, start_options
 from kafka.spark.monitoring.progress_reports import QueryProgress, query_progress, report_layout
 from kafka.spark.planning.checkpoint_layout import from_layout
 from kafka.structs import TopicPartition
@@ -61,6 +61,8 @@ class RunEvents:
     ) -> None:
         self.run_id = uuid.uuid4().hex
         self.events: list[Event] = []
+        self.out: dict[int, int] = {}
+        """The numbers of result rows that are counted in `foreachBatch`, by batch."""
         self._declaration = declaration
         identity = {"pipeline": declaration.pipeline, "run": run, "run_id": self.run_id, "number": number}
         self._base: dict[str, Any] = identity
@@ -97,7 +99,7 @@ class RunEvents:
             batch=progress.batch,
             seconds=progress.seconds,
             sources=self._sources(observed, progress, _first_offsets(report)),
-            out=None if result is None else result["out"],
+            out=self.out.pop(progress.batch, None) if result is None else result["out"],
             late=late,
             state_rows=progress.state_rows,
         )
@@ -126,8 +128,10 @@ class RunEvents:
                 for place, each in reported.partitions.items()
                 if by_topic(self._declaration.all_sources, place.topic) == name
             }
+            implied = 0 if start_options(source).get("startingOffsets") == "earliest" else None
             starts = {
-                place: first.get(place) if each.start is None else each.start for place, each in partitions.items()
+                place: first.get(place, implied) if each.start is None else each.start
+                for place, each in partitions.items()
             }
             ranges = {
                 f"{place.topic}-{place.partition}": (start, partitions[place].end)
@@ -136,12 +140,15 @@ class RunEvents:
             }
             lags = [each.lag for each in partitions.values()]
             lag = sum(each or 0 for each in lags) if lags and None not in lags else None
-            found[name] = source_counts(all_rules(source), counts or {}, ranges, lag)
+            found[name] = source_counts(all_rules(self._declaration, source), counts or {}, ranges, lag)
         return found
 
 
 def _first_offsets(report: Mapping[str, Any]) -> dict[TopicPartition, int]:
-    """Return the offsets at which the query started, which the report of its first micro-batch contains."""
+    """Return the offsets at which the query started, from the report of its first micro-batch.
+
+    The source leaves them out if they are all 0 or the ends of the logs.
+    """
     found: dict[TopicPartition, int] = {}
     for source in report.get("sources") or ():
         layout = report_layout(source.get("endOffset"))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from kafka.pipelines.declaration import Declaration, FieldFormat, InvalidDeclaration, Otherwise, Source
 from kafka.pipelines.record_headers import ATTEMPT, CONNECT_PREFIX, OWN, SOURCE, TIMESTAMP
-from kafka.pipelines.rules import Evaluation, built_in, cause
+from kafka.pipelines.rules import Evaluation, all_rules, cause
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -106,7 +106,10 @@ def topic_options(source: Source) -> dict[str, str]:
 
 
 def start_options(source: Source) -> dict[str, str]:
-    """Return the options that say where a new query starts."""
+    """Return the options that say where a new query starts, from the declaration and from its options."""
+    given = {name: value for name, value in source.options.items() if name.lower().startswith("starting")}
+    if given:
+        return given
     if source.start in ("earliest", "latest"):
         return {"startingOffsets": source.start}
     return {"startingTimestamp": source.start}
@@ -160,14 +163,14 @@ class SourceRows:
     """The rows of a source, with the result of its rules.
 
     Arguments:
+        declaration: the pipeline.
         name: the name of the source.
-        source: its declaration.
     """
 
-    def __init__(self, name: str, source: Source) -> None:
+    def __init__(self, declaration: Declaration, name: str) -> None:
         self.name = name
-        self.source = source
-        self.rules = (*built_in(source), *source.rules)
+        self.source = declaration.all_sources[name]
+        self.rules = all_rules(declaration, self.source)
 
     def checked(self, records: DataFrame, origin: Origin | None = None) -> DataFrame:
         """Return the visible and the hidden columns of records.
@@ -185,20 +188,9 @@ class SourceRows:
         failures = f.col(Hidden.FAILURES)
         marked = unpacked.withColumn(Hidden.FAILURES, evaluation.failures())
         dead = evaluation.has_outcome(failures, Otherwise.DEAD_LETTER)
-        passes = evaluation.is_processed(failures)
-        if any(rule.otherwise is Otherwise.FAIL for rule in self.rules):
-            error = f.concat(
-                f.lit(f"source {self.name}: the record at topic "),
-                f.col(Hidden.TOPIC),
-                f.lit(", partition "),
-                f.col(Hidden.PARTITION).cast("string"),
-                f.lit(", offset "),
-                f.col(Hidden.OFFSET).cast("string"),
-                f.lit(" fails a rule whose outcome is fail: "),
-                cause(self.rules, failures),
-            )
-            fails = evaluation.has_outcome(failures, Otherwise.FAIL)
-            passes = f.when(fails, f.raise_error(error).cast("boolean")).otherwise(passes)
+        reason = cause(self.rules, failures, self.source)
+        position = f.concat_ws("/", Hidden.TOPIC, Hidden.PARTITION, Hidden.OFFSET)
+        passes = evaluation.is_processed(evaluation.stopping(failures, position, reason))
         return marked.select(
             *self._visible(unpacked),
             *[f.col(name) for name in Hidden.ALL if name in marked.columns],
@@ -206,7 +198,7 @@ class SourceRows:
             dead.alias(Hidden.DEAD),
             evaluation.has_outcome(failures, Otherwise.DROP).alias(Hidden.DROPPED),
             f.when(dead, evaluation.failed_names(failures)).alias(Hidden.RULES),
-            f.when(dead, cause(self.rules, failures)).alias(Hidden.CAUSE),
+            f.when(dead, reason).alias(Hidden.CAUSE),
         )
 
     def _unpacked(self, records: DataFrame, origin: Origin) -> DataFrame:

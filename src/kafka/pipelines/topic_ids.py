@@ -5,13 +5,12 @@ from __future__ import annotations
 import base64
 import logging
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from kafka.errors import KafkaError
 from kafka.pipelines.declaration import Declaration
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from kafka import KafkaAdminClient
 
 log = logging.getLogger(__name__)
@@ -37,7 +36,7 @@ def topic_ids(declaration: Declaration) -> dict[str, str]:
         log.warning("could not look up the ids of %s: %s", ", ".join(topics), error)
         return {}
     ids = {each["topic"]: each["topic_id"] for each in described}
-    return {name: _text(topic_id) for name, topic_id in ids.items() if topic_id is not None and topic_id.int}
+    return {name: _text(UUID(topic_id)) for name, topic_id in ids.items() if topic_id is not None}
 
 
 def admin_client(declaration: Declaration) -> KafkaAdminClient:
