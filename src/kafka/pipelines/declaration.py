@@ -46,6 +46,10 @@ class InvalidDeclaration(KafkaConfigurationError):
     remedy = "Correct the places that the message names; PIPELINES.md describes all keys."
 
 
+FUNCTION = "<function>"
+"""Placeholder for a query that is a function."""
+
+
 class Sink(Model):
     """A topic, and how to encode the rows of the query."""
 
@@ -232,6 +236,7 @@ def json_schema() -> dict[str, Any]:
 
 __all__ = [
     "DECODES",
+    "FUNCTION",
     "MAX_RULES",
     "REQUIRED",
     "RESERVED",

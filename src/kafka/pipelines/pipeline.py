@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka.errors import IllegalStateError
 from kafka.pipelines.declaration import (
+    FUNCTION,
     Declaration,
     InvalidDeclaration,
     Rule,
@@ -20,7 +21,10 @@ from kafka.pipelines.declaration import (
 from kafka.pipelines.field_types import is_identifier
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from kafka.pipelines.run import RunningPipeline, RunResult
+    from kafka.pipelines.run_events import OnEvent
 
 Query = Callable[..., "DataFrame"]
 """Computes the rows for the sink from the DataFrames of sources. Its parameters have the names of these sources."""
@@ -268,6 +272,32 @@ class Pipeline:
         sources = {name: each.source for name, each in self._sources.items()}
         return declare(self._given | {"sources": sources, "sink": self._sink} | ({"query": query} if query else {}))
 
+    def start(
+        self, spark: SparkSession | None = None, *, once: bool = False, on_event: OnEvent | None = None
+    ) -> RunningPipeline:
+        """Start the pipeline as a streaming query; see `kafka.pipelines.run.start`.
 
-FUNCTION = "<function>"
-"""Placeholder for a query that is a function."""
+        Arguments:
+            spark: the session; None for a new one (`kafka.spark.session`).
+            once: whether to end when everything available at the start has been processed.
+            on_event: called with each event, in another thread.
+        """
+        from kafka.pipelines.run import start
+
+        return start(self.declaration, spark, function=self.function, once=once, on_event=on_event)
+
+    def run(self, spark: SparkSession | None = None, *, on_event: OnEvent | None = None) -> RunResult:
+        """Process everything that is available, and return what the run did; see `kafka.pipelines.run.run`."""
+        return self.start(spark, once=True, on_event=on_event).result()
+
+    def replay(self, spark: SparkSession | None = None, **options: Any) -> RunResult:
+        """Process dead letters again; see `kafka.pipelines.replay.replay` for the options."""
+        from kafka.pipelines.replay import replay
+
+        return replay(self.declaration, spark, function=self.function, **options)
+
+    def backfill(self, spark: SparkSession | None = None, **options: Any) -> RunResult:
+        """Process a range of the sources' records; see `kafka.pipelines.backfill.backfill` for the options."""
+        from kafka.pipelines.backfill import backfill
+
+        return backfill(self.declaration, spark, function=self.function, **options)

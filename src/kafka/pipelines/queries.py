@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import IllegalStateError
 from kafka.pipelines.combined_rows import QueryFunction
-from kafka.pipelines.declaration import Declaration, InvalidDeclaration
-from kafka.pipelines.pipeline import FUNCTION
+from kafka.pipelines.declaration import FUNCTION, Declaration, InvalidDeclaration
 from kafka.pipelines.source_rows import KAFKA
 
 if TYPE_CHECKING:
