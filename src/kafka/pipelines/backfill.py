@@ -143,7 +143,8 @@ def source_topics(consumer: KafkaConsumer, declaration: Declaration) -> list[str
     return list(dict.fromkeys(named))
 
 
-def _records(declaration: Declaration, spark: SparkSession, name: str, source: Source, part: Ranges) -> DataFrame:
+def records_of(declaration: Declaration, spark: SparkSession, name: str, source: Source, part: Ranges) -> DataFrame:
+    """Return the records of a source in ranges of offsets; those of other sources' topics are left out."""
     own = {each: ends for each, ends in part.items() if by_topic(declaration.all_sources, each.topic) == name}
     options = read_options(declaration, source)
     options.pop("maxOffsetsPerTrigger", None)
@@ -159,7 +160,7 @@ def _is_by_row(
     from kafka.pipelines.planning import plan
 
     records = {
-        name: _records(declaration, spark, name, source, ranges) for name, source in declaration.all_sources.items()
+        name: records_of(declaration, spark, name, source, ranges) for name, source in declaration.all_sources.items()
     }
     return plan(declaration, records, function, lambda frame, name, counts: frame)[0] is not Form.UNION
 
@@ -174,7 +175,7 @@ def _run(
     on_event: OnEvent | None,
 ) -> RunResult:
     events = RunEvents(declaration, directory, "backfill", plan.number, on_event)
-    runner = SliceRunner(declaration, function, plan, lambda *given: _records(declaration, spark, *given), events)
+    runner = SliceRunner(declaration, function, plan, lambda *given: records_of(declaration, spark, *given), events)
     with recorded_run(declaration, events):
         run_slices(
             runs,

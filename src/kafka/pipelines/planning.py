@@ -35,6 +35,7 @@ def plan(
     function: Callable[..., Any] | None,
     observe: Observe,
     origin: Origin | None = None,
+    now: str | None = None,
 ) -> tuple[Form, DataFrame, Callable[[DataFrame], DataFrame]]:
     """Return the form of a pipeline, the frame to process, and a function that combines a batch of this frame.
 
@@ -44,13 +45,14 @@ def plan(
         function: the query if it is a Python function.
         observe: observes counts.
         origin: where the records come from; None if they are read from the sources.
+        now: SQL for the current time, with which the built-in rule for times compares; None for that of the batch.
 
     Raises `InvalidDeclaration` if the query does not fit the sources.
     """
     from pyspark.errors import AnalysisException, ParseException
 
     try:
-        return _plan(declaration, records, function, observe, origin)
+        return _plan(declaration, records, function, observe, origin, now)
     except (AnalysisException, ParseException) as error:
         text = str(error).strip().split("\n\n", 1)[0].split("SQLSTATE", 1)[0]
         raise InvalidDeclaration(
@@ -65,9 +67,10 @@ def _plan(
     function: Callable[..., Any] | None,
     observe: Observe,
     origin: Origin | None,
+    now: str | None,
 ) -> tuple[Form, DataFrame, Callable[[DataFrame], DataFrame]]:
     query = query_of(declaration, function)
-    sources = {name: SourceRows(declaration, name) for name in declaration.all_sources}
+    sources = {name: SourceRows(declaration, name, now) for name in declaration.all_sources}
     checked = {
         name: observe(each.checked(records[name], origin), observed_source(name), count_columns(each.rules))
         for name, each in sources.items()

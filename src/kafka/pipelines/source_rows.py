@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from kafka.pipelines.declaration import Declaration, FieldFormat, InvalidDeclaration, Otherwise, Source
 from kafka.pipelines.record_headers import ATTEMPT, CONNECT_PREFIX, OWN, SOURCE, TIMESTAMP
-from kafka.pipelines.rules import Evaluation, all_rules, cause
+from kafka.pipelines.rules import CURRENT, Evaluation, all_rules, cause
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -165,12 +165,13 @@ class SourceRows:
     Arguments:
         declaration: the pipeline.
         name: the name of the source.
+        now: SQL for the current time; None for that of the batch.
     """
 
-    def __init__(self, declaration: Declaration, name: str) -> None:
+    def __init__(self, declaration: Declaration, name: str, now: str | None = None) -> None:
         self.name = name
         self.source = declaration.all_sources[name]
-        self.rules = all_rules(declaration, self.source)
+        self.rules = all_rules(declaration, self.source, now or CURRENT)
 
     def checked(self, records: DataFrame, origin: Origin | None = None) -> DataFrame:
         """Return the visible and the hidden columns of records.
