@@ -236,11 +236,13 @@ class RunningPipeline:
         return RunResult(tuple(self._events.events), self._directory)
 
     def _await_end(self) -> None:
+        from kafka.spark.monitoring.query_monitor import await_delivery
         from kafka.spark.queries import Goal
 
         goal = Goal()
         while True:
             self.query.awaitTermination()
+            await_delivery(self._spark)
             if self._rejected is not None:
                 raise TooManyRejectedError(_too_many(self._declaration, self._rejected))
             if not self._once or self._is_stopping.is_set() or goal.is_reached_by(self.query):
