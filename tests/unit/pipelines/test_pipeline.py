@@ -157,7 +157,7 @@ def test_a_pipeline_without_a_sink_is_not_complete() -> None:
     ("make", "problem"),
     [
         (lambda: rule("a", "b", otherwise="deadletter"), "rule 'a': otherwise: expected 'keep', 'drop', 'dead_letter'"),
-        (lambda: rule("a", True), "rule 'a': holds: expected an SQL expression as text, got True"),  # type: ignore[arg-type]
+        (lambda: rule("a", True), "rule 'a': holds: expected an SQL expression as text, got True"),
         (lambda: kafka_source("t", value_format="jsn"), "source t: value.format: expected .*; did you mean 'json'"),
         (lambda: kafka_source("t", value_format="json"), "source t: value: format json needs schema or schema_file"),
         (lambda: kafka_source("t", times="ts"), "source t: times: expected a list of columns, or timestamp for"),
