@@ -1,8 +1,8 @@
 """The rules that each source has: values decode, required columns are present, times are within bounds.
 
 `built_in` creates them as ordinary rules, which come before the rules of the declaration. `cause` explains why a row
-fails its rules. To add a built-in rule: its name in `source_declaration`, its expression in `built_in`, and its cause in
-`_cause_of`.
+fails its rules. To add a built-in rule: its name in `source_declaration`, its expression in `built_in`, its cause
+in `_cause_of`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kafka.pipelines.built_in_rules import built_in, cause
-from kafka.pipelines.declaration import Declaration, Otherwise, Rule, Source
+from kafka.pipelines.declaration import DECODES, Declaration, Otherwise, Rule, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -45,17 +45,20 @@ class Evaluation:
         """Return a bigint column with the bit ``1 << i`` set if a row fails rule i; 0 if the row passes all rules.
 
         All rules are evaluated together. They are evaluated one by one only for rows in which a rule raises an error.
+        A row that fails the rule `DECODES` fails no other rule, because rules cannot check values that do not decode.
         """
         from pyspark.sql import functions as f
 
-        if not self.rules:
-            return f.lit(0).cast("bigint")
-        bits = [_bit(rule, index) for index, rule in enumerate(self.rules)]
-        together = _sum(bits)
-        one_by_one = _sum(
-            [f.coalesce(self._attempt(bit), f.lit(1 << index).cast("bigint")) for index, bit in enumerate(bits)]
-        )
-        return f.coalesce(self._attempt(together), one_by_one)
+        indexed = list(enumerate(self.rules))
+        bits = {index: _bit(rule, index) for index, rule in indexed if rule.name != DECODES}
+        failures = _number(0)
+        if bits:
+            one_by_one = [f.coalesce(self._attempt(bit), _number(1 << index)) for index, bit in bits.items()]
+            failures = f.coalesce(self._attempt(_sum(list(bits.values()))), _sum(one_by_one))
+        for index, rule in indexed:
+            if rule.name == DECODES:
+                failures = f.when(f.expr(rule.expression), failures).otherwise(_number(1 << index))
+        return failures
 
     def has_outcome(self, failures: Column, outcome: Otherwise) -> Column:
         """Return a Boolean column that is true for rows with this outcome. Rows that pass all rules have no outcome."""
@@ -139,7 +142,7 @@ def _bit(rule: Rule, index: int) -> Column:
     from pyspark.sql import functions as f
 
     holds = f.expr(rule.holds) if isinstance(rule.holds, str) else rule.holds
-    return f.when(f.coalesce(holds, f.lit(rule.keep_null)), f.lit(0)).otherwise(f.lit(1 << index)).cast("bigint")
+    return f.when(f.coalesce(holds, f.lit(rule.keep_null)), _number(0)).otherwise(_number(1 << index))
 
 
 def _sum(numbers: Sequence[Column]) -> Column:
@@ -150,6 +153,10 @@ def _sum(numbers: Sequence[Column]) -> Column:
 
 
 def _has(failures: Column, bits: int) -> Column:
+    return failures.bitwiseAND(_number(bits)) != 0
+
+
+def _number(value: int) -> Column:
     from pyspark.sql import functions as f
 
-    return failures.bitwiseAND(f.lit(bits).cast("bigint")) != 0
+    return f.lit(value).cast("bigint")
