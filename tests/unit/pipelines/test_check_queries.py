@@ -59,8 +59,7 @@ def checked(text: str, unknown: bool = False) -> tuple[list[str], Columns | None
         ("select at.lat, flights.at.lat as b, kafka.offset from flights", "lat b offset"),
         ("select transform(stops, s -> upper(s)) as u from flights", "u"),
         (
-            "select * from (select *, row_number() over (partition by origin order by ts) as rn from flights) "
-            "where rn = 1",
+            "select * from (select *, rank() over (partition by origin order by ts) as rn from flights) where rn = 1",
             "carrier origin dep_delay stops at ts rn",
         ),
         ("select /*+ broadcast(carriers) */ name from flights join carriers using (carrier)", "name"),
@@ -112,7 +111,8 @@ def test_columns_of_unknown_tables_are_not_judged() -> None:
 
 def test_types_of_the_result_are_known_where_sql_defines_them() -> None:
     _, result = checked(
-        "select upper(f.origin) as u, cast(dep_delay as int) as d, sum(dep_delay) as s, f.at.lat as l, ts from flights f"
+        "select upper(f.origin) as u, cast(dep_delay as int) as d, sum(dep_delay) as s, f.at.lat as l, ts "
+        "from flights f"
     )
     assert result is not None
     assert [(each.name, each.type and each.type.sql("spark")) for each in result] == [

@@ -64,7 +64,9 @@ def _report(
     elif "'kafka." in text:
         name = text.partition("'kafka.")[2].partition("'")[0]
         given = next((each for each in clients if each.lower() == name), "")
-        findings.error(("kafka", given) if given else ("kafka",), text.replace("'kafka.", "'"))
+        where = ("kafka", given) if given else ("kafka",)
+        if not any(each.place == findings.places(*where) for each in findings.problems):  # once for all clients
+            findings.error(where, text.replace("'kafka.", "'"))
     elif "schemaRegistry" in text:
         findings.error(("registry",), text)
     else:

@@ -5,6 +5,7 @@ The columns are encoded as the Spark sink encodes them, without rows.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError, KafkaError
@@ -167,11 +168,15 @@ def _check_compatibility(findings: Findings, at: Location, client: Any, subject:
     """Report why the registry will refuse a schema that the sink is going to register."""
     reasons = [each for each in client.compatibility_errors(subject, schema) if not each.startswith(_DETAILS)]
     for each in reasons:
-        findings.error(at, f"the schema is not compatible with subject {subject!r}: {' '.join(each.split())}")
+        found = _REASON.search(each)
+        why = " ".join((found[2] if found is not None else each).split())
+        findings.error(at, f"the schema is not compatible with subject {subject!r}: {why}")
     if not reasons:
         findings.passed(at, f"the schema is compatible with subject {subject!r}, or the subject is new")
 
 
+_REASON = re.compile(r"description: ?(['\"])(.*?)\1(?:, additionalInfo|\})", re.DOTALL)
+"""The text in a reason of Confluent's registries."""
 _DETAILS = ("{oldSchemaVersion", "{oldSchema", "{compatibility", "{validateFields")
 """What registries add to their reasons."""
 
@@ -179,7 +184,6 @@ _DETAILS = ("{oldSchemaVersion", "{oldSchema", "{compatibility", "{validateField
 def _derived(findings: Findings, subject: str, result: Columns | None) -> str | None:
     """Return the Avro schema that the sink derives from the columns; None if their types are unknown."""
     import json
-    import re
 
     from kafka.formats.avro.arrow_types import avro_schema_of
 

@@ -61,7 +61,9 @@ def _schema(
     try:
         (found,) = find_reader_schemas(dataclasses.replace(options.typed, fields=(typed,)), options.selection)
     except KafkaConfigurationError as error:
-        findings.error(at, str(error.args[0]) if error.args else str(error))
+        text = str(error.args[0]) if error.args else str(error)
+        cause = text.partition(" as a column: ")[2]
+        findings.error(at, f"not a schema of columns: {cause}" if cause else text)
     except ModuleNotFoundError as error:
         findings.error(at, f"the format {declared.format} needs {error.name}, which is not installed")
     except (KafkaError, ValueError) as error:
