@@ -12,6 +12,10 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kafka.pipelines.declaration import Declaration
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -39,3 +43,8 @@ class PipelineDirectory:
     @property
     def backfills(self) -> Path:
         return self.base / "backfills"
+
+
+def directory_of(declaration: Declaration) -> PipelineDirectory:
+    """Return the directory of a pipeline."""
+    return PipelineDirectory(Path(declaration.canonical().checkpoint or ""))

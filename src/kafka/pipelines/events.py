@@ -60,7 +60,7 @@ class Event:
         out: number of rows that the query returned; None if unknown.
         late: number of rows that were dropped because they were older than the watermark.
         state_rows: number of rows in the state of stateful operators.
-        declaration: with ``start``, the declaration as `Declaration.model_dump` returns it, without secrets.
+        declaration: with ``start``, the declaration as `Declaration.shown` returns it, without secrets.
         cause: with ``failure``, the error's text.
     """
 

@@ -17,12 +17,14 @@ def load(path: str | Path) -> Declaration:
     Arguments:
         path: the YAML file, in UTF-8.
 
-    Returns the declaration. Paths of schema files in the declaration are relative to the YAML file.
+    Returns the declaration. Its relative paths (`checkpoint`, `schema_file`) start from the directory of the YAML
+    file, and are made absolute.
 
     Raises an `InvalidDeclaration` whose message has a line for each problem. Each line contains the file, the line
     number, the key, what was expected, and what was found.
     """
-    return parse(_text(Path(path)), str(path))
+    path = Path(path)
+    return parse(_text(path), str(path), path.absolute().parent)
 
 
 def _text(path: Path) -> str:
@@ -47,11 +49,20 @@ def read(path: str | Path) -> tuple[dict[str, Any], Callable[[Location], int]]:
     return document.content, document.line
 
 
-def parse(text: str, name: str = "<text>") -> Declaration:
-    """Create a declaration from YAML text, like `load`. In errors, `name` stands for the name of the file."""
-    document = _Document(text, name)
-    return declare(document.content, document.place)
+def parse(text: str, name: str = "<text>", directory: Path | None = None) -> Declaration:
+    """Create a declaration from YAML text, like `load`.
 
+    Arguments:
+        text: the content of the file.
+        name: the name of the file in errors.
+        directory: the directory that relative paths start from; None to leave them as they are.
+    """
+    document = _Document(text, name)
+    return declare(document.content, document.place, directory)
+
+
+MAX_VALUES = 20_000
+"""Maximum number of values in a file. The values of an alias count each time: nested aliases are an error."""
 
 _TAGS = (yaml.resolver.BaseResolver.DEFAULT_SEQUENCE_TAG, yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG)
 
@@ -72,8 +83,11 @@ class _Document:
             root = loader.get_single_node()
             if not isinstance(root, yaml.MappingNode):
                 raise InvalidDeclaration(f"{name}: expected keys and values, such as 'pipeline: NAME', got none")
+            self._check_size(root)
             self._loader = loader
             self.content = self._value(root, (), ())
+        except RecursionError:
+            raise InvalidDeclaration(f"{name}: expected fewer levels, the file is nested too deeply") from None
         except yaml.MarkedYAMLError as error:
             line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
             raise InvalidDeclaration(f"{name}{line}: not YAML: {error.problem or error.context}") from error
@@ -95,6 +109,25 @@ class _Document:
             location = location[:-1]
         return self._lines.get(location, 1)
 
+    def _check_size(self, root: yaml.Node) -> None:
+        """Raise `InvalidDeclaration` if the document has too many values after its aliases are replaced."""
+        sizes: dict[yaml.Node, int] = {}
+
+        def size(node: yaml.Node) -> int:
+            if node not in sizes:
+                sizes[node] = 0  # of a node that contains itself, which _value reports
+                inner = node.value if isinstance(node, yaml.CollectionNode) else []
+                parts = (part for each in inner for part in (each if isinstance(each, tuple) else (each,)))
+                sizes[node] = 1 + sum(map(size, parts))
+                if sizes[node] > MAX_VALUES:
+                    raise InvalidDeclaration(
+                        f"{self._name}:{node.start_mark.line + 1}: expected at most {MAX_VALUES} values, got more: "
+                        "aliases repeat the values that they stand for"
+                    )
+            return sizes[node]
+
+        size(root)
+
     def _value(self, node: yaml.Node, location: Location, around: tuple[yaml.Node, ...]) -> Any:
         self._lines.setdefault(location, node.start_mark.line + 1)
         if node in around:
@@ -107,7 +140,11 @@ class _Document:
         if isinstance(node, yaml.MappingNode):
             self._loader.flatten_mapping(node)
             return self._mapping(node, location, (*around, node))
-        return self._loader.construct_object(node)
+        try:
+            return self._loader.construct_object(node)
+        except ValueError as error:  # such as for 2024-02-30, which looks like a date
+            self._problems.append(f"{self.place(location)}{path_text(location)}: not a valid value: {error}")
+            return None
 
     def _mapping(self, node: yaml.MappingNode, location: Location, around: tuple[yaml.Node, ...]) -> dict[Any, Any]:
         found: dict[Any, Any] = {}
@@ -115,7 +152,7 @@ class _Document:
             key = self._loader.construct_object(key_node, deep=True)
             line = key_node.start_mark.line + 1
             if not isinstance(key, Hashable):
-                self._problems.append(f"{self._name}:{line}: expected a key, got {key!r}")
+                self._problems.append(f"{self._name}:{line}: expected text as a key, got a {type(key).__name__}")
                 continue
             inner = (*location, str(key))
             if str(key) in found:

@@ -1,0 +1,364 @@
+"""Runs a pipeline as a streaming query.
+
+`start` plans and starts the query, and returns a `RunningPipeline`. `run` waits for its end. The plan is made by
+`source_rows` (rules), `planning` and `combined_rows` (the query with the rejected rows) and `kafka_rows` (the records
+to write).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafka.errors import KafkaError
+from kafka.pipelines.combined_rows import Form, result_columns, result_counts
+from kafka.pipelines.declaration import Declaration, Sink
+from kafka.pipelines.directories import PipelineDirectory, directory_of
+from kafka.pipelines.events import Event
+from kafka.pipelines.kafka_rows import dead_letter_rows, output_rows, write_options
+from kafka.pipelines.planning import RESULT, plan
+from kafka.pipelines.rules import FAILED_ROW
+from kafka.pipelines.run_events import OnEvent, ReportListener, RunEvents
+from kafka.pipelines.source_rows import Hidden, read_options, start_options, topic_options
+from kafka.pipelines.topic_ids import topic_ids
+from kafka.spark.queries import FORMAT
+from kafka.spark.queries import start as start_query
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+
+log = logging.getLogger(__name__)
+
+
+class PipelineFailedError(KafkaError):
+    """A pipeline ended with an error. The message contains the cause, such as the record that fails a rule."""
+
+
+class TooManyRejectedError(PipelineFailedError):
+    """A micro-batch rejected a larger fraction of its rows than `max_bad` allows."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run did.
+
+    Arguments:
+        events: the events of the run, oldest first.
+        directory: the pipeline's directory.
+    """
+
+    events: tuple[Event, ...]
+    directory: PipelineDirectory
+
+    @property
+    def rows(self) -> int:
+        """Number of rows read."""
+        return sum(event.rows for event in self.events)
+
+    @property
+    def out(self) -> int:
+        """Number of rows that the query returned."""
+        return sum(event.out or 0 for event in self.events)
+
+    @property
+    def dead(self) -> int:
+        """Number of dead letters."""
+        return sum(event.dead for event in self.events)
+
+    @property
+    def dropped(self) -> int:
+        """Number of rows that rules dropped."""
+        return sum(each.dropped for event in self.events for each in event.sources.values())
+
+    def by_rule(self) -> dict[str, int]:
+        """Return the number of rows that fail each rule, by the rule's name."""
+        totals: dict[str, int] = {}
+        for event in self.events:
+            for counts in event.sources.values():
+                for name, count in counts.rules.items():
+                    totals[name] = totals.get(name, 0) + count
+        return totals
+
+
+def start(
+    declaration: Declaration,
+    spark: SparkSession | None = None,
+    *,
+    function: Callable[..., Any] | None = None,
+    once: bool = False,
+    on_event: OnEvent | None = None,
+) -> RunningPipeline:
+    """Start a pipeline.
+
+    Arguments:
+        declaration: the pipeline.
+        spark: the session; None for a new one (`kafka.spark.session`).
+        function: the query if it is a Python function.
+        once: whether to end when everything available at the start has been processed.
+        on_event: called with each event, in another thread.
+
+    Returns the running pipeline. Raises `InvalidDeclaration` if the query does not fit the sources or the sink.
+    """
+    from kafka.spark import session
+
+    spark = spark or session(declaration.pipeline)
+    return RunningPipeline(declaration, spark, function, once=once, on_event=on_event)
+
+
+def run(
+    declaration: Declaration,
+    spark: SparkSession | None = None,
+    *,
+    once: bool = True,
+    function: Callable[..., Any] | None = None,
+    on_event: OnEvent | None = None,
+) -> RunResult:
+    """Run a pipeline until it ends; see `start` for the arguments.
+
+    Raises `PipelineFailedError` if it ends with an error.
+    """
+    return start(declaration, spark, function=function, once=once, on_event=on_event).result()
+
+
+def _observe(frame: DataFrame, name: str, counts: Sequence[Column]) -> DataFrame:
+    return frame.observe(name, *counts)
+
+
+class RunningPipeline:
+    """A pipeline whose query runs.
+
+    Attributes:
+        query: Spark's query.
+    """
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        spark: SparkSession,
+        function: Callable[..., Any] | None,
+        *,
+        once: bool,
+        on_event: OnEvent | None,
+    ) -> None:
+        self._declaration = declaration
+        self._spark = spark
+        self._once = once
+        self._directory = directory_of(declaration)
+        self._rejected: Event | None = None
+        self._is_stopping = threading.Event()
+        self._events = RunEvents(declaration, self._directory, on_event=on_event)
+        self._listening = contextlib.ExitStack()
+        self._writer = self._planned(function)
+        self._listening.enter_context(ReportListener(spark, self._query_name, self._on_report))
+        self._events.start()
+        try:
+            self.query: StreamingQuery = start_query(self._writer)
+        except Exception as raised:
+            error = _failure(declaration, raised)
+            self._end(error)
+            raise error from None
+        except BaseException as raised:
+            self._end(raised)
+            raise
+
+    @property
+    def _query_name(self) -> str:
+        return self._declaration.pipeline
+
+    def _planned(self, function: Callable[..., Any] | None) -> DataStreamWriter:
+        declaration = self._declaration
+        records = {}
+        for name, source in declaration.all_sources.items():
+            options = read_options(declaration, source) | topic_options(source) | start_options(source)
+            options = {"commitGroup": declaration.pipeline} | options
+            if source.max_offsets_per_trigger is not None:
+                options.setdefault("maxOffsetsPerTrigger", str(source.max_offsets_per_trigger))
+            records[name] = self._spark.readStream.format(FORMAT).options(**options).load()
+        form, frame, combine = plan(declaration, records, function, _observe)
+        ids = topic_ids(declaration)
+        prefix = declaration.pipeline
+        sink = declaration.sink
+        if form is not Form.BATCH and isinstance(sink, Sink) and declaration.output_mode == "append":
+            rows = output_rows(frame, declaration, sink, ids)
+            writer = rows.writeStream.format(FORMAT).options(**write_options(declaration, sink, prefix))
+        else:
+            out = self._events.out if form is Form.BATCH else None
+            write = BatchWrite(declaration, combine, ids, prefix, f"{prefix}/stream", out)
+            writer = frame.writeStream.foreachBatch(write)
+        writer = writer.outputMode(declaration.output_mode)
+        writer = writer.option("checkpointLocation", str(self._directory.stream)).queryName(self._query_name)
+        if self._once:
+            return writer.trigger(availableNow=True)
+        return writer.trigger(processingTime=declaration.trigger) if declaration.trigger else writer
+
+    def _on_report(self, report: Mapping[str, Any]) -> None:
+        self._events.add_report(report)
+        event = self._events.events[-1]
+        limit = self._declaration.max_bad
+        rejected = event.rows - sum(each.processed for each in event.sources.values())
+        if limit is not None and event.rows and rejected / event.rows > limit:
+            self._rejected = event
+            self._is_stopping.set()
+        if self._is_stopping.is_set():
+            threading.Thread(target=self._stop_query, name="kafka-pipeline-stop", daemon=True).start()
+
+    def _stop_query(self) -> None:
+        self.query.stop()
+
+    def stop(self) -> None:
+        """Stop between two micro-batches, or immediately if none is running. Returns when the query has ended."""
+        self._is_stopping.set()
+        while self.query.isActive and self.query.status["isTriggerActive"]:
+            self.query.awaitTermination(0.1)
+        self.query.stop()
+
+    def result(self) -> RunResult:
+        """Wait for the end of the run, and return its result. An interrupt stops the run between micro-batches.
+
+        Raises `PipelineFailedError` if it ended with an error.
+        """
+        error: BaseException | None = None
+        try:
+            self._await_end()
+        except KeyboardInterrupt:
+            self.stop()
+            raise
+        except Exception as raised:
+            error = _failure(self._declaration, raised)
+            raise error from None
+        finally:
+            self._end(error)
+        return RunResult(tuple(self._events.events), self._directory)
+
+    def _await_end(self) -> None:
+        from kafka.spark.queries import Goal
+
+        goal = Goal()
+        while True:
+            self.query.awaitTermination()
+            if self._rejected is not None:
+                raise TooManyRejectedError(_too_many(self._declaration, self._rejected))
+            if not self._once or self._is_stopping.is_set() or goal.is_reached_by(self.query):
+                return
+            self.query = start_query(self._writer)
+
+    def _end(self, error: BaseException | None) -> None:
+        self._listening.close()
+        self._events.end(error)
+
+
+class BatchWrite:
+    """Writes micro-batches in `foreachBatch`.
+
+    The target's rows are written first and the dead letters last, each exactly once by the number of the micro-batch.
+
+    Arguments:
+        declaration: the pipeline.
+        combine: returns the combined frame of a micro-batch.
+        ids: the ids of source topics, by name.
+        prefix: the `transactionalIdPrefix`.
+        run: identifies the run for the target.
+        out: receives the number of result rows, by batch; None if they are observed in the query.
+    """
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        combine: Callable[[DataFrame], DataFrame],
+        ids: Mapping[str, str],
+        prefix: str,
+        run: str,
+        out: dict[int, int] | None = None,
+    ) -> None:
+        self._declaration = declaration
+        self._combine = combine
+        self._ids = ids
+        self._prefix = prefix
+        self._run = run
+        self._out = out
+
+    def __call__(self, batch: DataFrame, number: int, options: Mapping[str, str] | None = None) -> None:
+        from pyspark.sql import Observation
+
+        batch.persist()
+        try:
+            frame = self._combine(batch)
+            if self._out is None:
+                self.write(frame, number, options)
+            else:
+                counted = Observation(RESULT)
+                self.write(frame.observe(counted, *result_counts(frame)), number, options)
+                self._out[number] = counted.get["out"]
+        finally:
+            batch.unpersist()
+
+    def write(self, frame: DataFrame, number: int, options: Mapping[str, str] | None = None) -> None:
+        """Write a combined frame.
+
+        Arguments:
+            frame: the frame, which is persisted if it is not written to Kafka alone.
+            number: the number of the batch.
+            options: more options of the Kafka sink.
+        """
+        from pyspark.sql import functions as f
+
+        declaration, sink = self._declaration, self._declaration.sink
+        if isinstance(sink, Sink):
+            rows = output_rows(frame, declaration, sink, self._ids)
+            kafka = write_options(declaration, sink, self._prefix)
+            rows.write.format(FORMAT).options(**kafka, **(options or {})).mode("append").save()
+            return
+        good = frame.where(f.col(Hidden.PASSES)).select(*[f"`{name}`" for name in result_columns(frame)])
+        sink.write(good, self._run, number)
+        if declaration.dead_letters is not None:
+            rows = dead_letter_rows(frame, declaration, self._ids)
+            kafka = write_options(declaration, None, self._prefix)
+            rows.write.format(FORMAT).options(**kafka, **(options or {})).mode("append").save()
+
+
+@contextlib.contextmanager
+def recorded_run(declaration: Declaration, events: RunEvents) -> Iterator[None]:
+    """Record the start and the end of a bounded run. Raises `PipelineFailedError` for an error of Spark."""
+    events.start()
+    error: BaseException | None = None
+    try:
+        yield
+    except KafkaError as raised:
+        error = raised
+        raise
+    except Exception as raised:
+        error = _failure(declaration, raised)
+        raise error from None
+    finally:
+        events.end(error)
+
+
+def _failure(declaration: Declaration, error: Exception) -> PipelineFailedError:
+    """Return the error of a run, with the cause that Spark reports."""
+    if isinstance(error, PipelineFailedError):
+        return error
+    return PipelineFailedError(f"pipeline {declaration.pipeline}: {spark_cause(error)}")
+
+
+def spark_cause(error: BaseException) -> str:
+    """Return the part of a Spark error that says what happened, in a line."""
+    text = str(error)
+    for line in text.split("\n"):
+        if FAILED_ROW in line:
+            return line[line.index(FAILED_ROW) :].strip().removesuffix(" SQLSTATE: P0001")
+    return text.strip().split("\n", 1)[0]
+
+
+def _too_many(declaration: Declaration, event: Event) -> str:
+    rejected = event.rows - sum(each.processed for each in event.sources.values())
+    rules = ", ".join(f"{name} {count}" for each in event.sources.values() for name, count in each.rules.items())
+    return (
+        f"pipeline {declaration.pipeline}: micro-batch {event.batch} rejected {rejected} of {event.rows} rows, but "
+        f"max_bad is {declaration.max_bad:g} ({rules}). The micro-batch is complete; correct the rules or the data, "
+        "then start the pipeline again"
+    )
