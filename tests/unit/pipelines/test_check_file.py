@@ -112,7 +112,7 @@ def test_text_that_is_not_a_declaration(tmp_path: Path, text: str, expected: str
         (
             "carrier string",
             "kafka string, carrier string",
-            "p.yaml:5: source.value: warning: the values have a field 'kafka'",
+            "p.yaml:5: source.value: the values have a field 'kafka', but this name is reserved",
         ),
         (
             "carrier string",
@@ -151,8 +151,8 @@ def test_text_that_is_not_a_declaration(tmp_path: Path, text: str, expected: str
             "p.yaml:11: sink.value.schema_file: option 'valueSchemaFile': cannot read the file",
         ),
         (
-            "topic: delays",
-            "topic: delays, value: {format: long}",
+            "select origin, dep_delay",
+            "select origin, dep_delay, origin as value",
             "",
         ),
     ],
@@ -164,10 +164,10 @@ def test_single_problems(tmp_path: Path, old: str, new: str, expected: str) -> N
     assert [each[: len(expected)] for each in found] == ([expected] if expected else [])
 
 
-def test_a_format_of_one_column_needs_a_query_of_one_column(tmp_path: Path) -> None:
+def test_a_format_without_fields_needs_the_column_value(tmp_path: Path) -> None:
     text = HEAD + SOURCE + REST.replace("key: origin", "value: {format: string}")
     (found,) = problems(tmp_path, text)
-    assert found.startswith("p.yaml:11: sink.value.format: the format string writes one column, got 2")
+    assert found.startswith("p.yaml:11: sink.value.format: the format string writes the column 'value', but the query")
 
 
 def test_schema_files_are_relative_to_the_declaration(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_a_pipeline_in_python_has_keys_but_no_lines() -> None:
     def out(flights: Any) -> Any:
         return flights
 
-    found = check(pipeline.declaration, is_function=True, servers=False)
+    found = check(pipeline.declaration, servers=False)
     assert [str(each) for each in found.problems] == [
         "sources.flights.rules[0].holds: there is no column 'b'; the columns are a, kafka"
     ]
@@ -237,3 +237,23 @@ def test_a_check_does_not_import_pyspark(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code, tmp_path / "p.yaml"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "()\n", "")
+
+
+def test_columns_of_times_watermarks_and_duplicates(tmp_path: Path) -> None:
+    text = (HEAD + SOURCE + REST).replace('dep_delay double"', 'dep_delay double, at timestamp, day date, id long"')
+
+    def found(times: str, watermark: str, by: str) -> list[str]:
+        keys = (
+            f"  times: {times}\n  watermark: {{time: {watermark}, delay: 1 hour}}\n"
+            f"  dedupe: {{by: {by}, within: 1 hour}}\n"
+        )
+        return problems(tmp_path, text.replace("  topic: flights\n", f"  topic: flights\n{keys}", 1))
+
+    assert found("[at, day, carrier, kafka.timestamp]", "at", "[id]") == []
+    expected, given = "expected a column of type", "got 'dep_delay' of type double"
+    assert found("[dep_delay, att]", "day", "[idd]") == [
+        f"p.yaml:5: source.times[0]: {expected} date or string or timestamp or timestamp_ntz, {given}",
+        "p.yaml:5: source.times[1]: there is no column 'att'; did you mean 'at'?",
+        f"p.yaml:6: source.watermark.time: {expected} timestamp or timestamp_ntz, got 'day' of type date",
+        "p.yaml:7: source.dedupe.by[0]: there is no column 'idd'; did you mean 'id'?",
+    ]

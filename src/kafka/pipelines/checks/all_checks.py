@@ -23,7 +23,7 @@ from kafka.pipelines.checks.problem import Findings, Place, Places, Problem, Rep
 from kafka.pipelines.checks.queries import check_query
 from kafka.pipelines.checks.registries import quick, reaches
 from kafka.pipelines.checks.sinks import check_sink
-from kafka.pipelines.declaration import Declaration, FieldFormat, InvalidDeclaration, Location, declare
+from kafka.pipelines.declaration import FUNCTION, Declaration, InvalidDeclaration, Location, declare
 from kafka.pipelines.yaml_file import read
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def check_file(
         return ""
 
     try:
-        declaration = declare(changed, place)
+        declaration = declare(changed, place, path.absolute().parent)
     except InvalidDeclaration as error:
         lines = str(error).split("\n")
         return Report(
@@ -74,14 +74,13 @@ def check_file(
                 for here in [places(*location)]
             )
         )
-    return check(_with_paths(declaration, path.parent), places=places, servers=servers, limit_s=limit_s)
+    return check(declaration, places=places, servers=servers, limit_s=limit_s)
 
 
 def check(
     declaration: Declaration,
     *,
     places: Places | None = None,
-    is_function: bool = False,
     servers: bool = True,
     limit_s: float = LIMIT_S,
 ) -> Report:
@@ -90,7 +89,6 @@ def check(
     Arguments:
         declaration: the declaration, in its canonical form.
         places: creates the places of problems; None for keys without a file.
-        is_function: whether the query is a Python function, whose columns cannot be checked.
         servers: whether to ask the brokers and the schema registry.
         limit_s: time limit for the answers of servers, in seconds.
 
@@ -103,7 +101,7 @@ def check(
     until = time.monotonic() + limit_s
     brokers = _InBackground(findings, lambda found: _check_brokers(found, declaration, sources, sink, limit_s))
     registry = _InBackground(
-        findings, lambda found: _check_schemas(found, declaration, sources, sink, is_function, servers, limit_s)
+        findings, lambda found: _check_schemas(found, declaration, sources, sink, servers, limit_s)
     )
     if servers and (sink is not None or any(sources.values())):
         brokers.start()
@@ -157,7 +155,6 @@ def _check_schemas(
     declaration: Declaration,
     sources: Mapping[str, ReadOptions | None],
     sink: WriteOptions | None,
-    is_function: bool,
     servers: bool,
     limit_s: float,
 ) -> None:
@@ -175,9 +172,9 @@ def _check_schemas(
             if isinstance(rule.holds, str):
                 check_condition(findings, ("sources", name, "rules", index, "holds"), rule.holds, columns[name])
     result = None
-    if declaration.query is not None and not is_function:
+    if declaration.query is not None and declaration.query != FUNCTION:  # the columns of a function are not known
         result = check_query(findings, declaration.query, columns)
-    elif not is_function and len(columns) == 1:
+    elif declaration.query is None:
         (only,) = columns.values()
         result = None if only is None else Columns(each for each in only if each.name.lower() != KAFKA)
     if sink is not None:
@@ -236,20 +233,6 @@ def _matches(pattern: str, topic: str) -> bool:
         return re.search(translate(pattern), topic) is not None
     except (re.error, ValueError):
         return False
-
-
-def _with_paths(declaration: Declaration, folder: Path) -> Declaration:
-    """Return the declaration with paths of schema files relative to the working directory, not to the YAML file."""
-
-    def located(value: FieldFormat) -> FieldFormat:
-        return value if value.file is None else value.model_copy(update={"file": str(folder / value.file)})
-
-    sources = {
-        name: source.model_copy(update={"key": located(source.key), "value": located(source.value)})
-        for name, source in declaration.all_sources.items()
-    }
-    sink = declaration.sink.model_copy(update={"value": located(declaration.sink.value)})
-    return declaration.model_copy(update={"sources": sources, "sink": sink})
 
 
 def _problem_of(text: str, path: Path) -> Problem:

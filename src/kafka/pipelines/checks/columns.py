@@ -112,7 +112,7 @@ def columns_of_source(value: pyarrow.DataType, key: pyarrow.DataType | None) -> 
 
     fields = list(value) if pa.types.is_struct(value) else [pa.field("value", value)]
     columns = [Column(each.name, type_from_ddl(ddl_of(each.type))) for each in fields]
-    if not any(each.name.lower() == KAFKA for each in columns):
+    if not any(each.name == KAFKA for each in columns):
         text = _KAFKA_FIELDS.format("binary" if key is None else ddl_of(key), _HEADERS)
         columns.append(Column(KAFKA, type_from_ddl(f"struct<{text}>")))
     return Columns(columns)

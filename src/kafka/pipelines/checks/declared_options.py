@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError
 from kafka.pipelines.checks.problem import Findings
-from kafka.pipelines.declaration import Declaration, FieldFormat, Location, Source
-from kafka.spark.options.field_options import REGISTRY_FORMATS, REGISTRY_PREFIX
+from kafka.pipelines.declaration import Declaration, Location
+from kafka.pipelines.kafka_rows import write_options
+from kafka.pipelines.source_rows import read_options, start_options, topic_options
 
 if TYPE_CHECKING:
     from kafka.spark.options.parsing import ReadOptions, WriteOptions
-
-_REGISTRY_NAMES = ("url", "user", "password", "token", "wait")
-"""Options of the registry that have a name of their own in Spark, such as schemaRegistryUrl."""
 
 
 def checked_source(findings: Findings, declaration: Declaration, name: str) -> ReadOptions | None:
@@ -25,7 +23,7 @@ def checked_source(findings: Findings, declaration: Declaration, name: str) -> R
     from kafka.spark.options.parsing import parse_read
 
     source = declaration.all_sources[name]
-    given = read_options(declaration, source)
+    given = read_options(declaration, source) | topic_options(source) | start_options(source)
     try:
         return parse_read(_lowered(given), streaming=True)
     except KafkaConfigurationError as error:
@@ -38,7 +36,7 @@ def checked_sink(findings: Findings, declaration: Declaration) -> WriteOptions |
     """Return the parsed options for writing to the sink; None if they are invalid."""
     from kafka.spark.options.parsing import parse_write
 
-    given = write_options(declaration)
+    given = {"topic": declaration.sink.topic} | write_options(declaration, declaration.sink, declaration.pipeline)
     try:
         return parse_write(_lowered(given), streaming=True)
     except KafkaConfigurationError as error:
@@ -76,45 +74,6 @@ def _report(
 def _key_of(text: str, options: Mapping[str, str]) -> str:
     """Return the declared option that an error is about; "" if it is about none of them."""
     return next((name for name in options if f"option {name.lower()!r}" in text.lower()), "")
-
-
-def read_options(declaration: Declaration, source: Source) -> dict[str, str]:
-    """Return the options of the Spark source for a source."""
-    if source.pattern is not None:
-        given = {"subscribePattern": source.pattern}
-    else:
-        given = {"subscribe": ",".join([source.topic] if source.topic is not None else source.topics or ())}
-    given["startingTimestamp" if source.start.isdecimal() else "startingOffsets"] = source.start
-    given |= _common(declaration, source.key, source.value)
-    return given | source.options
-
-
-def write_options(declaration: Declaration) -> dict[str, str]:
-    """Return the options of the Spark sink for the sink."""
-    sink = declaration.sink
-    given = {"topic": sink.topic}
-    if sink.exactly_once:
-        given |= {"exactlyOnce": "true", "transactionalIdPrefix": declaration.pipeline}
-    return given | _common(declaration, None, sink.value) | sink.options
-
-
-def _common(declaration: Declaration, key: FieldFormat | None, value: FieldFormat) -> dict[str, str]:
-    given = {f"kafka.{name}": text for name, text in declaration.kafka.items()}
-    needs_registry = False
-    for field, each in (("key", key), ("value", value)):
-        if each is None or each.format == "bytes":
-            continue
-        needs_registry = needs_registry or each.format in REGISTRY_FORMATS
-        given[f"{field}Format"] = each.format
-        others = {"Schema": each.text, "SchemaFile": each.file, "Subject": each.subject, "Message": each.message}
-        given |= {f"{field}{name}": text for name, text in others.items() if text is not None}
-        if each.version != "latest":
-            given[f"{field}Version"] = each.version
-    if needs_registry:
-        for name, text in declaration.registry.items():
-            prefix = "schemaRegistry" + name.capitalize() if name in _REGISTRY_NAMES else REGISTRY_PREFIX + name
-            given[prefix] = text
-    return given
 
 
 def _lowered(given: Mapping[str, str]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ def groups_of(declaration: Declaration) -> dict[str, Location]:
     """Return the groups to which the pipeline commits, with the location on which each depends."""
     from kafka.spark.exactly_once.decision import decision_group
 
-    found: dict[str, Location] = {}
+    found: dict[str, Location] = {declaration.pipeline: ("pipeline",)}  # to which runs commit, for tools that show lag
     if declaration.sink.exactly_once:
         found[decision_group(declaration.pipeline, 0)] = ("sink", "exactly_once")
     if declaration.dead_letters is not None:

@@ -59,19 +59,17 @@ def _check_columns(findings: Findings, declaration: Declaration, result: Columns
     for name in result.repeated():
         findings.error(("query",), f"the query returns several columns {name!r}: give them different names with 'as'")
     if sink.key is not None:
-        if sink.key not in result:
+        if sink.key not in result.names:
             hint = one_of(sink.key, result.names, "the query returns")
             findings.error(("sink", "key"), f"the query returns no column {sink.key!r}{hint}")
         else:
             findings.passed(("sink", "key"), f"the query returns the column {sink.key!r}")
-    if sink.value.format in ("string", *PLAIN_FORMATS, "bytes"):
-        names = [each for each in result.names if each != sink.key]
-        if len(names) != 1:
-            findings.error(
-                ("sink", "value", "format"),
-                f"the format {sink.value.format} writes one column, got {len(names)} ({listed(names)}): let the query "
-                "return only that column, or choose a format with fields, such as json",
-            )
+    if sink.value.format in (*PLAIN_FORMATS, "bytes") and "value" not in result.names:
+        findings.error(
+            ("sink", "value", "format"),
+            f"the format {sink.value.format} writes the column 'value', but the query returns {listed(result.names)}: "
+            "rename a column with 'as value', or choose a format with fields, such as json",
+        )
 
 
 def _schema(

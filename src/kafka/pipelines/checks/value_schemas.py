@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError, KafkaError
-from kafka.pipelines.checks.columns import KAFKA, Columns, columns_of_source, one_of
+from kafka.pipelines.checks.columns import KAFKA, Columns, columns_of_source
 from kafka.pipelines.checks.problem import Findings
 from kafka.pipelines.declaration import FieldFormat, Location, Source
 
 if TYPE_CHECKING:
     from kafka.spark.options.parsing import ReadOptions
     from kafka.spark.typed.reader_schema import ReaderSchema
+
+_TIMESTAMPS = frozenset({"timestamp", "timestamp_ntz"})
+_DATES_OR_TEXT = _TIMESTAMPS | {"date", "string"}
 
 
 def columns(
@@ -39,7 +42,9 @@ def columns(
         return None
     found = columns_of_source(types["value"], types["key"])
     _check_names(findings, name, types["value"])
-    _check_required(findings, name, source, found)
+    for index, each in enumerate(source.required):
+        _check_column(findings, ("sources", name, "required", index), each, found)
+    _check_times(findings, name, source, found)
     return found
 
 
@@ -91,17 +96,40 @@ def _check_names(findings: Findings, name: str, value: Any) -> None:
         findings.error(
             ("sources", name, "value"), f"the fields {same} differ only in case, so that Spark cannot tell them apart"
         )
-    if KAFKA in lowered:
-        findings.warning(
+    if KAFKA in names:
+        findings.error(
             ("sources", name, "value"),
-            f"the values have a field {KAFKA!r}, so that queries cannot use the column of this name with the record's "
-            "topic, partition and offset",
+            f"the values have a field {KAFKA!r}, but this name is reserved for the record's topic, partition, offset, "
+            "timestamp, key and headers: read the value as text, and parse it in the query",
         )
 
 
-def _check_required(findings: Findings, name: str, source: Source, found: Columns) -> None:
-    names = [each for each in found.names if each.lower() != KAFKA]
-    for index, each in enumerate(source.required):
-        if each not in found:
-            hint = one_of(each, names, "the columns are")
-            findings.error(("sources", name, "required", index), f"there is no column {each!r}{hint}")
+def _check_times(findings: Findings, name: str, source: Source, found: Columns) -> None:
+    """Check the columns of time bounds, of the watermark, and of the removal of duplicates."""
+    at: Location = ("sources", name)
+    for index, each in enumerate(source.times):
+        _check_time(findings, (*at, "times", index), each.column, found, _DATES_OR_TEXT)
+    if source.watermark is not None:
+        _check_time(findings, (*at, "watermark", "time"), source.watermark.time, found, _TIMESTAMPS)
+    if source.dedupe is not None:
+        for index, column in enumerate(source.dedupe.by):
+            _check_column(findings, (*at, "dedupe", "by", index), column, found)
+        if source.dedupe.time is not None:
+            _check_time(findings, (*at, "dedupe", "time"), source.dedupe.time, found, _TIMESTAMPS)
+
+
+def _check_time(findings: Findings, location: Location, path: str, found: Columns, types: frozenset[str]) -> None:
+    if not _check_column(findings, location, path, found):
+        return
+    type_ = found.type_of(path.split("."))
+    if type_ is not None and (text := type_.sql("spark").lower()) not in types:
+        expected = " or ".join(sorted(types))
+        findings.error(location, f"expected a column of type {expected}, got {path!r} of type {text}")
+
+
+def _check_column(findings: Findings, location: Location, path: str, found: Columns) -> bool:
+    """Return whether a column, or a field within a column, exists; add a problem if it does not."""
+    problem = found.problem(path.split("."))
+    if problem is not None:
+        findings.error(location, problem)
+    return problem is None
