@@ -24,6 +24,7 @@ from kafka.pipelines.planning import RESULT, plan
 from kafka.pipelines.rules import FAILED_ROW
 from kafka.pipelines.run_events import OnEvent, ReportListener, RunEvents
 from kafka.pipelines.source_rows import Hidden, read_options, start_options, topic_options
+from kafka.pipelines.start_checks import check_owner, run_lock
 from kafka.pipelines.topic_ids import topic_ids
 from kafka.spark.queries import FORMAT
 from kafka.spark.queries import start as start_query
@@ -50,10 +51,12 @@ class RunResult:
     Arguments:
         events: the events of the run, oldest first.
         directory: the pipeline's directory.
+        is_complete: False for a replay or backfill that was stopped before its end.
     """
 
     events: tuple[Event, ...]
     directory: PipelineDirectory
+    is_complete: bool = True
 
     @property
     def rows(self) -> int:
@@ -153,13 +156,15 @@ class RunningPipeline:
         self._is_stopping = threading.Event()
         self._events = RunEvents(declaration, self._directory, on_event=on_event)
         self._listening = contextlib.ExitStack()
+        check_owner(declaration, self._directory)
         self._writer = self._planned(function)
+        self._listening.enter_context(run_lock(self._directory.base / "stream.lock", "run of this pipeline"))
         self._listening.enter_context(ReportListener(spark, self._query_name, self._on_report))
         self._events.start()
         try:
             self.query: StreamingQuery = start_query(self._writer)
         except Exception as raised:
-            error = _failure(declaration, raised)
+            error = failure(declaration, raised)
             self._end(error)
             raise error from None
         except BaseException as raised:
@@ -210,10 +215,14 @@ class RunningPipeline:
     def _stop_query(self) -> None:
         self.query.stop()
 
-    def stop(self) -> None:
-        """Stop between two micro-batches, or immediately if none is running. Returns when the query has ended."""
+    def stop(self, *, now: bool = False) -> None:
+        """Stop between two micro-batches, or immediately if none is running. Returns when the query has ended.
+
+        Arguments:
+            now: whether to interrupt the current micro-batch, which the next run repeats.
+        """
         self._is_stopping.set()
-        while self.query.isActive and self.query.status["isTriggerActive"]:
+        while not now and self.query.isActive and self.query.status["isTriggerActive"]:
             self.query.awaitTermination(0.1)
         self.query.stop()
 
@@ -229,7 +238,7 @@ class RunningPipeline:
             self.stop()
             raise
         except Exception as raised:
-            error = _failure(self._declaration, raised)
+            error = failure(self._declaration, raised)
             raise error from None
         finally:
             self._end(error)
@@ -332,13 +341,13 @@ def recorded_run(declaration: Declaration, events: RunEvents) -> Iterator[None]:
         error = raised
         raise
     except Exception as raised:
-        error = _failure(declaration, raised)
+        error = failure(declaration, raised)
         raise error from None
     finally:
         events.end(error)
 
 
-def _failure(declaration: Declaration, error: Exception) -> PipelineFailedError:
+def failure(declaration: Declaration, error: Exception) -> PipelineFailedError:
     """Return the error of a run, with the cause that Spark reports."""
     if isinstance(error, PipelineFailedError):
         return error
