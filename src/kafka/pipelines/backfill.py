@@ -29,8 +29,8 @@ from kafka.pipelines.bounded_runs import (
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Sink, Source
 from kafka.pipelines.directories import PipelineDirectory, directory_of
-from kafka.pipelines.run import RunResult, recorded_run
 from kafka.pipelines.run_events import OnEvent, RunEvents
+from kafka.pipelines.run_results import RunResult, recorded_run
 from kafka.pipelines.source_rows import by_topic, read_options, topic_options
 from kafka.pipelines.start_checks import check_owner
 from kafka.spark.queries import FORMAT
@@ -154,7 +154,8 @@ def source_topics(consumer: KafkaConsumer, declaration: Declaration) -> list[str
     return list(dict.fromkeys(named))
 
 
-def _records(declaration: Declaration, spark: SparkSession, name: str, source: Source, part: Ranges) -> DataFrame:
+def records_of(declaration: Declaration, spark: SparkSession, name: str, source: Source, part: Ranges) -> DataFrame:
+    """Return the records of a source in ranges of offsets; those of other sources' topics are left out."""
     own = {each: ends for each, ends in part.items() if by_topic(declaration.all_sources, each.topic) == name}
     options = read_options(declaration, source)
     options.pop("maxOffsetsPerTrigger", None)
@@ -170,7 +171,7 @@ def _is_by_row(
     from kafka.pipelines.planning import plan
 
     records = {
-        name: _records(declaration, spark, name, source, ranges) for name, source in declaration.all_sources.items()
+        name: records_of(declaration, spark, name, source, ranges) for name, source in declaration.all_sources.items()
     }
     return plan(declaration, records, function, lambda frame, name, counts: frame)[0] is not Form.UNION
 
@@ -189,7 +190,7 @@ def _run(
     if on_plan is not None:
         on_plan(plan)
     events = RunEvents(declaration, directory, "backfill", plan.number, on_event)
-    runner = SliceRunner(declaration, function, plan, lambda *given: _records(declaration, spark, *given), events)
+    runner = SliceRunner(declaration, function, plan, lambda *given: records_of(declaration, spark, *given), events)
     with recorded_run(declaration, events):
         plan = run_slices(
             runs,

@@ -19,7 +19,11 @@ LONGEST = 1000
 """Maximum number of characters of the cause of one rule."""
 
 
-def built_in(source: Source, otherwise: Otherwise = Otherwise.DEAD_LETTER) -> tuple[Rule, ...]:
+CURRENT = "current_timestamp()"
+"""SQL for the time with which times are compared."""
+
+
+def built_in(source: Source, otherwise: Otherwise = Otherwise.DEAD_LETTER, now: str = CURRENT) -> tuple[Rule, ...]:
     """Return the built-in rules of a source.
 
     Their expressions refer to the columns of the value, to the column `kafka`, and to the columns `value_error` and
@@ -29,6 +33,7 @@ def built_in(source: Source, otherwise: Otherwise = Otherwise.DEAD_LETTER) -> tu
     Arguments:
         source: the source.
         otherwise: the outcome of the rules; see `Declaration.built_in_outcome`.
+        now: SQL for the current time.
     """
     rules = []
     if columns := error_columns(source):
@@ -37,7 +42,7 @@ def built_in(source: Source, otherwise: Otherwise = Otherwise.DEAD_LETTER) -> tu
         holds = " and ".join(f"{_quoted(name)} is not null" for name in source.required)
         rules.append(Rule(name=REQUIRED, holds=holds, otherwise=otherwise))
     if source.times:
-        holds = " and ".join(_within(each, f"cast({_quoted(each.column)} as timestamp)") for each in source.times)
+        holds = " and ".join(_within(each, f"cast({_quoted(each.column)} as timestamp)", now) for each in source.times)
         rules.append(Rule(name=TIMES, holds=holds, otherwise=otherwise))
     return tuple(rules)
 
@@ -98,16 +103,16 @@ def _outside(bounds: TimeBounds) -> Column:
     return f.when(f.expr(f"not coalesce({_within(bounds, moment)}, false)"), text)
 
 
-def _within(bounds: TimeBounds, time: str) -> str:
+def _within(bounds: TimeBounds, time: str, now: str = CURRENT) -> str:
     """Return the SQL condition that a time is within its bounds; it is NULL if the time is."""
-    conditions = [f"{time} >= {_earliest(bounds)}"] if bounds.past is not None else []
+    conditions = [f"{time} >= {_earliest(bounds, now)}"] if bounds.past is not None else []
     if bounds.future is not None:
-        conditions.append(f"{time} <= current_timestamp() + interval {bounds.future}")
+        conditions.append(f"{time} <= {now} + interval {bounds.future}")
     return " and ".join(conditions or [f"{time} is not null"])
 
 
-def _earliest(bounds: TimeBounds) -> str:
-    return f"current_timestamp() - interval {bounds.past}"
+def _earliest(bounds: TimeBounds, now: str = CURRENT) -> str:
+    return f"{now} - interval {bounds.past}"
 
 
 def _quoted(column: str) -> str:

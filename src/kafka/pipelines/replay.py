@@ -37,8 +37,8 @@ from kafka.pipelines.directories import PipelineDirectory, directory_of
 from kafka.pipelines.events import Event, read_events
 from kafka.pipelines.planning import plan as plan_rows
 from kafka.pipelines.rules import all_rules
-from kafka.pipelines.run import RunResult, failure, recorded_run
 from kafka.pipelines.run_events import OnEvent, RunEvents
+from kafka.pipelines.run_results import RunResult, failure_of, recorded_run
 from kafka.pipelines.source_rows import dead_letter_origin, read_options
 from kafka.pipelines.start_checks import check_owner
 from kafka.spark.queries import FORMAT
@@ -201,7 +201,7 @@ def _count(
     try:
         return sum(each.count() for each in records.values())
     except Exception as error:
-        raise failure(declaration, error) from None
+        raise failure_of(declaration, error) from None
 
 
 def _check_form(form: Form) -> None:

@@ -11,18 +11,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kafka.pipelines.built_in_rules import built_in, cause
+from kafka.pipelines.built_in_rules import CURRENT, built_in, cause
 from kafka.pipelines.declaration import DECODES, Declaration, Otherwise, Rule, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-__all__ = ["Evaluation", "all_rules", "built_in", "cause", "failed_row"]
+__all__ = ["CURRENT", "Evaluation", "all_rules", "built_in", "cause", "failed_row"]
 
 
-def all_rules(declaration: Declaration, source: Source) -> tuple[Rule, ...]:
-    """Return the built-in rules of a source of a canonical declaration, and then its own rules."""
-    return (*built_in(source, declaration.built_in_outcome), *source.rules)
+def all_rules(declaration: Declaration, source: Source, now: str = CURRENT) -> tuple[Rule, ...]:
+    """Return the built-in rules of a source of a canonical declaration, and then its own rules.
+
+    Arguments:
+        declaration: the pipeline.
+        source: the source.
+        now: SQL for the current time, with which the built-in rule for times compares.
+    """
+    return (*built_in(source, declaration.built_in_outcome, now), *source.rules)
 
 
 class Evaluation:

@@ -8,12 +8,14 @@ headers of output records are made.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kafka.pipelines.declaration import Declaration, FieldFormat, InvalidDeclaration, Otherwise, Source
 from kafka.pipelines.record_headers import ATTEMPT, CONNECT_PREFIX, OWN, SOURCE, TIMESTAMP
-from kafka.pipelines.rules import Evaluation, all_rules, cause
+from kafka.pipelines.rules import CURRENT, Evaluation, all_rules, cause
+from kafka.spark.options.java_regex import translate
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -165,12 +167,13 @@ class SourceRows:
     Arguments:
         declaration: the pipeline.
         name: the name of the source.
+        now: SQL for the current time; None for that of the batch.
     """
 
-    def __init__(self, declaration: Declaration, name: str) -> None:
+    def __init__(self, declaration: Declaration, name: str, now: str | None = None) -> None:
         self.name = name
         self.source = declaration.all_sources[name]
-        self.rules = all_rules(declaration, self.source)
+        self.rules = all_rules(declaration, self.source, now or CURRENT)
 
     def checked(self, records: DataFrame, origin: Origin | None = None) -> DataFrame:
         """Return the visible and the hidden columns of records.
@@ -251,11 +254,9 @@ def visible(checked: DataFrame) -> DataFrame:
 
 def by_topic(sources: Mapping[str, Source], topic: str) -> str | None:
     """Return the name of the source that reads a topic; None if no source does."""
-    import re
-
     for name, source in sources.items():
         if source.pattern is not None:
-            if re.fullmatch(source.pattern, topic):
+            if re.fullmatch(translate(source.pattern), topic, re.ASCII):
                 return name
         elif topic in (source.topics or (source.topic,)):
             return name

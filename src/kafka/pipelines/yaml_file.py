@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +24,29 @@ def load(path: str | Path) -> Declaration:
     number, the key, what was expected, and what was found.
     """
     path = Path(path)
+    return parse(_text(path), str(path), path.absolute().parent)
+
+
+def _text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise InvalidDeclaration(f"{path}: cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise InvalidDeclaration(f"{path}: expected text in UTF-8, got another encoding ({error.reason})") from error
-    return parse(text, str(path), path.absolute().parent)
+
+
+def read(path: str | Path) -> tuple[dict[str, Any], Callable[[Location], int]]:
+    """Read a YAML file without checking its keys.
+
+    Arguments:
+        path: the YAML file, in UTF-8.
+
+    Returns its content, and a function that returns the line of a location, or of the closest value that encloses it.
+    Raises `InvalidDeclaration` for text that is not YAML, and for a key that occurs twice.
+    """
+    document = _Document(_text(Path(path)), str(path))
+    return document.content, document.line
 
 
 def parse(text: str, name: str = "<text>", directory: Path | None = None) -> Declaration:
@@ -85,9 +101,13 @@ class _Document:
 
     def place(self, location: Location) -> str:
         """Return the file and line of a value, or of the closest value that encloses it."""
+        return f"{self._name}:{self.line(location)}: "
+
+    def line(self, location: Location) -> int:
+        """Return the line of a value, or of the closest value that encloses it."""
         while location not in self._lines and location:
             location = location[:-1]
-        return f"{self._name}:{self._lines.get(location, 1)}: "
+        return self._lines.get(location, 1)
 
     def _check_size(self, root: yaml.Node) -> None:
         """Raise `InvalidDeclaration` if the document has too many values after its aliases are replaced."""

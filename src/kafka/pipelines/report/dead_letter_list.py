@@ -79,7 +79,7 @@ def _dead_letter(each: DeadLetterLike, file: str) -> Html:
         ("cause", _limited(each.cause or "")),
         ("record", _place(each.source) if each.source is not None else "unknown"),
         ("dead letter", _place(each.position)),
-        ("attempt", count(each.attempt)),
+        ("attempt", count(each.attempt) if each.attempt else "unknown"),
         ("time", time(each.timestamp_ms)),
     ]
     own = [(name, value) for name, value in each.headers if name not in OWN and not name.startswith(CONNECT_PREFIX)]
