@@ -46,7 +46,7 @@ class CaseResult:
         return not self.differences
 
 
-def test_session() -> SparkSession:
+def shared_session() -> SparkSession:
     """Return the session of this process for tests: a running one, or a new one on this machine."""
     from kafka.spark import session
 
@@ -66,7 +66,7 @@ def run_cases(
     Arguments:
         declaration: the pipeline.
         cases: the cases, from `load_cases`. They are checked before the first one runs.
-        spark: the session; None for `test_session`.
+        spark: the session; None for `shared_session`.
         function: the query if it is a Python function.
         schemas: schemas that are in the registry before each case.
 
@@ -83,7 +83,7 @@ def _results(
     function: Callable[..., Any] | None,
     schemas: Sequence[TestSchema],
 ) -> Iterator[CaseResult]:
-    running = spark if spark is not None else test_session()
+    running = spark if spark is not None else shared_session()
     for case in cases:
         began = time.perf_counter()
         observed = observe(declaration, case, running, function, schemas)
