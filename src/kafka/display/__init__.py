@@ -2,7 +2,8 @@
 
 This package imports nothing else from `kafka`. `html_tables.py` escapes HTML and makes tables, `progress_bar.py` draws
 progress bars, and `figures.py` plots lag with matplotlib. Classes define `_repr_html_` for notebooks, and import these
-modules only when this method is called.
+modules only when this method is called. The web UI and reports consist of `page_elements.py`, `payload_text.py` (keys
+and values as text) and `time_charts.py` (SVG).
 """
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka.admin import OffsetSpec
+from kafka.display.page_elements import Html, address, count, html, joined, link, sent_back, table
 from kafka.errors import KafkaError, NoError, error_text
-from kafka.ui.page_elements import Html, address, count, html, joined, link, sent_back, table
 from kafka.ui.page_frame import page, trouble
 from kafka.ui.shared_state import Ui
 

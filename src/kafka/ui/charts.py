@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Mapping, Sequence
 
-from kafka.ui.page_elements import Html, html, joined, short
+from kafka.display.page_elements import Html, html, joined, short
 
 Points = Sequence[tuple[float, float]]
 """Pairs of a time in seconds since 1970 and a value, sorted by time."""

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from kafka.display.page_elements import Html, address, count, facts, html, joined, link, table
 from kafka.errors import KafkaError, error_text
 from kafka.ui.charts import chart
-from kafka.ui.page_elements import Html, address, count, facts, html, joined, link, table
 from kafka.ui.page_frame import live_address, live_page, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import GroupState

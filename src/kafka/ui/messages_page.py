@@ -4,12 +4,12 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
 from kafka.consumer.bounds import WHERE_TOPICS_ARE
+from kafka.display.page_elements import Html, count, facts, html, joined, link, sent_back, size, table, time
+from kafka.display.payload_text import WAYS, Decoded, shown
 from kafka.errors import KafkaError, error_text
 from kafka.structs import TopicPartition
-from kafka.ui.page_elements import Html, count, facts, html, joined, link, sent_back, size, table, time
 from kafka.ui.page_frame import frame, page, trouble
-from kafka.ui.page_registry import Decoded, RecordText
-from kafka.ui.payload_text import WAYS, shown
+from kafka.ui.page_registry import RecordText
 from kafka.ui.search import MOST, Found, Progress, Search, text_to_bytes
 from kafka.ui.shared_state import Ui
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from kafka.ui.page_elements import Html, address, html, joined
+from kafka.display.page_elements import Html, address, html, joined
 from kafka.ui.shared_state import Ui
 
 _PAGES = (

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
+from kafka.display.payload_text import Decoded
 from kafka.errors import KafkaError, error_text
 from kafka.formats.registry._sync.named_schemas import named_schema
 from kafka.formats.registry.errors import SchemaRegistryConnectionError, SchemaRegistryError
@@ -31,21 +32,6 @@ _MOST_REMEMBERED = 1000
 """Maximum number of unknown ids to remember; if there are more, all are forgotten."""
 _PAUSE_S = 10.0
 """Seconds until a registry that did not respond is asked for schemas again."""
-
-
-class Decoded(NamedTuple):
-    """A key or value decoded with its schema.
-
-    Attributes:
-        text: JSON; None if the bytes could not be decoded, in which case `note` contains the reason.
-        schema: a description of the schema, such as "AVRO, schema 7".
-        schema_id: the schema's id; None if the schema is identified by a GUID.
-    """
-
-    text: str | None
-    schema: str
-    schema_id: int | None
-    note: str = ""
 
 
 class RecordText(NamedTuple):

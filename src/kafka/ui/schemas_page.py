@@ -4,10 +4,10 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
+from kafka.display.page_elements import Html, facts, html, joined, link, sent_back, table
 from kafka.errors import KafkaError, error_text
 from kafka.formats.registry.errors import SchemaRegistryError
 from kafka.formats.registry.schema_objects import RegisteredSchema, readable
-from kafka.ui.page_elements import Html, facts, html, joined, link, sent_back, table
 from kafka.ui.page_frame import page, trouble
 from kafka.ui.page_registry import PageRegistry
 from kafka.ui.shared_state import Ui

@@ -1,7 +1,7 @@
 """The page for Spark's streaming queries: lag, rates and durations over time."""
 
+from kafka.display.page_elements import UNKNOWN, Html, count, html, joined, rate, table, time
 from kafka.ui.charts import chart
-from kafka.ui.page_elements import UNKNOWN, Html, count, html, joined, rate, table, time
 from kafka.ui.page_frame import live_address, live_page, trouble
 from kafka.ui.shared_state import Ui
 

@@ -1,9 +1,9 @@
 """The topic pages: all topics with sizes and rates; one topic with its partitions, settings and rate over time."""
 
 from kafka.admin import ConfigResource
+from kafka.display.page_elements import Html, count, facts, html, joined, link, rate, size, table
 from kafka.errors import KafkaError, error_text
 from kafka.ui.charts import chart, sparkline
-from kafka.ui.page_elements import Html, count, facts, html, joined, link, rate, size, table
 from kafka.ui.page_frame import live_address, live_page, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import Snapshot, TopicState

@@ -19,12 +19,12 @@ from starlette.types import ASGIApp
 from kafka._addresses import bare_host, format_address
 from kafka._loop_services import run_on_new_loop
 from kafka.consumer.bounds import WHERE_TOPICS_ARE
+from kafka.display.page_elements import Html, visible
 from kafka.errors import KafkaError, error_text
 from kafka.ui.actions import create_topic, reset_group
 from kafka.ui.groups_page import group_page, group_part, groups_page, groups_part
 from kafka.ui.guard import Guard
 from kafka.ui.messages_page import message_page, messages_page
-from kafka.ui.page_elements import Html, visible
 from kafka.ui.page_frame import page, trouble
 from kafka.ui.schemas_page import no_schema, schema_page, schemas_page
 from kafka.ui.shared_state import Ui, UiSettings, connected

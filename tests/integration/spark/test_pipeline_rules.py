@@ -260,14 +260,16 @@ def test_spark_does_not_remove_the_condition_of_the_evaluation(spark: Any) -> No
 
 
 def test_a_rule_can_be_a_column(spark: Any) -> None:
-    found = evaluated(spark, [Rule(name="small", holds=f.col("n") < 3, otherwise="drop")], [(1, None), (4, None)])
+    found = evaluated(
+        spark, [Rule(name="small", holds=f.col("n") < 3, otherwise=Otherwise.DROP)], [(1, None), (4, None)]
+    )
     assert [row["drop"] for row in found] == [False, True]
 
 
 def test_a_source_can_have_many_rules(spark: Any) -> None:
     built_ins = built_in(source_of(True, True, True), Otherwise.KEEP)
     assert [rule.name for rule in built_ins] == list(RESERVED)
-    rules = [*built_ins, *(Rule(name=str(i), holds=f"n <> {i}", otherwise="keep") for i in range(MAX_RULES))]
+    rules = [*built_ins, *(Rule(name=str(i), holds=f"n <> {i}", otherwise=Otherwise.KEEP) for i in range(MAX_RULES))]
     found = evaluated(spark, rules, [(MAX_RULES - 1, None), (0, None), (99, None), (1, BROKEN), (None, None)])
     assert [row["names"] for row in found[:4]] == [[str(MAX_RULES - 1)], ["0"], [], [DECODES]]
     assert found[4]["names"] == [REQUIRED, TIMES, *map(str, range(MAX_RULES))]

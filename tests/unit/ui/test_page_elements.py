@@ -4,8 +4,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from kafka.display.page_elements import Html, address, escaped, html, joined, link, short, table
 from kafka.ui.charts import LINES, chart, sparkline
-from kafka.ui.page_elements import Html, address, escaped, html, joined, link, short, table
 from unit.ui.ui_support import HOSTILE
 
 pytestmark = pytest.mark.once

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kafka.ui.payload_text import LARGEST_JSON, shown
+from kafka.display.payload_text import LARGEST_JSON, shown
 
 pytestmark = pytest.mark.once
 

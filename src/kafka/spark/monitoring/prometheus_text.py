@@ -1,7 +1,10 @@
-"""Formats the state of queries for Prometheus. Pure."""
+"""Formats the state of queries for Prometheus. Pure.
+
+`exposition` writes the text format, also for the metrics of pipelines.
+"""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kafka.spark.monitoring.progress_reports import QueryProgress
 from kafka.structs import TopicPartition
@@ -81,8 +84,18 @@ def prometheus_text(queries: Sequence[QueryState]) -> str:
         for name, labels, value in _samples(each):
             if value is not None:
                 samples.setdefault(name, []).append((labels, value))
+    return exposition((*_QUERY_METRICS, *_SOURCE_METRICS, *_PARTITION_METRICS), samples)
+
+
+def exposition(metrics: Iterable[tuple[str, str, str]], samples: Mapping[str, Sequence[Sample]]) -> str:
+    """Return samples in Prometheus' text format.
+
+    Arguments:
+        metrics: name, type and help text of each metric. Metrics without samples are omitted.
+        samples: labels and value of each sample, by the name of the metric.
+    """
     lines = []
-    for name, kind, text in (*_QUERY_METRICS, *_SOURCE_METRICS, *_PARTITION_METRICS):
+    for name, kind, text in metrics:
         if name in samples:
             lines += [f"# HELP {name} {text}", f"# TYPE {name} {kind}"]
             lines += [f"{name}{{{_labels(labels)}}} {value:.17g}" for labels, value in samples[name]]

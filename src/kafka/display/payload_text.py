@@ -1,12 +1,9 @@
 """Keys and values as text: UTF-8, JSON or hexadecimal, limited to what a page can show."""
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from kafka.ui.page_elements import size
-
-if TYPE_CHECKING:
-    from kafka.ui.page_registry import Decoded
+from kafka.display.page_elements import size
 
 WAYS = ("auto", "schema", "utf-8", "json", "hex")
 """How to show bytes. "auto" decodes them with a schema from the registry. Without a schema, it shows objects and arrays
@@ -17,6 +14,21 @@ LARGEST_JSON = 256 << 10
 _SPACES = " \t\r\n"
 _DEEPEST = 16
 """Maximum indentation depth, so that lines of deeply nested values do not begin with thousands of spaces."""
+
+
+class Decoded(NamedTuple):
+    """A key or value decoded with its schema.
+
+    Attributes:
+        text: JSON; None if the bytes could not be decoded, in which case `note` contains the reason.
+        schema: a description of the schema, such as "AVRO, schema 7".
+        schema_id: the schema's id; None if the schema is identified by a GUID.
+    """
+
+    text: str | None
+    schema: str
+    schema_id: int | None
+    note: str = ""
 
 
 class Shown(NamedTuple):
@@ -33,7 +45,7 @@ class Shown(NamedTuple):
     note: str
 
 
-def shown(data: bytes | None, way: str, most: int, whole: bool = False, decoded: "Decoded | None" = None) -> Shown:
+def shown(data: bytes | None, way: str, most: int, whole: bool = False, decoded: Decoded | None = None) -> Shown:
     """Convert bytes to text.
 
     Arguments:

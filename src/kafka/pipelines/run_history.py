@@ -1,0 +1,205 @@
+"""The history of a pipeline: its events grouped by run, with totals. Pure.
+
+The report, the metrics and the web UI use this. A killed run has no event at its end, and may have reported a
+micro-batch that a later run repeats; `History` counts such a batch once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from kafka.pipelines.events import Event, Run
+
+Ending = Literal["stopped", "failed", "killed", "open"]
+
+_Batch = tuple[Run, int, int | None, tuple[Any, ...]]
+
+
+@dataclasses.dataclass(slots=True)
+class RunHistory:
+    """A run with its micro-batches.
+
+    Attributes:
+        run: what ran: ``stream``, ``replay`` or ``backfill``.
+        number: the number of the replay or backfill.
+        run_id: identifies the run.
+        start: when the run started, in seconds since 1970.
+        end: when it ended, or the end of its last micro-batch if it has no event at its end.
+        ending: ``stopped``, ``failed``, ``killed`` (it has no event at its end, and a later run exists), or ``open``
+            (it has no event at its end, and no later run exists: it is running or was killed).
+        cause: the error's text if the run failed.
+        batches: the micro-batches, oldest first, without those that a later run repeated.
+    """
+
+    run: Run
+    number: int
+    run_id: str
+    start: float
+    end: float
+    ending: Ending = "open"
+    cause: str = ""
+    batches: list[Event] = dataclasses.field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The kind of the run, with its number."""
+        return f"{self.run} {self.number}" if self.number else self.run
+
+    @property
+    def rows(self) -> int:
+        """Number of rows read."""
+        return sum(each.rows for each in self.batches)
+
+
+@dataclasses.dataclass(slots=True)
+class SourceTotals:
+    """The sums of the counts of a source; see `kafka.pipelines.events.SourceCounts`."""
+
+    rows: int = 0
+    processed: int = 0
+    dropped: int = 0
+    dead: int = 0
+    rules: dict[str, int] = dataclasses.field(default_factory=dict)
+    lag: int | None = None
+
+    @property
+    def difference(self) -> int:
+        """Number of rows without an outcome, or, if negative, with more than one. It should be 0."""
+        return self.rows - self.processed - self.dropped - self.dead
+
+
+@dataclasses.dataclass(slots=True)
+class Totals:
+    """The sums of all micro-batches of a kind of runs.
+
+    Attributes:
+        sources: by the name of the source.
+        out: number of rows that the query returned; None if it is unknown for a micro-batch.
+        busy: seconds during which micro-batches with rows were processed.
+    """
+
+    sources: dict[str, SourceTotals] = dataclasses.field(default_factory=dict)
+    out: int | None = 0
+    late: int = 0
+    batches: int = 0
+    busy: float = 0.0
+
+    @property
+    def rows(self) -> int:
+        """Number of rows read from all sources."""
+        return sum(each.rows for each in self.sources.values())
+
+    @property
+    def dead(self) -> int:
+        """Number of dead letters."""
+        return sum(each.dead for each in self.sources.values())
+
+    @property
+    def dropped(self) -> int:
+        """Number of rows that a rule dropped."""
+        return sum(each.dropped for each in self.sources.values())
+
+    @property
+    def rate(self) -> float | None:
+        """Rows per second while micro-batches with rows were processed; None if there were none."""
+        return self.rows / self.busy if self.busy > 0 else None
+
+    @property
+    def difference(self) -> int:
+        """Number of rows without an outcome in all sources; see `SourceTotals.difference`."""
+        return sum(abs(each.difference) for each in self.sources.values())
+
+    def add(self, batch: Event) -> None:
+        """Add the counts of a micro-batch."""
+        self.batches += 1
+        self.late += batch.late
+        self.out = None if self.out is None or batch.out is None else self.out + batch.out
+        if batch.rows:
+            self.busy += batch.seconds or 0.0
+        for name, counts in batch.sources.items():
+            found = self.sources.setdefault(name, SourceTotals())
+            found.rows += counts.rows
+            found.processed += counts.processed
+            found.dropped += counts.dropped
+            found.dead += counts.dead
+            found.lag = counts.lag
+            for rule, failed in counts.rules.items():
+                found.rules[rule] = found.rules.get(rule, 0) + failed
+
+
+@dataclasses.dataclass(slots=True)
+class History:
+    """The history of a pipeline.
+
+    Attributes:
+        pipeline: the name of the pipeline; "" without events.
+        runs: the runs, oldest first.
+        totals: the totals by the kind of runs, ``stream`` first.
+        declaration: the declaration of the newest run that reported one.
+    """
+
+    pipeline: str
+    runs: list[RunHistory]
+    totals: dict[Run, Totals]
+    declaration: Mapping[str, Any] | None
+
+    @property
+    def newest(self) -> RunHistory | None:
+        """The newest run of the stream; None if there is none."""
+        return next((each for each in reversed(self.runs) if each.run == "stream"), None)
+
+    def runs_of(self, run: Run) -> list[RunHistory]:
+        """Return the runs of a kind."""
+        return [each for each in self.runs if each.run == run]
+
+
+def history(events: Iterable[Event]) -> History:
+    """Group events of one pipeline by run, and sum them up.
+
+    Arguments:
+        events: the events, in any order.
+    """
+    dated = sorted(((event.moment.timestamp(), event) for event in events), key=lambda each: each[0])
+    last = {_identity(event): at for at, (_, event) in enumerate(dated) if event.kind == "batch"}
+    runs: list[RunHistory] = []
+    current: dict[tuple[Run, int, str], RunHistory] = {}
+    declaration = None
+    for at, (time, event) in enumerate(dated):
+        key = (event.run, event.number, event.run_id)
+        if event.kind == "start" or key not in current:
+            current[key] = RunHistory(event.run, event.number, event.run_id, time, time)
+            runs.append(current[key])
+        run = current[key]
+        if event.kind == "batch":
+            run.end = max(run.end, time + (event.seconds or 0.0))
+            if last[_identity(event)] == at:
+                run.batches.append(event)
+        elif event.kind == "start":
+            declaration = event.declaration or declaration
+        else:
+            run.end = max(run.end, time)
+            run.ending = "stopped" if event.kind == "stop" else "failed"
+            run.cause = event.cause or ""
+    later: set[tuple[Run, int]] = set()
+    for run in reversed(runs):
+        if run.ending == "open" and (run.run, run.number) in later:
+            run.ending = "killed"
+        later.add((run.run, run.number))
+    return History(dated[-1][1].pipeline if dated else "", runs, _totals(runs), declaration)
+
+
+def _identity(event: Event) -> _Batch:
+    """Identify a micro-batch. Spark repeats a micro-batch that it did not commit with the same offsets."""
+    ranges = tuple((name, tuple(counts.ranges.items())) for name, counts in event.sources.items())
+    return event.run, event.number, event.batch, ranges
+
+
+def _totals(runs: Iterable[RunHistory]) -> dict[Run, Totals]:
+    found: dict[Run, Totals] = {"stream": Totals()}
+    for run in runs:
+        totals = found.setdefault(run.run, Totals())
+        for batch in run.batches:
+            totals.add(batch)
+    return found
