@@ -14,10 +14,11 @@ from kafka.pipelines.audit.evidence import DeadOffsets, Evidence, KafkaEvidence,
 from kafka.pipelines.audit.faults import Fault, FaultKind
 from kafka.pipelines.audit.ledger import Balance, Outcome
 from kafka.pipelines.audit.micro_batches import MicroBatch, micro_batches
-from kafka.pipelines.audit.scope import Replayed, Scope, scope_of
+from kafka.pipelines.audit.scope import Backfilled, Replayed, Scope, scope_of
 
 __all__ = [
     "AuditResult",
+    "Backfilled",
     "Balance",
     "DeadOffsets",
     "Evidence",

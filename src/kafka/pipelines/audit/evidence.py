@@ -60,13 +60,13 @@ class DeadOffsets(NamedTuple):
     Arguments:
         partition, offsets, topic_id: as in `Offsets`.
         attempts: the attempt of each dead letter.
-        replayed: whether a replay has processed each.
+        replayed: how many replays have processed each; -1 if that is unknown, because a replay is not finished.
     """
 
     partition: TopicPartition
     offsets: Integers
     attempts: Integers
-    replayed: Mask
+    replayed: Integers
     topic_id: str = ""
 
 
@@ -123,6 +123,12 @@ def codes_of(frames: Frames) -> Iterator[tuple[Offsets, Any]]:
             rows = keys == key
             tp = TopicPartition(topics.dictionary[key >> 32].as_py(), key & 0xFFFFFFFF)
             yield Offsets(tp, offsets[rows]), codes[rows]
+
+
+def _within(offsets: Integers, part: OffsetRange | None) -> Mask:
+    start, end = part or (0, 0)
+    found: Mask = (offsets >= start) & (offsets < end)
+    return found
 
 
 def _joined(column: Any) -> Any:
@@ -217,18 +223,18 @@ class KafkaEvidence:
                 self.counted[topic] += len(own.without_position())
                 yield columns, own
 
-    def _replayed(self, columns: Any, own: OwnHeaders) -> Mask:
-        """Return which dead letters of a batch were processed by a replay."""
+    def _replayed(self, columns: Any, own: OwnHeaders) -> Integers:
+        """Return how many replays have processed each dead letter of a batch; -1 if one may have."""
         tp, offsets = TopicPartition(columns.topic, columns.partition), np.asarray(columns.offsets, np.int64)
-        found = np.zeros(len(offsets), np.bool_)
+        found = np.zeros(len(offsets), np.int64)
+        uncertain = np.zeros(len(offsets), np.bool_)
         for replay in self.replays:
-            mask = np.zeros(len(offsets), np.bool_)
-            for start, end in replay.ranges.get(tp, ()):
-                mask |= (offsets >= start) & (offsets < end)
-            if replay.rule is not None and mask.any():
-                mask &= own.have_rule(replay.rule)
-            found |= mask
-        return found
+            is_open = np.ones(len(offsets), np.bool_) if replay.again else (found == 0) & ~uncertain
+            if replay.rule is not None and is_open.any():
+                is_open &= own.have_rule(replay.rule)
+            found += is_open & _within(offsets, replay.ranges.get(tp))
+            uncertain |= is_open & _within(offsets, replay.current.get(tp))
+        return np.where(uncertain, -1, found)
 
     def outcomes(self, ranges: Ranges) -> Iterator[tuple[Offsets, Any]] | None:
         """See `Evidence`."""
