@@ -27,8 +27,8 @@ from kafka.pipelines.bounded_runs import (
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Sink, Source
 from kafka.pipelines.directories import PipelineDirectory, directory_of
-from kafka.pipelines.run import RunResult, recorded_run
 from kafka.pipelines.run_events import OnEvent, RunEvents
+from kafka.pipelines.run_results import RunResult, recorded_run
 from kafka.pipelines.source_rows import by_topic, read_options, topic_options
 from kafka.spark.queries import FORMAT
 from kafka.structs import TopicPartition

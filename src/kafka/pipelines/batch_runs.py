@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from kafka.pipelines.batch_writes import BatchWrite
 from kafka.pipelines.bounded_runs import Ranges, RunPlan
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, Sink, Source
 from kafka.pipelines.planning import RESULT, observed_source, plan
 from kafka.pipelines.rule_counts import source_counts
 from kafka.pipelines.rules import all_rules
-from kafka.pipelines.run import BatchWrite
 from kafka.pipelines.run_events import RunEvents, now
 from kafka.pipelines.source_rows import Origin
 from kafka.pipelines.topic_ids import topic_ids

@@ -32,12 +32,15 @@ class Form(enum.StrEnum):
     """A stateful query: the union of its result and the rejected rows. Spark reads the source twice."""
 
 
-def choose_form(checked: Mapping[str, DataFrame], query: QueryFunction) -> tuple[Form, DataFrame]:
+def choose_form(
+    checked: Mapping[str, DataFrame], query: QueryFunction, *, has_letters: bool = True
+) -> tuple[Form, DataFrame]:
     """Return the form for a query, and the frame to process.
 
     Arguments:
         checked: the rows of each source (`SourceRows.checked`).
         query: the query.
+        has_letters: whether rejected rows are written as dead letters.
 
     For `Form.BATCH`, the frame contains the checked rows of the only source, and `combined` must be called for each
     micro-batch. For other forms, the frame is the combined frame.
@@ -50,15 +53,24 @@ def choose_form(checked: Mapping[str, DataFrame], query: QueryFunction) -> tuple
             return Form.ROWS, carried
         if not row_plans.is_stateful(result):
             return Form.BATCH, rows
-    return Form.UNION, combined(checked, query)
+    return Form.UNION, combined(checked, query, has_letters=has_letters)
 
 
-def combined(checked: Mapping[str, DataFrame], query: QueryFunction) -> DataFrame:
-    """Return the combined frame as a union of the query's result and the rejected rows of each source."""
+def combined(checked: Mapping[str, DataFrame], query: QueryFunction, *, has_letters: bool = True) -> DataFrame:
+    """Return the combined frame as a union of the query's result and the rejected rows of each source.
+
+    Without dead letters, the rejected rows are left out, so that Spark reads the sources once.
+    """
     from pyspark.sql import functions as f
 
     good = {name: visible(rows.where(f.col(Hidden.PASSES))) for name, rows in checked.items()}
     result = _with_position(query(good))
+    if not has_letters:
+        names = (Hidden.TOPIC, Hidden.PARTITION, Hidden.OFFSET)
+        types = {name: next(iter(checked.values())).schema[name].dataType for name in names}
+        return result.withColumns(
+            {name: f.lit(None).cast(type_) for name, type_ in types.items() if name not in result.columns}
+        )
     rejected = [
         rows.where(~f.col(Hidden.PASSES)).select(*[name for name in rows.columns if name.startswith(PREFIX)])
         for rows in checked.values()

@@ -3,6 +3,7 @@
 Layout::
 
     stream/          the checkpoint of the running query
+    markers/         rows that advance the watermark of the running query when it ends (`window_flush`)
     events/          a file of JSON lines for each run (`events`)
     replays/N/       the plan and progress of the Nth replay
     backfills/N/     the plan and progress of the Nth backfill
@@ -31,6 +32,10 @@ class PipelineDirectory:
     @property
     def stream(self) -> Path:
         return self.base / "stream"
+
+    @property
+    def markers(self) -> Path:
+        return self.base / "markers"
 
     @property
     def events(self) -> Path:

@@ -75,8 +75,9 @@ def _plan(
         name: observe(each.checked(records[name], origin), observed_source(name), count_columns(each.rules))
         for name, each in sources.items()
     }
-    form, frame = choose_form(checked, query)
+    has_letters = declaration.dead_letters is not None
+    form, frame = choose_form(checked, query, has_letters=has_letters)
     if form is Form.BATCH:
         (name,) = checked
-        return form, frame, lambda batch: combined({name: batch}, query)
+        return form, frame, lambda batch: combined({name: batch}, query, has_letters=has_letters)
     return form, observe(frame, RESULT, result_counts(frame)), lambda batch: batch

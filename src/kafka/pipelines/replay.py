@@ -29,8 +29,8 @@ from kafka.pipelines.bounded_runs import (
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Source
 from kafka.pipelines.directories import PipelineDirectory, directory_of
-from kafka.pipelines.run import RunResult, recorded_run
 from kafka.pipelines.run_events import OnEvent, RunEvents
+from kafka.pipelines.run_results import RunResult, recorded_run
 from kafka.pipelines.source_rows import dead_letter_origin, read_options
 from kafka.spark.queries import FORMAT
 

@@ -8,22 +8,21 @@ to write).
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kafka.errors import KafkaError
-from kafka.pipelines.combined_rows import Form, result_columns, result_counts
+from kafka.pipelines.batch_writes import BatchWrite
+from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, Sink
-from kafka.pipelines.directories import PipelineDirectory, directory_of
+from kafka.pipelines.directories import directory_of
 from kafka.pipelines.events import Event
-from kafka.pipelines.kafka_rows import dead_letter_rows, output_rows, write_options
-from kafka.pipelines.planning import RESULT, plan
-from kafka.pipelines.rules import FAILED_ROW
+from kafka.pipelines.kafka_rows import output_rows, write_options
+from kafka.pipelines.planning import plan
 from kafka.pipelines.run_events import OnEvent, ReportListener, RunEvents
-from kafka.pipelines.source_rows import Hidden, read_options, start_options, topic_options
+from kafka.pipelines.run_results import PipelineFailedError, RunResult, TooManyRejectedError, failure_of
+from kafka.pipelines.source_rows import read_options, start_options, topic_options
 from kafka.pipelines.topic_ids import topic_ids
 from kafka.spark.queries import FORMAT
 from kafka.spark.queries import start as start_query
@@ -32,57 +31,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
+__all__ = ["PipelineFailedError", "RunResult", "RunningPipeline", "TooManyRejectedError", "run", "start"]
+
 log = logging.getLogger(__name__)
-
-
-class PipelineFailedError(KafkaError):
-    """A pipeline ended with an error. The message contains the cause, such as the record that fails a rule."""
-
-
-class TooManyRejectedError(PipelineFailedError):
-    """A micro-batch rejected a larger fraction of its rows than `max_bad` allows."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class RunResult:
-    """What a run did.
-
-    Arguments:
-        events: the events of the run, oldest first.
-        directory: the pipeline's directory.
-    """
-
-    events: tuple[Event, ...]
-    directory: PipelineDirectory
-
-    @property
-    def rows(self) -> int:
-        """Number of rows read."""
-        return sum(event.rows for event in self.events)
-
-    @property
-    def out(self) -> int:
-        """Number of rows that the query returned."""
-        return sum(event.out or 0 for event in self.events)
-
-    @property
-    def dead(self) -> int:
-        """Number of dead letters."""
-        return sum(event.dead for event in self.events)
-
-    @property
-    def dropped(self) -> int:
-        """Number of rows that rules dropped."""
-        return sum(each.dropped for event in self.events for each in event.sources.values())
-
-    def by_rule(self) -> dict[str, int]:
-        """Return the number of rows that fail each rule, by the rule's name."""
-        totals: dict[str, int] = {}
-        for event in self.events:
-            for counts in event.sources.values():
-                for name, count in counts.rules.items():
-                    totals[name] = totals.get(name, 0) + count
-        return totals
 
 
 def start(
@@ -159,7 +110,7 @@ class RunningPipeline:
         try:
             self.query: StreamingQuery = start_query(self._writer)
         except Exception as raised:
-            error = _failure(declaration, raised)
+            error = failure_of(declaration, raised)
             self._end(error)
             raise error from None
         except BaseException as raised:
@@ -229,7 +180,7 @@ class RunningPipeline:
             self.stop()
             raise
         except Exception as raised:
-            error = _failure(self._declaration, raised)
+            error = failure_of(self._declaration, raised)
             raise error from None
         finally:
             self._end(error)
@@ -252,108 +203,6 @@ class RunningPipeline:
     def _end(self, error: BaseException | None) -> None:
         self._listening.close()
         self._events.end(error)
-
-
-class BatchWrite:
-    """Writes micro-batches in `foreachBatch`.
-
-    The target's rows are written first and the dead letters last, each exactly once by the number of the micro-batch.
-
-    Arguments:
-        declaration: the pipeline.
-        combine: returns the combined frame of a micro-batch.
-        ids: the ids of source topics, by name.
-        prefix: the `transactionalIdPrefix`.
-        run: identifies the run for the target.
-        out: receives the number of result rows, by batch; None if they are observed in the query.
-    """
-
-    def __init__(
-        self,
-        declaration: Declaration,
-        combine: Callable[[DataFrame], DataFrame],
-        ids: Mapping[str, str],
-        prefix: str,
-        run: str,
-        out: dict[int, int] | None = None,
-    ) -> None:
-        self._declaration = declaration
-        self._combine = combine
-        self._ids = ids
-        self._prefix = prefix
-        self._run = run
-        self._out = out
-
-    def __call__(self, batch: DataFrame, number: int, options: Mapping[str, str] | None = None) -> None:
-        from pyspark.sql import Observation
-
-        batch.persist()
-        try:
-            frame = self._combine(batch)
-            if self._out is None:
-                self.write(frame, number, options)
-            else:
-                counted = Observation(RESULT)
-                self.write(frame.observe(counted, *result_counts(frame)), number, options)
-                self._out[number] = counted.get["out"]
-        finally:
-            batch.unpersist()
-
-    def write(self, frame: DataFrame, number: int, options: Mapping[str, str] | None = None) -> None:
-        """Write a combined frame.
-
-        Arguments:
-            frame: the frame, which is persisted if it is not written to Kafka alone.
-            number: the number of the batch.
-            options: more options of the Kafka sink.
-        """
-        from pyspark.sql import functions as f
-
-        declaration, sink = self._declaration, self._declaration.sink
-        if isinstance(sink, Sink):
-            rows = output_rows(frame, declaration, sink, self._ids)
-            kafka = write_options(declaration, sink, self._prefix)
-            rows.write.format(FORMAT).options(**kafka, **(options or {})).mode("append").save()
-            return
-        good = frame.where(f.col(Hidden.PASSES)).select(*[f"`{name}`" for name in result_columns(frame)])
-        sink.write(good, self._run, number)
-        if declaration.dead_letters is not None:
-            rows = dead_letter_rows(frame, declaration, self._ids)
-            kafka = write_options(declaration, None, self._prefix)
-            rows.write.format(FORMAT).options(**kafka, **(options or {})).mode("append").save()
-
-
-@contextlib.contextmanager
-def recorded_run(declaration: Declaration, events: RunEvents) -> Iterator[None]:
-    """Record the start and the end of a bounded run. Raises `PipelineFailedError` for an error of Spark."""
-    events.start()
-    error: BaseException | None = None
-    try:
-        yield
-    except KafkaError as raised:
-        error = raised
-        raise
-    except Exception as raised:
-        error = _failure(declaration, raised)
-        raise error from None
-    finally:
-        events.end(error)
-
-
-def _failure(declaration: Declaration, error: Exception) -> PipelineFailedError:
-    """Return the error of a run, with the cause that Spark reports."""
-    if isinstance(error, PipelineFailedError):
-        return error
-    return PipelineFailedError(f"pipeline {declaration.pipeline}: {spark_cause(error)}")
-
-
-def spark_cause(error: BaseException) -> str:
-    """Return the part of a Spark error that says what happened, in a line."""
-    text = str(error)
-    for line in text.split("\n"):
-        if FAILED_ROW in line:
-            return line[line.index(FAILED_ROW) :].strip().removesuffix(" SQLSTATE: P0001")
-    return text.strip().split("\n", 1)[0]
 
 
 def _too_many(declaration: Declaration, event: Event) -> str:

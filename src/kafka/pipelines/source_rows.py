@@ -8,12 +8,14 @@ headers of output records are made.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kafka.pipelines.declaration import Declaration, FieldFormat, InvalidDeclaration, Otherwise, Source
 from kafka.pipelines.record_headers import ATTEMPT, CONNECT_PREFIX, OWN, SOURCE, TIMESTAMP
 from kafka.pipelines.rules import CURRENT, Evaluation, all_rules, cause
+from kafka.spark.options.java_regex import translate
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -252,11 +254,9 @@ def visible(checked: DataFrame) -> DataFrame:
 
 def by_topic(sources: Mapping[str, Source], topic: str) -> str | None:
     """Return the name of the source that reads a topic; None if no source does."""
-    import re
-
     for name, source in sources.items():
         if source.pattern is not None:
-            if re.fullmatch(source.pattern, topic):
+            if re.fullmatch(translate(source.pattern), topic, re.ASCII):
                 return name
         elif topic in (source.topics or (source.topic,)):
             return name

@@ -260,7 +260,9 @@ def test_spark_does_not_remove_the_condition_of_the_evaluation(spark: Any) -> No
 
 
 def test_a_rule_can_be_a_column(spark: Any) -> None:
-    found = evaluated(spark, [Rule(name="small", holds=f.col("n") < 3, otherwise=Otherwise.DROP)], [(1, None), (4, None)])
+    found = evaluated(
+        spark, [Rule(name="small", holds=f.col("n") < 3, otherwise=Otherwise.DROP)], [(1, None), (4, None)]
+    )
     assert [row["drop"] for row in found] == [False, True]
 
 

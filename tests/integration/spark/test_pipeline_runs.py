@@ -68,7 +68,7 @@ class Flights:
         self.servers = broker.bootstrap_servers
         self.source, self.sink, self.dead = (make_topic(partitions=2) for _ in range(3))
         self._name = f"flights-{uuid.uuid4().hex[:8]}"
-        self._directory = directory
+        self.directory = directory
 
     def produce(self, numbers: range) -> None:
         with KafkaProducer(bootstrap_servers=self.servers) as producer:
@@ -86,7 +86,7 @@ class Flights:
             f"""
 pipeline: {self._name}{name}
 kafka: {{bootstrap.servers: "{self.servers}"}}
-checkpoint: {self._directory}/pipeline{name}
+checkpoint: {self.directory}/pipeline{name}
 source:
   topic: {self.source}
   value: {{format: json, schema: "{SCHEMA}"}}
@@ -319,8 +319,8 @@ def test_the_same_rows_come_out_of_each_form_of_query(spark, one_broker, query, 
     seen = []
     chosen = planning.choose_form
 
-    def choose_form(*given: Any) -> Any:
-        seen.append(chosen(*given))
+    def choose_form(*given: Any, **options: Any) -> Any:
+        seen.append(chosen(*given, **options))
         return seen[-1]
 
     monkeypatch.setattr(planning, "choose_form", choose_form)
@@ -352,13 +352,75 @@ def test_windows_are_counted_from_good_rows_and_bad_ones_become_dead_letters_onc
         replay(declaration, spark)
 
 
+def test_without_dead_letters_a_stateful_query_reads_its_source_once(spark, one_broker):
+    """Rows that a rule drops are counted, and a record that cannot be decoded stops the pipeline."""
+    one_broker.produce(range(71, 79))
+    declaration = parse(
+        f"""
+pipeline: once-{uuid.uuid4().hex[:8]}
+kafka: {{bootstrap.servers: "{one_broker.servers}"}}
+checkpoint: {one_broker.directory}/once
+source: {{topic: {one_broker.source}, value: {{format: json, schema: "{SCHEMA}"}}}}
+rules:
+  - {{name: carrier is known, holds: carrier is not null, otherwise: drop}}
+query: select carrier, count(*) as flights from source group by carrier
+sink: {{topic: {one_broker.sink}, key: carrier}}
+output_mode: update
+"""
+    )
+    result = run(declaration, spark)
+    assert (result.rows, result.dropped, result.dead, result.by_rule()) == (8, 1, 0, {"carrier is known": 1})
+    (record,) = one_broker.committed(one_broker.sink)
+    assert json.loads(record.value) == {"carrier": "AA", "flights": 7}
+    one_broker.produce(range(80, 81))
+    with pytest.raises(PipelineFailedError, match="decodes"):
+        run(declaration, spark)
+
+
+def test_two_sources_are_joined_and_each_has_its_own_rules_and_dead_letters(spark, one_broker, make_embedded_topic):
+    one_broker.produce(range(51, 80))
+    _, make_topic = make_embedded_topic
+    names = make_topic(partitions=1)
+    with KafkaProducer(bootstrap_servers=one_broker.servers) as producer:
+        for code in (*ORIGINS[:3], None):
+            producer.send(names, json.dumps({"code": code, "name": f"{code} airport"}).encode(), headers=[("n", b"-1")])
+    declaration = parse(
+        f"""
+pipeline: join-{uuid.uuid4().hex[:8]}
+kafka: {{bootstrap.servers: "{one_broker.servers}"}}
+checkpoint: {one_broker.directory}/join
+sources:
+  flights:
+    topic: {one_broker.source}
+    value: {{format: json, schema: "{SCHEMA}"}}
+    rules: [{{name: carrier is known, holds: carrier is not null}}]
+  airports:
+    topic: {names}
+    value: {{format: json, schema: "code string, name string"}}
+    required: [code]
+query: select id, name from flights join airports on origin = code
+sink: {{topic: {one_broker.sink}, key: id}}
+dead_letters: {{topic: {one_broker.dead}}}
+"""
+    )
+    result = run(declaration, spark)
+    good = [number for number in range(51, 80) if number % 10 and number % 7]
+    assert one_broker.out() == [number for number in good if number % 4 != 3]
+    assert [number for number, _, _ in one_broker.letters()] == [
+        -1,
+        *(number for number in range(51, 80) if number not in good),
+    ]
+    (event,) = [event for event in result.events if event.kind == "batch"]
+    assert {name: each.rows for name, each in event.sources.items()} == {"flights": 29, "airports": 4}
+
+
 def test_a_query_in_python_gives_the_same_as_sql(spark, one_broker):
     one_broker.produce(range(100))
     pipeline = Pipeline(
         f"python-{uuid.uuid4().hex[:8]}",
         kafka={"bootstrap.servers": one_broker.servers},
         dead_letters=one_broker.dead,
-        checkpoint=one_broker._directory / "python",
+        checkpoint=one_broker.directory / "python",
     )
     source = pipeline.source(
         kafka_source(one_broker.source, value_format="json", value_schema=SCHEMA), name="flights"
