@@ -51,7 +51,7 @@ def choose_form(
         carried = row_plans.carry(result)
         if carried is not None:
             return Form.ROWS, carried
-        if not row_plans.is_stateful(result):
+        if row_plans.is_stateless(result):
             return Form.BATCH, rows
     return Form.UNION, combined(checked, query, has_letters=has_letters)
 

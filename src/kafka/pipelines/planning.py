@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kafka.pipelines.combined_rows import Form, choose_form, combined, result_counts
+from kafka.pipelines.combined_rows import Form, QueryFunction, choose_form, combined, result_counts
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration
 from kafka.pipelines.queries import query_of
 from kafka.pipelines.rule_counts import count_columns
 from kafka.pipelines.source_rows import Origin, SourceRows
+from kafka.pipelines.steps import apply_steps
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+    from kafka.pipelines.window_flush import Markers
 
 RESULT = "kafka_pipelines_result"
 """The name under which the number of result rows is observed."""
@@ -36,6 +39,7 @@ def plan(
     observe: Observe,
     origin: Origin | None = None,
     now: str | None = None,
+    markers: Markers | None = None,
 ) -> tuple[Form, DataFrame, Callable[[DataFrame], DataFrame]]:
     """Return the form of a pipeline, the frame to process, and a function that combines a batch of this frame.
 
@@ -46,13 +50,14 @@ def plan(
         observe: observes counts.
         origin: where the records come from; None if they are read from the sources.
         now: SQL for the current time, with which the built-in rule for times compares; None for that of the batch.
+        markers: for a stream whose last windows are written at its end, its markers; None for others.
 
     Raises `InvalidDeclaration` if the query does not fit the sources.
     """
     from pyspark.errors import AnalysisException, ParseException
 
     try:
-        return _plan(declaration, records, function, observe, origin, now)
+        return _plan(declaration, records, function, observe, origin, now, markers)
     except (AnalysisException, ParseException) as error:
         text = str(error).strip().split("\n\n", 1)[0].split("SQLSTATE", 1)[0]
         raise InvalidDeclaration(
@@ -68,8 +73,9 @@ def _plan(
     observe: Observe,
     origin: Origin | None,
     now: str | None,
+    markers: Markers | None,
 ) -> tuple[Form, DataFrame, Callable[[DataFrame], DataFrame]]:
-    query = query_of(declaration, function)
+    query = _WithSteps(declaration, query_of(declaration, function), markers)
     sources = {name: SourceRows(declaration, name, now) for name in declaration.all_sources}
     checked = {
         name: observe(each.checked(records[name], origin), observed_source(name), count_columns(each.rules))
@@ -81,3 +87,17 @@ def _plan(
         (name,) = checked
         return form, frame, lambda batch: combined({name: batch}, query, has_letters=has_letters)
     return form, observe(frame, RESULT, result_counts(frame)), lambda batch: batch
+
+
+class _WithSteps:
+    """A query over the rows of the sources after their declared steps (`steps.apply_steps`)."""
+
+    def __init__(self, declaration: Declaration, query: QueryFunction, markers: Markers | None) -> None:
+        self._sources = declaration.all_sources
+        self._query = query
+        self._markers = markers
+
+    def __call__(self, sources: Mapping[str, DataFrame]) -> DataFrame:
+        return self._query(
+            {name: apply_steps(rows, self._sources[name], self._markers) for name, rows in sources.items()}
+        )

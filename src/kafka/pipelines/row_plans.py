@@ -17,27 +17,28 @@ from kafka.pipelines.source_rows import Hidden
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_SAME_ROWS = frozenset({"SubqueryAlias", "View"})
-"""Nodes that only name their input."""
-_NOT_BY_ROW = (
-    "Aggregate",
-    "Deduplicate",
-    "DeduplicateWithinWatermark",
-    "Distinct",
-    "Join",
-    "FlatMapGroupsWithState",
-    "FlatMapGroupsInPandasWithState",
-    "TransformWithState",
-    "TransformWithStateInPySpark",
-    "TransformWithStateInPandas",
-    "GlobalLimit",
-    "Limit",
-    "Offset",
-    "Sort",
-    "Union",
-)
-"""Nodes whose result for a micro-batch may depend on earlier micro-batches, or on another stream."""
-
+_SAME_ROWS = frozenset({"SubqueryAlias", "View", "EventTimeWatermark"})
+"""Nodes that return the rows of their input. Without state, a watermark has no effect."""
+_STATELESS = _SAME_ROWS | {
+    "ArrowEvalPython",
+    "BatchEvalPython",
+    "DeserializeToObject",
+    "Expand",
+    "Filter",
+    "Generate",
+    "MapElements",
+    "MapInArrow",
+    "MapInPandas",
+    "MapPartitions",
+    "Project",
+    "PythonMapInArrow",
+    "Repartition",
+    "RepartitionByExpression",
+    "ResolvedHint",
+    "SerializeFromObject",
+    "TypedFilter",
+}
+"""Nodes whose result for a micro-batch depends on this micro-batch alone."""
 
 _SUBQUERIES = frozenset({"ScalarSubquery", "Exists", "ListQuery", "InSubquery", "LateralSubquery", "WindowExpression"})
 """Expressions that contain another query, or that depend on other rows."""
@@ -68,14 +69,20 @@ def carry(result: DataFrame) -> DataFrame | None:
     return ClassicDataFrame(getattr(frames, "MODULE$").ofRows(spark._jsparkSession, carried), spark)
 
 
-def is_stateful(result: DataFrame) -> bool:
-    """Return whether the query may keep state between micro-batches. With Spark Connect, this is unknown: True."""
+def is_stateless(result: DataFrame) -> bool:
+    """Return whether the result for a micro-batch depends on this micro-batch alone.
+
+    With Spark Connect, this is unknown, and the result is False.
+    """
     jdf = getattr(result, "_jdf", None)
-    return jdf is None or _has_node(jdf.queryExecution().analyzed(), _NOT_BY_ROW)
+    return jdf is not None and _is_stateless(jdf.queryExecution().analyzed())
 
 
-def _has_node(plan: Any, names: tuple[str, ...]) -> bool:
-    return _name(plan) in names or any(_has_node(each, names) for each in _items(plan.children()))
+def _is_stateless(plan: Any) -> bool:
+    if any(each.name() == Hidden.FAILURES for each in _items(plan.output())):
+        return True  # the rows of the source
+    children = _items(plan.children())
+    return _name(plan) in _STATELESS and bool(children) and all(map(_is_stateless, children))
 
 
 def _name(node: Any) -> str:

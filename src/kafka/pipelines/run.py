@@ -24,7 +24,9 @@ from kafka.pipelines.run_events import OnEvent, ReportListener, RunEvents
 from kafka.pipelines.run_results import PipelineFailedError, RunResult, TooManyRejectedError, failure_of
 from kafka.pipelines.source_rows import read_options, start_options, topic_options
 from kafka.pipelines.topic_ids import topic_ids
-from kafka.spark.queries import FORMAT
+from kafka.pipelines.window_flush import Markers, flush
+from kafka.spark.monitoring.query_monitor import await_delivery
+from kafka.spark.queries import FORMAT, Goal, run_available
 from kafka.spark.queries import start as start_query
 
 if TYPE_CHECKING:
@@ -103,6 +105,7 @@ class RunningPipeline:
         self._rejected: Event | None = None
         self._is_stopping = threading.Event()
         self._events = RunEvents(declaration, self._directory, on_event=on_event)
+        self._markers = Markers(self._directory.markers) if declaration.flush_at_end else None
         self._listening = contextlib.ExitStack()
         self._writer = self._planned(function)
         self._listening.enter_context(ReportListener(spark, self._query_name, self._on_report))
@@ -130,7 +133,7 @@ class RunningPipeline:
             if source.max_offsets_per_trigger is not None:
                 options.setdefault("maxOffsetsPerTrigger", str(source.max_offsets_per_trigger))
             records[name] = self._spark.readStream.format(FORMAT).options(**options).load()
-        form, frame, combine = plan(declaration, records, function, _observe)
+        form, frame, combine = plan(declaration, records, function, _observe, markers=self._markers)
         ids = topic_ids(declaration)
         prefix = declaration.pipeline
         sink = declaration.sink
@@ -187,18 +190,24 @@ class RunningPipeline:
         return RunResult(tuple(self._events.events), self._directory)
 
     def _await_end(self) -> None:
-        from kafka.spark.monitoring.query_monitor import await_delivery
-        from kafka.spark.queries import Goal
-
         goal = Goal()
         while True:
             self.query.awaitTermination()
             await_delivery(self._spark)
             if self._rejected is not None:
                 raise TooManyRejectedError(_too_many(self._declaration, self._rejected))
-            if not self._once or self._is_stopping.is_set() or goal.is_reached_by(self.query):
+            if not self._once or self._is_stopping.is_set():
                 return
+            if goal.is_reached_by(self.query):
+                break
             self.query = start_query(self._writer)
+        if self._markers is not None:
+            flush(self._spark, self._directory.stream, self._markers, self._run_again)
+
+    def _run_again(self) -> None:
+        """Run the query with the markers, to write its last windows."""
+        self.query = run_available(self._writer)
+        await_delivery(self._spark)
 
     def _end(self, error: BaseException | None) -> None:
         self._listening.close()

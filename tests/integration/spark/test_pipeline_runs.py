@@ -414,6 +414,40 @@ dead_letters: {{topic: {one_broker.dead}}}
     assert {name: each.rows for name, each in event.sources.items()} == {"flights": 29, "airports": 4}
 
 
+def test_declared_steps_remove_duplicates_and_write_the_last_windows(spark, one_broker):
+    """Duplicates are neither dropped rows nor dead letters. A later run continues with the state."""
+    one_broker.produce(range(51, 80))
+    one_broker.produce(range(51, 80))
+    declaration = parse(
+        f"""
+pipeline: steps-{uuid.uuid4().hex[:8]}
+kafka: {{bootstrap.servers: "{one_broker.servers}"}}
+checkpoint: {one_broker.directory}/steps
+source:
+  topic: {one_broker.source}
+  value: {{format: json, schema: "{SCHEMA}"}}
+  watermark: {{time: kafka.timestamp, delay: 1 hour}}
+  dedupe: {{by: [id], within: 10 minutes, time: kafka.timestamp}}
+rules:
+  - {{name: carrier is known, holds: carrier is not null}}
+query: >
+  select window.end as until, min(id) as id, count(*) as flights from source
+  group by window(kafka_timestamp, '2 hours')
+sink: {{topic: {one_broker.sink}, key: id}}
+dead_letters: {{topic: {one_broker.dead}}}
+flush_at_end: true
+"""
+    )
+    result = run(declaration, spark)
+    good = [number for number in range(51, 80) if number % 10 and number % 7]
+    counts = [json.loads(record.value)["flights"] for record in one_broker.committed(one_broker.sink)]
+    assert sum(counts) == len(good)
+    assert (result.rows, result.dead) == (58, 2 * (29 - len(good)))
+    assert len(one_broker.letters()) == result.dead
+    assert run(declaration, spark).rows == 0
+    assert len(one_broker.committed(one_broker.sink)) == len(counts)
+
+
 def test_a_query_in_python_gives_the_same_as_sql(spark, one_broker):
     one_broker.produce(range(100))
     pipeline = Pipeline(
