@@ -34,7 +34,7 @@ from kafka.pipelines.record_headers import (
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
-    from kafka.consumer.bounds import Bound
+    from kafka.consumer.bounds import Bound, OffsetRange
     from kafka.pipelines.header_columns import Mask
     from kafka.record import Columns
 
@@ -239,6 +239,11 @@ class DeadLetterTopic:
                 own = _own_headers(columns)
                 found.add(own, _wanted(own, selection), own.are_of(selection.pipeline))
         return found.result()
+
+    def ranges(self, selection: Selection = Selection()) -> dict[int, OffsetRange]:
+        """Return the offsets that a selection covers now, by partition. Raises the errors of `kafka.read`."""
+        with self._read(selection) as read:
+            return {tp.partition: each for tp, each in read.ranges.items()}
 
     def letters(
         self,

@@ -77,6 +77,10 @@ class AuditResult:
                 setattr(total, field.name, value)
         return total
 
+    def with_notes(self, notes: Sequence[str]) -> AuditResult:
+        """Return the same result with more notes."""
+        return dataclasses.replace(self, notes=(*self.notes, *notes))
+
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each partition: topic, partition, offsets, and what became of the records."""
         return [

@@ -146,6 +146,7 @@ class KafkaEvidence:
         pipeline: the name of the pipeline.
         consumer: options for consumers; see `client_configs`.
         admin: options for the admin client.
+        ids: the ids of source topics, if known.
         isolation: the isolation level at which the pipeline reads its source.
         replays: what replays have processed.
         evaluate: evaluates the declaration of the time for ranges of the source; None to do without outcomes.
@@ -158,6 +159,7 @@ class KafkaEvidence:
     pipeline: str
     consumer: Mapping[str, Any]
     admin: Mapping[str, Any]
+    ids: Mapping[str, str] = dataclasses.field(default_factory=dict)
     isolation: str = "read_uncommitted"
     replays: Sequence[Replayed] = ()
     evaluate: Evaluate | None = None
@@ -177,9 +179,7 @@ class KafkaEvidence:
 
     def topic_ids(self) -> Mapping[str, str]:
         """See `Evidence`."""
-        with kafka.KafkaAdminClient(**self.admin) as admin:
-            found = {each["name"]: str(each.get("topic_id") or "") for each in admin.describe_topics(list(self.topics))}
-        return {name: topic_id for name, topic_id in found.items() if topic_id}
+        return self.ids
 
     def compacted(self) -> set[str]:
         """See `Evidence`."""
@@ -204,6 +204,10 @@ class KafkaEvidence:
         for _, own in self._headers(self.sink_topic):
             for tp, topic_id, _, offsets in own.positions():
                 yield Offsets(tp, offsets, topic_id)
+
+    def has_positions(self) -> bool:
+        """Return whether any row in the sink has the position of its input record."""
+        return any(True for _ in self.sink())
 
     def dead(self) -> Iterator[DeadOffsets]:
         """See `Evidence`."""
