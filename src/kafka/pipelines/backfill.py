@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import logging
+import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from kafka.errors import IllegalStateError
 from kafka.pipelines.batch_runs import SliceRunner
 from kafka.pipelines.bounded_runs import (
     SLICE,
+    OnPlan,
     Ranges,
     RunDirectory,
     RunPlan,
@@ -30,6 +32,7 @@ from kafka.pipelines.directories import PipelineDirectory, directory_of
 from kafka.pipelines.run_events import OnEvent, RunEvents
 from kafka.pipelines.run_results import RunResult, recorded_run
 from kafka.pipelines.source_rows import by_topic, read_options, topic_options
+from kafka.pipelines.start_checks import check_owner
 from kafka.spark.queries import FORMAT
 from kafka.structs import TopicPartition
 
@@ -53,6 +56,8 @@ def backfill(
     to: str | None = None,
     function: Callable[..., Any] | None = None,
     on_event: OnEvent | None = None,
+    on_plan: OnPlan | None = None,
+    stop: threading.Event | None = None,
     slice_offsets: int = SLICE,
 ) -> RunResult:
     """Process records of the sources again, or for the first time, and wait for the end.
@@ -69,9 +74,12 @@ def backfill(
         to: topic to write to; None for the pipeline's sink.
         function: the query if it is a Python function.
         on_event: called with each event.
+        on_plan: called with the plan before the first slice, or before the slice with which a backfill is continued.
+        stop: set this event to stop after the current slice; the same call then continues the backfill.
         slice_offsets: maximum number of offsets to process together. A stateful query processes all of them together.
 
-    Raises `IllegalStateError` if another backfill of the pipeline is running, and `PipelineFailedError`.
+    Returns the counts of the backfill, without events if there is nothing to process. Raises `IllegalStateError` if
+    another backfill of the pipeline is running, or if a topic or partition does not exist, and `PipelineFailedError`.
     """
     from kafka.spark import session
 
@@ -83,6 +91,7 @@ def backfill(
     }
     selection = {name: str(value) for name, value in given.items() if value is not None}
     directory = directory_of(declaration)
+    check_owner(declaration, directory)
     runs = RunDirectory(directory.backfills, "backfill")
     target = _with_topic(declaration, to)
     spark = spark or session(declaration.pipeline)
@@ -90,12 +99,14 @@ def backfill(
         unfinished = [each for each in runs.plans() if not each.is_finished and each.selection == selection]
         if unfinished:
             log.info("backfill %d is not finished; continuing with slice %d", unfinished[0].number, unfinished[0].done)
-            return _run(target, spark, function, runs, unfinished[0], directory, on_event)
+            return _run(target, spark, function, runs, unfinished[0], directory, on_event, on_plan, stop)
         with consumer_of(declaration) as consumer:
             ranges = selected_ranges(consumer, declaration, since, until, offsets)
+        if not ranges:
+            return RunResult((), directory)
         whole = sum(end - start for start, end in ranges.values())
         parts = sliced(ranges, slice_offsets if _is_by_row(target, spark, function, ranges) else max(whole, 1))
-        return _run(target, spark, function, runs, runs.add(selection, parts), directory, on_event)
+        return _run(target, spark, function, runs, runs.add(selection, parts), directory, on_event, on_plan, stop)
 
 
 def _with_topic(declaration: Declaration, to: str | None) -> Declaration:
@@ -173,14 +184,19 @@ def _run(
     plan: RunPlan,
     directory: PipelineDirectory,
     on_event: OnEvent | None,
+    on_plan: OnPlan | None,
+    stop: threading.Event | None,
 ) -> RunResult:
+    if on_plan is not None:
+        on_plan(plan)
     events = RunEvents(declaration, directory, "backfill", plan.number, on_event)
     runner = SliceRunner(declaration, function, plan, lambda *given: records_of(declaration, spark, *given), events)
     with recorded_run(declaration, events):
-        run_slices(
+        plan = run_slices(
             runs,
             plan,
             runner.process,
             lambda part: commit_progress(declaration, f"{declaration.pipeline}-backfill", part),
+            stop,
         )
-    return RunResult(tuple(events.events), directory)
+    return RunResult(tuple(events.events), directory, plan.is_finished)

@@ -11,16 +11,17 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
-import fcntl
 import json
 import logging
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kafka.errors import IllegalStateError
 from kafka.pipelines.declaration import Declaration
+from kafka.pipelines.start_checks import run_lock
 from kafka.pipelines.topic_ids import admin_client
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
@@ -33,6 +34,8 @@ SLICE = 500_000
 """Maximum number of offsets in a slice."""
 
 Kind = Literal["replay", "backfill"]
+OnPlan = Callable[["RunPlan"], object]
+"""Receives the plan of a bounded run before its first slice, or before the slice with which it is continued."""
 Ranges = dict[TopicPartition, tuple[int, int]]
 """Start offset and end offset (exclusive) by partition."""
 
@@ -48,6 +51,7 @@ class RunPlan:
         slices: the ranges of offsets of each slice, which adjoin.
         done: number of finished slices.
         created: when the run was planned, in UTC, in ISO 8601.
+        letters: for a replay, the number of dead letters in the slices that are to be replayed; None if unknown.
     """
 
     kind: Kind
@@ -56,6 +60,7 @@ class RunPlan:
     slices: Sequence[Ranges]
     done: int = 0
     created: str = ""
+    letters: int | None = None
 
     @property
     def is_finished(self) -> bool:
@@ -69,6 +74,11 @@ class RunPlan:
             for partition, (start, end) in each.items():
                 found[partition] = (found[partition][0] if partition in found else start, end)
         return found
+
+    @property
+    def offsets(self) -> int:
+        """Number of offsets in all slices."""
+        return sum(end - start for start, end in self.ranges.values())
 
     def to_json(self) -> str:
         """Return the content of the plan's file."""
@@ -107,11 +117,11 @@ class RunDirectory:
         found = [_plan_of(path.read_text(encoding="utf-8")) for path in self._directory.glob("*/plan.json")]
         return sorted(found, key=lambda plan: plan.number)
 
-    def add(self, selection: Mapping[str, str], slices: Sequence[Ranges]) -> RunPlan:
-        """Store the plan of a new run, and return it."""
+    def add(self, selection: Mapping[str, str], slices: Sequence[Ranges], letters: int | None = None) -> RunPlan:
+        """Store the plan of a new run, and return it. For the arguments, see `RunPlan`."""
         number = max((plan.number for plan in self.plans()), default=0) + 1
         created = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
-        plan = RunPlan(self._kind, number, dict(selection), slices, created=created)
+        plan = RunPlan(self._kind, number, dict(selection), slices, created=created, letters=letters)
         self.store(plan)
         return plan
 
@@ -128,18 +138,8 @@ class RunDirectory:
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the lock of these runs, which the system releases if the process ends.
-
-        Raises `IllegalStateError` if another process holds it.
-        """
-        self._directory.mkdir(parents=True, exist_ok=True)
-        with (self._directory / "lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise IllegalStateError(
-                    f"another {self._kind} of this pipeline is running ({self._directory}): wait for its end"
-                ) from None
+        """Hold the lock of these runs. Raises `IllegalStateError` if another process holds it."""
+        with run_lock(self._directory / "lock", f"{self._kind} of this pipeline"):
             yield
 
 
@@ -181,16 +181,18 @@ def run_slices(
     plan: RunPlan,
     process: Callable[[int, Ranges], object],
     finished: Callable[[Ranges], object] = lambda _: None,
+    stop: threading.Event | None = None,
 ) -> RunPlan:
-    """Process the remaining slices of a run, and return the finished plan.
+    """Process the remaining slices of a run, and return the plan with its progress.
 
     Arguments:
         runs: the directory of the plan.
         plan: the plan.
         process: processes a slice exactly once, given its number and its ranges.
         finished: called after each slice with its ranges.
+        stop: if it is set, no more slices are processed.
     """
-    while not plan.is_finished:
+    while not plan.is_finished and not (stop is not None and stop.is_set()):
         part = plan.slices[plan.done]
         process(plan.done, part)
         plan = dataclasses.replace(plan, done=plan.done + 1)

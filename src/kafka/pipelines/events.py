@@ -126,6 +126,25 @@ def read_events(directory: Path) -> list[Event]:
     return sorted(found, key=lambda event: event.time)
 
 
+def last_start(directory: Path, run: Run | None = None) -> Event | None:
+    """Return the start of the newest run in a directory; None if there is none. Reads one line of each file.
+
+    Arguments:
+        directory: the directory of the events.
+        run: the kind of runs; None for all.
+
+    Raises `ValueError` if the line is not an event.
+    """
+    for path in sorted(directory.glob("*.jsonl"), reverse=True):
+        with path.open(encoding="utf-8") as file:
+            line = file.readline()
+        if line.endswith("\n"):
+            event = from_json(line)
+            if run in (None, event.run):
+                return event
+    return None
+
+
 def _of_file(path: Path) -> Iterator[Event]:
     text = path.read_text(encoding="utf-8")
     lines: Sequence[str] = text.split("\n")[:-1]

@@ -7,15 +7,20 @@ A dead letter is replayed once: later replays leave out the dead letters that an
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import logging
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kafka.config.option import nearest
+from kafka.errors import IllegalStateError
 from kafka.pipelines import record_headers
 from kafka.pipelines.batch_runs import SliceRunner
 from kafka.pipelines.bounded_runs import (
     SLICE,
+    OnPlan,
     Ranges,
     RunDirectory,
     RunPlan,
@@ -29,9 +34,13 @@ from kafka.pipelines.bounded_runs import (
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Source
 from kafka.pipelines.directories import PipelineDirectory, directory_of
+from kafka.pipelines.events import Event, read_events
+from kafka.pipelines.planning import plan as plan_rows
+from kafka.pipelines.rules import all_rules
 from kafka.pipelines.run_events import OnEvent, RunEvents
-from kafka.pipelines.run_results import RunResult, recorded_run
+from kafka.pipelines.run_results import RunResult, failure_of, recorded_run
 from kafka.pipelines.source_rows import dead_letter_origin, read_options
+from kafka.pipelines.start_checks import check_owner
 from kafka.spark.queries import FORMAT
 
 if TYPE_CHECKING:
@@ -53,6 +62,8 @@ def replay(
     again: bool = False,
     function: Callable[..., Any] | None = None,
     on_event: OnEvent | None = None,
+    on_plan: OnPlan | None = None,
+    stop: threading.Event | None = None,
     slice_offsets: int = SLICE,
 ) -> RunResult:
     """Process dead letters again with the current declaration, each once, and wait for the end.
@@ -68,10 +79,13 @@ def replay(
         again: whether to replay dead letters that an earlier replay has processed, too.
         function: the query if it is a Python function.
         on_event: called with each event.
+        on_plan: called with the plan before the first slice, or before the slice with which a replay is continued.
+        stop: set this event to stop after the current slice; the same call then continues the replay.
         slice_offsets: maximum number of offsets to process together.
 
-    Returns the counts of the replay. Raises `InvalidDeclaration` if the pipeline has no dead letters or its query is
-    stateful, `IllegalStateError` if another replay of the pipeline is running, and `PipelineFailedError`.
+    Returns the counts of the replay, without events if there is nothing to replay. Raises `InvalidDeclaration` if the
+    pipeline has no dead letters or its query is stateful, `IllegalStateError` if another replay of the pipeline is
+    running, or if the topic or a partition does not exist, and `PipelineFailedError`.
     """
     from kafka.spark import session
 
@@ -86,19 +100,43 @@ def replay(
     }
     selection = {name: value for name, value in given.items() if value is not None}
     directory = directory_of(declaration)
+    check_owner(declaration, directory)
     runs = RunDirectory(directory.replays, "replay")
     spark = spark or session(declaration.pipeline)
     with runs.lock():
-        result = None
+        events: tuple[Event, ...] = ()
         for unfinished in [each for each in runs.plans() if not each.is_finished]:
             log.info("replay %d is not finished; continuing with slice %d", unfinished.number, unfinished.done)
-            result = _run(declaration, spark, function, runs, unfinished, directory, on_event)
-            if unfinished.selection == selection:
-                return result
+            result = _run(declaration, spark, function, runs, unfinished, directory, on_event, on_plan, stop)
+            events += result.events
+            if unfinished.selection == selection or not result.is_complete:
+                return dataclasses.replace(result, events=events)
         with consumer_of(declaration) as consumer:
             ranges = _selected(consumer, declaration.dead_letters.topic, offsets, since, until)
-        new = runs.add(selection, sliced(ranges, slice_offsets))
-        return _run(declaration, spark, function, runs, new, directory, on_event)
+        earlier = [] if again else [each for each in runs.plans() if each.slices]
+        letters = _count(declaration, spark, function, ranges, rule, earlier) if ranges else 0
+        if not letters:
+            return RunResult(events, directory)
+        new = runs.add(selection, sliced(ranges, slice_offsets), letters)
+        result = _run(declaration, spark, function, runs, new, directory, on_event, on_plan, stop)
+        return dataclasses.replace(result, events=events + result.events)
+
+
+def check_rule(declaration: Declaration, name: str) -> None:
+    """Raise `InvalidDeclaration` unless a rule of this name is declared, or was when the pipeline last ran."""
+    declared = [rule.name for each in declaration.all_sources.values() for rule in all_rules(declaration, each)]
+    if name in declared:
+        return
+    past = [rule for each in read_events(directory_of(declaration).events) for rule in _rules_of(each)]
+    if name not in past:
+        known = list(dict.fromkeys((*declared, *past)))
+        hint = nearest(name, known) or f"; the rules are {', '.join(map(repr, known))}"
+        raise InvalidDeclaration(f"replay: the pipeline has no rule {name!r}{hint}")
+
+
+def _rules_of(event: Event) -> Iterator[str]:
+    for counts in event.sources.values():
+        yield from counts.rules
 
 
 def _shown(offsets: Mapping[int, tuple[int, int]] | None) -> str | None:
@@ -114,9 +152,11 @@ def _selected(
     since: datetime.datetime | None,
     until: datetime.datetime | None,
 ) -> Ranges:
-    """Return the offsets of the dead-letter topic to replay."""
+    """Return the offsets of the dead-letter topic to replay; empty ranges are left out."""
     ranges = log_ranges(consumer, [topic])
     if offsets is not None:
+        for missing in sorted(set(offsets) - {each.partition for each in ranges}):
+            raise IllegalStateError(f"topic {topic!r} has no partition {missing}; it has {len(ranges)} partition(s)")
         ranges = {
             each: (max(start, offsets[each.partition][0]), min(end, offsets[each.partition][1]))
             for each, (start, end) in ranges.items()
@@ -129,7 +169,47 @@ def _selected(
                 at = found[each]
                 offset = end if at is None else at.offset
                 ranges[each] = (max(start, offset), end) if is_start else (start, min(end, offset))
-    return ranges
+    return {each: (start, end) for each, (start, end) in ranges.items() if start < end}
+
+
+def _read(
+    declaration: Declaration,
+    spark: SparkSession,
+    source: Source,
+    part: Ranges,
+    rule: str | None,
+    earlier: Sequence[RunPlan],
+) -> DataFrame:
+    options = replay_options(declaration, source) | batch_options(part)
+    letters = spark.read.format(FORMAT).options(**options).load()
+    return letters.where(selected_letters(declaration, source, rule, earlier))
+
+
+def _count(
+    declaration: Declaration,
+    spark: SparkSession,
+    function: Callable[..., Any] | None,
+    ranges: Ranges,
+    rule: str | None,
+    earlier: Sequence[RunPlan],
+) -> int:
+    """Return the number of dead letters to replay. Raises `InvalidDeclaration` if they cannot be replayed."""
+    sources = declaration.all_sources
+    records = {name: _read(declaration, spark, source, ranges, rule, earlier) for name, source in sources.items()}
+    form, _, _ = plan_rows(declaration, records, function, lambda frame, name, counts: frame, dead_letter_origin())
+    _check_form(form)
+    try:
+        return sum(each.count() for each in records.values())
+    except Exception as error:
+        raise failure_of(declaration, error) from None
+
+
+def _check_form(form: Form) -> None:
+    if form is Form.UNION:
+        raise InvalidDeclaration(
+            "replay: the query keeps state (an aggregation, a join, or a removal of duplicates), so dead letters "
+            "cannot be processed without the rows that were with them; run a backfill of the time in question"
+        )
 
 
 def _run(
@@ -140,33 +220,29 @@ def _run(
     plan: RunPlan,
     directory: PipelineDirectory,
     on_event: OnEvent | None,
+    on_plan: OnPlan | None,
+    stop: threading.Event | None,
 ) -> RunResult:
+    if on_plan is not None:
+        on_plan(plan)
     earlier = [each for each in runs.plans() if each.number < plan.number and each.slices]
     if plan.selection.get("again"):
         earlier = []
 
     def read(name: str, source: Source, part: Ranges) -> DataFrame:
-        options = replay_options(declaration, source) | batch_options(part)
-        letters = spark.read.format(FORMAT).options(**options).load()
-        return letters.where(selected_letters(declaration, source, plan.selection.get("rule"), earlier))
-
-    def check_form(form: Form) -> None:
-        if form is Form.UNION:
-            raise InvalidDeclaration(
-                "replay: the query keeps state (an aggregation, a join, or a removal of duplicates), so dead letters "
-                "cannot be processed without the rows that were with them; run a backfill of the time in question"
-            )
+        return _read(declaration, spark, source, part, plan.selection.get("rule"), earlier)
 
     events = RunEvents(declaration, directory, "replay", plan.number, on_event)
-    runner = SliceRunner(declaration, function, plan, read, events, dead_letter_origin, check_form)
+    runner = SliceRunner(declaration, function, plan, read, events, dead_letter_origin, _check_form)
     with recorded_run(declaration, events):
-        run_slices(
+        plan = run_slices(
             runs,
             plan,
             runner.process,
             lambda part: commit_progress(declaration, f"{declaration.pipeline}-replay", part),
+            stop,
         )
-    return RunResult(tuple(events.events), directory)
+    return RunResult(tuple(events.events), directory, plan.is_finished)
 
 
 def replay_options(declaration: Declaration, source: Source) -> dict[str, str]:

@@ -23,6 +23,7 @@ from kafka.pipelines.planning import plan
 from kafka.pipelines.run_events import OnEvent, ReportListener, RunEvents
 from kafka.pipelines.run_results import PipelineFailedError, RunResult, TooManyRejectedError, failure_of
 from kafka.pipelines.source_rows import read_options, start_options, topic_options
+from kafka.pipelines.start_checks import check_owner, run_lock
 from kafka.pipelines.topic_ids import topic_ids
 from kafka.pipelines.window_flush import Markers, flush
 from kafka.spark.monitoring.query_monitor import await_delivery
@@ -55,7 +56,8 @@ def start(
         once: whether to end when everything available at the start has been processed.
         on_event: called with each event, in another thread.
 
-    Returns the running pipeline. Raises `InvalidDeclaration` if the query does not fit the sources or the sink.
+    Returns the running pipeline. Raises `InvalidDeclaration` if the query does not fit the sources or the sink, or if the
+    directory belongs to another pipeline, and `IllegalStateError` if another run of the pipeline is running.
     """
     from kafka.spark import session
 
@@ -107,7 +109,9 @@ class RunningPipeline:
         self._events = RunEvents(declaration, self._directory, on_event=on_event)
         self._markers = Markers(self._directory.markers) if declaration.flush_at_end else None
         self._listening = contextlib.ExitStack()
+        check_owner(declaration, self._directory)
         self._writer = self._planned(function)
+        self._listening.enter_context(run_lock(self._directory.base / "stream.lock", "run of this pipeline"))
         self._listening.enter_context(ReportListener(spark, self._query_name, self._on_report))
         self._events.start()
         try:
@@ -164,10 +168,14 @@ class RunningPipeline:
     def _stop_query(self) -> None:
         self.query.stop()
 
-    def stop(self) -> None:
-        """Stop between two micro-batches, or immediately if none is running. Returns when the query has ended."""
+    def stop(self, *, now: bool = False) -> None:
+        """Stop between two micro-batches, or immediately if none is running. Returns when the query has ended.
+
+        Arguments:
+            now: whether to interrupt the current micro-batch, which the next run repeats.
+        """
         self._is_stopping.set()
-        while self.query.isActive and self.query.status["isTriggerActive"]:
+        while not now and self.query.isActive and self.query.status["isTriggerActive"]:
             self.query.awaitTermination(0.1)
         self.query.stop()
 

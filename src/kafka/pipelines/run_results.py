@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import re
 from collections.abc import Iterator
 
 from kafka.errors import KafkaError
@@ -29,10 +30,12 @@ class RunResult:
     Arguments:
         events: the events of the run, oldest first.
         directory: the pipeline's directory.
+        is_complete: False for a replay or backfill that was stopped before its end.
     """
 
     events: tuple[Event, ...]
     directory: PipelineDirectory
+    is_complete: bool = True
 
     @property
     def rows(self) -> int:
@@ -88,10 +91,35 @@ def failure_of(declaration: Declaration, error: Exception) -> PipelineFailedErro
     return PipelineFailedError(f"pipeline {declaration.pipeline}: {spark_cause(error)}")
 
 
+_BEFORE_CAUSE = (
+    re.compile(r"^\[STREAM_FAILED\] Query \[.*?\] terminated with exception: ", re.DOTALL),
+    re.compile(
+        r"^(\[\w+\] )?Job aborted due to stage failure: .*?most recent failure: Lost task .*?\(TID \d+\) \([^)]*\): "
+    ),
+    re.compile(r"^([a-z]\w*\.)+[A-Z][\w$]*(Exception|Error): "),
+)
+"""What Spark puts before the cause of an error: the query, the task and the Java class."""
+_AFTER_CAUSE = re.compile(r"\n\s*at [\w.$]+\(|\n\n?(Driver|JVM) stacktrace:|\s*SQLSTATE: \w{5}")
+_TRACEBACK = "Traceback (most recent call last):"
+
+
 def spark_cause(error: BaseException) -> str:
-    """Return the part of a Spark error that says what happened, in a line."""
-    text = str(error)
-    for line in text.split("\n"):
-        if FAILED_ROW in line:
-            return line[line.index(FAILED_ROW) :].strip().removesuffix(" SQLSTATE: P0001")
+    """Return the part of a Spark error that says what happened, in a line.
+
+    This is the error for a row with the outcome fail, or the message without the stack traces, and without the parts
+    that only say which query and which task failed.
+    """
+    text = str(error).strip()
+    if FAILED_ROW in text:
+        text = text[text.index(FAILED_ROW) :]
+        return re.sub(r"\s*SQLSTATE: \w{5}$", "", text.split("\n", 1)[0]).strip()
+    for prefix in _BEFORE_CAUSE:
+        text = prefix.sub("", text, count=1)
+    text = _AFTER_CAUSE.split(text, maxsplit=1)[0] if _TRACEBACK not in text else _python_cause(text)
     return text.strip().split("\n", 1)[0]
+
+
+def _python_cause(text: str) -> str:
+    """Return the error at the end of the first traceback of Python in a text."""
+    lines = text[text.index(_TRACEBACK) :].split("\n")[1:]
+    return next((line for line in lines if line and not line.startswith((" ", "\t"))), lines[0])
