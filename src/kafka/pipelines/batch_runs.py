@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from kafka.pipelines.bounded_runs import Ranges, RunPlan
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, Sink, Source
 from kafka.pipelines.planning import RESULT, observed_source, plan
-from kafka.pipelines.rule_counts import source_counts
+from kafka.pipelines.rule_counts import read_counts
 from kafka.pipelines.rules import all_rules
 from kafka.pipelines.run_events import RunEvents, now
 from kafka.pipelines.source_rows import Origin
@@ -79,7 +80,9 @@ class SliceRunner:
             batch=number,
             seconds=round(time.monotonic() - began, 3),
             sources={
-                name: source_counts(all_rules(self._declaration, source), found.get(observed_source(name), {}), ranges)
+                name: dataclasses.replace(
+                    read_counts(all_rules(self._declaration, source), found.get(observed_source(name))), ranges=ranges
+                )
                 for name, source in sources.items()
             },
             out=self._events.out.pop(number, None) if form is Form.BATCH else found[RESULT]["out"],

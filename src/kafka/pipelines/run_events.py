@@ -6,6 +6,7 @@ and the number of result rows under `planning.RESULT`.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import logging
@@ -18,7 +19,7 @@ from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import Event, EventFile, Run, SourceCounts
 from kafka.pipelines.planning import RESULT, observed_source
-from kafka.pipelines.rule_counts import source_counts
+from kafka.pipelines.rule_counts import read_counts
 from kafka.pipelines.rules import all_rules
 from kafka.pipelines.source_rows import by_topic, start_options
 from kafka.spark.monitoring.progress_reports import QueryProgress, query_progress, report_layout
@@ -140,7 +141,8 @@ class RunEvents:
             }
             lags = [each.lag for each in partitions.values()]
             lag = sum(each or 0 for each in lags) if lags and None not in lags else None
-            found[name] = source_counts(all_rules(self._declaration, source), counts or {}, ranges, lag)
+            totals = read_counts(all_rules(self._declaration, source), counts)
+            found[name] = dataclasses.replace(totals, ranges=ranges, lag=lag)
         return found
 
 
