@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka import KafkaAdminClient, KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.pipelines.audit import AuditResult, FaultKind, audit_pipeline
 from kafka.pipelines.backfill import backfill

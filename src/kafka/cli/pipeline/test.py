@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -49,6 +49,9 @@ def command(output: Output, file: Path, tests: Path | None, names: tuple[str, ..
         raise click.exceptions.Exit(1)
 
 
+Read = TypeVar("Read")
+
+
 def _loaded(file: Path, tests: Path) -> "tuple[Declaration, TestFile]":
     from kafka.pipelines import load
     from kafka.pipelines.testing import load_cases
@@ -58,7 +61,7 @@ def _loaded(file: Path, tests: Path) -> "tuple[Declaration, TestFile]":
     return _wrong_use(lambda: (load(file), load_cases(tests)))
 
 
-def _wrong_use(read: Callable[[], Any]) -> Any:
+def _wrong_use(read: "Callable[[], Read]") -> "Read":
     """Return the result of a function; report an invalid declaration or test file with a line for each problem."""
     from kafka.pipelines import InvalidDeclaration
 
