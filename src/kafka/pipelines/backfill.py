@@ -105,7 +105,7 @@ def backfill(
         if not ranges:
             return RunResult((), directory)
         whole = sum(end - start for start, end in ranges.values())
-        parts = sliced(ranges, slice_offsets if _is_by_row(target, spark, function, ranges) else max(whole, 1))
+        parts = sliced(ranges, slice_offsets if is_by_row(target, spark, function, ranges) else max(whole, 1))
         return _run(target, spark, function, runs, runs.add(selection, parts), directory, on_event, on_plan, stop)
 
 
@@ -183,15 +183,28 @@ class _Records:
         """Accept each form of query."""
 
 
-def _is_by_row(
+def is_by_row(
     declaration: Declaration, spark: SparkSession, function: Callable[..., Any] | None, ranges: Ranges
 ) -> bool:
+    """Return whether ranges can be processed in slices, because the query keeps no state."""
     from kafka.pipelines.planning import plan
 
     records = {
         name: records_of(declaration, spark, name, source, ranges) for name, source in declaration.all_sources.items()
     }
     return plan(declaration, records, function, lambda frame, name, counts: frame)[0] is not Form.UNION
+
+
+def run_plan(
+    declaration: Declaration,
+    spark: SparkSession,
+    function: Callable[..., Any] | None,
+    runs: RunDirectory,
+    plan: RunPlan,
+    on_event: OnEvent | None,
+) -> RunResult:
+    """Process the remaining slices of a plan; see `backfill` for the arguments."""
+    return _run(declaration, spark, function, runs, plan, directory_of(declaration), on_event, None, None)
 
 
 def _run(

@@ -18,6 +18,7 @@ from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, Sink
 from kafka.pipelines.directories import directory_of
 from kafka.pipelines.events import Event
+from kafka.pipelines.first_backfill import stream_starts
 from kafka.pipelines.kafka_rows import output_rows, write_options
 from kafka.pipelines.planning import plan
 from kafka.pipelines.run_events import OnEvent, ReportListener, RunEvents
@@ -104,6 +105,7 @@ class RunningPipeline:
         self._spark = spark
         self._once = once
         self._directory = directory_of(declaration)
+        self._on_event = on_event
         self._rejected: Event | None = None
         self._is_stopping = threading.Event()
         self._events = RunEvents(declaration, self._directory, on_event=on_event)
@@ -131,8 +133,11 @@ class RunningPipeline:
     def _planned(self, function: Callable[..., Any] | None) -> DataStreamWriter:
         declaration = self._declaration
         records = {}
+        starts = stream_starts(declaration, self._spark, function, self._on_event)
         for name, source in declaration.all_sources.items():
-            options = read_options(declaration, source) | topic_options(source) | start_options(source)
+            options = read_options(declaration, source) | topic_options(source)
+            options |= starts.get(name) or start_options(source)
+            self._events.add_start(starts.get(name, {}).get("startingOffsets"))
             options = {"commitGroup": declaration.pipeline} | options
             if source.max_offsets_per_trigger is not None:
                 options.setdefault("maxOffsetsPerTrigger", str(source.max_offsets_per_trigger))

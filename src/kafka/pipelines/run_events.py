@@ -62,6 +62,7 @@ class RunEvents:
     ) -> None:
         self.run_id = uuid.uuid4().hex
         self.events: list[Event] = []
+        self._starts: dict[TopicPartition, int] = {}
         self.out: dict[int, int] = {}
         """The numbers of result rows that are counted in `foreachBatch`, by batch."""
         self._declaration = declaration
@@ -75,6 +76,11 @@ class RunEvents:
     def start(self) -> None:
         """Record the start of the run, with its declaration."""
         self.add(Event(kind="start", time=now(), declaration=self._declaration.shown(), **self._base))
+
+    def add_start(self, offsets: str | None) -> None:
+        """Note where a stream starts, if that is known: the option ``startingOffsets``, as JSON."""
+        if offsets is not None:
+            self._starts |= from_layout(json.loads(offsets))
 
     def end(self, error: BaseException | None = None) -> None:
         """Record the end of the run."""
@@ -131,7 +137,7 @@ class RunEvents:
             }
             implied = 0 if start_options(source).get("startingOffsets") == "earliest" else None
             starts = {
-                place: first.get(place, implied) if each.start is None else each.start
+                place: first.get(place, self._starts.get(place, implied)) if each.start is None else each.start
                 for place, each in partitions.items()
             }
             ranges = {

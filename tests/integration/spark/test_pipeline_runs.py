@@ -83,7 +83,7 @@ class Flights:
                 )
 
     def declaration(
-        self, query: str = QUERY, longest: int = 100, more: str = "", name: str = "", sink: str = ""
+        self, query: str = QUERY, longest: int = 100, more: str = "", name: str = "", sink: str = "", source: str = ""
     ) -> Declaration:
         return parse(
             f"""
@@ -93,6 +93,7 @@ checkpoint: {self.directory}/pipeline{name}
 source:
   topic: {self.source}
   value: {{format: json, schema: "{SCHEMA}"}}
+  {source}
 rules:
   - {{name: carrier is known, holds: carrier is not null}}
   - {{name: delay is plausible, holds: delay between -120 and {longest}}}
@@ -304,6 +305,35 @@ def test_a_backfill_processes_a_range_again_next_to_the_query(spark, flights):
     found = [json.loads(record.value)["id"] for record in flights.committed(other)]
     assert sorted(found) == [number for number in range(20, 80, 2) if expected(number) == "out"]
     assert flights.out() == numbers_of("out", range(100))
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_declared_backfill_comes_first_and_the_stream_starts_where_it_ends(spark, one_broker, monkeypatch, dies):
+    """Also if the process dies between the two, and records arrive in the meantime."""
+    from kafka.pipelines import run as module
+
+    one_broker.produce(range(100))
+    declaration = one_broker.declaration(source="backfill: {since: earliest}")
+    if dies:
+        monkeypatch.setattr(module, "start_query", lambda writer: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run(declaration, spark)
+        monkeypatch.undo()
+        one_broker.produce(range(100, 120))
+    run(declaration, spark)
+    last = 140 if dies else 120
+    one_broker.produce(range(last - 20, last))
+    run(declaration, spark)
+    assert one_broker.out() == numbers_of("out", range(last))
+    assert [number for number, _, _ in one_broker.letters()] == numbers_of("dead", range(last))
+    events = [event for event in read_events(Path(declaration.checkpoint) / "events") if event.kind == "batch"]
+    assert [(event.run, event.rows) for event in events] == [
+        ("backfill", 100),
+        *([("stream", 20)] if dies else []),
+        ("stream", 20),
+    ]
+    streamed = [event.sources["source"].ranges for event in events if event.run == "stream"]
+    assert streamed[0] == {f"{one_broker.source}-{each}": (50, 60) for each in range(2)}
 
 
 @pytest.mark.parametrize(
