@@ -326,7 +326,7 @@ def test_a_declared_backfill_comes_first_and_the_stream_starts_where_it_ends(spa
     run(declaration, spark)
     assert one_broker.out() == numbers_of("out", range(last))
     assert [number for number, _, _ in one_broker.letters()] == numbers_of("dead", range(last))
-    events = [event for event in read_events(Path(declaration.checkpoint) / "events") if event.kind == "batch"]
+    events = [event for event in read_events(Path(declaration.checkpoint) / "events") if event.rows]
     assert [(event.run, event.rows) for event in events] == [
         ("backfill", 100),
         *([("stream", 20)] if dies else []),
