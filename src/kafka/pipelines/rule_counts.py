@@ -2,8 +2,8 @@
 
 Spark evaluates the aggregates of ``observe`` for each row without generating code for them, so that a counter for each
 rule costs more than the rules. Therefore rows are not counted by rule but by the set of rules that they fail: with a
-histogram of the numbers from `Evaluation.failures`. A histogram is exact as long as it has a bin for each number;
-`_BITS` limits the numbers. Sources with more rules have several histograms.
+histogram of the numbers from `Evaluation.failures`, which skips rows that pass all rules. A histogram is exact as long
+as it has a bin for each number; `_BITS` limits the numbers. Sources with more rules have several histograms.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _BITS = 13
 """Number of rules for a histogram: it has two to this power bins."""
+_ROWS = "rows"
 _OUTCOMES = "outcomes"
 _REJECTING = (Otherwise.DROP, Otherwise.DEAD_LETTER, Otherwise.FAIL)
 """The outcomes of rows that the query does not process, from the mildest to the strictest."""
@@ -47,12 +48,10 @@ class Counts:
 
         Returns `SourceCounts` without ranges and lag.
         """
-        rows = 0
         failed = dict.fromkeys([rule.name for rule in self.rules], 0)
         outcomes = dict.fromkeys(_REJECTING, 0)
         for first, chunk in _chunks(self.rules) if observed is not None else ():
             for bits, number in _bins(observed[_name(first)]):
-                rows += number if first == 0 else 0
                 rules = [rule for index, rule in enumerate(chunk) if bits >> index & 1]
                 for rule in rules:
                     failed[rule.name] += number
@@ -61,6 +60,7 @@ class Counts:
         if observed is not None and len(self.rules) > _BITS:
             for index, number in _bins(observed[_OUTCOMES]):
                 outcomes[_REJECTING[index]] += number
+        rows = 0 if observed is None else int(observed[_ROWS] or 0)
         return SourceCounts(
             rows=rows,
             processed=rows - sum(outcomes.values()),
@@ -80,19 +80,18 @@ def counts(rules: Sequence[Rule], failures: Column) -> Counts:
     """
     from pyspark.sql import functions as f
 
-    columns = []
+    columns = [f.count(f.lit(1)).alias(_ROWS)]
     for first, chunk in _chunks(rules):
         bits = failures if len(rules) <= _BITS else _part(failures, first, len(chunk))
-        counted = bits if first == 0 else f.nullif(bits, f.lit(0).cast("bigint"))  # the first one counts all rows
-        columns.append(_histogram(counted).alias(_name(first)))
+        columns.append(_histogram(f.nullif(bits, f.lit(0).cast("bigint"))).alias(_name(first)))
     if len(rules) > _BITS:
         columns.append(_histogram(f.when(failures != 0, _outcome(rules, failures))).alias(_OUTCOMES))
     return Counts(tuple(columns), tuple(rules))
 
 
 def _chunks(rules: Sequence[Rule]) -> Iterator[tuple[int, Sequence[Rule]]]:
-    """Divide rules among histograms: pairs of the first index and the rules. There is at least one histogram."""
-    for first in range(0, max(1, len(rules)), _BITS):
+    """Divide rules among histograms: pairs of the first index and the rules."""
+    for first in range(0, len(rules), _BITS):
         yield first, rules[first : first + _BITS]
 
 
