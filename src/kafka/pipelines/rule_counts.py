@@ -48,19 +48,21 @@ class Counts:
 
         Returns `SourceCounts` without ranges and lag.
         """
+        if observed is None:
+            return SourceCounts(rows=0, processed=0, dropped=0, dead=0)
         failed = dict.fromkeys([rule.name for rule in self.rules], 0)
         outcomes = dict.fromkeys(_REJECTING, 0)
-        for first, chunk in _chunks(self.rules) if observed is not None else ():
+        for first, chunk in _chunks(self.rules):
             for bits, number in _bins(observed[_name(first)]):
                 rules = [rule for index, rule in enumerate(chunk) if bits >> index & 1]
                 for rule in rules:
                     failed[rule.name] += number
                 if len(self.rules) <= _BITS and (outcome := _strictest(rules)) is not None:
                     outcomes[outcome] += number
-        if observed is not None and len(self.rules) > _BITS:
+        if len(self.rules) > _BITS:
             for index, number in _bins(observed[_OUTCOMES]):
                 outcomes[_REJECTING[index]] += number
-        rows = 0 if observed is None else int(observed[_ROWS] or 0)
+        rows = int(observed[_ROWS] or 0)
         return SourceCounts(
             rows=rows,
             processed=rows - sum(outcomes.values()),

@@ -18,8 +18,11 @@ from kafka.pipelines.rule_counts import Counts, counts
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["Counts", "Evaluation", "all_rules", "built_in", "cause", "counts", "failed_row"]
+__all__ = ["SETTINGS", "Counts", "Evaluation", "all_rules", "built_in", "cause", "counts", "failed_row"]
 
+SETTINGS = {"spark.sql.codegen.hugeMethodLimit": "8000"}
+"""Settings for sessions that evaluate rules. Java does not compile methods of more than 8000 bytes. With this limit, Spark
+generates shorter methods for sources with more than about 25 rules; without it, they take ten times as long."""
 _TOGETHER = 16
 """Maximum number of rules that are first evaluated together. The code for more rules would be too long for Java."""
 
@@ -68,8 +71,7 @@ class Evaluation:
         """Return a bigint column with the bit ``1 << i`` set if a row fails rule i; 0 if the row passes all rules.
 
         A row that fails the rule `DECODES` fails no other rule, because rules cannot check values that do not decode.
-        For up to about 25 short rules, Java compiles the code that Spark generates. With more rules, set
-        ``spark.sql.codegen.hugeMethodLimit`` to 8000, so that Spark generates shorter methods.
+        A session needs the `SETTINGS` if there are many rules.
         """
         return self._failures(self._offset >= 0)
 
