@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["SETTINGS", "Counts", "Evaluation", "all_rules", "built_in", "cause", "counts", "failed_row"]
 
 SETTINGS = {"spark.sql.codegen.hugeMethodLimit": "8000"}
-"""Settings for sessions that evaluate rules. Java does not compile methods of more than 8000 bytes. With this limit, Spark
-generates shorter methods for sources with more than about 25 rules; without it, they take ten times as long."""
+"""Settings for sessions that evaluate rules. Java does not compile methods of more than 8000 bytes. With this limit,
+Spark generates shorter methods for more than about 25 rules; without it, such rules take ten times as long."""
 _TOGETHER = 16
 """Maximum number of rules that are first evaluated together. The code for more rules would be too long for Java."""
 
