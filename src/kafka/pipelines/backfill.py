@@ -29,6 +29,7 @@ from kafka.pipelines.bounded_runs import (
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Sink, Source
 from kafka.pipelines.directories import PipelineDirectory, directory_of
+from kafka.pipelines.rules import SETTINGS
 from kafka.pipelines.run_events import OnEvent, RunEvents
 from kafka.pipelines.run_results import RunResult, recorded_run
 from kafka.pipelines.source_rows import by_topic, read_options, topic_options
@@ -94,7 +95,7 @@ def backfill(
     check_owner(declaration, directory)
     runs = RunDirectory(directory.backfills, "backfill")
     target = _with_topic(declaration, to)
-    spark = spark or session(declaration.pipeline)
+    spark = spark or session(declaration.pipeline, **SETTINGS)
     with runs.lock():
         unfinished = [each for each in runs.plans() if not each.is_finished and each.selection == selection]
         if unfinished:

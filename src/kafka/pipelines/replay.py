@@ -36,7 +36,7 @@ from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Source
 from kafka.pipelines.directories import PipelineDirectory, directory_of
 from kafka.pipelines.events import Event, read_events
 from kafka.pipelines.planning import plan as plan_rows
-from kafka.pipelines.rules import all_rules
+from kafka.pipelines.rules import SETTINGS, all_rules
 from kafka.pipelines.run_events import OnEvent, RunEvents
 from kafka.pipelines.run_results import RunResult, failure_of, recorded_run
 from kafka.pipelines.source_rows import Origin, dead_letter_origin, read_options
@@ -102,7 +102,7 @@ def replay(
     directory = directory_of(declaration)
     check_owner(declaration, directory)
     runs = RunDirectory(directory.replays, "replay")
-    spark = spark or session(declaration.pipeline)
+    spark = spark or session(declaration.pipeline, **SETTINGS)
     with runs.lock():
         events: tuple[Event, ...] = ()
         for unfinished in [each for each in runs.plans() if not each.is_finished]:

@@ -21,6 +21,7 @@ from kafka.pipelines.events import Event
 from kafka.pipelines.first_backfill import stream_starts
 from kafka.pipelines.kafka_rows import output_rows, write_options
 from kafka.pipelines.planning import plan
+from kafka.pipelines.rules import SETTINGS
 from kafka.pipelines.run_events import OnEvent, ReportListener, RunEvents
 from kafka.pipelines.run_results import PipelineFailedError, RunResult, TooManyRejectedError, failure_of
 from kafka.pipelines.source_rows import read_options, start_options, topic_options
@@ -62,7 +63,7 @@ def start(
     """
     from kafka.spark import session
 
-    spark = spark or session(declaration.pipeline)
+    spark = spark or session(declaration.pipeline, **SETTINGS)
     return RunningPipeline(declaration, spark, function, once=once, on_event=on_event)
 
 

@@ -189,7 +189,7 @@ class SourceRows:
         unpacked = self._unpacked(records, origin or own_origin())
         evaluation = Evaluation(self.rules, f.col(Hidden.OFFSET))
         failures = f.col(Hidden.FAILURES)
-        marked = unpacked.withColumn(Hidden.FAILURES, evaluation.failures())
+        marked = evaluation.add_to(unpacked, Hidden.FAILURES)
         dead = evaluation.has_outcome(failures, Otherwise.DEAD_LETTER)
         reason = cause(self.rules, failures, self.source)
         position = f.concat_ws("/", Hidden.TOPIC, Hidden.PARTITION, Hidden.OFFSET)
