@@ -40,7 +40,7 @@ class ForeachBatchSink(TargetModel):
         json_schema_extra={"type": "string"},
     )
 
-    @field_serializer("foreach_batch", when_used="json")
+    @field_serializer("foreach_batch")
     def _address(self, value: Any) -> str:
         if isinstance(value, str):
             return value

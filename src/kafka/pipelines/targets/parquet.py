@@ -22,6 +22,7 @@ from kafka.pipelines.targets.parquet_log import ParquetLog
 from kafka.pipelines.targets.storage import Directory, local_problems
 from kafka.pipelines.targets.target import (
     Secrets,
+    StoragePath,
     TargetError,
     TargetModel,
     Text,
@@ -40,7 +41,9 @@ _NAMED = re.compile(r"^(?P<expression>.*\S)\s+as\s+(?P<name>[A-Za-z_][A-Za-z0-9_
 class ParquetSink(TargetModel):
     """A directory of Parquet files."""
 
-    parquet: Text = Field(description="Directory for the Parquet files: a path, or a URI such as s3://bucket/path.")
+    parquet: StoragePath = Field(
+        description="Directory for the Parquet files: a path, or a URI such as s3://bucket/path."
+    )
     partition_by: Text | None = Field(
         default=None,
         description="SQL expression whose value determines the subdirectory of a row, such as to_date(ts). The "
