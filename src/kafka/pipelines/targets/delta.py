@@ -108,7 +108,7 @@ class DeltaSink(TargetModel):
             columns = [field.name for field in table.schema().fields]
             return [f"{self._what}: {each}" for each in missing_columns(names, columns, "the table")]
 
-        return within_a_second(self._what, look)
+        return within_a_second(self._what, look, "deltalake")
 
     @property
     def _what(self) -> str:

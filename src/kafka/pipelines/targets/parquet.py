@@ -77,7 +77,7 @@ class ParquetSink(TargetModel):
             assert self._directory.filesystem
             return local_problems(self.parquet)
 
-        return within_a_second(self._what, look)
+        return within_a_second(self._what, look, "pyarrow.fs")
 
     def committed_files(self) -> list[str]:
         """Return the paths of the files of completed batches, sorted, relative to the directory.

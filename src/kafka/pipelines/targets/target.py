@@ -6,7 +6,9 @@ module of its own, and add it to `targets.choice` and `targets.constructors`.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import importlib
 import re
 import threading
 from collections.abc import Callable, Sequence
@@ -162,15 +164,21 @@ def column(name: str) -> Any:
 Found = TypeVar("Found")
 
 
-def within_a_second(what: str, look: Callable[[], list[str]], *, may_take_longer: bool = False) -> list[str]:
+def within_a_second(
+    what: str, look: Callable[[], list[str]], *libraries: str, may_take_longer: bool = False
+) -> list[str]:
     """Run a check in a thread, and return its problems, or one problem if it takes longer than `CHECK_S`.
 
     Arguments:
         what: what is checked, such as "PostgreSQL at localhost:5432", for the message.
         look: returns the problems. If it raises an error, the error is a problem.
+        libraries: modules that the check needs. They are imported first, without a limit, since this can take long.
         may_take_longer: whether it is no problem if the check takes longer.
     """
     problems: list[str] = []
+    for each in libraries:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(each)
 
     def run() -> None:
         try:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Source
+from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Sink, Source
 from kafka.pipelines.record_headers import RULE, position_of
 from kafka.pipelines.testing.case_files import Case, InputRow, TestSchema
 from kafka.pipelines.testing.value_bytes import Coder
@@ -117,8 +117,8 @@ def _formats(declaration: Declaration) -> Iterator[Any]:
     for source in declaration.all_sources.values():
         yield source.key
         yield source.value
-    if hasattr(declaration.sink, "value"):
-        yield declaration.sink.value
+    if declaration.topic_sink is not None:
+        yield declaration.topic_sink.value
 
 
 def _registry(
@@ -146,8 +146,7 @@ def _on(declaration: Declaration, broker: EmbeddedBroker, directory: Path, uses_
         "rules": (),
         "checkpoint": str(directory / "checkpoint"),
     }
-    sink: object = declaration.sink
-    if not isinstance(sink, Sink):
+    if declaration.topic_sink is None:
         changes["sink"] = Sink(topic=OUTPUT)
     return declaration.model_copy(update=changes)
 
@@ -176,7 +175,7 @@ class _Topics:
 
         topics = {topic for source in self._declaration.all_sources.values() for topic in _topics(source)}
         topics |= {row.topic for rows in case.rows.values() for row in rows if row.topic is not None}
-        topics.add(self._declaration.sink.topic)
+        topics.add(self._sink.topic)
         if self._declaration.dead_letters is not None:
             topics.add(self._declaration.dead_letters.topic)
         with KafkaAdminClient(bootstrap_servers=self._servers) as admin:
@@ -207,9 +206,15 @@ class _Topics:
         headers = [(header, None if text is None else text.encode()) for header, text in row.headers.items()]
         return topic, {"value": value, "key": key, "timestamp_ms": row.timestamp, "headers": headers}
 
+    @property
+    def _sink(self) -> Sink:
+        """The topic of the rows, which replaces another target."""
+        assert self._declaration.topic_sink is not None, "the declaration was changed for the test"
+        return self._declaration.topic_sink
+
     def output(self) -> list[OutputRecord]:
         """Return the records of the sink."""
-        sink = self._declaration.sink
+        sink = self._sink
         coder = Coder("value", sink.value, sink.topic, self._registry)
         return [
             OutputRecord(coder.decode(each.value), _text(each.key), _headers(each)) for each in self._read(sink.topic)
