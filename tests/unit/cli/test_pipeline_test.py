@@ -1,5 +1,6 @@
 """``kafka pipeline test`` and ``kafka pipeline init``: arguments, output and exit statuses, without Spark."""
 
+import contextlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from kafka.cli.commands import commands
+from kafka.cli.pipeline.spark_session import SessionChoice
 from kafka.pipelines.testing import Case, CaseResult
 from kafka.pipelines.testing.embedded_run import Observed
 
@@ -33,11 +35,12 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the cases that were run. Cases with "dropped" in their name fail."""
     names: list[str] = []
 
-    def run_cases(declaration: Any, cases: Sequence[Case], **_: Any) -> Iterator[CaseResult]:
+    def run_cases(declaration: Any, cases: Sequence[Case], spark: None, **_: Any) -> Iterator[CaseResult]:
         for case in cases:
             names.append(case.name)
             yield CaseResult(case, ("- 1", "+ 2\x1b[31m") if "dropped" in case.name else (), 0.5, Observed())
 
+    monkeypatch.setattr(SessionChoice, "session", lambda choice, name, log: contextlib.nullcontext())
     monkeypatch.setattr("kafka.pipelines.testing.suite.run_cases", run_cases)
     monkeypatch.delattr("kafka.pipelines.testing.run_cases", raising=False)
     return names

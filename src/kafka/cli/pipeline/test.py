@@ -1,5 +1,6 @@
 """``kafka pipeline test``: runs the test cases of a pipeline on the embedded broker."""
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -8,10 +9,16 @@ import click
 
 from kafka.cli.command_output import Output, printable
 from kafka.cli.pipeline.pipeline_options import file_argument, with_output
+from kafka.cli.pipeline.spark_session import SessionChoice, log_file, with_session
 
 if TYPE_CHECKING:
     from kafka.pipelines import Declaration
     from kafka.pipelines.testing import CaseResult, TestFile
+
+T = TypeVar("T")
+
+_SETTINGS = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "2"}
+"""Settings of the session, so that a test has the same result on every machine."""
 
 
 @click.command(name="test")
@@ -22,12 +29,14 @@ if TYPE_CHECKING:
 @click.option(
     "-k", "--case", "names", multiple=True, metavar="TEXT", help="Only cases whose name contains TEXT; repeatable."
 )
+@with_session
 @with_output
-def command(output: Output, file: Path, tests: Path | None, names: tuple[str, ...]) -> None:
+def command(output: Output, file: Path, tests: Path | None, names: tuple[str, ...], choice: SessionChoice) -> None:
     """Run the pipeline in FILE on the rows of each test case, and compare what it writes.
 
     TESTS is the YAML file with the cases; by default, flights.test.yaml for flights.yaml. Each case runs on an embedded
-    broker of its own, in one Spark session. Exits with 1 if a case fails.
+    broker of its own, in one Spark session whose time zone is UTC. Exits with 1 if a case fails, and with 2 if FILE or
+    TESTS is wrong.
     """
     from kafka.pipelines.testing import run_cases
 
@@ -35,11 +44,13 @@ def command(output: Output, file: Path, tests: Path | None, names: tuple[str, ..
     cases = [each for each in content.cases if not names or any(name in each.name for name in names)]
     if not cases:
         raise click.UsageError(f"no case contains {' or '.join(map(repr, names))}")
-    results = []
-    for each in _wrong_use(lambda: run_cases(declaration, cases, schemas=content.schemas)):
-        results.append(each)
-        if not output.as_json:
-            _show(each)
+    quiet = dataclasses.replace(choice, conf={**_SETTINGS, **choice.conf})
+    results: list[CaseResult] = []
+    with quiet.session(f"{declaration.pipeline}-tests", log_file(declaration, "test")) as spark:
+        for each in _wrong_use(lambda: run_cases(declaration, cases, spark, schemas=content.schemas)):
+            results.append(each)
+            if not output.as_json:
+                _show(each)
     failed = sum(not each.passes for each in results)
     if output.as_json:
         output.data({"ok": not failed, "cases": [_json(each) for each in results]})
@@ -47,9 +58,6 @@ def command(output: Output, file: Path, tests: Path | None, names: tuple[str, ..
         click.echo(f"{len(results) - failed} passed" + (f", {failed} failed" if failed else ""))
     if failed:
         raise click.exceptions.Exit(1)
-
-
-Read = TypeVar("Read")
 
 
 def _loaded(file: Path, tests: Path) -> "tuple[Declaration, TestFile]":
@@ -61,7 +69,7 @@ def _loaded(file: Path, tests: Path) -> "tuple[Declaration, TestFile]":
     return _wrong_use(lambda: (load(file), load_cases(tests)))
 
 
-def _wrong_use(read: "Callable[[], Read]") -> "Read":
+def _wrong_use(read: Callable[[], T]) -> T:
     """Return the result of a function; report an invalid declaration or test file with a line for each problem."""
     from kafka.pipelines import InvalidDeclaration
 

@@ -218,9 +218,10 @@ def _check_brokers(
             topics.check_topics(findings, declaration, state, _matches)
             permissions.check_permissions(findings, declaration, state)
             topics.check_clock(findings, state)
+            has_run = positions.check_resume(findings, declaration, sources, state)
             for name, options in sources.items():
                 source = declaration.all_sources[name]
-                if options is not None:
+                if options is not None and not has_run:
                     pattern = source.pattern
                     read = [each for each in state.topics if each in topics.names_of(source)]
                     if pattern is not None:
