@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+import kafka
+from kafka import KafkaAdminClient, KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.pipelines.audit import AuditResult, FaultKind, audit_pipeline
 from kafka.pipelines.backfill import backfill
@@ -74,13 +75,7 @@ dead_letters: {{topic: {self.name}.dead}}
 
     def records(self, suffix: str) -> list[Any]:
         """Return the committed records of the sink or the dead letters."""
-        options: Any = {
-            "isolation_level": "read_committed",
-            "auto_offset_reset": "earliest",
-            "consumer_timeout_ms": 1500,
-        }
-        with KafkaConsumer(self.name + suffix, bootstrap_servers=self.servers, **options) as consumer:
-            return list(consumer)
+        return list(kafka.read(self.name + suffix, isolation_level="read_committed", bootstrap_servers=self.servers))
 
     def copy(self, record: Any) -> TopicPartition:
         """Write a record again; return the partition of its input record."""
