@@ -56,8 +56,8 @@ def start(
         once: whether to end when everything available at the start has been processed.
         on_event: called with each event, in another thread.
 
-    Returns the running pipeline. Raises `InvalidDeclaration` if the query does not fit the sources or the sink, or if the
-    directory belongs to another pipeline, and `IllegalStateError` if another run of the pipeline is running.
+    Returns the running pipeline. Raises `InvalidDeclaration` if the query does not fit the sources or the sink, or if
+    the directory belongs to another pipeline, and `IllegalStateError` if another run of the pipeline is running.
     """
     from kafka.spark import session
 
