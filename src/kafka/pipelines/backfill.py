@@ -165,6 +165,24 @@ def records_of(declaration: Declaration, spark: SparkSession, name: str, source:
     return spark.read.format(FORMAT).options(**options).load().limit(0)
 
 
+class _Records:
+    """The records of the sources; see `batch_runs.SliceRecords`."""
+
+    def __init__(self, declaration: Declaration, spark: SparkSession) -> None:
+        self._declaration = declaration
+        self._spark = spark
+
+    def read(self, name: str, source: Source, part: Ranges) -> DataFrame:
+        """Return the records of a source in a slice."""
+        return records_of(self._declaration, self._spark, name, source, part)
+
+    def origin(self) -> None:
+        """Return None, because the records are read from the sources."""
+
+    def check(self, form: Form) -> None:
+        """Accept each form of query."""
+
+
 def _is_by_row(
     declaration: Declaration, spark: SparkSession, function: Callable[..., Any] | None, ranges: Ranges
 ) -> bool:
@@ -190,7 +208,7 @@ def _run(
     if on_plan is not None:
         on_plan(plan)
     events = RunEvents(declaration, directory, "backfill", plan.number, on_event)
-    runner = SliceRunner(declaration, function, plan, lambda *given: records_of(declaration, spark, *given), events)
+    runner = SliceRunner(declaration, function, plan, _Records(declaration, spark), events)
     with recorded_run(declaration, events):
         plan = run_slices(
             runs,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from kafka.pipelines.combined_rows import Form, QueryFunction, choose_form, combined, result_counts
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration
 from kafka.pipelines.queries import query_of
-from kafka.pipelines.rule_counts import count_columns
-from kafka.pipelines.source_rows import Origin, SourceRows
+from kafka.pipelines.rule_counts import counts
+from kafka.pipelines.source_rows import Hidden, Origin, SourceRows
 from kafka.pipelines.steps import apply_steps
 
 if TYPE_CHECKING:
@@ -75,10 +75,16 @@ def _plan(
     now: str | None,
     markers: Markers | None,
 ) -> tuple[Form, DataFrame, Callable[[DataFrame], DataFrame]]:
+    from pyspark.sql import functions as f
+
     query = _WithSteps(declaration, query_of(declaration, function), markers)
     sources = {name: SourceRows(declaration, name, now) for name in declaration.all_sources}
     checked = {
-        name: observe(each.checked(records[name], origin), observed_source(name), count_columns(each.rules))
+        name: observe(
+            each.checked(records[name], origin),
+            observed_source(name),
+            counts(each.rules, f.col(Hidden.FAILURES)).columns,
+        )
         for name, each in sources.items()
     }
     has_letters = declaration.dead_letters is not None

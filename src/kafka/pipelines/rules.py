@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from kafka.pipelines.built_in_rules import CURRENT, built_in, cause
 from kafka.pipelines.declaration import DECODES, Declaration, Otherwise, Rule, Source
+from kafka.pipelines.rule_counts import Counts, counts
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-__all__ = ["CURRENT", "Evaluation", "all_rules", "built_in", "cause", "failed_row"]
+__all__ = ["CURRENT", "Counts", "Evaluation", "all_rules", "built_in", "cause", "counts", "failed_row"]
 
 
 def all_rules(declaration: Declaration, source: Source, now: str = CURRENT) -> tuple[Rule, ...]:
@@ -40,7 +41,7 @@ class Evaluation:
             the offset of the record. Expressions are only evaluated on condition that it is not negative. Without a
             condition, Spark would first evaluate a subexpression that two rules have in common, and an error in the
             subexpression would stop the query. For a row in which the column is NULL or negative, the rules are
-            evaluated as if each expression raised an error.
+            evaluated as if each expression, except that of `DECODES`, raised an error.
     """
 
     def __init__(self, rules: Sequence[Rule], offset: Column) -> None:
@@ -50,18 +51,22 @@ class Evaluation:
     def failures(self) -> Column:
         """Return a bigint column with the bit ``1 << i`` set if a row fails rule i; 0 if the row passes all rules.
 
-        All rules are evaluated together. They are evaluated one by one only for rows in which a rule raises an error.
         A row that fails the rule `DECODES` fails no other rule, because rules cannot check values that do not decode.
+        For up to about 30 short rules, Java compiles the code that Spark generates. With more rules, set
+        ``spark.sql.codegen.hugeMethodLimit`` to 8000, so that Spark generates shorter methods.
         """
         from pyspark.sql import functions as f
 
-        indexed = list(enumerate(self.rules))
-        bits = {index: _bit(rule, index) for index, rule in indexed if rule.name != DECODES}
+        bits = [
+            f.when(_passes(rule), _number(0)).otherwise(_number(1 << index))
+            for index, rule in enumerate(self.rules)
+            if rule.name != DECODES
+        ]
         failures = _number(0)
         if bits:
-            one_by_one = [f.coalesce(self._attempt(bit), _number(1 << index)) for index, bit in bits.items()]
-            failures = f.coalesce(self._attempt(_sum(list(bits.values()))), _sum(one_by_one))
-        for index, rule in indexed:
+            every = _number(sum(1 << index for index, rule in enumerate(self.rules) if rule.name != DECODES))
+            failures = f.when(self._offset >= 0, _any_bit(bits)).otherwise(every)
+        for index, rule in enumerate(self.rules):
             if rule.name == DECODES:
                 failures = f.when(f.expr(rule.expression), failures).otherwise(_number(1 << index))
         return failures
@@ -112,16 +117,6 @@ class Evaluation:
     def _any(self, failures: Column, outcomes: Sequence[Otherwise]) -> Column:
         return _has(failures, sum(1 << i for i, rule in enumerate(self.rules) if rule.otherwise in outcomes))
 
-    def _attempt(self, number: Column) -> Column:
-        """Evaluate a column of numbers; the result is NULL for rows in which the evaluation raises an error.
-
-        `try_to_binary` catches all errors in the evaluation of its argument. Spark has no function that only does this.
-        """
-        from pyspark.sql import functions as f
-
-        attempted = f.try_to_binary(number.cast("string"), f.lit("utf-8"))
-        return f.when(self._offset >= 0, attempted).cast("string").cast("bigint")
-
 
 FAILED_ROW = "The record at TOPIC/PARTITION/OFFSET"
 """The beginning of the error for a row with the outcome fail."""
@@ -147,19 +142,25 @@ def failed_row(position: Column, names: Column, cause: Column) -> Column:
     )
 
 
-def _bit(rule: Rule, index: int) -> Column:
-    """Return a column that is 0 for rows that pass the rule, and the rule's bit for others. Errors propagate."""
+def _passes(rule: Rule) -> Column:
+    """Return a Boolean column without NULL: whether a row passes the rule. It raises no errors.
+
+    `try_to_binary` catches all errors in the evaluation of its argument. Spark has no function that does only this, and
+    of the functions that do, this one costs the least.
+    """
     from pyspark.sql import functions as f
 
     holds = f.expr(rule.holds) if isinstance(rule.holds, str) else rule.holds
-    return f.when(f.coalesce(holds, f.lit(rule.keep_null)), _number(0)).otherwise(_number(1 << index))
+    text = f.when(f.coalesce(holds, f.lit(rule.keep_null)), f.lit(""))
+    return f.try_to_binary(text, f.lit("hex")).isNotNull()
 
 
-def _sum(numbers: Sequence[Column]) -> Column:
-    total = numbers[0]
+def _any_bit(numbers: Sequence[Column]) -> Column:
+    """Combine the bits of several numbers."""
+    combined = numbers[0]
     for number in numbers[1:]:
-        total = total + number
-    return total
+        combined = combined.bitwiseOR(number)
+    return combined
 
 
 def _has(failures: Column, bits: int) -> Column:

@@ -6,6 +6,7 @@ and the number of result rows under `planning.RESULT`.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import logging
@@ -18,7 +19,7 @@ from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import Event, EventFile, Run, SourceCounts
 from kafka.pipelines.planning import RESULT, observed_source
-from kafka.pipelines.rule_counts import source_counts
+from kafka.pipelines.rule_counts import read_counts
 from kafka.pipelines.rules import all_rules
 from kafka.pipelines.source_rows import by_topic, start_options
 from kafka.spark.monitoring.progress_reports import QueryProgress, query_progress, report_layout
@@ -70,6 +71,7 @@ class RunEvents:
         self._file = EventFile(directory.events, f"{started:%Y%m%dT%H%M%S.%fZ}-{self.run_id[:8]}")
         self._on_event = on_event
         self._lock = threading.Lock()
+        self._recorded: set[tuple[Any, Any]] = set()
 
     def start(self) -> None:
         """Record the start of the run, with its declaration."""
@@ -82,19 +84,26 @@ class RunEvents:
         else:
             self.add(Event(kind="failure", time=now(), cause=_first_line(error), **self._base))
 
-    def add_report(self, report: Mapping[str, Any]) -> None:
-        """Record a micro-batch.
+    def add_report(self, report: Mapping[str, Any]) -> Event | None:
+        """Record a micro-batch, unless it has been recorded.
 
         Arguments:
             report: the parsed JSON of a `StreamingQueryProgress`.
+
+        Returns the event; None if the report is not that of a micro-batch, or if it has been recorded.
         """
         if "addBatch" not in (report.get("durationMs") or {}):
-            return
+            return None
+        batch = (report.get("runId"), report.get("batchId"))
+        with self._lock:
+            if batch in self._recorded:
+                return None
+            self._recorded.add(batch)
         progress = query_progress(report)
         observed = report.get("observedMetrics") or {}
         result = observed.get(RESULT)
         late = sum(each.get("numRowsDroppedByWatermark") or 0 for each in report.get("stateOperators") or ())
-        self.add_batch(
+        return self.add_batch(
             time=progress.time,
             batch=progress.batch,
             seconds=progress.seconds,
@@ -104,9 +113,11 @@ class RunEvents:
             state_rows=progress.state_rows,
         )
 
-    def add_batch(self, **fields: Any) -> None:
-        """Record a batch. The arguments are fields of `Event`."""
-        self.add(Event(kind="batch", **self._base, **fields))
+    def add_batch(self, **fields: Any) -> Event:
+        """Record a batch, and return its event. The arguments are fields of `Event`."""
+        event = Event(kind="batch", **self._base, **fields)
+        self.add(event)
+        return event
 
     def add(self, event: Event) -> None:
         """Record an event."""
@@ -140,7 +151,8 @@ class RunEvents:
             }
             lags = [each.lag for each in partitions.values()]
             lag = sum(each or 0 for each in lags) if lags and None not in lags else None
-            found[name] = source_counts(all_rules(self._declaration, source), counts or {}, ranges, lag)
+            totals = read_counts(all_rules(self._declaration, source), counts)
+            found[name] = dataclasses.replace(totals, ranges=ranges, lag=lag)
         return found
 
 

@@ -32,7 +32,7 @@ _LOG_LEVEL = "spark.log.level"
 _LOG_LEVELS = ("ERROR", "WARN", "INFO")
 """Spark's log level without ``-v``, with ``-v`` and with ``-vv``."""
 _MOST_LOG = 1 << 20
-"""Size in bytes from which a log file is replaced at the next start."""
+"""Size in bytes from which a log file is replaced."""
 _PYSPARK_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """Loggers of PySpark that print each error as JSON, before it is raised."""
 
