@@ -112,7 +112,11 @@ def replay(
             if unfinished.selection == selection or not result.is_complete:
                 return dataclasses.replace(result, events=events)
         with consumer_of(declaration) as consumer:
-            ranges = _selected(consumer, declaration.dead_letters.topic, offsets, since, until)
+            topic = declaration.dead_letters.topic
+            if not consumer.partitions_for_topic(topic):
+                log.warning("topic %s does not exist, so there are no dead letters", topic)
+                return RunResult(events, directory)
+            ranges = _selected(consumer, topic, offsets, since, until)
         earlier = [] if again else [each for each in runs.plans() if each.slices]
         letters = _Letters(declaration, spark, rule, earlier).count(function, ranges) if ranges else 0
         if not letters:

@@ -121,6 +121,8 @@ class RunDisplay:
         from kafka.pipelines.rules import all_rules
 
         totals = self._totals
+        if not totals.batches:
+            return [("rows in", "0")]
         lines = [("rows in", count(totals.rows)), ("rows out", count(totals.out))]
         if totals.late:
             lines.append(("late rows", count(totals.late)))

@@ -63,7 +63,8 @@ class SessionChoice:
 
         running = _running()
         if running is not None:
-            yield session(name, None, **self.conf) if self.conf else running
+            with self._quiet():
+                yield session(name, None, **self.conf) if self.conf else running
             return
         with self._quiet():
             with contextlib.nullcontext() if self.verbose else _redirected(log):  # a JVM keeps its standard error
