@@ -74,10 +74,6 @@ TOPIC = "topic"
 """The key that tells a sink that is a topic from other targets (`targets.choice`)."""
 
 
-def _kind(given: Any) -> str:
-    return kind_of(given, TOPIC)
-
-
 _SINKS: Mapping[str, type[BaseModel]] = {TOPIC: Sink, **TARGETS}
 AnySink = Annotated[
     Annotated[Sink, Tag(TOPIC)]
@@ -87,7 +83,7 @@ AnySink = Annotated[
     | Annotated[PostgresqlSink, Tag("postgresql")]
     | Annotated[TablesByTopicSink, Tag("tables_by_topic")]
     | Annotated[ForeachBatchSink, Tag("foreach_batch")],
-    Discriminator(_kind),
+    Discriminator(kind_of),
 ]
 """A topic or another target."""
 
@@ -165,7 +161,7 @@ class Declaration(Model):
         """The name of the topic, or the kind of another target and its name, such as ``parquet /data/flights``."""
         if isinstance(self.sink, Sink):
             return self.sink.topic
-        kind = kind_of(self.sink, TOPIC)
+        kind = kind_of(self.sink)
         return f"{kind} {getattr(self.sink, kind)}"
 
     @property
