@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.compute
 
 from kafka.errors import IllegalArgumentError
 from kafka.pipelines.audit.faults import Fault, FaultKind
 
+pc: Any = pyarrow.compute
 MAX_GROUPS = 1_000
 """Maximum number of groups that are reported one by one."""
 
