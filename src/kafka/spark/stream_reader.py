@@ -192,9 +192,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
 
     def _planned_rows(self) -> PlannedRows:
         if self._planned is None:
-            self._planned = PlannedRows(
-                self._options, self._columns, self._not_null, time.monotonic, is_typed=self._typed is not None
-            )
+            self._planned = PlannedRows(self._options, self._columns, self._not_null, time.monotonic, typed=self._typed)
         return self._planned
 
     @property  # type: ignore[misc]  # it is what others ask, as with proxies

@@ -119,8 +119,29 @@ def test_a_small_micro_batch_needs_no_python_task_and_has_the_same_rows(spark, b
     assert len(read) == 22
     assert spark.read.parquet(f"{tmp_path}/rows").orderBy(*by_place).collect() == read
 
-    headers = load_stream(spark, broker, topic, startingOffsets="earliest", includeHeaders="true")
-    assert from_python_tasks(spark, lambda: drain(headers, tmp_path / "headers")) > 0
+
+def test_a_small_micro_batch_with_nested_columns_has_the_same_rows(spark, broker, make_topic, tmp_path):
+    """Spark copies the rows from memory that it then frees."""
+    topic = make_topic(partitions=2)
+    headers = [(), (("h", b"1"),), (("a", None), ("", b""), ("a", b"x" * 40))]
+    tags = ["[]", '["t"]', '["long enough for memory of its own", null]']
+    values = [f'{{"id":{n},"tags":{tags[n % 3]},"of":{{"at":"2026-01-0{n % 9 + 1}"}}}}'.encode() for n in range(30)]
+    records = [
+        Rec(None if n == 4 else b"bad" if n == 5 else value, key=b"k", partition=n % 2, headers=headers[n // 2 % 3])
+        for n, value in enumerate(values)
+    ]
+    produce(broker.bootstrap_servers, topic, records)
+    given = {"includeHeaders": "true", "valueFormat": "json", "valueErrors": "column", "originalBytes": "true"}
+    given["valueSchema"] = "id bigint, tags array<string>, of struct<at: date>"
+    patient = {"kafkaConsumer.pollTimeoutMs": 480_000, "maxOffsetsPerTrigger": 10}
+    stream = load_stream(spark, broker, topic, startingOffsets="earliest", **given, **patient)
+    assert from_python_tasks(spark, lambda: drain(stream, tmp_path)) == 0
+    by_place = ("partition", "offset")
+    read = load(spark, broker, topic, **given).orderBy(*by_place).collect()
+    assert len(read) == 30
+    assert sum(row["headers"] is None for row in read) == 10
+    assert sum(row["value_error"] is not None for row in read) == 1
+    assert spark.read.parquet(f"{tmp_path}/rows").orderBy(*by_place).collect() == read
 
 
 @pytest.mark.parametrize("limit", [10, 2_000])

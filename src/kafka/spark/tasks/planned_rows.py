@@ -15,12 +15,13 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kafka.spark.options.parsing import ReadOptions
-from kafka.spark.options.row_schema import HEADERS
 from kafka.spark.planning.ranges import OffsetRange, Task
 from kafka.spark.tasks.read_task import read_task
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from kafka.spark.typed.decoding import TypedRead
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +33,10 @@ else:
     SPARKS_READER = _SimpleStreamReaderWrapper
 
 MOST_OFFSETS = 1_000
-"""Maximum number of offsets in a small micro-batch. Spark's driver stores and serializes each row as a JVM object."""
+"""Maximum number of offsets in a small micro-batch.
+
+Spark's driver stores and serializes each row as a JVM object, with an object for each header and nested value.
+"""
 MOST_BYTES = 1 << 20
 POLL_TIMEOUT_DIVISOR = 4
 """The planner waits for records for a quarter of `kafkaConsumer.pollTimeoutMs`.
@@ -55,8 +59,8 @@ class PlannedRows:
         not_null: columns that Spark's schema declares as not null.
         clock: a monotonic clock, in seconds.
         read: reads the rows of ranges, like `read_task`.
-        is_typed: whether keys or values are typed, which is not supported: Spark's driver would create objects for
-            their nested values.
+        typed: how to decode keys and values; None if they are bytes. A registry that does not answer is left to tasks,
+            which wait for it.
     """
 
     def __init__(
@@ -67,14 +71,14 @@ class PlannedRows:
         clock: Callable[[], float],
         read: Callable[..., Iterator["pyarrow.RecordBatch"]] = read_task,
         *,
-        is_typed: bool = False,
+        typed: "TypedRead | None" = None,
     ) -> None:
         self._options = dataclasses.replace(options, poll_timeout_ms=options.poll_timeout_ms // POLL_TIMEOUT_DIVISOR)
         self._columns = columns
         self._not_null = not_null
         self._clock = clock
         self._read = read
-        self._is_typed = is_typed
+        self._typed = typed and typed.without_waiting()
         self._offset_bytes = 0.0
         self._not_before = clock()
         self._begun: tuple[tuple[Task, ...], Rows] | None = None
@@ -106,7 +110,7 @@ class PlannedRows:
         return self._read_plan(tasks)
 
     def _read_plan(self, tasks: Sequence[Task]) -> list["pyarrow.RecordBatch"] | None:
-        if SPARKS_READER is None or len(tasks) != 1 or HEADERS in self._columns or self._is_typed:
+        if SPARKS_READER is None or len(tasks) != 1:
             return None
         count = sum(map(len, tasks[0]))
         if not 0 < count <= MOST_OFFSETS or count * self._offset_bytes > MOST_BYTES or self._clock() < self._not_before:
@@ -122,7 +126,7 @@ class PlannedRows:
         """Return the rows, or no rows if they have too many bytes. The average size is stored for later batches."""
         batches: list[pyarrow.RecordBatch] = []
         size = 0
-        rows: Any = self._read(self._options, self._columns, ranges, self._not_null)
+        rows: Any = self._read(self._options, self._columns, ranges, self._not_null, self._typed)
         with contextlib.closing(rows):  # returns the consumer to the cache even if reading ends early
             for batch in rows:
                 batches.append(batch)

@@ -65,6 +65,10 @@ class TypedRead:
             wanted.append(HEADERS)
         return tuple(wanted)
 
+    def without_waiting(self) -> "TypedRead":
+        """Return the same read, which fails at once if the registry is needed and does not answer."""
+        return dataclasses.replace(self, options=dataclasses.replace(self.options, registry_wait_ms=0))
+
     def decoded_fields(self, names: Collection[str]) -> set[str]:
         """Return which of key and value must be decoded in order to create these columns."""
         errors = self.options.error_columns

@@ -1,5 +1,6 @@
 """Rows of small micro-batches that are read where they are planned, and passed to Spark."""
 
+import dataclasses
 import io
 import json
 import pickle
@@ -13,10 +14,13 @@ from pyspark.sql.datasource import DataSourceStreamReader
 from pyspark.sql.streaming import python_streaming_source_runner as runner
 from pyspark.sql.types import BinaryType, StructField, StructType
 
+from kafka.spark.options.field_options import FieldOptions, TypedOptions
 from kafka.spark.options.parsing import parse_read
 from kafka.spark.planning.ranges import OffsetRange
 from kafka.spark.stream_reader import KafkaStreamReader
 from kafka.spark.tasks.planned_rows import MOST_BYTES, MOST_OFFSETS, RETRY_AFTER_S, SPARKS_READER, PlannedRows
+from kafka.spark.typed.decoding import TypedRead
+from kafka.spark.typed.reader_schema import ReaderSchema
 
 BASE = {"kafka.bootstrap.servers": "h:1", "subscribe": "t"}
 SCHEMA = StructType([StructField("value", BinaryType())])
@@ -38,8 +42,10 @@ class FakeReadTask:
         self.asked: list[tuple] = []
         self.taken = 0
         self.patience_ms = 0
+        self.typed: TypedRead | None = None
 
-    def __call__(self, options, columns, ranges, not_null):
+    def __call__(self, options, columns, ranges, not_null, typed):
+        self.typed = typed
         self.asked.append((tuple(columns), tuple(ranges), not_null))
         self.patience_ms = options.poll_timeout_ms
         for each in self.batches:
@@ -84,10 +90,19 @@ def test_a_plan_of_several_or_no_tasks_or_many_offsets_is_left_to_tasks(tasks):
     assert reads.asked == []
 
 
-def test_reads_with_headers_are_left_to_tasks():
+def test_headers_are_read_as_well():
     reads = FakeReadTask(values(b"a"))
-    assert planned(reads, columns=("value", "headers")).of([SMALL]) is None
-    assert reads.asked == []
+    assert planned(reads, columns=("value", "headers")).of([SMALL]) == [values(b"a")]
+    assert reads.asked == [(("value", "headers"), SMALL, frozenset())]
+
+
+def test_typed_values_are_decoded_without_waiting_for_a_registry():
+    options = TypedOptions((FieldOptions("value", "string"),), registry_wait_ms=600_000)
+    typed = TypedRead(options, (ReaderSchema("value", "string", ""),))
+    reads = FakeReadTask(values(b"a"))
+    found = PlannedRows(parse_read(BASE, streaming=True), ("value",), frozenset(), lambda: 0.0, reads, typed=typed)
+    assert found.of([SMALL]) == [values(b"a")]
+    assert reads.typed == TypedRead(dataclasses.replace(options, registry_wait_ms=0), typed.schemas)
 
 
 def test_a_plan_without_records_is_left_to_a_task():
@@ -136,7 +151,7 @@ def test_a_prefetched_plan_is_not_read_again_but_another_one_is():
         ("value",),
         frozenset(),
         lambda: 0.0,
-        lambda options, columns, ranges, not_null: (values(b"%d" % each.start) for each in ranges),
+        lambda options, columns, ranges, not_null, typed: (values(b"%d" % each.start) for each in ranges),
     )
     by_ranges.begin([SMALL])
     assert by_ranges.of([other]) == [values(b"8")]
