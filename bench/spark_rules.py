@@ -7,6 +7,7 @@ become dead letters. Without rules, there are no dead letters.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from bench.job import Job, Watch
@@ -44,13 +45,10 @@ def rules(source: Source, job: Job, watch: Watch, *, with_rules: bool) -> None:
     with kafka.KafkaProducer(bootstrap_servers=job.bootstrap_servers) as producer:
         producer.send_arrow(job.topic, pa.table({"key": keys, "value": values}))
     with bench(source, job) as made, other_topic(job) as other:
-        declaration = _declaration(job, other, with_rules=with_rules)
-
-        def query() -> int:
-            return _processed(made, declaration)
-
-        made.warm_up(query)
-        if timed(made, watch, query) != job.count:
+        write, counted = _planned(made, _declaration(job, other, with_rules=with_rules))
+        made.warm_up(write)
+        timed(made, watch, write)
+        if counted() != job.count:
             raise RuntimeError("the pipeline did not count all rows")
     watch.sums.count = job.count
 
@@ -71,8 +69,11 @@ def _declaration(job: Job, target: str, *, with_rules: bool) -> Any:
     return declare(given)
 
 
-def _processed(made: Bench, declaration: Any) -> int:
-    """Process the topic as a pipeline does, and return the number of rows that it counted."""
+def _planned(made: Bench, declaration: Any) -> tuple[Callable[[], object], Callable[[], int]]:
+    """Plan a pipeline, as at the start of a stream.
+
+    Returns a function that processes the topic, and one that returns the number of rows that the first call counted.
+    """
     from pyspark.sql import Observation
 
     from kafka.pipelines.kafka_rows import output_rows, write_options
@@ -95,5 +96,8 @@ def _processed(made: Bench, declaration: Any) -> int:
     if declaration.dead_letters is None:
         kafka["topic"] = declaration.sink.topic
         rows = rows.drop("topic")
-    rows.write.format(FORMAT).options(**kafka).mode("append").save()
-    return int(observations[observed_source("source")].get["rows"])
+
+    def write() -> None:
+        rows.write.format(FORMAT).options(**kafka).mode("append").save()
+
+    return write, lambda: int(observations[observed_source("source")].get["rows"])

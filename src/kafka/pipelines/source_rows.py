@@ -96,7 +96,9 @@ def read_options(declaration: Declaration, source: Source) -> dict[str, str]:
     for field, format_ in (("key", source.key), ("value", source.value)):
         typed = field_options(field, format_)
         if typed:
-            options |= typed | {f"{field}Errors": "column", "originalBytes": "true"}
+            options |= typed | {f"{field}Errors": "column"}
+            if declaration.dead_letters is not None:
+                options["originalBytes"] = "true"
     return options | source.options
 
 
