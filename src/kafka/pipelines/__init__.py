@@ -14,6 +14,14 @@ from kafka._old_names import of_a_package
 if TYPE_CHECKING:
     from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Otherwise, Rule, json_schema
     from kafka.pipelines.pipeline import Pipeline, kafka_sink, kafka_source, rule
+    from kafka.pipelines.targets.constructors import (
+        delta_sink,
+        foreach_batch_sink,
+        iceberg_sink,
+        parquet_sink,
+        postgresql_sink,
+        table_per_topic_sink,
+    )
     from kafka.pipelines.yaml_file import load
 
 __all__ = [
@@ -22,11 +30,17 @@ __all__ = [
     "Otherwise",
     "Pipeline",
     "Rule",
+    "delta_sink",
+    "foreach_batch_sink",
+    "iceberg_sink",
     "json_schema",
     "kafka_sink",
     "kafka_source",
     "load",
+    "parquet_sink",
+    "postgresql_sink",
     "rule",
+    "table_per_topic_sink",
 ]
 
 _HOMES = {
@@ -34,6 +48,14 @@ _HOMES = {
     for module, names in {
         "declaration": ("Declaration", "InvalidDeclaration", "Otherwise", "Rule", "json_schema"),
         "pipeline": ("Pipeline", "kafka_sink", "kafka_source", "rule"),
+        "targets.constructors": (
+            "delta_sink",
+            "foreach_batch_sink",
+            "iceberg_sink",
+            "parquet_sink",
+            "postgresql_sink",
+            "table_per_topic_sink",
+        ),
         "yaml_file": ("load",),
     }.items()
     for name in names

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, model_validator
 
 from kafka.config import secrecy
 from kafka.errors import KafkaConfigurationError
 from kafka.pipelines.field_types import DIRECTORY, Directory, Duration, Identifier, Name, Options, Text, Topic
-from kafka.pipelines.problems import Location, path_text, problem_text
+from kafka.pipelines.problems import Location, path_text, problem_text, without_tag
 from kafka.pipelines.source_declaration import (
     DECODES,
     MAX_RULES,
@@ -35,6 +35,13 @@ from kafka.pipelines.source_declaration import (
     Watermark,
     check_rules,
 )
+from kafka.pipelines.targets.choice import kind_of
+from kafka.pipelines.targets.delta import DeltaSink
+from kafka.pipelines.targets.foreach_batch import ForeachBatchSink
+from kafka.pipelines.targets.iceberg import IcebergSink
+from kafka.pipelines.targets.parquet import ParquetSink
+from kafka.pipelines.targets.postgresql import PostgresqlSink
+from kafka.pipelines.targets.tables_by_topic import TablesByTopicSink
 
 SOURCE = "source"
 """The name of a source that is declared without one."""
@@ -58,6 +65,19 @@ class Sink(Model):
     value: FieldFormat = Field(default=FieldFormat(format="json"), description="The encoding of the query's columns.")
     exactly_once: bool = Field(default=True, description="Whether each micro-batch is one Kafka transaction.")
     options: Options = Field(default={}, repr=False, description="Other options of the Spark sink (SPARK.md).")
+
+
+AnySink = Annotated[
+    Annotated[Sink, Tag("topic")]
+    | Annotated[ParquetSink, Tag("parquet")]
+    | Annotated[DeltaSink, Tag("delta")]
+    | Annotated[IcebergSink, Tag("iceberg")]
+    | Annotated[PostgresqlSink, Tag("postgresql")]
+    | Annotated[TablesByTopicSink, Tag("tables_by_topic")]
+    | Annotated[ForeachBatchSink, Tag("foreach_batch")],
+    Discriminator(kind_of),
+]
+"""A topic or another target (`targets`). The key that names the target tells which one it is."""
 
 
 class DeadLetters(Model):
@@ -85,7 +105,7 @@ class Declaration(Model):
     )
     rules: tuple[Rule, ...] = Field(default=(), description="Rules for the rows of the only source.")
     query: Text | None = Field(default=None, description="SQL query; by default, all columns of the source.")
-    sink: Sink = Field(description="Where the rows of the query go.")
+    sink: AnySink = Field(description="Where the rows of the query go: a topic or another target.")
     dead_letters: DeadLetters | None = Field(
         default=None, description="Where rejected records go; needed if a rule has the outcome dead_letter."
     )
@@ -131,6 +151,16 @@ class Declaration(Model):
             ((name, source),) = found.items()
             found[name] = source.model_copy(update={"rules": source.rules + self.rules})
         return found
+
+    @property
+    def topic_sink(self) -> Sink | None:
+        """The sink if it is a topic; None if it is another target."""
+        return self.sink if isinstance(self.sink, Sink) else None
+
+    @property
+    def has_transactions(self) -> bool:
+        """Whether the pipeline writes to Kafka in transactions. With another target, it does so for dead letters."""
+        return self.dead_letters is not None if self.topic_sink is None else self.topic_sink.exactly_once
 
     @property
     def built_in_outcome(self) -> Otherwise:
@@ -210,7 +240,9 @@ def declare(
     try:
         declared = Declaration.model_validate(given, context={DIRECTORY: directory})
     except ValidationError as error:
-        problems = [place(each["loc"]) + problem_text(each["loc"], each, Declaration) for each in error.errors()]
+        problems = [
+            place(without_tag(each["loc"])) + problem_text(each["loc"], each, Declaration) for each in error.errors()
+        ]
         raise InvalidDeclaration("\n".join(problems)) from None
     return declared.canonical(directory or Path())
 
@@ -242,6 +274,7 @@ __all__ = [
     "RESERVED",
     "SOURCE",
     "TIMES",
+    "AnySink",
     "Backfill",
     "DeadLetters",
     "Declaration",

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from kafka.config import secrecy
 from kafka.config.option import nearest
 from kafka.pipelines.field_types import shown
+from kafka.pipelines.targets.choice import TARGETS
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 Location = tuple[str | int, ...]
 """The path to a value in a declaration: keys and indexes, outermost first."""
 
-OPTION_KEYS = ("kafka", "registry", "options")
-"""Keys whose values are options of clients, which may be secrets."""
+OPTION_KEYS = ("kafka", "registry", "options", "catalog", "url", "password")
+"""Keys whose values are options of clients, or other values that may be secrets."""
 
 
 def problem_text(location: Location, problem: ErrorDetails, model: type[BaseModel]) -> str:
     """Describe a problem of a value at a location within a model. The text contains no secrets."""
-    path = path_text(location)
+    path = path_text(without_tag(location))
     given = problem["input"]
     match problem["type"]:
         case "extra_forbidden":
@@ -55,6 +56,11 @@ def _found(location: Location, value: Any) -> str:
     return shown(value)
 
 
+def without_tag(location: Location) -> Location:
+    """Return a location without the kind of the sink, which pydantic adds after ``sink``."""
+    return (location[0], *location[2:]) if len(location) > 1 and location[0] == "sink" else location
+
+
 def path_text(location: Location) -> str:
     """Format a location as text, such as ``source.rules[2].holds``."""
     text = ""
@@ -69,6 +75,8 @@ def _keys_at(model: type[BaseModel], location: Location) -> list[str]:
         fields = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
         if part in fields:  # the other parts are indexes and names of sources
             model = _model_of(fields[part]) or model
+        elif location[0] == "sink" and part in TARGETS:  # the kind of the sink, a tag
+            model = TARGETS[str(part)]
     return [field.alias or name for name, field in model.model_fields.items()]
 
 

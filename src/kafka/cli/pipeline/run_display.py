@@ -189,7 +189,11 @@ def topics_text(source: "Source") -> str:
 
 def sink_text(declaration: "Declaration") -> str:
     """Name the sink, and say how it is written."""
-    sink = declaration.sink
+    from kafka.pipelines.targets.choice import TARGETS
+
+    sink = declaration.topic_sink
+    if sink is None:
+        return next(f"{name} {value}" for name, value in declaration.shown()["sink"].items() if name in TARGETS)
     return f"{sink.topic} ({sink.value.format}, {'exactly once' if sink.exactly_once else 'at least once'})"
 
 
