@@ -1,7 +1,9 @@
 """Pipelines: sources with rules, a query and a sink, declared in YAML or Python.
 
 Layer 7. `declaration` defines the models of a pipeline, and `yaml_file` and `pipeline` are the two ways to create them.
-`rules` evaluates the rules of a source in Spark. This package requires PyYAML and pydantic, which
+`run` runs a pipeline as a streaming query, `replay` and `backfill` run it on fixed ranges of offsets, and `audit`
+accounts for each record. `targets` are where rows go if not to a topic. `checks` finds problems without Spark, and
+`testing` runs pipelines on an embedded broker. This package requires PyYAML, pydantic and sqlglot, which
 ``pip install 'kafka-columnar[pipelines]'`` installs.
 """
 

@@ -28,12 +28,13 @@ from kafka.pipelines.record_headers import (
     PIPELINE,
     RULE,
     SOURCE,
+    TIMESTAMP,
     Position,
 )
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
-    from kafka.consumer.bounds import Bound
+    from kafka.consumer.bounds import Bound, OffsetRange
     from kafka.pipelines.header_columns import Mask
     from kafka.record import Columns
 
@@ -43,6 +44,7 @@ NO_RULE = ""
 _WINDOW = 10_000
 """Number of offsets in a partition that a search for the newest dead letters reads first."""
 _POSITION = re.compile(POSITION.encode())
+_NUMBER = re.compile(rb"-?[0-9]{1,18}")
 _MAX_OFFSET = 2**63 - 1
 
 
@@ -57,10 +59,11 @@ class DeadLetter:
         rules: the names of the rules that the row fails.
         cause: why the record was rejected, as text.
         attempt: how often the record has been rejected: 1 for a new dead letter; 0 if unknown.
-        timestamp_ms: the timestamp of the record, in milliseconds since 1970; -1 if it has none.
+        timestamp_ms: when the dead letter was written, in milliseconds since 1970; -1 if unknown.
         key: the key of the input record.
         value: the value of the input record.
         headers: the headers of the input record, without those that the pipeline added.
+        source_timestamp_ms: the timestamp of the input record, in milliseconds since 1970; None if unknown.
     """
 
     position: Position
@@ -73,6 +76,7 @@ class DeadLetter:
     key: bytes | None = dataclasses.field(repr=False)
     value: bytes | None = dataclasses.field(repr=False)
     headers: Headers = dataclasses.field(default=(), repr=False)
+    source_timestamp_ms: int | None = None
 
 
 def dead_letter_of(
@@ -90,6 +94,8 @@ def dead_letter_of(
     names = [name if content is not None else None for name, content in given]
     if PIPELINE in names:
         begin = len(names) - 1 - names[::-1].index(PIPELINE)
+        while begin and given[begin - 1][0] == RULE:
+            begin -= 1
         own = given[begin:]
     else:
         begin, own = 0, given
@@ -108,6 +114,7 @@ def dead_letter_of(
         key=key,
         value=value,
         headers=original,
+        source_timestamp_ms=_milliseconds(_last(own, TIMESTAMP)),
     )
 
 
@@ -155,6 +162,11 @@ def _attempt(content: bytes | None) -> int:
     return int(given) if given.isdigit() and len(given) <= 7 and int(given) <= MAX_ATTEMPT else 0
 
 
+def _milliseconds(content: bytes | None) -> int | None:
+    found = _NUMBER.fullmatch(content or b"")
+    return None if found is None else int(found[0])
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Selection:
     """Which dead letters of a topic to read.
@@ -163,7 +175,7 @@ class Selection:
         pipeline: only dead letters of this pipeline; None for all records.
         rule: only dead letters that fail this rule; None for all.
         start: where to begin in the topic of the dead letters: an offset, a dict of `TopicPartition` to offset, a time
-            or "earliest"; see `kafka.read`. A dead letter has the timestamp of its input record.
+            or "earliest"; see `kafka.read`. The timestamp of a dead letter is the time at which it was written.
         end: where to stop, exclusive.
         partitions: only these partitions of the topic; empty for all.
     """
@@ -228,6 +240,11 @@ class DeadLetterTopic:
                 found.add(own, _wanted(own, selection), own.are_of(selection.pipeline))
         return found.result()
 
+    def ranges(self, selection: Selection = Selection()) -> dict[int, OffsetRange]:
+        """Return the offsets that a selection covers now, by partition. Raises the errors of `kafka.read`."""
+        with self._read(selection) as read:
+            return {tp.partition: each for tp, each in read.ranges.items()}
+
     def letters(
         self,
         selection: Selection = Selection(),
@@ -238,7 +255,7 @@ class DeadLetterTopic:
         """Iterate over the dead letters in a selection.
 
         Within a partition they are in the order in which they were written, or in the reverse order. Partitions are
-        merged by the timestamps of their records if there is a limit or the newest come first.
+        merged by the times at which they were written if there is a limit or the newest come first.
 
         Arguments:
             selection: which dead letters.

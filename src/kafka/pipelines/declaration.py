@@ -10,14 +10,14 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, model_validator
 
 from kafka.config import secrecy
 from kafka.errors import KafkaConfigurationError
 from kafka.pipelines.field_types import DIRECTORY, Directory, Duration, Identifier, Name, Options, Text, Topic
-from kafka.pipelines.problems import Location, path_text, problem_text, without_tag
+from kafka.pipelines.problems import Location, path_text, problem_text
 from kafka.pipelines.source_declaration import (
     DECODES,
     MAX_RULES,
@@ -35,13 +35,16 @@ from kafka.pipelines.source_declaration import (
     Watermark,
     check_rules,
 )
-from kafka.pipelines.targets.choice import kind_of
+from kafka.pipelines.targets.choice import TARGETS, kind_of
 from kafka.pipelines.targets.delta import DeltaSink
 from kafka.pipelines.targets.foreach_batch import ForeachBatchSink
 from kafka.pipelines.targets.iceberg import IcebergSink
 from kafka.pipelines.targets.parquet import ParquetSink
 from kafka.pipelines.targets.postgresql import PostgresqlSink
 from kafka.pipelines.targets.tables_by_topic import TablesByTopicSink
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 SOURCE = "source"
 """The name of a source that is declared without one."""
@@ -67,8 +70,13 @@ class Sink(Model):
     options: Options = Field(default={}, repr=False, description="Other options of the Spark sink (SPARK.md).")
 
 
+TOPIC = "topic"
+"""The key that tells a sink that is a topic from other targets (`targets.choice`)."""
+
+
+_SINKS: Mapping[str, type[BaseModel]] = {TOPIC: Sink, **TARGETS}
 AnySink = Annotated[
-    Annotated[Sink, Tag("topic")]
+    Annotated[Sink, Tag(TOPIC)]
     | Annotated[ParquetSink, Tag("parquet")]
     | Annotated[DeltaSink, Tag("delta")]
     | Annotated[IcebergSink, Tag("iceberg")]
@@ -77,7 +85,7 @@ AnySink = Annotated[
     | Annotated[ForeachBatchSink, Tag("foreach_batch")],
     Discriminator(kind_of),
 ]
-"""A topic or another target (`targets`). The key that names the target tells which one it is."""
+"""A topic or another target."""
 
 
 class DeadLetters(Model):
@@ -105,7 +113,7 @@ class Declaration(Model):
     )
     rules: tuple[Rule, ...] = Field(default=(), description="Rules for the rows of the only source.")
     query: Text | None = Field(default=None, description="SQL query; by default, all columns of the source.")
-    sink: AnySink = Field(description="Where the rows of the query go: a topic or another target.")
+    sink: AnySink = Field(description="Where the rows of the query go: a topic, or another target.")
     dead_letters: DeadLetters | None = Field(
         default=None, description="Where rejected records go; needed if a rule has the outcome dead_letter."
     )
@@ -144,6 +152,19 @@ class Declaration(Model):
         return self
 
     @property
+    def topic_sink(self) -> Sink | None:
+        """The sink if it is a topic; None for other targets."""
+        return self.sink if isinstance(self.sink, Sink) else None
+
+    @property
+    def sink_name(self) -> str:
+        """The name of the topic, or the kind of another target and its name, such as ``parquet /data/flights``."""
+        if isinstance(self.sink, Sink):
+            return self.sink.topic
+        kind = kind_of(self.sink)
+        return f"{kind} {getattr(self.sink, kind)}"
+
+    @property
     def all_sources(self) -> dict[str, Source]:
         """The sources by name, each with all its rules."""
         found = {SOURCE: self.source} if self.source is not None else dict(self.sources)
@@ -151,16 +172,6 @@ class Declaration(Model):
             ((name, source),) = found.items()
             found[name] = source.model_copy(update={"rules": source.rules + self.rules})
         return found
-
-    @property
-    def topic_sink(self) -> Sink | None:
-        """The sink if it is a topic; None if it is another target."""
-        return self.sink if isinstance(self.sink, Sink) else None
-
-    @property
-    def has_transactions(self) -> bool:
-        """Whether the pipeline writes to Kafka in transactions. With another target, it does so for dead letters."""
-        return self.dead_letters is not None if self.topic_sink is None else self.topic_sink.exactly_once
 
     @property
     def built_in_outcome(self) -> Otherwise:
@@ -240,11 +251,22 @@ def declare(
     try:
         declared = Declaration.model_validate(given, context={DIRECTORY: directory})
     except ValidationError as error:
-        problems = [
-            place(without_tag(each["loc"])) + problem_text(each["loc"], each, Declaration) for each in error.errors()
-        ]
+        problems = [place(_location(each["loc"])) + _problem(each) for each in error.errors()]
         raise InvalidDeclaration("\n".join(problems)) from None
     return declared.canonical(directory or Path())
+
+
+def _location(location: Location) -> Location:
+    """Return the location in the user's text. That of pydantic also contains the kind of the sink."""
+    return location[:1] + location[2:] if location[:1] == ("sink",) and location[1:2] else location
+
+
+def _problem(problem: ErrorDetails) -> str:
+    location = problem["loc"]
+    if location[:1] != ("sink",) or len(location) == 1:
+        return problem_text(location, problem, Declaration)
+    text = problem_text(location[2:], problem, _SINKS[str(location[1])])
+    return f"sink.{text}" if location[2:] else f"sink: {text.removeprefix(': ')}"
 
 
 M = TypeVar("M", bound=BaseModel)

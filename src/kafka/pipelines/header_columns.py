@@ -1,8 +1,9 @@
 """Reads the headers of pipelines' records from Arrow columns, without a Python object for each record.
 
-`OwnHeaders` finds the headers that a pipeline added to the records of a batch: the last header `PIPELINE` of a record
-and everything after it. Headers of the same names before it belong to the original record, which may itself be the
-output or the dead letter of another pipeline. `kafka.pipelines.dead_letters` does the same for single records.
+`OwnHeaders` finds the headers that a pipeline added to the records of a batch: the last header `PIPELINE` of a record,
+the headers `RULE` immediately before it, and everything after it. Headers of the same names before these belong to the
+original record, which may itself be the output or the dead letter of another pipeline. `kafka.pipelines.dead_letters`
+does the same for single records.
 """
 
 from __future__ import annotations
@@ -55,16 +56,34 @@ class OwnHeaders:
     def __init__(self, headers: Any) -> None:
         self.rows = len(headers)
         pairs = headers.flatten()
-        self._names = pairs.field("key")
+        names = pairs.field("key").dictionary_encode()
+        self._codes = {name: code for code, name in enumerate(names.dictionary.to_pylist())}
+        self._names = pc.fill_null(names.indices, -1).to_numpy(zero_copy_only=False)
         self._values = pairs.field("value")
+        self._is_valid = _mask(pc.is_valid(self._values)) if self._values.null_count else None
+        self._pipelines: Any = None
         self._parents: Integers = pc.list_parent_indices(headers).to_numpy(zero_copy_only=False).astype(np.int64)
-        begins, found = self._last(PIPELINE, np.zeros(self.rows, np.int64))
-        self._begins = np.where(found, begins, 0)
-        self._has_pipeline = found
+        self._begins = self._own_begins()
+
+    def _own_begins(self) -> Integers:
+        """Return the index of the first header of each row that the pipeline added; 0 if there is none."""
+        begins = np.zeros(self.rows, np.int64)
+        last, found = self._last(PIPELINE, begins)
+        at = last[found]
+        if len(at):
+            indexes, parents = np.arange(len(self._names)), self._parents
+            is_rule = self._names == self._codes.get(RULE, -2)
+            is_first = np.concatenate(([True], parents[1:] != parents[:-1]))
+            candidates = np.where(is_rule, np.where(is_first, indexes, -1), indexes + 1)
+            run_begins = np.maximum.accumulate(candidates)  # of the rules that end with a header, if there are any
+            begins[found] = np.where(is_first[at], at, run_begins[at - 1])
+        return begins
 
     def _of(self, name: str, begins: Integers) -> Integers:
         """Return the indexes of the headers with a name and a value, from the given index on in each row."""
-        found = np.flatnonzero(_mask(pc.equal(self._names, pa.scalar(name))) & _mask(pc.is_valid(self._values)))
+        found = np.flatnonzero(self._names == self._codes.get(name, -2))
+        if self._is_valid is not None:
+            found = found[self._is_valid[found]]
         return found[found >= begins[self._parents[found]]]
 
     def _last(self, name: str, begins: Integers) -> tuple[Integers, Mask]:
@@ -82,7 +101,9 @@ class OwnHeaders:
 
     def pipelines(self) -> Any:
         """Return the name of the pipeline in each row, as a binary array; null if a row has none."""
-        return self._last_values(PIPELINE)
+        if self._pipelines is None:
+            self._pipelines = self._last_values(PIPELINE)
+        return self._pipelines
 
     def are_of(self, pipeline: str | None) -> Mask:
         """Return which rows are of a pipeline; None stands for all rows, including those of no pipeline."""

@@ -14,7 +14,7 @@ from kafka.pipelines.backfill import records_of
 from kafka.pipelines.bounded_runs import Ranges
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration
-from kafka.pipelines.planning import plan
+from kafka.pipelines.planning import RESULT, plan
 from kafka.pipelines.source_rows import Hidden
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def outcomes(
     parts = [
         rows.select(*columns, rejected.otherwise(PROCESSED).alias("outcome"))
         for name, rows in checked.items()
-        if Hidden.FAILURES in rows.columns
+        if name != RESULT
     ]
     result = parts[0]
     for part in parts[1:]:

@@ -13,7 +13,6 @@ from pydantic import BaseModel
 from kafka.config import secrecy
 from kafka.config.option import nearest
 from kafka.pipelines.field_types import shown
-from kafka.pipelines.targets.choice import TARGETS
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -27,7 +26,7 @@ OPTION_KEYS = ("kafka", "registry", "options", "catalog", "url", "password")
 
 def problem_text(location: Location, problem: ErrorDetails, model: type[BaseModel]) -> str:
     """Describe a problem of a value at a location within a model. The text contains no secrets."""
-    path = path_text(without_tag(location))
+    path = path_text(location)
     given = problem["input"]
     match problem["type"]:
         case "extra_forbidden":
@@ -56,11 +55,6 @@ def _found(location: Location, value: Any) -> str:
     return shown(value)
 
 
-def without_tag(location: Location) -> Location:
-    """Return a location without the kind of the sink, which pydantic adds after ``sink``."""
-    return (location[0], *location[2:]) if len(location) > 1 and location[0] == "sink" else location
-
-
 def path_text(location: Location) -> str:
     """Format a location as text, such as ``source.rules[2].holds``."""
     text = ""
@@ -75,8 +69,6 @@ def _keys_at(model: type[BaseModel], location: Location) -> list[str]:
         fields = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
         if part in fields:  # the other parts are indexes and names of sources
             model = _model_of(fields[part]) or model
-        elif location[0] == "sink" and part in TARGETS:  # the kind of the sink, a tag
-            model = TARGETS[str(part)]
     return [field.alias or name for name, field in model.model_fields.items()]
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka.consumer.bounds import OffsetRange
-from kafka.pipelines.audit import DeadOffsets, FaultKind, MicroBatch, Offsets, Replayed, Scope, scope_of
+from kafka.pipelines.audit import Backfilled, DeadOffsets, FaultKind, MicroBatch, Offsets, Replayed, Scope, scope_of
 from kafka.pipelines.audit.evidence import codes_of
 from kafka.pipelines.events import Event, SourceCounts
 from kafka.structs import TopicPartition
@@ -178,7 +178,7 @@ class World:
         """Return what there is to audit."""
         events = self.events()
         batches = [MicroBatch(number, ranges, events[number]) for number, ranges in enumerate(self.batches)]
-        return scope_of("p", batches, [self.backfill] if self.backfill else [], [Replayed({})])
+        return scope_of("p", batches, [Backfilled(self.backfill)] if self.backfill else [], [Replayed({})])
 
 
 def _contains(part: OffsetRange, offset: int) -> bool:
@@ -220,7 +220,7 @@ class ArrayEvidence:
             letters = [each for each in self.world.letters if each.place[0] == tp]
             offsets = self._of(tp, [each.place for each in letters])
             attempts = np.array([each.attempt for each in letters], np.int64)
-            yield DeadOffsets(tp, offsets, attempts, np.array([each.replayed for each in letters], np.bool_))
+            yield DeadOffsets(tp, offsets, attempts, np.array([each.replayed for each in letters], np.int64))
 
     def outcomes(self, ranges: Mapping[TopicPartition, OffsetRange]) -> Iterator[tuple[Offsets, Any]] | None:
         return self._evaluated(ranges, self.world.outcomes) if self.is_evaluated else None

@@ -16,11 +16,12 @@ def own_headers(
 ) -> Headers:
     """Return the headers that a pipeline adds to a dead letter."""
     return [
-        (names.PIPELINE, pipeline.encode()),
         *((names.RULE, rule.encode()) for rule in rules),
+        (names.PIPELINE, pipeline.encode()),
         (names.CAUSE, cause.encode()),
         (names.SOURCE, source.encode()),
         (names.ATTEMPT, b"%d" % attempt),
+        (names.TIMESTAMP, b"1700000000000"),
         ("__connect.errors.topic", source.split("/")[0].encode()),
         ("__connect.errors.exception.message", cause.encode()),
     ]

@@ -42,6 +42,7 @@ def test_a_dead_letter_is_read_from_its_headers() -> None:
         key=b"k",
         value=b"v",
         headers=(("app", b"x"), ("none", None)),
+        source_timestamp_ms=1_700_000_000_000,
     )
 
 

@@ -7,7 +7,7 @@ returns an `AuditResult`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from kafka.consumer.bounds import OffsetRange
 from kafka.pipelines.audit.batch_counts import BatchComparison
 from kafka.pipelines.audit.evidence import Evidence
 from kafka.pipelines.audit.faults import Fault, FaultKind, FaultList, ranges_of
-from kafka.pipelines.audit.ledger import Balance, Ledger
+from kafka.pipelines.audit.ledger import Balance, Ledger, Reader
 from kafka.pipelines.audit.micro_batches import gaps, overlaps, whole, without_event
 from kafka.pipelines.audit.scope import Scope, Slice
 from kafka.structs import TopicPartition, is_another_topic
@@ -76,6 +76,10 @@ class AuditResult:
                 value = getattr(total, field.name) + getattr(each.balance, field.name)
                 setattr(total, field.name, value)
         return total
+
+    def with_notes(self, notes: Sequence[str]) -> AuditResult:
+        """Return the same result with more notes."""
+        return dataclasses.replace(self, notes=(*self.notes, *notes))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each partition: topic, partition, offsets, and what became of the records."""
@@ -184,6 +188,9 @@ class _Audit:
             self._faults.add_detail(FaultKind.COUNTS_DIFFER, detail)
         if missing := without_event(self._scope.batches):
             self._notes.append(f"{len(missing):,} micro-batches have no event, the first is {missing[0]}")
+        runs = self._scope.backfills, self._scope.replays
+        if any(each.current for some in runs for each in some):
+            self._notes.append("records that an unfinished replay or backfill may have processed were not audited")
         if self._earlier:
             self._notes.append(f"{self._earlier:,} positions are those of deleted topics of the same name")
         faults = self._explained(self._faults.faults())
@@ -229,16 +236,18 @@ class _Audit:
 
     def _cover(self, ledgers: Mapping[TopicPartition, Ledger]) -> None:
         """Note in ledgers who read which offsets."""
-        reads: Iterable[tuple[bool, Mapping[TopicPartition, OffsetRange]]] = [
-            *((True, batch.ranges) for batch in self._scope.batches),
-            *((False, backfill) for backfill in self._scope.backfills),
+        reads: list[tuple[Reader, Mapping[TopicPartition, OffsetRange]]] = [
+            (Reader.BATCH, batch.ranges) for batch in self._scope.batches
         ]
-        for is_batch, ranges in reads:
+        for backfill in self._scope.backfills:
+            reads.append((Reader.BACKFILL if backfill.same_sink else Reader.ELSEWHERE, backfill.ranges))
+            reads.append((Reader.UNFINISHED, backfill.current))
+        for by, ranges in reads:
             for tp in ranges.keys() & ledgers.keys():
-                ledgers[tp].cover(*ranges[tp], batch=is_batch)
+                ledgers[tp].cover(*ranges[tp], by)
         if not self._has_reads:
             for ledger in ledgers.values():
-                ledger.cover(ledger.start, ledger.end)
+                ledger.cover(ledger.start, ledger.end, Reader.BATCH)
 
     def _add_positions(
         self,

@@ -60,13 +60,13 @@ class DeadOffsets(NamedTuple):
     Arguments:
         partition, offsets, topic_id: as in `Offsets`.
         attempts: the attempt of each dead letter.
-        replayed: whether a replay has processed each.
+        replayed: how many replays have processed each; -1 if that is unknown, because a replay is not finished.
     """
 
     partition: TopicPartition
     offsets: Integers
     attempts: Integers
-    replayed: Mask
+    replayed: Integers
     topic_id: str = ""
 
 
@@ -125,6 +125,12 @@ def codes_of(frames: Frames) -> Iterator[tuple[Offsets, Any]]:
             yield Offsets(tp, offsets[rows]), codes[rows]
 
 
+def _within(offsets: Integers, part: OffsetRange | None) -> Mask:
+    start, end = part or (0, 0)
+    found: Mask = (offsets >= start) & (offsets < end)
+    return found
+
+
 def _joined(column: Any) -> Any:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
@@ -140,6 +146,7 @@ class KafkaEvidence:
         pipeline: the name of the pipeline.
         consumer: options for consumers; see `client_configs`.
         admin: options for the admin client.
+        ids: the ids of source topics, if known.
         isolation: the isolation level at which the pipeline reads its source.
         replays: what replays have processed.
         evaluate: evaluates the declaration of the time for ranges of the source; None to do without outcomes.
@@ -152,6 +159,7 @@ class KafkaEvidence:
     pipeline: str
     consumer: Mapping[str, Any]
     admin: Mapping[str, Any]
+    ids: Mapping[str, str] = dataclasses.field(default_factory=dict)
     isolation: str = "read_uncommitted"
     replays: Sequence[Replayed] = ()
     evaluate: Evaluate | None = None
@@ -171,9 +179,7 @@ class KafkaEvidence:
 
     def topic_ids(self) -> Mapping[str, str]:
         """See `Evidence`."""
-        with kafka.KafkaAdminClient(**self.admin) as admin:
-            found = {each["name"]: str(each.get("topic_id") or "") for each in admin.describe_topics(list(self.topics))}
-        return {name: topic_id for name, topic_id in found.items() if topic_id}
+        return self.ids
 
     def compacted(self) -> set[str]:
         """See `Evidence`."""
@@ -199,6 +205,10 @@ class KafkaEvidence:
             for tp, topic_id, _, offsets in own.positions():
                 yield Offsets(tp, offsets, topic_id)
 
+    def has_positions(self) -> bool:
+        """Return whether any row in the sink has the position of its input record."""
+        return any(True for _ in self.sink())
+
     def dead(self) -> Iterator[DeadOffsets]:
         """See `Evidence`."""
         for columns, own in self._headers(self.dead_topic):
@@ -217,18 +227,18 @@ class KafkaEvidence:
                 self.counted[topic] += len(own.without_position())
                 yield columns, own
 
-    def _replayed(self, columns: Any, own: OwnHeaders) -> Mask:
-        """Return which dead letters of a batch were processed by a replay."""
+    def _replayed(self, columns: Any, own: OwnHeaders) -> Integers:
+        """Return how many replays have processed each dead letter of a batch; -1 if one may have."""
         tp, offsets = TopicPartition(columns.topic, columns.partition), np.asarray(columns.offsets, np.int64)
-        found = np.zeros(len(offsets), np.bool_)
+        found = np.zeros(len(offsets), np.int64)
+        uncertain = np.zeros(len(offsets), np.bool_)
         for replay in self.replays:
-            mask = np.zeros(len(offsets), np.bool_)
-            for start, end in replay.ranges.get(tp, ()):
-                mask |= (offsets >= start) & (offsets < end)
-            if replay.rule is not None and mask.any():
-                mask &= own.have_rule(replay.rule)
-            found |= mask
-        return found
+            is_open = np.ones(len(offsets), np.bool_) if replay.again else (found == 0) & ~uncertain
+            if replay.rule is not None and is_open.any():
+                is_open &= own.have_rule(replay.rule)
+            found += is_open & _within(offsets, replay.ranges.get(tp))
+            uncertain |= is_open & _within(offsets, replay.current.get(tp))
+        return np.where(uncertain, -1, found)
 
     def outcomes(self, ranges: Ranges) -> Iterator[tuple[Offsets, Any]] | None:
         """See `Evidence`."""

@@ -37,6 +37,16 @@ _CHUNK = 1 << 20
 _MOST = 255
 
 
+class Reader(enum.Enum):
+    """Who has read an offset."""
+
+    BATCH = "micro-batch"
+    BACKFILL = "backfill to the sink of the pipeline"
+    ELSEWHERE = "backfill to another sink"
+    UNFINISHED = "unfinished replay or backfill"
+    """The record may or may not have been processed, so it is left out of the audit."""
+
+
 class Outcome(enum.IntEnum):
     """What a declaration makes of a record."""
 
@@ -127,17 +137,16 @@ class Ledger:
         self._stream = OffsetRange(start, end) if stream is None else stream
         size = end - start
         self._log: Mask = np.zeros(size, np.bool_)
-        self._backfills: Bytes = np.zeros(size, np.uint8)
-        self._batches: Bytes = np.zeros(size, np.uint8)
+        self._read: dict[Reader, Bytes] = {by: np.zeros(size, np.uint8) for by in Reader}
         self._sink: Bytes = np.zeros(size, np.uint8)
         self._outcomes: Outcomes | None = None
         self._after: Outcomes | None = None
-        self._letters: list[tuple[Integers, Integers, Mask]] = []
-        self._sorted: tuple[Integers, Integers, Mask] | None = None
+        self._letters: list[tuple[Integers, Integers, Integers]] = []
+        self._sorted: tuple[Integers, Integers, Integers] | None = None
 
-    def cover(self, start: int, end: int, *, batch: bool = True) -> None:
-        """Note that a micro-batch read these offsets, or, with ``batch=False``, a backfill into the same sink."""
-        counts = self._batches if batch else self._backfills
+    def cover(self, start: int, end: int, by: Reader) -> None:
+        """Note who has read these offsets."""
+        counts = self._read[by]
         part = slice(max(start - self.start, 0), max(min(end, self.end) - self.start, 0))
         np.add(counts[part], 1, out=counts[part], where=counts[part] < _MOST)
 
@@ -169,17 +178,19 @@ class Ledger:
         self._outcomes = self._outcomes or Outcomes(self.end - self.start)
         return self._outcomes
 
-    def add_dead(self, offsets: Integers, attempts: Integers, replayed: Mask) -> None:
+    def add_dead(self, offsets: Integers, attempts: Integers, replayed: Integers) -> None:
         """Add dead letters.
 
         Arguments:
             offsets: the positions of their input records.
             attempts: the attempt of each.
-            replayed: whether a replay has processed each.
+            replayed: how many replays have processed each; -1 if that is unknown: the record is left out then.
         """
         at, is_within = self._within(offsets)
         if len(at):
-            self._letters.append((at, attempts[is_within], replayed[is_within]))
+            replays = replayed[is_within]
+            self._read[Reader.UNFINISHED][at[replays < 0]] = 1
+            self._letters.append((at, attempts[is_within], np.maximum(replays, 0)))
             self._sorted = None
 
     def _within(self, offsets: Integers) -> tuple[Integers, Mask]:
@@ -212,14 +223,16 @@ class Ledger:
             self._letters = [self._sorted]
         at, attempts, replayed = self._sorted
         mine = slice(*np.searchsorted(at, (part.start, part.stop)).tolist())
-        runs = np.minimum(self._batches[part], 1).astype(np.int32) + self._backfills[part]
-        counts = (runs > 0) | self._is_of_stream(part)
+        batches = self._read[Reader.BATCH][part]
+        runs = np.minimum(batches, 1).astype(np.int32) + self._read[Reader.BACKFILL][part]
+        counts = ((runs > 0) | self._is_of_stream(part)) & (self._read[Reader.UNFINISHED][part] == 0)
         at, attempts, replayed = at[mine] - part.start, attempts[mine], replayed[mine]
         kept = counts[at]
         return Evidence(
             log=self._log[part] & counts,
             runs=runs,
-            batches=self._batches[part],
+            dead_runs=runs + self._read[Reader.ELSEWHERE][part],
+            batches=batches,
             sink=np.where(counts, self._sink[part], 0).astype(np.int32),
             codes=None if self._outcomes is None else self._outcomes.codes[part],
             rows=None if self._outcomes is None else self._outcomes.rows[part].astype(np.int32),
@@ -245,20 +258,21 @@ class Letters:
         size: number of offsets.
         at: the index of each dead letter's offset, ascending.
         attempts: the attempt of each, ascending for equal offsets.
-        replayed: whether a replay has processed it.
+        replayed: how many replays have processed it.
     """
 
-    def __init__(self, size: int, at: Integers, attempts: Integers, replayed: Mask) -> None:
+    def __init__(self, size: int, at: Integers, attempts: Integers, replayed: Integers) -> None:
         self.total = _counted(size, at)
         self.first = _counted(size, at[attempts <= 1])
         self.later = self.total - self.first
-        self.replayed = np.maximum(_counted(size, at[replayed]), self.later)
-        """Dead letters that were replayed: those that are known to be, but at least one for each later attempt."""
+        replays: Counts = np.bincount(at, weights=replayed, minlength=size).astype(np.int32)
+        self.replayed = np.maximum(replays, self.later)
+        """How often dead letters were replayed: as far as is known, but at least once for each later attempt."""
         newest = np.zeros(size, np.int64)
         newest[at] = attempts  # the last assignment to an index counts
         self.open = np.zeros(size, np.bool_)
         """Whether the last dead letter has not been replayed."""
-        self.open[at[~replayed & (attempts == newest[at])]] = True
+        self.open[at[(replayed == 0) & (attempts == newest[at])]] = True
         self.repeated = np.zeros(size, np.int32)
         """The largest number of dead letters with the same attempt."""
         if len(at):
@@ -299,6 +313,9 @@ class Evidence:
 
     log: Mask
     runs: Counts
+    """How often the record was processed for the sink."""
+    dead_runs: Counts
+    """How often the record was processed, including backfills to another sink."""
     batches: Bytes
     sink: Counts
     codes: Bytes | None
@@ -319,7 +336,7 @@ class Evidence:
         found = {
             FaultKind.SKIPPED: log & (self.runs == 0) & (self.sink == 0) & ~is_dead,
             FaultKind.READ_TWICE: log & (self.batches > 1),
-            FaultKind.DUPLICATED_DEAD_LETTER: letters.repeated > np.maximum(self.runs, 1),
+            FaultKind.DUPLICATED_DEAD_LETTER: letters.repeated > np.maximum(self.dead_runs, 1),
             FaultKind.MISSING_DEAD_LETTER: log & is_dead & (letters.first == 0),
         }
         if not self.compacted:
@@ -334,7 +351,7 @@ class Evidence:
     def _add_faults_of_outcomes(self, found: dict[FaultKind, Mask], codes: Bytes) -> None:
         letters, log = self.letters, self.log
         is_dead, covered = letters.total > 0, self.runs > 0
-        lacking = log & (codes == Outcome.DEAD) & (letters.first < self.runs)
+        lacking = log & (codes == Outcome.DEAD) & (letters.first < self.dead_runs)
         if not self.exact:
             lacking &= (self.sink == 0) & ~is_dead
         if self.after is not None:
@@ -426,10 +443,10 @@ def _counted(size: int, at: Integers) -> Counts:
     return np.bincount(at, minlength=size).astype(np.int32)
 
 
-def _by_offset(letters: list[tuple[Integers, Integers, Mask]]) -> tuple[Integers, Integers, Mask]:
+def _by_offset(letters: list[tuple[Integers, Integers, Integers]]) -> tuple[Integers, Integers, Integers]:
     """Return all dead letters, sorted by offset and attempt."""
     if not letters:
-        return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_)
+        return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
     at, attempts, replayed = (np.concatenate(each) for each in zip(*letters, strict=True))
     order = np.lexsort((attempts, at))
     return at[order], attempts[order], replayed[order]

@@ -21,12 +21,31 @@ class Replayed:
     """Dead letters that a replay has processed.
 
     Arguments:
-        ranges: the offsets that the replay read, by partition of the topic of the dead letters.
-        rule: the replay processed only dead letters that fail this rule; None for all.
+        ranges: the offsets that the replay has processed, by partition of the topic of the dead letters.
+        rule: the replay processes only dead letters that fail this rule; None for all.
+        again: whether it also processes dead letters that an earlier replay has processed.
+        current: the offsets of an unfinished slice, which may or may not have been written.
     """
 
-    ranges: Mapping[TopicPartition, Sequence[OffsetRange]]
+    ranges: Ranges
     rule: str | None = None
+    again: bool = False
+    current: Ranges = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Backfilled:
+    """Records that a backfill has processed.
+
+    Arguments:
+        ranges: the offsets that the backfill has processed, by partition of the source.
+        same_sink: whether it wrote to the sink of the pipeline. Its dead letters are those of the pipeline in any case.
+        current: the offsets of an unfinished slice, which may or may not have been written.
+    """
+
+    ranges: Ranges
+    same_sink: bool = True
+    current: Ranges = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -37,14 +56,14 @@ class Scope:
         pipeline: the name of the pipeline, whose dead letters are examined.
         ranges: the offsets to audit, by partition of the source.
         batches: the complete micro-batches of the stream, in ascending order.
-        backfills: the offsets that complete backfills read and wrote to the same sink.
+        backfills: what backfills have processed.
         replays: the dead letters that replays have processed.
     """
 
     pipeline: str
     ranges: Ranges
     batches: Sequence[MicroBatch] = ()
-    backfills: Sequence[Mapping[TopicPartition, OffsetRange]] = ()
+    backfills: Sequence[Backfilled] = ()
     replays: Sequence[Replayed] = ()
 
     @property
@@ -92,20 +111,20 @@ class Scope:
 def scope_of(
     pipeline: str,
     batches: Sequence[MicroBatch],
-    backfills: Sequence[Mapping[TopicPartition, OffsetRange]] = (),
+    backfills: Sequence[Backfilled] = (),
     replays: Sequence[Replayed] = (),
 ) -> Scope:
-    """Return the whole scope: all offsets that the stream and the backfills have read.
+    """Return the whole scope: all offsets that the stream, and backfills to the same sink, have read.
 
     Arguments:
         pipeline: the name of the pipeline.
         batches: the complete micro-batches of the stream.
-        backfills: the ranges of complete backfills into the same sink.
+        backfills: what backfills have processed.
         replays: what replays have processed.
     """
     ranges = whole(batches)
     for backfill in backfills:
-        for tp, each in backfill.items():
+        for tp, each in backfill.ranges.items() if backfill.same_sink else ():
             before = ranges.get(tp, each)
             ranges[tp] = OffsetRange(min(before.start, each.start), max(before.end, each.end))
     return Scope(pipeline, ranges, batches, backfills, replays)

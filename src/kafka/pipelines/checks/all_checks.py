@@ -98,7 +98,7 @@ def check(
     topics.check_names(findings, declaration, _matches)
     sources = {name: declared_options.checked_source(findings, declaration, name) for name in declaration.all_sources}
     sink = declared_options.checked_sink(findings, declaration)
-    if not isinstance(declaration.sink, Sink) and servers:
+    if not isinstance(declaration.sink, Sink):
         for problem in declaration.sink.check():
             findings.error(("sink",), problem)
     until = time.monotonic() + limit_s
@@ -218,9 +218,10 @@ def _check_brokers(
             topics.check_topics(findings, declaration, state, _matches)
             permissions.check_permissions(findings, declaration, state)
             topics.check_clock(findings, state)
+            has_run = positions.check_resume(findings, declaration, sources, state)
             for name, options in sources.items():
                 source = declaration.all_sources[name]
-                if options is not None:
+                if options is not None and not has_run:
                     pattern = source.pattern
                     read = [each for each in state.topics if each in topics.names_of(source)]
                     if pattern is not None:

@@ -33,7 +33,7 @@ def checked_source(findings: Findings, declaration: Declaration, name: str) -> R
 
 
 def checked_sink(findings: Findings, declaration: Declaration) -> WriteOptions | None:
-    """Return the parsed options for writing to the sink; None if they are invalid, or if the sink is not a topic."""
+    """Return the parsed options for writing to the sink; None if they are invalid, or if it is not a topic."""
     from kafka.spark.options.parsing import parse_write
 
     sink = declaration.topic_sink

@@ -17,9 +17,8 @@ def groups_of(declaration: Declaration) -> dict[str, Location]:
     from kafka.spark.exactly_once.decision import decision_group
 
     found: dict[str, Location] = {declaration.pipeline: ("pipeline",)}  # to which runs commit, for tools that show lag
-    if declaration.has_transactions:
-        key = ("sink", "exactly_once") if declaration.topic_sink is not None else ("dead_letters",)
-        found[decision_group(declaration.pipeline, 0)] = key
+    if _has_transactions(declaration):
+        found[decision_group(declaration.pipeline, 0)] = ("sink", "exactly_once")
     if declaration.dead_letters is not None:
         found[f"{declaration.pipeline}-replay"] = ("dead_letters",)
     for name, source in declaration.all_sources.items():
@@ -33,7 +32,13 @@ def transactional_id_of(declaration: Declaration) -> str | None:
     """Return the transactional id with which the driver fences others; None without transactions."""
     from kafka.spark.exactly_once.decision import driver_id
 
-    return driver_id(declaration.pipeline) if declaration.has_transactions else None
+    return driver_id(declaration.pipeline) if _has_transactions(declaration) else None
+
+
+def _has_transactions(declaration: Declaration) -> bool:
+    """Return whether the pipeline writes in transactions: to its sink, or the dead letters of another target."""
+    sink = declaration.topic_sink
+    return declaration.dead_letters is not None if sink is None else sink.exactly_once
 
 
 def check_permissions(findings: Findings, declaration: Declaration, state: ClusterState) -> None:

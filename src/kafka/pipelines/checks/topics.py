@@ -77,12 +77,13 @@ def check_topics(
             else:
                 findings.error(location, "the pattern selects no topic: a query starts only if there is one")
     sink = declaration.topic_sink
-    topic_state = _check_written(findings, SINK, sink.topic, state) if sink is not None else None
-    if sink is not None and topic_state is not None and _is_compacted(topic_state) and sink.key is None:
-        findings.error(
-            ("sink",),
-            f"topic {sink.topic!r} is compacted, so that brokers reject records without a key: set the key",
-        )
+    if sink is not None:
+        written = _check_written(findings, SINK, sink.topic, state)
+        if written is not None and _is_compacted(written) and sink.key is None:
+            findings.error(
+                ("sink",),
+                f"topic {sink.topic!r} is compacted, so that brokers reject records without a key: set the key",
+            )
     if declaration.dead_letters is not None:
         dead = _check_written(findings, DEAD, declaration.dead_letters.topic, state)
         if dead is not None:
