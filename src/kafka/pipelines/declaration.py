@@ -266,7 +266,7 @@ def _problem(problem: ErrorDetails) -> str:
     if location[:1] != ("sink",) or len(location) == 1:
         return problem_text(location, problem, Declaration)
     text = problem_text(location[2:], problem, _SINKS[str(location[1])])
-    return f"sink.{text}" if location[2:] else f"sink: {text}"
+    return f"sink.{text}" if location[2:] else f"sink: {text.removeprefix(': ')}"
 
 
 M = TypeVar("M", bound=BaseModel)

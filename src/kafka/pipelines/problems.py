@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Location = tuple[str | int, ...]
 """The path to a value in a declaration: keys and indexes, outermost first."""
 
-OPTION_KEYS = ("kafka", "registry", "options")
-"""Keys whose values are options of clients, which may be secrets."""
+OPTION_KEYS = ("kafka", "registry", "options", "catalog", "url", "password")
+"""Keys whose values are options of clients, or other values that may be secrets."""
 
 
 def problem_text(location: Location, problem: ErrorDetails, model: type[BaseModel]) -> str:

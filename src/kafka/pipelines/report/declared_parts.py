@@ -12,7 +12,17 @@ from typing import Any
 
 from kafka.pipelines.run_history import History
 
-_PLACES = ("topic", "topics", "pattern", "table", "path", "foreach_batch", "url")
+_PLACES = (
+    "topic",
+    "topics",
+    "pattern",
+    "parquet",
+    "delta",
+    "iceberg",
+    "postgresql",
+    "tables_by_topic",
+    "foreach_batch",
+)
 _BUILT_IN = "built-in"
 
 
