@@ -111,14 +111,10 @@ class Places:
         is_only = location[1] == SOURCE and SOURCE in self._content and SOURCE not in sources
         source = self._content[SOURCE] if is_only else sources.get(location[1])
         written: Location = (SOURCE, *location[2:]) if is_only else location
-        if (
-            len(location) > 3
-            and location[2] == "rules"
-            and isinstance(location[3], int)
-            and isinstance(source, Mapping)
-        ):
+        index = location[3] if len(location) > 3 and location[2] == "rules" else None
+        if isinstance(index, int) and isinstance(source, Mapping):
             own = len(source.get("rules") or ())
-            if location[3] >= own:
+            if index >= own:
                 return ("rules", index - own, *location[4:])
         return written
 
