@@ -81,3 +81,6 @@ def test_servers_can_be_named_on_the_command_line(file: Path, unused_tcp_port: i
     assert result.exit_code == 1
     assert f"{file}:3: kafka.bootstrap.servers: the brokers " in result.stdout
     assert "Traceback" not in result.output
+    file.write_text(GOOD.replace('{bootstrap.servers: "localhost:9092"}', "text"))
+    result = CliRunner().invoke(commands, ["pipeline", "check", str(file), "-b", address, "--offline"])
+    assert f"{file}:3: kafka: expected " in result.stdout

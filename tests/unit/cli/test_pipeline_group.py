@@ -45,10 +45,17 @@ def test_the_help_has_a_line_for_each_command() -> None:
     assert run("nonsense").exit_code == 2
 
 
-def test_the_schema_is_that_of_the_declaration() -> None:
+def test_the_schema_is_that_of_the_declaration(tmp_path: Path) -> None:
     from kafka.pipelines import json_schema
+    from kafka.pipelines.testing import json_schema as tests_schema
 
     assert json.loads(run("schema").stdout) == json_schema()
+    assert json.loads(run("schema", "--tests").stdout) == tests_schema()
+    assert run("schema", "-o", str(tmp_path / "s.json")).stdout == ""
+    assert json.loads((tmp_path / "s.json").read_text()) == json_schema()
+    (tmp_path / "p.yaml").write_text("pipeline: p")
+    assert run("schema", "-o", str(tmp_path / "p.yaml")).exit_code == 2
+    assert (tmp_path / "p.yaml").read_text() == "pipeline: p"
 
 
 @click.command()

@@ -82,6 +82,9 @@ def test_an_invalid_declaration_is_reported_with_all_its_problems(tmp_path: Path
         ("a: [", "p.yaml:1: not YAML: "),
         ("- 1", "p.yaml: expected keys and values"),
         ("a: 1\na: 2", "p.yaml:2: a: this key is already on line 1"),
+        (HEAD + "sources: [1]\nquery: x\nsink: {topic: t}\n", "p.yaml:3: sources: expected "),
+        (HEAD + "source: text\nrules: []\nsink: {topic: t}\n", "p.yaml:3: source: expected "),
+        (HEAD + "sources: {a: [1]}\nquery: x\nsink: {topic: t}\n", "p.yaml:3: sources.a: expected "),
     ],
 )
 def test_text_that_is_not_a_declaration(tmp_path: Path, text: str, expected: str) -> None:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     "limit_s",
     type=click.FloatRange(0.1),
     metavar="SECONDS",
-    default=5.0,
+    default=10.0,
     show_default=True,
-    help="Time limit for the answers of servers.",
+    help="Time limit for all answers of servers.",
 )
 @with_servers
 @with_output

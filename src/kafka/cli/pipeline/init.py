@@ -10,8 +10,10 @@ from kafka.cli.pipeline.pipeline_options import with_output
 _NEXT = """\
 Next:
   cd {directory}
-  kafka pipeline test flights.yaml
-README.md says how to run the pipeline."""
+  kafka pipeline test flights.yaml               # needs no Kafka
+  kafka broker --data-dir .kafka                 # in another terminal, or use your own cluster
+README.md says how to run the pipeline, and to replay what it rejects."""
+"""What to do next. It is not part of the output with ``--json``."""
 
 
 @click.command(name="init")
@@ -27,6 +29,8 @@ README.md says how to run the pipeline."""
 @with_output
 def command(output: Output, directory: Path, bootstrap_servers: tuple[str, ...]) -> None:
     """Create a project in DIRECTORY: a pipeline, its test cases, sample data and a README.
+
+    The pipeline reads flights, rejects implausible ones, and writes late ones to another topic.
 
     Files that exist are not overwritten: the command then writes nothing, and exits with 2.
     """

@@ -1,7 +1,7 @@
 """The arguments and options that the commands of ``kafka pipeline`` share."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -62,10 +62,13 @@ def with_servers(command: Callable[..., R]) -> Callable[..., R]:
 
         def change(content: dict[str, Any]) -> dict[str, Any]:
             changed = dict(content)
-            if servers:
-                changed["kafka"] = {**(content.get("kafka") or {}), "bootstrap.servers": ",".join(servers)}
-            if registry_url:
-                changed["registry"] = {**(content.get("registry") or {}), "url": registry_url}
+            for key, option, value in (
+                ("kafka", "bootstrap.servers", ",".join(servers)),
+                ("registry", "url", registry_url),
+            ):
+                given = content.get(key) or {}
+                if value and isinstance(given, Mapping):  # anything else is an error, which remains
+                    changed[key] = {**given, option: value}
             return changed
 
         return command(*args, change=change, **given)

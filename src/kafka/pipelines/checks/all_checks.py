@@ -29,8 +29,10 @@ from kafka.pipelines.yaml_file import read
 if TYPE_CHECKING:
     from kafka.spark.options.parsing import ReadOptions, WriteOptions
 
-LIMIT_S = 5.0
-"""Default time limit for the answers of servers."""
+LIMIT_S = 10.0
+"""Default time limit for all answers of servers, in seconds. It is generous for busy machines."""
+_ANSWER_S = 3.0
+"""Maximum time limit for the connection to a server, and for each answer, in seconds."""
 
 
 def check_file(
@@ -163,7 +165,8 @@ def _check_schemas(
 ) -> None:
     """Check everything that depends on the columns: rules, the query and the sink."""
     registries = [each.typed.registry for each in (*sources.values(), sink) if each is not None and each.typed.registry]
-    has_registry = bool(registries) and servers and reaches(findings, quick(registries[0], limit_s))
+    answer_s = min(limit_s * 0.6, _ANSWER_S)
+    has_registry = bool(registries) and servers and reaches(findings, quick(registries[0], answer_s))
     columns: dict[str, Columns | None] = {}
     for name, options in sources.items():
         source = declaration.all_sources[name]
@@ -186,7 +189,9 @@ def _check_schemas(
 
 
 def _quick_typed(typed: Any, limit_s: float) -> Any:
-    return dataclasses.replace(typed, registry=quick(typed.registry, limit_s)) if typed.registry else typed
+    if not typed.registry:
+        return typed
+    return dataclasses.replace(typed, registry=quick(typed.registry, min(limit_s * 0.6, _ANSWER_S)))
 
 
 def _check_brokers(
@@ -207,7 +212,7 @@ def _check_brokers(
     patterns = [each.pattern for each in declaration.all_sources.values() if each.pattern is not None]
     groups = list(permissions.groups_of(declaration))
     try:
-        with Cluster(configs, round(limit_s * 600)) as cluster:
+        with Cluster(configs, round(min(limit_s * 0.6, _ANSWER_S) * 1000)) as cluster:
             findings.passed(at, "the brokers answer")
             state = cluster.state(
                 names,

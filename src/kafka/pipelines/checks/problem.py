@@ -105,14 +105,17 @@ class Places:
         """Return the location in the content as written."""
         if self._content is None or location[:1] != ("sources",) or len(location) < 2:
             return location
-        sources = self._content.get("sources") or {}
-        is_only = location[1] == SOURCE and SOURCE not in sources
-        source = self._content.get(SOURCE) if is_only else sources.get(location[1])
+        sources = self._content.get("sources")
+        if not isinstance(sources, Mapping):
+            sources = {}
+        is_only = location[1] == SOURCE and SOURCE in self._content and SOURCE not in sources
+        source = self._content[SOURCE] if is_only else sources.get(location[1])
         written: Location = (SOURCE, *location[2:]) if is_only else location
-        if len(location) > 3 and location[2] == "rules" and isinstance(location[3], int):
-            own = len((source or {}).get("rules") or ())
-            if location[3] >= own:
-                return ("rules", location[3] - own, *location[4:])
+        index = location[3] if len(location) > 3 and location[2] == "rules" else None
+        if isinstance(index, int) and isinstance(source, Mapping):
+            own = len(source.get("rules") or ())
+            if index >= own:
+                return ("rules", index - own, *location[4:])
         return written
 
 
