@@ -34,6 +34,7 @@ LIBRARIES = {
     "gssapi": "Kerberos: pip install 'kafka-columnar[kerberos]'",
     "pydantic": "pipelines: pip install 'kafka-columnar[pipelines]'",
     "PyYAML": "pipelines: pip install 'kafka-columnar[pipelines]'",
+    "sqlglot": "checks of pipelines: pip install 'kafka-columnar[pipelines]'",
     "pandas": "the demo: pip install 'kafka-columnar[demo]'",
     "rich": "the demo: pip install 'kafka-columnar[demo]'",
 }

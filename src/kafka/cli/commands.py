@@ -32,6 +32,7 @@ COMMANDS = {
     "quotas": "List, set and delete client quotas.",
     "cluster": "Describe brokers, features, API versions, log directories and the quorum.",
     "transactions": "List and describe transactions; find and abort hanging ones.",
+    "pipeline": "Check, test and run pipelines that are declared in YAML files.",
     "copy": "Copy a topic within a cluster or to another one; resumable.",
     "perf": "Measure producer, consumer and round-trip performance.",
     "ui": "Serve a web UI for topics, groups, messages, schemas and Spark queries.",

@@ -23,7 +23,14 @@ UNREACHABLE = 3
 INTERRUPTED = 130
 TERMINATED = 143
 _OURS = ("kafka", "kafka_columnar", "pyspark_kafka_columnar")
-_EXTRAS = {"pyarrow": "arrow", "starlette": "ui", "uvicorn": "ui"}
+_EXTRAS = {
+    "pyarrow": "arrow",
+    "pydantic": "pipelines",
+    "sqlglot": "pipelines",
+    "starlette": "ui",
+    "uvicorn": "ui",
+    "yaml": "pipelines",
+}
 """The extra that installs a library, if it is not "demo"."""
 
 

@@ -3,8 +3,10 @@
 Layout::
 
     stream/          the checkpoint of the running query
+    markers/         rows that advance the watermark of the running query when it ends (`window_flush`)
     events/          a file of JSON lines for each run (`events`)
     replays/N/       the plan and progress of the Nth replay
+    first_backfill/  the plan and progress of the backfill before the stream
     backfills/N/     the plan and progress of the Nth backfill
 """
 
@@ -12,6 +14,10 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kafka.pipelines.declaration import Declaration
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -29,6 +35,10 @@ class PipelineDirectory:
         return self.base / "stream"
 
     @property
+    def markers(self) -> Path:
+        return self.base / "markers"
+
+    @property
     def events(self) -> Path:
         return self.base / "events"
 
@@ -37,5 +47,14 @@ class PipelineDirectory:
         return self.base / "replays"
 
     @property
+    def first_backfill(self) -> Path:
+        return self.base / "first_backfill"
+
+    @property
     def backfills(self) -> Path:
         return self.base / "backfills"
+
+
+def directory_of(declaration: Declaration) -> PipelineDirectory:
+    """Return the directory of a pipeline."""
+    return PipelineDirectory(Path(declaration.canonical().checkpoint or ""))

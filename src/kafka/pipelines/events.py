@@ -60,7 +60,7 @@ class Event:
         out: number of rows that the query returned; None if unknown.
         late: number of rows that were dropped because they were older than the watermark.
         state_rows: number of rows in the state of stateful operators.
-        declaration: with ``start``, the declaration as `Declaration.model_dump` returns it, without secrets.
+        declaration: with ``start``, the declaration as `Declaration.shown` returns it, without secrets.
         cause: with ``failure``, the error's text.
     """
 
@@ -124,6 +124,25 @@ def read_events(directory: Path) -> list[Event]:
     """
     found = [event for path in sorted(directory.glob("*.jsonl")) for event in _of_file(path)]
     return sorted(found, key=lambda event: event.time)
+
+
+def last_start(directory: Path, run: Run | None = None) -> Event | None:
+    """Return the start of the newest run in a directory; None if there is none. Reads one line of each file.
+
+    Arguments:
+        directory: the directory of the events.
+        run: the kind of runs; None for all.
+
+    Raises `ValueError` if the line is not an event.
+    """
+    for path in sorted(directory.glob("*.jsonl"), reverse=True):
+        with path.open(encoding="utf-8") as file:
+            line = file.readline()
+        if line.endswith("\n"):
+            event = from_json(line)
+            if run in (None, event.run):
+                return event
+    return None
 
 
 def _of_file(path: Path) -> Iterator[Event]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka.errors import IllegalStateError
 from kafka.pipelines.declaration import (
+    FUNCTION,
+    AnySink,
     Declaration,
     InvalidDeclaration,
     Rule,
@@ -16,9 +19,13 @@ from kafka.pipelines.declaration import (
     declare,
     validated,
 )
+from kafka.pipelines.field_types import is_identifier
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from kafka.pipelines.run import RunningPipeline, RunResult
+    from kafka.pipelines.run_events import OnEvent
 
 Query = Callable[..., "DataFrame"]
 """Computes the rows for the sink from the DataFrames of sources. Its parameters have the names of these sources."""
@@ -54,7 +61,12 @@ def kafka_source(
     value_schema_file: str | None = None,
     value_subject: str | None = None,
     required: list[str] | None = None,
+    times: Sequence[str | Mapping[str, Any]] | str = (),
     start: str | int = "earliest",
+    max_offsets_per_trigger: int | None = None,
+    watermark: Mapping[str, Any] | None = None,
+    dedupe: Mapping[str, Any] | None = None,
+    backfill: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Source:
     """Describe topics to read, for `Pipeline.source`.
@@ -69,7 +81,17 @@ def kafka_source(
         value_schema_file: the file that contains the schema, instead of `value_schema`.
         value_subject: the subject of the schema in the registry, instead of `value_schema`.
         required: columns of the value that must not be null.
+        times: columns with times that must be within bounds, each as its name or as a mapping such as ``{"column":
+            "ts", "past": "3650 days", "future": "1 day"}``; or "timestamp" for the timestamps of records. Bounds are
+            relative to the time of the micro-batch. By default, times can be arbitrarily old, and at most a day in the
+            future.
         start: where a new pipeline starts: "earliest", "latest", or a time in milliseconds since 1970.
+        max_offsets_per_trigger: maximum number of offsets in a micro-batch; None for all that are available.
+        watermark: how late rows can be, such as ``{"time": "ts", "delay": "10 minutes"}``.
+        dedupe: which rows are duplicates of earlier ones, such as ``{"by": ["id"], "within": "10 minutes", "time":
+            "ts"}``.
+        backfill: older records to process in a bounded run before the stream starts, such as ``{"since":
+            "2024-01-31T12:00:00Z"}``; ``since`` can also be "earliest" or a time in milliseconds since 1970.
         options: other options of the Spark source.
 
     Raises `InvalidDeclaration`.
@@ -82,7 +104,12 @@ def kafka_source(
         "key": {"format": key_format, "schema": key_schema},
         "value": value,
         "required": required or [],
+        "times": times if isinstance(times, str) else list(times),
         "start": start,
+        "max_offsets_per_trigger": max_offsets_per_trigger,
+        "watermark": watermark,
+        "dedupe": dedupe,
+        "backfill": backfill,
         "options": dict(options or {}),
     }
     return validated(Source, given, f"source {topic or topics or pattern}")
@@ -128,7 +155,7 @@ class DeclaredSource:
 
     def rules(self, *rules: Rule) -> DeclaredSource:
         """Add rules for the rows of this source, and return the source."""
-        given = {**self.source.model_dump(by_alias=True), "rules": [*self.source.rules, *rules]}
+        given = {**self.source.model_dump(by_alias=True, exclude={"rules"}), "rules": [*self.source.rules, *rules]}
         self.source = validated(Source, given, f"source {self.name}")
         return self
 
@@ -140,8 +167,16 @@ class Pipeline:
         name: the name of the pipeline; its checkpoint, transactions and groups are named after it.
         kafka: options of the Kafka clients, by their Java names.
         registry: options of the schema registry client.
-        dead_letters: topic for rejected records; needed if a rule has the outcome dead_letter.
+        dead_letters: topic for rejected records; needed if a rule has the outcome dead_letter. Without it, a record
+            that cannot be decoded, or that fails another built-in rule, stops the pipeline.
         max_bad: maximum fraction of a micro-batch's rows that may be rejected; if it is exceeded, the pipeline stops.
+        description: what the pipeline is for; reports show it.
+        checkpoint: directory of the pipeline, with Spark's checkpoint and the events; None for ``checkpoints/NAME`` in
+            the working directory.
+        output_mode: Spark's output mode, "append" or "update".
+        trigger: time between the starts of micro-batches, such as "10 seconds"; None to start a micro-batch as soon as
+            the previous one ends.
+        flush_at_end: whether the last windows are written when a run that reads what is available ends.
     """
 
     def __init__(
@@ -152,14 +187,26 @@ class Pipeline:
         registry: Mapping[str, Any] | None = None,
         dead_letters: str | None = None,
         max_bad: float | None = None,
+        description: str | None = None,
+        checkpoint: str | Path | None = None,
+        output_mode: str = "append",
+        trigger: str | None = None,
+        flush_at_end: bool = False,
     ) -> None:
-        self._given: dict[str, Any] = {"pipeline": name, "kafka": dict(kafka), "registry": dict(registry or {})}
-        if dead_letters is not None:
-            self._given["dead_letters"] = {"topic": dead_letters}
-        if max_bad is not None:
-            self._given["max_bad"] = max_bad
+        self._given: dict[str, Any] = {
+            "pipeline": name,
+            "kafka": dict(kafka),
+            "registry": dict(registry or {}),
+            "dead_letters": None if dead_letters is None else {"topic": dead_letters},
+            "max_bad": max_bad,
+            "description": description,
+            "checkpoint": None if checkpoint is None else str(checkpoint),
+            "output_mode": output_mode,
+            "trigger": trigger,
+            "flush_at_end": flush_at_end,
+        }
         self._sources: dict[str, DeclaredSource] = {}
-        self._sink: Sink | None = None
+        self._sink: AnySink | None = None
         self._query: Query | str | None = None
 
     def source(self, source: Source, name: str | None = None) -> DeclaredSource:
@@ -168,19 +215,27 @@ class Pipeline:
         Arguments:
             source: the result of `kafka_source`.
             name: the name by which the query refers to the source: a parameter of the query function, or a table in
-                SQL. None for the topic's name.
+                SQL. None for the topic's name, if it is a valid name.
+
+        Raises `InvalidDeclaration` if the name is not valid, or if another source has it.
         """
-        name = name or source.topic or ""
+        name = source.topic if name is None else name
+        if name is None or not is_identifier(name):
+            found = "a list of topics or a pattern" if name is None else repr(name)
+            raise InvalidDeclaration(
+                f"source: expected a name of letters, digits and underscores, got {found}; pass such a name: "
+                "source(..., name='flights')"
+            )
         if name in self._sources:
             raise InvalidDeclaration(f"source {name!r}: there is one of this name; pass another name")
         self._sources[name] = DeclaredSource(name, source)
         return self._sources[name]
 
-    def sink(self, sink: Sink, query: str | None = None) -> Callable[[Function], Function]:
+    def sink(self, sink: AnySink, query: str | None = None) -> Callable[[Function], Function]:
         """Set the sink, and the query that computes its rows.
 
         Arguments:
-            sink: the result of `kafka_sink`.
+            sink: the result of `kafka_sink`, or of a function for another target, such as `parquet_sink`.
             query: an SQL query that uses the names of sources as tables. If it is None, use the result as a decorator
                 for a function that returns a DataFrame and whose parameters are names of sources.
         """
@@ -218,6 +273,32 @@ class Pipeline:
         sources = {name: each.source for name, each in self._sources.items()}
         return declare(self._given | {"sources": sources, "sink": self._sink} | ({"query": query} if query else {}))
 
+    def start(
+        self, spark: SparkSession | None = None, *, once: bool = False, on_event: OnEvent | None = None
+    ) -> RunningPipeline:
+        """Start the pipeline as a streaming query; see `kafka.pipelines.run.start`.
 
-FUNCTION = "<function>"
-"""Placeholder for a query that is a function."""
+        Arguments:
+            spark: the session; None for a new one (`kafka.spark.session`).
+            once: whether to end when everything available at the start has been processed.
+            on_event: called with each event, in another thread.
+        """
+        from kafka.pipelines.run import start
+
+        return start(self.declaration, spark, function=self.function, once=once, on_event=on_event)
+
+    def run(self, spark: SparkSession | None = None, *, on_event: OnEvent | None = None) -> RunResult:
+        """Process everything that is available, and return what the run did; see `kafka.pipelines.run.run`."""
+        return self.start(spark, once=True, on_event=on_event).result()
+
+    def replay(self, spark: SparkSession | None = None, **options: Any) -> RunResult:
+        """Process dead letters again; see `kafka.pipelines.replay.replay` for the options."""
+        from kafka.pipelines.replay import replay
+
+        return replay(self.declaration, spark, function=self.function, **options)
+
+    def backfill(self, spark: SparkSession | None = None, **options: Any) -> RunResult:
+        """Process a range of the sources' records; see `kafka.pipelines.backfill.backfill` for the options."""
+        from kafka.pipelines.backfill import backfill
+
+        return backfill(self.declaration, spark, function=self.function, **options)

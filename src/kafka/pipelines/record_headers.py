@@ -20,8 +20,12 @@ SOURCE = "kafka.source"
 """Position of the input record, as in `Position`."""
 ATTEMPT = "kafka.attempt"
 """How often the record has been rejected: 1 for a new dead letter, and one more after each replay."""
+TIMESTAMP = "kafka.timestamp"
+"""Timestamp of the input record, in ms since 1970. The timestamp of a dead letter itself is the time at which it was
+written: with an old timestamp, Kafka would soon delete it, and it rejects timestamps in the future.
+"""
 
-OWN = (PIPELINE, RULE, CAUSE, SOURCE, ATTEMPT)
+OWN = (PIPELINE, RULE, CAUSE, SOURCE, ATTEMPT, TIMESTAMP)
 CONNECT_PREFIX = "__connect.errors."
 
 

@@ -383,6 +383,13 @@ def _pair(headers: Array) -> tuple[Array, Array]:
     return headers.field("key"), headers.field("value")
 
 
+def _hides_headers(column: Array) -> bool:
+    """Return whether a null row has positions of headers, as Arrow permits. Others read like rows without headers."""
+    ends = column.offsets
+    sizes = pc.subtract(ends[1:], ends[:-1])
+    return bool(pc.any(pc.and_(column.is_null(), pc.not_equal(sizes, pa.scalar(0, sizes.type)))).as_py())
+
+
 def header_columns(column: Array) -> tuple[memoryview | None, ByteColumn | None, ByteColumn | None]:
     """Return the positions of each row's headers, and all header keys and values; None if no row can have headers."""
     kind = column.type
@@ -399,7 +406,7 @@ def header_columns(column: Array) -> tuple[memoryview | None, ByteColumn | None,
         keys, values = _pair(pairs)
     else:
         raise TypeError(f"Expected the column 'headers' as list<struct<key: string, value: binary>>, got {kind}")
-    if column.null_count:
+    if column.null_count and _hides_headers(column):
         column = pc.coalesce(column, pa.scalar([], kind))
         keys, values = (column.keys, column.items) if pa.types.is_map(kind) else _pair(column.values)
     return (

@@ -94,4 +94,5 @@ def column_types(read: "TypedRead | None", *, quoted: bool = False) -> Mapping[s
     from kafka.spark.typed.spark_types import ddl_of
 
     types = {each.field: ddl_of(each.spark(), quoted=quoted) for each in read.schemas}
-    return {**COLUMNS, **types, **dict.fromkeys(read.options.error_columns, ERROR_TYPE)}
+    types |= dict.fromkeys(read.options.error_columns, ERROR_TYPE)
+    return {**COLUMNS, **types, **dict.fromkeys(read.options.bytes_columns, "binary")}

@@ -43,8 +43,6 @@ def run_available(writer: "DataStreamWriter") -> "StreamingQuery":
         kafka.spark.run_available(rows.writeStream.format("kafka_columnar").options(**options))
     """
     check_pyspark()
-    from kafka.spark.pyspark_versions import TELLS_TRIGGER
-
     goal = Goal()
     for number in itertools.count(1):
         query = start(writer.trigger(availableNow=True))
@@ -56,10 +54,7 @@ def run_available(writer: "DataStreamWriter") -> "StreamingQuery":
         finally:
             if query.isActive:  # the wait was interrupted
                 query.stop()
-        reports = [json.loads(each.json) for each in query.recentProgress]
-        is_over = TELLS_TRIGGER or goal.is_reached(reports)
-        _tell(query, reports, is_over)
-        if is_over:
+        if goal.is_reached_by(query):
             return query
     raise AssertionError("it counts for ever")
 
@@ -69,6 +64,15 @@ class Goal:
 
     def __init__(self) -> None:
         self._began_ms: int | None = None
+
+    def is_reached_by(self, query: "StreamingQuery") -> bool:
+        """Return whether no query is needed after this one, which has ended, and log its result."""
+        from kafka.spark.pyspark_versions import TELLS_TRIGGER
+
+        reports = [json.loads(each.json) for each in query.recentProgress]
+        is_over = TELLS_TRIGGER or self.is_reached(reports)
+        _tell(query, reports, is_over)
+        return is_over
 
     def is_reached(self, reports: Sequence[Report]) -> bool:
         """Return whether no further query is needed.

@@ -81,7 +81,7 @@ class _Typed:
         assert self._schemas is not None, "the write was planned"
         from kafka.spark.typed.encoding import encoded
 
-        return self._writer.write(encoded(batches, self._schemas))
+        return self._writer.write(encoded(batches, self._schemas, original_bytes=self._options.typed.original_bytes))
 
     def commit(self, messages: Sequence[Any]) -> None:
         self._writer.commit(messages)
@@ -105,7 +105,13 @@ def _writer(given: Mapping[str, str], schema: Any, *, streaming: bool) -> Any:
     log_warnings(options.warnings)
     fields = [(field.name, field.dataType.simpleString()) for field in schema.fields]
     formats = {each.field: each.format for each in options.typed.fields}
-    columns = check_sink_schema(fields, options.topic, timestamps=options.timestamps, typed=formats)
+    columns = check_sink_schema(
+        fields,
+        options.topic,
+        timestamps=options.timestamps,
+        typed=formats,
+        original_bytes=options.typed.original_bytes,
+    )
     if options.exactly_once is None:
         writer: Any = _AtLeastOnce(options, columns)
         return _Typed(options, schema, writer) if formats else writer

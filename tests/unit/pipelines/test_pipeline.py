@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +20,13 @@ pipeline: flight-delays
 kafka: {bootstrap.servers: "localhost:9092"}
 source:
   topic: flights
-  value: {format: json, schema: "carrier string, origin string, dep_delay double"}
+  value: {format: json, schema: "carrier string, origin string, dep_delay double, scheduled timestamp"}
   required: [carrier]
+  times: [{column: scheduled, past: 3650 days}]
+  max_offsets_per_trigger: 500
+  watermark: {time: scheduled, delay: 10 minutes}
+  dedupe: {by: [carrier, origin], within: 1 hour}
+  backfill: {since: 2024-01-31}
 rules:
   - {name: delay is plausible, holds: dep_delay between -120 and 2000}
   - {name: airport is ours, holds: "origin in ('EWR', 'JFK')", otherwise: drop, keep_null: true}
@@ -28,6 +34,11 @@ query: select origin, dep_delay from source where dep_delay > 0
 sink: {topic: delays, key: origin, exactly_once: true}
 dead_letters: {topic: flights.dead}
 max_bad: 0.1
+description: delays of our flights
+checkpoint: here
+output_mode: update
+trigger: 10 seconds
+flush_at_end: true
 """
 
 
@@ -39,13 +50,25 @@ def flights() -> Any:
     return kafka_source(
         "flights",
         value_format="json",
-        value_schema="carrier string, origin string, dep_delay double",
+        value_schema="carrier string, origin string, dep_delay double, scheduled timestamp",
         required=["carrier"],
+        times=[{"column": "scheduled", "past": "3650 days"}],
+        max_offsets_per_trigger=500,
+        watermark={"time": "scheduled", "delay": "10 minutes"},
+        dedupe={"by": ["carrier", "origin"], "within": "1 hour"},
+        backfill={"since": "2024-01-31"},
     )
 
 
 def test_python_and_yaml_declare_the_same_object() -> None:
-    pipeline = made(max_bad=0.1)
+    pipeline = made(
+        max_bad=0.1,
+        description="delays of our flights",
+        checkpoint=Path("here"),
+        output_mode="update",
+        trigger="10 seconds",
+        flush_at_end=True,
+    )
     pipeline.source(flights(), "source").rules(
         rule("delay is plausible", "dep_delay between -120 and 2000"),
         rule("airport is ours", "origin in ('EWR', 'JFK')", otherwise="drop", keep_null=True),
@@ -103,6 +126,28 @@ def test_a_source_has_a_name_of_its_own() -> None:
     pipeline.source(flights(), "others")
 
 
+@pytest.mark.parametrize(
+    ("given", "name", "found"),
+    [
+        ({"topic": "flights.new"}, None, "'flights.new'"),
+        ({"topic": "flights-new"}, None, "'flights-new'"),
+        ({"topics": ["a", "b"]}, None, "a list of topics or a pattern"),
+        ({"pattern": "a.*"}, None, "a list of topics or a pattern"),
+        ({"topic": "flights"}, "", "''"),
+        ({"topic": "flights"}, "a b", "'a b'"),
+    ],
+)
+def test_a_source_needs_a_name_that_sql_and_python_allow(given: dict[str, Any], name: str | None, found: str) -> None:
+    source = kafka_source(**given, value_format="string")
+    with pytest.raises(InvalidDeclaration) as raised:
+        made().source(source, name)
+    assert str(raised.value) == (
+        f"source: expected a name of letters, digits and underscores, got {found}; pass such a name: "
+        "source(..., name='flights')"
+    )
+    assert made().source(source, "flights").name == "flights"
+
+
 def test_a_pipeline_without_a_sink_is_not_complete() -> None:
     with pytest.raises(InvalidDeclaration, match="'flight-delays': it has no sink"):
         made().declaration  # noqa: B018  # reading it is the test
@@ -112,9 +157,15 @@ def test_a_pipeline_without_a_sink_is_not_complete() -> None:
     ("make", "problem"),
     [
         (lambda: rule("a", "b", otherwise="deadletter"), "rule 'a': otherwise: expected 'keep', 'drop', 'dead_letter'"),
-        (lambda: rule("a", True), "rule 'a': holds: expected an SQL expression as text, got True"),  # type: ignore[arg-type]
+        (lambda: rule("a", True), "rule 'a': holds: expected an SQL expression as text, got True"),
         (lambda: kafka_source("t", value_format="jsn"), "source t: value.format: expected .*; did you mean 'json'"),
         (lambda: kafka_source("t", value_format="json"), "source t: value: format json needs schema or schema_file"),
+        (lambda: kafka_source("t", times="ts"), "source t: times: expected a list of columns, or timestamp for"),
+        (
+            lambda: kafka_source("t", watermark={"tim": "ts"}),
+            "source t: watermark.tim: unknown key; did you mean 'time'",
+        ),
+        (lambda: kafka_source("t", backfill={"since": "x"}), "source t: backfill.since: expected earliest, a time in"),
         (lambda: kafka_source(), "source None: expected one of topic, topics and pattern, got none"),
         (lambda: kafka_sink("a b"), "sink a b: topic: expected text that matches"),
     ],

@@ -87,8 +87,10 @@ def test_every_problem_is_reported_with_its_line() -> None:
         ("", "f.yaml: expected keys and values"),
         ("a: \x01", "f.yaml: not YAML: "),
         (SMALL + "pipeline: q\n", "f.yaml:5: pipeline: this key is already on line 1"),
-        (SMALL + "? [a]\n: b\n", "f.yaml:5: expected a key, got ['a']"),
+        (SMALL + "? [a]\n: b\n", "f.yaml:5: expected text as a key, got a list"),
         (SMALL + "x: &x\n  y: *x\n", "f.yaml:6: x.y: contains itself"),
+        (SMALL + "x: 2024-02-30\n", "f.yaml:5: x: not a valid value: day is out of range"),
+        ("a: " + "[" * 5000, "f.yaml: expected fewer levels, the file is nested too deeply"),
         (SMALL + "x: !!python/name:os.system\n", "f.yaml:5: not YAML: could not determine a constructor"),
         (
             SMALL + "x: !!python/object:os.system {}\n",
@@ -106,11 +108,48 @@ def test_every_problem_is_reported_with_its_line() -> None:
             "f.yaml:1: rules: expected unique names, got 'a'",
         ),
         (SMALL.replace("source:", "sources: {}\nsink2:"), "f.yaml:4: sink2: unknown key"),
-        (SMALL.replace("source:", "sources:"), "f.yaml:3: sources.topic: expected a valid dictionary"),
+        (SMALL.replace("source:", "sources:"), "f.yaml:3: sources.topic: expected keys and values, got 't'"),
     ],
 )
 def test_a_wrong_file_is_refused(text: str, problem: str) -> None:
     assert any(line.startswith(problem) for line in problems(text)), problems(text)
+
+
+def test_aliases_repeat_values_but_not_without_end() -> None:
+    twice = SMALL.replace("{bootstrap.servers: x}", "&a {bootstrap.servers: x}").replace(
+        "topic: s", "topic: s, options: *a"
+    )
+    assert parse(twice).sink.options == {"bootstrap.servers": "x"}
+    for link in ("[*a{0}, *a{0}]", "{{b: *a{0}, c: *a{0}}}", "{{<<: [*a{0}, *a{0}]}}"):
+        levels = [f"a{i + 1}: &a{i + 1} {link.format(i)}" for i in range(60)]
+        found = problems("\n".join(["a0: &a0 {d: 1}", *levels]))
+        assert len(found) == 1
+        assert found[0].endswith(
+            "expected at most 20000 values, got more: aliases repeat the values that they stand for"
+        )
+
+
+def test_paths_start_from_the_directory_of_the_file(tmp_path: Path) -> None:
+    text = SMALL.replace("format: int", "format: json, schema_file: t.ddl")
+    (tmp_path / "p.yaml").write_text(text)
+    found = load(tmp_path / "p.yaml")
+    assert found.checkpoint == str(tmp_path / "checkpoints" / "p")
+    assert found.sources["source"].value.file == str(tmp_path / "t.ddl")
+    (tmp_path / "q.yaml").write_text(text.replace("t.ddl", "/t.ddl") + "checkpoint: mine\n")
+    found = load(tmp_path / "q.yaml")
+    assert (found.checkpoint, found.sources["source"].value.file) == (str(tmp_path / "mine"), "/t.ddl")
+    assert parse(text).checkpoint == "checkpoints/p"
+
+
+def test_problems_contain_no_secrets() -> None:
+    for wrong in (
+        SMALL.replace("{bootstrap.servers: x}", "sasl.password=s3cret"),
+        SMALL.replace("{bootstrap.servers: x}", "{sasl.password: [s3cret]}"),
+        SMALL + "registry: s3cret\n",
+        SMALL.replace("topic: s", "topic: s, options: s3cret"),
+        SMALL + "description: {s3cret: s3cret}\n",
+    ):
+        assert "s3cret" not in "\n".join(problems(wrong))
 
 
 def test_several_sources_need_a_query_and_rules_of_their_own() -> None:

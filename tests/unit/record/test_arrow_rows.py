@@ -386,6 +386,26 @@ def test_a_row_without_headers_may_follow_many_that_have_some() -> None:
     assert [row[3] for row in read(arrow.encode(arrow.all_rows(), timestamp_ms=1))] == given
 
 
+@pytest.mark.parametrize("kind", HEADER_TYPES, ids=lambda kind: kind.__class__.__name__)
+@pytest.mark.parametrize("valid", [0b1101, 0b1110, 0b0000, 0b1111])
+def test_headers_hidden_by_a_null_row_are_not_sent(kind: pa.DataType, valid: int) -> None:
+    pairs = [[("a", b"1"), ("b", b"2")], [("c", b"3")], [], [("d", None)]]
+    given = [each if pa.types.is_map(kind) else [{"key": key, "value": value} for key, value in each] for each in pairs]
+    whole: Any = pa.array(given, kind)
+    children = [
+        whole.values
+        if not pa.types.is_map(kind)
+        else pa.StructArray.from_arrays([whole.keys, whole.items], fields=[kind.key_field, kind.item_field])
+    ]
+    hiding: Any = pa.Array.from_buffers(
+        kind, 4, [pa.py_buffer(bytes([valid])), whole.buffers()[1]], -1, children=children
+    )
+    expected = [each if valid >> row & 1 else [] for row, each in enumerate(pairs)]
+    for start in range(3):
+        arrow = ArrowRows(pa.table({"value": ["v"] * 4, "headers": hiding}).slice(start))
+        assert [row[3] for row in read(arrow.encode(arrow.all_rows(), timestamp_ms=1))] == expected[start:]
+
+
 def test_the_latest_timestamp_is_accepted() -> None:
     arrow = ArrowRows(pa.table({"value": ["v"]}))
     assert [row[0] for row in read(arrow.encode([0], timestamp_ms=MAX_TIMESTAMP))] == [MAX_TIMESTAMP]

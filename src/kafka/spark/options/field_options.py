@@ -32,6 +32,11 @@ _NUMBERS = (
 )
 
 
+def bytes_column(field: str) -> str:
+    """Return the name of the column with the undecoded bytes of keys or values."""
+    return f"{field}_bytes"
+
+
 class Row(Protocol):
     """The part of a row of the option table (`SparkOption`) that this module uses."""
 
@@ -86,12 +91,14 @@ class TypedOptions:
         registry: options of `SchemaRegistryClient`, sorted for use as a cache key; () without a registry.
         registry_wait_ms: how long to wait for a registry that does not answer.
         register: the option autoRegister.
+        original_bytes: the option originalBytes.
     """
 
     fields: tuple[FieldOptions, ...] = ()
     registry: tuple[tuple[str, Any], ...] = dataclasses.field(default=(), repr=False)
     registry_wait_ms: int = 0
     register: bool = True
+    original_bytes: bool = False
 
     def of(self, field: str) -> FieldOptions | None:
         """Return the options for keys or values; None if these are bytes."""
@@ -101,6 +108,11 @@ class TypedOptions:
     def error_columns(self) -> tuple[str, ...]:
         """The error columns of a read, such as value_error."""
         return tuple(f"{each.field}_error" for each in self.fields if each.errors == "column")
+
+    @property
+    def bytes_columns(self) -> tuple[str, ...]:
+        """The columns of a read with undecoded keys and values, such as value_bytes."""
+        return tuple(bytes_column(each.field) for each in self.fields) if self.original_bytes else ()
 
 
 UNTYPED = TypedOptions()
@@ -120,6 +132,11 @@ def parse_typed(
     Raises a `KafkaConfigurationError` that names the option and contains no secret.
     """
     fields = tuple(found for field in FIELDS if (found := _field(field, parsed, rows)) is not None)
+    if settings.get("original_bytes") and not fields:
+        raise KafkaConfigurationError(
+            "option 'originalBytes' requires 'valueFormat' or 'keyFormat': without them, the columns value and key "
+            "already contain the bytes"
+        )
     registry = _registry(parsed, given)
     if registry and not any(each.format in REGISTRY_FORMATS for each in fields):
         raise KafkaConfigurationError(

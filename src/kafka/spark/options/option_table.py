@@ -413,6 +413,15 @@ OPTIONS: tuple[SparkOption, ...] = (
         )
     ),
     SparkOption(
+        "originalBytes",
+        "false",
+        Use.ALL,
+        value_parsers.boolean,
+        "Whether a read has columns `value_bytes` and `key_bytes` with the bytes of typed values and keys, and whether "
+        "a write uses them, where they are not null, instead of encoding `value` and `key`.",
+        field="original_bytes",
+    ),
+    SparkOption(
         "autoRegister",
         "true",
         Use.SINK,

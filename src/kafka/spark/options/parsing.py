@@ -350,7 +350,7 @@ def _columns(parsed: Mapping[str, Any], typed: TypedOptions) -> tuple[str, ...]:
     headers = parsed.get("includeHeaders")
     if "columns" in parsed:
         columns: tuple[str, ...] = parsed["columns"]
-        check_columns("option 'columns'", columns, (*COLUMNS, *typed.error_columns))
+        check_columns("option 'columns'", columns, (*COLUMNS, *typed.error_columns, *typed.bytes_columns))
         if headers is not None and headers != (HEADERS in columns):
             verb = "leaves out" if headers else "names"
             raise KafkaConfigurationError(
@@ -358,7 +358,8 @@ def _columns(parsed: Mapping[str, Any], typed: TypedOptions) -> tuple[str, ...]:
                 "'columns' alone is enough"
             )
         return columns
-    return (*(name for name in COLUMNS if name != HEADERS or headers), *typed.error_columns)
+    usual = (name for name in COLUMNS if name != HEADERS or headers)
+    return (*usual, *typed.error_columns, *typed.bytes_columns)
 
 
 def check_read(options: Mapping[str, str]) -> ReadOptions:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from kafka.config.option import nearest
 from kafka.errors import KafkaConfigurationError
+from kafka.spark.options.field_options import FIELDS, bytes_column
 
 COLUMNS: dict[str, str] = {
     "key": "binary",
@@ -75,6 +76,7 @@ def check_sink_schema(
     *,
     timestamps: bool = False,
     typed: Mapping[str, str] | None = None,
+    original_bytes: bool = False,
 ) -> tuple[str, ...]:
     """Check the fields (name and type in Spark's notation) of a DataFrame; return the names of the fields to write.
 
@@ -84,6 +86,7 @@ def check_sink_schema(
         timestamps: whether a column `timestamp` of Spark's type timestamp sets the records' timestamps. With another
             type, it is ignored, as in Spark's connector.
         typed: the formats of typed columns.
+        original_bytes: whether columns such as value_bytes replace encoded values. They are not among the names.
 
     Raises `KafkaConfigurationError` if `value` or the topic is missing, or if a type is wrong.
     """
@@ -99,6 +102,8 @@ def check_sink_schema(
         raise KafkaConfigurationError("a write to Kafka requires the option 'topic' or a column 'topic'")
     for name, format_ in (typed or {}).items():
         _check_typed(name, format_, types)
+    if original_bytes:
+        _check_bytes(types, typed or {})
     for name, allowed in _SINK_TYPES.items():
         if name in (typed or {}):
             continue
@@ -121,6 +126,28 @@ def _check_typed(name: str, format_: str, types: Mapping[str, str]) -> None:
         raise KafkaConfigurationError(
             f"column {name!r} must be {' or '.join(allowed)} to be written as {format_}, not {types[name]}"
         )
+
+
+def _check_bytes(types: Mapping[str, str], typed: Mapping[str, str]) -> None:
+    """Raise `KafkaConfigurationError` for a missing or wrong column with original bytes."""
+    for field in FIELDS:
+        name = bytes_column(field)
+        if name not in types:
+            if field in typed:
+                raise KafkaConfigurationError(
+                    f"options 'originalBytes' and {field + 'Format'!r} require a column {name!r} (binary), but the "
+                    f"columns are {', '.join(types)}; create it, for example with selectExpr('*', "
+                    f"'cast(null AS binary) AS {name}'), or remove 'originalBytes'"
+                )
+        elif types[name] != "binary":
+            raise KafkaConfigurationError(
+                f"column {name!r} must be binary to be written with 'originalBytes', not {types[name]}"
+            )
+        elif field not in types:
+            raise KafkaConfigurationError(
+                f"column {name!r} replaces rows of a column {field!r} with 'originalBytes', but there is no column "
+                f"{field!r}; create it, or drop {name!r}"
+            )
 
 
 _PLAIN_TYPES = {

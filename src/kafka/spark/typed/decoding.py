@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaError
 from kafka.formats.bad_values import BadValue, error_column
-from kafka.spark.options.field_options import PLAIN_FORMATS, REGISTRY_FORMATS, FieldOptions, TypedOptions
+from kafka.spark.options.field_options import (
+    PLAIN_FORMATS,
+    REGISTRY_FORMATS,
+    FieldOptions,
+    TypedOptions,
+    bytes_column,
+)
 from kafka.spark.typed.reader_schema import ReaderSchema, protobuf_of
 from kafka.spark.typed.registry import client_of, wait_for_registry
 
@@ -44,18 +50,26 @@ class TypedRead:
 
     def raw_columns(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the columns that must be fetched in order to create these columns."""
-        wanted = [name for name in names if name not in self.options.error_columns]
+        own = (*self.options.error_columns, *self.options.bytes_columns)
+        wanted = [name for name in names if name not in own]
         for each in self.options.fields:
-            if f"{each.field}_error" in names and each.field not in wanted:
+            of_field = (f"{each.field}_error", bytes_column(each.field))
+            if each.field not in wanted and any(name in own and name in names for name in of_field):
                 wanted.append(each.field)
         if any(each.field in names for each in self.options.fields):
             wanted += [name for name in PLACE if name not in wanted]
+        decoded = self.decoded_fields(names)
         if HEADERS not in wanted and any(
-            each.field in wanted and is_framed(schema, self.options)
-            for each, schema in zip(self.options.fields, self.schemas, strict=True)
+            schema.field in decoded and is_framed(schema, self.options) for schema in self.schemas
         ):
             wanted.append(HEADERS)
         return tuple(wanted)
+
+    def decoded_fields(self, names: Collection[str]) -> set[str]:
+        """Return which of key and value must be decoded in order to create these columns."""
+        errors = self.options.error_columns
+        wanted = {*names, *(name.removesuffix("_error") for name in names if name in errors)}
+        return {each.field for each in self.options.fields if each.field in wanted}
 
     def decoder(self, names: Sequence[str], not_null: Collection[str] = ()) -> "TypedBatches":
         """Return an object that creates these columns from those of `raw_columns`, for one task."""
@@ -74,12 +88,16 @@ class TypedBatches:
     def __init__(self, read: TypedRead, names: Sequence[str], not_null: Collection[str] = ()) -> None:
         self._names = tuple(names)
         self._not_null = not_null
-        wanted = {*names, *(name.removesuffix("_error") for name in names if name in read.options.error_columns)}
+        decoded = read.decoded_fields(names)
         self._fields = [
             _FieldColumns(options, schema, read.options)
             for options, schema in zip(read.options.fields, read.schemas, strict=True)
-            if options.field in wanted
+            if options.field in decoded
         ]
+        self._bytes = {
+            name: options.field for options in read.options.fields if (name := bytes_column(options.field)) in names
+        }
+        """The fields whose undecoded bytes are in a column, by the name of that column."""
 
     def batches(self, raw: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
         """Yield typed batches from batches of the fetched columns. Raises `RecordDecodingError`."""
@@ -91,6 +109,7 @@ class TypedBatches:
         import pyarrow as pa
 
         columns: dict[str, Any] = dict(zip(batch.schema.names, batch.columns, strict=True))
+        columns |= {name: columns[field] for name, field in self._bytes.items()}
         for each in self._fields:
             columns |= each.columns(columns)
         arrays = [columns[name] for name in self._names]

@@ -85,6 +85,7 @@ def test_every_option_of_the_table_is_parsed_where_it_applies():
         "columns": "value,headers",
         "exactlyOnce": "false",
         "autoRegister": "false",
+        "originalBytes": "true",
         "valueFormat": "long",
         "keyFormat": "string",
         "valueErrors": "null",
@@ -97,7 +98,7 @@ def test_every_option_of_the_table_is_parsed_where_it_applies():
         value = samples.get(row.name, "1")
         base = SINK if row.name in ("subscribePattern", "assign") else BASE
         beside: dict[str, str] = {}
-        if row.name.startswith(("schemaRegistry", "value", "key")) and not row.name.endswith("Format"):
+        if row.name.startswith(("schemaRegistry", "value", "key", "originalBytes")) and not row.name.endswith("Format"):
             beside = {**typed, **({together[row.name]: "1"} if row.name in together else {})}
             if row.name.endswith("Message"):
                 beside |= {"valueFormat": "protobuf", "keyFormat": "protobuf"}

@@ -49,6 +49,7 @@ def arrow_schema_of(options: dict[str, str], source: Any) -> pa.Schema:
         types |= {each.field: each.spark() for each in read.schemas}
         error = pa.struct([pa.field("cause", pa.string()), pa.field("bytes", pa.binary())])
         types |= dict.fromkeys(read.options.error_columns, error)
+        types |= dict.fromkeys(read.options.bytes_columns, pa.binary())
     return pa.schema([pa.field(name, types[name]) for name in read_columns(options)])
 
 

@@ -1,0 +1,74 @@
+"""``kafka pipeline check``: reports every problem of a pipeline before Spark starts."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kafka.cli.command_output import Output, printable
+from kafka.cli.pipeline.pipeline_options import file_argument, with_output, with_servers
+
+if TYPE_CHECKING:
+    from kafka.pipelines.checks import Place, Report
+
+
+@click.command(name="check")
+@file_argument
+@click.option("-v", "--verbose", is_flag=True, help="Also print what is as it should be.")
+@click.option("--offline", is_flag=True, help="Check only the file: ask neither the brokers nor the schema registry.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
+@click.option(
+    "--timeout",
+    "limit_s",
+    type=click.FloatRange(0.1),
+    metavar="SECONDS",
+    default=5.0,
+    show_default=True,
+    help="Time limit for the answers of servers.",
+)
+@with_servers
+@with_output
+def command(
+    output: Output,
+    file: Path,
+    change: Callable[[dict[str, Any]], dict[str, Any]],
+    verbose: bool,
+    offline: bool,
+    strict: bool,
+    limit_s: float,
+) -> None:
+    """Check the pipeline in FILE, without Spark: keys, columns, the query, topics, permissions and schemas.
+
+    Reports every problem with its file, line and key. Errors stop the pipeline; warnings do not. Exits with 1 if there
+    is an error. A server that does not answer is a problem like any other.
+    """
+    from kafka.pipelines.checks import check_file
+
+    report = check_file(file, change, servers=not offline, limit_s=limit_s)
+    if output.as_json:
+        output.data(_json(report, verbose))
+    else:
+        for each in (*(report.passed if verbose else ()), *report.problems):
+            click.echo(printable(str(each)))
+        click.echo(_summary(report))
+    if report.errors or (strict and report.warnings):
+        raise click.exceptions.Exit(1)
+
+
+def _summary(report: "Report") -> str:
+    counts = ((len(report.errors), "error"), (len(report.warnings), "warning"))
+    found = [f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
+    return ", ".join(found) or f"ok: {len(report.passed)} checks found no problem"
+
+
+def _json(report: "Report", verbose: bool) -> dict[str, Any]:
+    problems = [{"severity": each.severity.value, **_place(each.place), "text": each.text} for each in report.problems]
+    found: dict[str, Any] = {"ok": not report.errors, "problems": problems}
+    if verbose:
+        found["passed"] = [{**_place(each.place), "text": each.text} for each in report.passed]
+    return found
+
+
+def _place(place: "Place") -> dict[str, Any]:
+    return {"file": place.file, "line": place.line, "key": place.key}

@@ -1,0 +1,40 @@
+"""The audit of a pipeline: whether each record of the source is accounted for, by partition and offset.
+
+Each record must be in the sink, in the dead letters, or, as a new evaluation of the rules and the query confirms,
+dropped or filtered out. `scope` determines the offsets to audit from the pipeline's directory (`micro_batches`).
+`evidence` reads the source, the sink and the dead letters. `ledger` compares them offset by offset, `batch_counts` the
+counts in events, and `windows` the rows of aggregating queries. `balance` has `audit`, which combines these and returns
+an `AuditResult`; `faults` describes what it reports. `pipeline_audit` audits a declared pipeline, with `recomputation`
+for the outcomes.
+"""
+
+from __future__ import annotations
+
+from kafka.pipelines.audit.balance import AuditResult, PartitionBalance, audit
+from kafka.pipelines.audit.evidence import DeadOffsets, Evidence, KafkaEvidence, Offsets
+from kafka.pipelines.audit.faults import Fault, FaultKind
+from kafka.pipelines.audit.ledger import Balance, Outcome
+from kafka.pipelines.audit.micro_batches import MicroBatch, micro_batches
+from kafka.pipelines.audit.pipeline_audit import audit_pipeline
+from kafka.pipelines.audit.scope import Backfilled, Replayed, Scope, scope_of
+
+__all__ = [
+    "AuditResult",
+    "Backfilled",
+    "Balance",
+    "DeadOffsets",
+    "Evidence",
+    "Fault",
+    "FaultKind",
+    "KafkaEvidence",
+    "MicroBatch",
+    "Offsets",
+    "Outcome",
+    "PartitionBalance",
+    "Replayed",
+    "Scope",
+    "audit",
+    "audit_pipeline",
+    "micro_batches",
+    "scope_of",
+]

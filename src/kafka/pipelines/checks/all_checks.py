@@ -1,0 +1,248 @@
+"""Checks a pipeline: `check` for a declaration, `check_file` for a YAML file. Neither needs Spark.
+
+The brokers and the schema registry are asked at the same time. To add a check: a function that takes `Findings`, and
+its call in `check`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kafka.errors import KafkaError
+from kafka.pipelines.checks import declared_options, permissions, positions, topics, value_schemas
+from kafka.pipelines.checks.cluster_state import Cluster
+from kafka.pipelines.checks.columns import KAFKA, Columns
+from kafka.pipelines.checks.expressions import check_condition
+from kafka.pipelines.checks.problem import Findings, Place, Places, Problem, Report, report_of
+from kafka.pipelines.checks.queries import check_query
+from kafka.pipelines.checks.registries import quick, reaches
+from kafka.pipelines.checks.sinks import check_sink
+from kafka.pipelines.declaration import FUNCTION, Declaration, InvalidDeclaration, Location, Sink, declare
+from kafka.pipelines.yaml_file import read
+
+if TYPE_CHECKING:
+    from kafka.spark.options.parsing import ReadOptions, WriteOptions
+
+LIMIT_S = 5.0
+"""Default time limit for the answers of servers."""
+
+
+def check_file(
+    path: str | Path,
+    change: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+    *,
+    servers: bool = True,
+    limit_s: float = LIMIT_S,
+) -> Report:
+    """Check the pipeline in a YAML file.
+
+    Arguments:
+        path: the YAML file.
+        change: changes the content of the file before it is checked, such as the addresses of servers.
+        servers: whether to ask the brokers and the schema registry.
+        limit_s: time limit for the answers of servers, in seconds.
+
+    Returns all problems. An invalid declaration is among them, and then the only one that is checked.
+    """
+    path = Path(path)
+    try:
+        content, line = read(path)
+    except InvalidDeclaration as error:
+        return Report(tuple(_problem_of(each, path) for each in str(error).split("\n")))
+    places = Places(content, str(path), line)
+    changed = change(content) if change is not None else content
+    locations: list[Location] = []
+
+    def place(location: Location) -> str:
+        locations.append(location)
+        return ""
+
+    try:
+        declaration = declare(changed, place, path.absolute().parent)
+    except InvalidDeclaration as error:
+        lines = str(error).split("\n")
+        return Report(
+            tuple(
+                Problem(Place(here.key, here.file, here.line), text.removeprefix(f"{here.key}: "))
+                for location, text in zip(locations, lines, strict=True)
+                for here in [places(*location)]
+            )
+        )
+    return check(declaration, places=places, servers=servers, limit_s=limit_s)
+
+
+def check(
+    declaration: Declaration,
+    *,
+    places: Places | None = None,
+    servers: bool = True,
+    limit_s: float = LIMIT_S,
+) -> Report:
+    """Check a declaration.
+
+    Arguments:
+        declaration: the declaration, in its canonical form.
+        places: creates the places of problems; None for keys without a file.
+        servers: whether to ask the brokers and the schema registry.
+        limit_s: time limit for the answers of servers, in seconds.
+
+    Returns all problems, and what is as it should be.
+    """
+    findings = Findings(places or Places())
+    topics.check_names(findings, declaration, _matches)
+    sources = {name: declared_options.checked_source(findings, declaration, name) for name in declaration.all_sources}
+    sink = declared_options.checked_sink(findings, declaration)
+    if not isinstance(declaration.sink, Sink):
+        for problem in declaration.sink.check():
+            findings.error(("sink",), problem)
+    until = time.monotonic() + limit_s
+    brokers = _InBackground(findings, lambda found: _check_brokers(found, declaration, sources, sink, limit_s))
+    registry = _InBackground(
+        findings, lambda found: _check_schemas(found, declaration, sources, sink, servers, limit_s)
+    )
+    if servers and (sink is not None or any(sources.values())):
+        brokers.start()
+    registry.start()
+    registry.wait(until, ("registry",), f"the schema registry did not answer within {limit_s:g} s")
+    brokers.wait(until, ("kafka", "bootstrap.servers"), f"the brokers did not answer within {limit_s:g} s")
+    return report_of(findings)
+
+
+class _InBackground:
+    """Runs a check in a thread, so that servers that do not answer cannot delay the others.
+
+    Arguments:
+        findings: gets the results when the check has ended in time.
+        run: the check.
+    """
+
+    def __init__(self, findings: Findings, run: Callable[[Findings], None]) -> None:
+        self._findings = findings
+        self._own = Findings(findings.places)
+        self._run = run
+        self._thread = threading.Thread(target=self._checked, name="kafka-pipeline-check", daemon=True)
+        self._error: BaseException | None = None
+
+    def start(self) -> None:
+        """Start the check."""
+        self._thread.start()
+
+    def _checked(self) -> None:
+        try:
+            self._run(self._own)
+        except BaseException as error:  # raised again by wait()
+            self._error = error
+
+    def wait(self, until: float, location: Location, late: str) -> None:
+        """Wait for the end, and add the results; add a problem if the time is up. Raises the error of the check."""
+        if self._thread.ident is None:
+            return
+        self._thread.join(max(until - time.monotonic(), 0.0))
+        is_late = self._thread.is_alive()
+        if self._error is not None:
+            raise self._error
+        self._findings.problems += self._own.problems
+        self._findings.passed_checks += self._own.passed_checks
+        if is_late:
+            self._findings.error(location, late)
+
+
+def _check_schemas(
+    findings: Findings,
+    declaration: Declaration,
+    sources: Mapping[str, ReadOptions | None],
+    sink: WriteOptions | None,
+    servers: bool,
+    limit_s: float,
+) -> None:
+    """Check everything that depends on the columns: rules, the query and the sink."""
+    registries = [each.typed.registry for each in (*sources.values(), sink) if each is not None and each.typed.registry]
+    has_registry = bool(registries) and servers and reaches(findings, quick(registries[0], limit_s))
+    columns: dict[str, Columns | None] = {}
+    for name, options in sources.items():
+        source = declaration.all_sources[name]
+        columns[name] = None
+        if options is not None:
+            fast = dataclasses.replace(options, typed=_quick_typed(options.typed, limit_s))
+            columns[name] = value_schemas.columns(findings, name, source, fast, has_registry=has_registry)
+        for index, rule in enumerate(source.rules):
+            if isinstance(rule.holds, str):
+                check_condition(findings, ("sources", name, "rules", index, "holds"), rule.holds, columns[name])
+    result = None
+    if declaration.query is not None and declaration.query != FUNCTION:  # the columns of a function are not known
+        result = check_query(findings, declaration.query, columns)
+    elif declaration.query is None:
+        (only,) = columns.values()
+        result = None if only is None else Columns(each for each in only if each.name.lower() != KAFKA)
+    if sink is not None:
+        fast_sink = dataclasses.replace(sink, typed=_quick_typed(sink.typed, limit_s))
+        check_sink(findings, declaration, fast_sink, result, has_registry=has_registry)
+
+
+def _quick_typed(typed: Any, limit_s: float) -> Any:
+    return dataclasses.replace(typed, registry=quick(typed.registry, limit_s)) if typed.registry else typed
+
+
+def _check_brokers(
+    findings: Findings,
+    declaration: Declaration,
+    sources: Mapping[str, ReadOptions | None],
+    sink: WriteOptions | None,
+    limit_s: float,
+) -> None:
+    """Check everything that only the brokers know."""
+    configs = next(each.configs for each in (*sources.values(), sink) if each is not None)
+    at = ("kafka", "bootstrap.servers")
+    names = {each for source in declaration.all_sources.values() for each in topics.names_of(source)}
+    if declaration.topic_sink is not None:
+        names.add(declaration.topic_sink.topic)
+    if declaration.dead_letters is not None:
+        names.add(declaration.dead_letters.topic)
+    patterns = [each.pattern for each in declaration.all_sources.values() if each.pattern is not None]
+    groups = list(permissions.groups_of(declaration))
+    try:
+        with Cluster(configs, round(limit_s * 600)) as cluster:
+            findings.passed(at, "the brokers answer")
+            state = cluster.state(
+                names,
+                lambda topic: any(_matches(each, topic) for each in patterns),
+                groups,
+                permissions.transactional_id_of(declaration),
+            )
+            topics.check_topics(findings, declaration, state, _matches)
+            permissions.check_permissions(findings, declaration, state)
+            topics.check_clock(findings, state)
+            has_run = positions.check_resume(findings, declaration, sources, state)
+            for name, options in sources.items():
+                source = declaration.all_sources[name]
+                if options is not None and not has_run:
+                    pattern = source.pattern
+                    read = [each for each in state.topics if each in topics.names_of(source)]
+                    if pattern is not None:
+                        read = [each for each in state.topics if _matches(pattern, each)]
+                    positions.check_start(findings, name, source, options, read, state, cluster.offsets_at)
+    except KafkaError as error:
+        findings.error(at, f"the brokers cannot be checked: {error}")
+
+
+def _matches(pattern: str, topic: str) -> bool:
+    from kafka.spark.options.java_regex import translate
+
+    try:
+        return re.search(translate(pattern), topic) is not None
+    except (re.error, ValueError):
+        return False
+
+
+def _problem_of(text: str, path: Path) -> Problem:
+    """Return the problem in a line of an `InvalidDeclaration` that has no locations, as for text that is not YAML."""
+    found = re.fullmatch(rf"{re.escape(str(path))}(?::(\d+))?: (.*)", text, re.DOTALL)
+    if found is None:
+        return Problem(Place("", str(path)), text)
+    return Problem(Place("", str(path), int(found[1]) if found[1] else None), found[2])

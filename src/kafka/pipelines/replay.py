@@ -1,0 +1,299 @@
+"""Replays dead letters: processes them again with the current declaration.
+
+Good rows go to the sink. A record that fails again becomes a new dead letter, with its number of attempts increased.
+A dead letter is replayed once: later replays leave out the dead letters that an earlier replay has processed, unless
+`again` is set. The progress is visible as the group ``PIPELINE-replay``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafka.config.option import nearest
+from kafka.errors import IllegalStateError
+from kafka.pipelines import record_headers
+from kafka.pipelines.batch_runs import SliceRunner
+from kafka.pipelines.bounded_runs import (
+    SLICE,
+    OnPlan,
+    Ranges,
+    RunDirectory,
+    RunPlan,
+    batch_options,
+    commit_progress,
+    consumer_of,
+    log_ranges,
+    run_slices,
+    sliced,
+)
+from kafka.pipelines.combined_rows import Form
+from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Source
+from kafka.pipelines.directories import PipelineDirectory, directory_of
+from kafka.pipelines.events import Event, read_events
+from kafka.pipelines.planning import plan as plan_rows
+from kafka.pipelines.rules import SETTINGS, all_rules
+from kafka.pipelines.run_events import OnEvent, RunEvents
+from kafka.pipelines.run_results import RunResult, failure_of, recorded_run
+from kafka.pipelines.source_rows import Origin, dead_letter_origin, read_options
+from kafka.pipelines.start_checks import check_owner
+from kafka.spark.queries import FORMAT
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from kafka import KafkaConsumer
+
+log = logging.getLogger(__name__)
+
+
+def replay(
+    declaration: Declaration,
+    spark: SparkSession | None = None,
+    *,
+    rule: str | None = None,
+    offsets: Mapping[int, tuple[int, int]] | None = None,
+    since: datetime.datetime | None = None,
+    until: datetime.datetime | None = None,
+    again: bool = False,
+    function: Callable[..., Any] | None = None,
+    on_event: OnEvent | None = None,
+    on_plan: OnPlan | None = None,
+    stop: threading.Event | None = None,
+    slice_offsets: int = SLICE,
+) -> RunResult:
+    """Process dead letters again with the current declaration, each once, and wait for the end.
+
+    If an earlier replay did not finish, it is finished first; if it had the same selection, nothing else is replayed.
+
+    Arguments:
+        declaration: the pipeline.
+        spark: the session; None for a new one.
+        rule: replay only records that failed this rule; None for all.
+        offsets: replay only these ranges of the dead-letter topic: start and end (exclusive) by partition.
+        since, until: replay only dead letters written in this time, with time zones; until is exclusive.
+        again: whether to replay dead letters that an earlier replay has processed, too.
+        function: the query if it is a Python function.
+        on_event: called with each event.
+        on_plan: called with the plan before the first slice, or before the slice with which a replay is continued.
+        stop: set this event to stop after the current slice; the same call then continues the replay.
+        slice_offsets: maximum number of offsets to process together.
+
+    Returns the counts of the replay, without events if there is nothing to replay. Raises `InvalidDeclaration` if the
+    pipeline has no dead letters or its query is stateful, `IllegalStateError` if another replay of the pipeline is
+    running, or if the topic or a partition does not exist, and `PipelineFailedError`.
+    """
+    from kafka.spark import session
+
+    if declaration.dead_letters is None:
+        raise InvalidDeclaration("replay: the pipeline has no dead_letters, so there is nothing to replay")
+    given = {
+        "rule": rule,
+        "offsets": _shown(offsets),
+        "since": since.isoformat() if since is not None else None,
+        "until": until.isoformat() if until is not None else None,
+        "again": "true" if again else None,
+    }
+    selection = {name: value for name, value in given.items() if value is not None}
+    directory = directory_of(declaration)
+    check_owner(declaration, directory)
+    runs = RunDirectory(directory.replays, "replay")
+    spark = spark or session(declaration.pipeline, **SETTINGS)
+    with runs.lock():
+        events: tuple[Event, ...] = ()
+        for unfinished in [each for each in runs.plans() if not each.is_finished]:
+            log.info("replay %d is not finished; continuing with slice %d", unfinished.number, unfinished.done)
+            result = _run(declaration, spark, function, runs, unfinished, directory, on_event, on_plan, stop)
+            events += result.events
+            if unfinished.selection == selection or not result.is_complete:
+                return dataclasses.replace(result, events=events)
+        with consumer_of(declaration) as consumer:
+            topic = declaration.dead_letters.topic
+            if not consumer.partitions_for_topic(topic):
+                log.warning("topic %s does not exist, so there are no dead letters", topic)
+                return RunResult(events, directory)
+            ranges = _selected(consumer, topic, offsets, since, until)
+        earlier = [] if again else [each for each in runs.plans() if each.slices]
+        letters = _Letters(declaration, spark, rule, earlier).count(function, ranges) if ranges else 0
+        if not letters:
+            return RunResult(events, directory)
+        new = runs.add(selection, sliced(ranges, slice_offsets), letters)
+        result = _run(declaration, spark, function, runs, new, directory, on_event, on_plan, stop)
+        return dataclasses.replace(result, events=events + result.events)
+
+
+def check_rule(declaration: Declaration, name: str) -> None:
+    """Raise `InvalidDeclaration` unless a rule of this name is declared, or was when the pipeline last ran."""
+    declared = [rule.name for each in declaration.all_sources.values() for rule in all_rules(declaration, each)]
+    if name in declared:
+        return
+    past = [rule for each in read_events(directory_of(declaration).events) for rule in _rules_of(each)]
+    if name not in past:
+        known = list(dict.fromkeys((*declared, *past)))
+        hint = nearest(name, known) or f"; the rules are {', '.join(map(repr, known))}"
+        raise InvalidDeclaration(f"replay: the pipeline has no rule {name!r}{hint}")
+
+
+def _rules_of(event: Event) -> Iterator[str]:
+    for counts in event.sources.values():
+        yield from counts.rules
+
+
+def _shown(offsets: Mapping[int, tuple[int, int]] | None) -> str | None:
+    if offsets is None:
+        return None
+    return ",".join(f"{partition}:{start}-{end}" for partition, (start, end) in sorted(offsets.items()))
+
+
+def _selected(
+    consumer: KafkaConsumer,
+    topic: str,
+    offsets: Mapping[int, tuple[int, int]] | None,
+    since: datetime.datetime | None,
+    until: datetime.datetime | None,
+) -> Ranges:
+    """Return the offsets of the dead-letter topic to replay; empty ranges are left out."""
+    ranges = log_ranges(consumer, [topic])
+    if offsets is not None:
+        for missing in sorted(set(offsets) - {each.partition for each in ranges}):
+            raise IllegalStateError(f"topic {topic!r} has no partition {missing}; it has {len(ranges)} partition(s)")
+        ranges = {
+            each: (max(start, offsets[each.partition][0]), min(end, offsets[each.partition][1]))
+            for each, (start, end) in ranges.items()
+            if each.partition in offsets
+        }
+    for moment, is_start in ((since, True), (until, False)):
+        if moment is not None:
+            found = consumer.offsets_for_times(dict.fromkeys(ranges, int(moment.timestamp() * 1_000)))
+            for each, (start, end) in ranges.items():
+                at = found[each]
+                offset = end if at is None else at.offset
+                ranges[each] = (max(start, offset), end) if is_start else (start, min(end, offset))
+    return {each: (start, end) for each, (start, end) in ranges.items() if start < end}
+
+
+class _Letters:
+    """The dead letters that a replay processes; see `batch_runs.SliceRecords`.
+
+    Arguments:
+        declaration: the pipeline.
+        spark: the session.
+        rule: the rule that the records failed; None for all.
+        earlier: earlier replays, whose dead letters are left out.
+    """
+
+    def __init__(
+        self, declaration: Declaration, spark: SparkSession, rule: str | None, earlier: Sequence[RunPlan]
+    ) -> None:
+        self._declaration = declaration
+        self._spark = spark
+        self._rule = rule
+        self._earlier = earlier
+
+    def read(self, name: str, source: Source, part: Ranges) -> DataFrame:
+        """Return the dead letters of a source in ranges of the dead-letter topic."""
+        options = replay_options(self._declaration, source) | batch_options(part)
+        letters = self._spark.read.format(FORMAT).options(**options).load()
+        return letters.where(selected_letters(self._declaration, source, self._rule, self._earlier))
+
+    def origin(self) -> Origin:
+        """Return the position and the metadata of the original record."""
+        return dead_letter_origin()
+
+    def check(self, form: Form) -> None:
+        """Raise `InvalidDeclaration` if the query is stateful."""
+        if form is Form.UNION:
+            raise InvalidDeclaration(
+                "replay: the query keeps state (an aggregation, a join, or a removal of duplicates), so dead letters "
+                "cannot be processed without the rows that were with them; run a backfill of the time in question"
+            )
+
+    def count(self, function: Callable[..., Any] | None, ranges: Ranges) -> int:
+        """Return the number of dead letters. Raises `InvalidDeclaration` if they cannot be replayed."""
+        sources = self._declaration.all_sources
+        records = {name: self.read(name, source, ranges) for name, source in sources.items()}
+        form, _, _ = plan_rows(self._declaration, records, function, lambda frame, name, counts: frame, self.origin())
+        self.check(form)
+        try:
+            return sum(each.count() for each in records.values())
+        except Exception as error:
+            raise failure_of(self._declaration, error) from None
+
+
+def _run(
+    declaration: Declaration,
+    spark: SparkSession,
+    function: Callable[..., Any] | None,
+    runs: RunDirectory,
+    plan: RunPlan,
+    directory: PipelineDirectory,
+    on_event: OnEvent | None,
+    on_plan: OnPlan | None,
+    stop: threading.Event | None,
+) -> RunResult:
+    if on_plan is not None:
+        on_plan(plan)
+    earlier = [each for each in runs.plans() if each.number < plan.number and each.slices]
+    if plan.selection.get("again"):
+        earlier = []
+
+    events = RunEvents(declaration, directory, "replay", plan.number, on_event)
+    letters = _Letters(declaration, spark, plan.selection.get("rule"), earlier)
+    runner = SliceRunner(declaration, function, plan, letters, events)
+    with recorded_run(declaration, events):
+        plan = run_slices(
+            runs,
+            plan,
+            runner.process,
+            lambda part: commit_progress(declaration, f"{declaration.pipeline}-replay", part),
+            stop,
+        )
+    return RunResult(tuple(events.events), directory, plan.is_finished)
+
+
+def replay_options(declaration: Declaration, source: Source) -> dict[str, str]:
+    """Return the options for reading the dead letters of a source, whose subjects are those of the source's topic."""
+    options = read_options(declaration, source)
+    options.pop("maxOffsetsPerTrigger", None)
+    topic = source.topic or (source.topics or ("",))[0]
+    for field, format_ in (("key", source.key), ("value", source.value)):
+        uses_registry = format_.format in ("avro", "json-schema", "protobuf") and "schemaRegistryUrl" in options
+        if uses_registry and format_.text is None and format_.file is None:
+            options.setdefault(f"{field}Subject", f"{topic}-{field}")
+    return options
+
+
+def selected_letters(declaration: Declaration, source: Source, rule: str | None, earlier: Sequence[RunPlan]) -> Column:
+    """Return a condition for the dead letters of a source that a replay processes.
+
+    Arguments:
+        declaration: the pipeline.
+        source: the source.
+        rule: the rule that the records failed; None for all.
+        earlier: earlier replays, whose dead letters are left out.
+    """
+    from pyspark.sql import functions as f
+
+    def has(name: str, value: str) -> Column:
+        return f.exists(f.col("headers"), lambda each: (each["key"] == name) & (each["value"] == value.encode()))
+
+    condition = has(record_headers.PIPELINE, declaration.pipeline)
+    if rule is not None:
+        condition &= has(record_headers.RULE, rule)
+    origin = dead_letter_origin().topic
+    if source.pattern is not None:
+        condition &= origin.rlike(f"^(?:{source.pattern})$")
+    else:
+        condition &= origin.isin(*(source.topics or (source.topic,)))
+    for plan in earlier:
+        for (topic, partition), (start, end) in plan.ranges.items():
+            inside = (f.col("topic") == topic) & (f.col("partition") == partition)
+            inside &= f.col("offset").between(start, end - 1)
+            if "rule" in plan.selection:
+                inside &= has(record_headers.RULE, plan.selection["rule"])
+            condition &= ~inside
+    return f.coalesce(condition, f.lit(False))

@@ -1,0 +1,251 @@
+"""Runs a pipeline as a streaming query.
+
+`start` plans and starts the query, and returns a `RunningPipeline`. `run` waits for its end. The plan is made by
+`source_rows` (rules), `planning` and `combined_rows` (the query with the rejected rows) and `kafka_rows` (the records
+to write).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafka.pipelines.batch_writes import BatchWrite
+from kafka.pipelines.combined_rows import Form
+from kafka.pipelines.declaration import Declaration, Sink
+from kafka.pipelines.directories import directory_of
+from kafka.pipelines.events import Event
+from kafka.pipelines.first_backfill import stream_starts
+from kafka.pipelines.kafka_rows import output_rows, write_options
+from kafka.pipelines.planning import plan
+from kafka.pipelines.rules import SETTINGS
+from kafka.pipelines.run_events import OnEvent, ReportListener, RunEvents
+from kafka.pipelines.run_results import PipelineFailedError, RunResult, TooManyRejectedError, failure_of
+from kafka.pipelines.source_rows import read_options, start_options, topic_options
+from kafka.pipelines.start_checks import check_owner, run_lock
+from kafka.pipelines.topic_ids import topic_ids
+from kafka.pipelines.window_flush import Markers, flush
+from kafka.spark.monitoring.query_monitor import await_delivery
+from kafka.spark.queries import FORMAT, Goal, run_available
+from kafka.spark.queries import start as start_query
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+
+__all__ = ["PipelineFailedError", "RunResult", "RunningPipeline", "TooManyRejectedError", "run", "start"]
+
+log = logging.getLogger(__name__)
+
+
+def start(
+    declaration: Declaration,
+    spark: SparkSession | None = None,
+    *,
+    function: Callable[..., Any] | None = None,
+    once: bool = False,
+    on_event: OnEvent | None = None,
+) -> RunningPipeline:
+    """Start a pipeline.
+
+    Arguments:
+        declaration: the pipeline.
+        spark: the session; None for a new one (`kafka.spark.session`).
+        function: the query if it is a Python function.
+        once: whether to end when everything available at the start has been processed.
+        on_event: called with each event, in another thread.
+
+    Returns the running pipeline. Raises `InvalidDeclaration` if the query does not fit the sources or the sink, or if
+    the directory belongs to another pipeline, and `IllegalStateError` if another run of the pipeline is running.
+    """
+    from kafka.spark import session
+
+    spark = spark or session(declaration.pipeline, **SETTINGS)
+    return RunningPipeline(declaration, spark, function, once=once, on_event=on_event)
+
+
+def run(
+    declaration: Declaration,
+    spark: SparkSession | None = None,
+    *,
+    once: bool = True,
+    function: Callable[..., Any] | None = None,
+    on_event: OnEvent | None = None,
+) -> RunResult:
+    """Run a pipeline until it ends; see `start` for the arguments.
+
+    Raises `PipelineFailedError` if it ends with an error.
+    """
+    return start(declaration, spark, function=function, once=once, on_event=on_event).result()
+
+
+def _observe(frame: DataFrame, name: str, counts: Sequence[Column]) -> DataFrame:
+    return frame.observe(name, *counts)
+
+
+class RunningPipeline:
+    """A pipeline whose query runs.
+
+    Attributes:
+        query: Spark's query.
+    """
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        spark: SparkSession,
+        function: Callable[..., Any] | None,
+        *,
+        once: bool,
+        on_event: OnEvent | None,
+    ) -> None:
+        self._declaration = declaration
+        self._spark = spark
+        self._once = once
+        self._directory = directory_of(declaration)
+        self._on_event = on_event
+        self._rejected: Event | None = None
+        self._is_stopping = threading.Event()
+        self._has_query = threading.Event()
+        self._events = RunEvents(declaration, self._directory, on_event=on_event)
+        self._markers = Markers(self._directory.markers) if declaration.flush_at_end else None
+        self._listening = contextlib.ExitStack()
+        check_owner(declaration, self._directory)
+        self._writer = self._planned(function)
+        self._listening.enter_context(run_lock(self._directory.base / "stream.lock", "run of this pipeline"))
+        self._listening.enter_context(ReportListener(spark, self._query_name, self._on_report))
+        self._events.start()
+        try:
+            self.query: StreamingQuery = start_query(self._writer)
+            self._has_query.set()
+        except Exception as raised:
+            error = failure_of(declaration, raised)
+            self._end(error)
+            raise error from None
+        except BaseException as raised:
+            self._end(raised)
+            raise
+
+    @property
+    def _query_name(self) -> str:
+        return self._declaration.pipeline
+
+    def _planned(self, function: Callable[..., Any] | None) -> DataStreamWriter:
+        declaration = self._declaration
+        records = {}
+        starts = stream_starts(declaration, self._spark, function, self._on_event)
+        for name, source in declaration.all_sources.items():
+            options = read_options(declaration, source) | topic_options(source)
+            options |= starts.get(name) or start_options(source)
+            self._events.add_start(starts.get(name, {}).get("startingOffsets"))
+            options = {"commitGroup": declaration.pipeline} | options
+            if source.max_offsets_per_trigger is not None:
+                options.setdefault("maxOffsetsPerTrigger", str(source.max_offsets_per_trigger))
+            records[name] = self._spark.readStream.format(FORMAT).options(**options).load()
+        form, frame, combine = plan(declaration, records, function, _observe, markers=self._markers)
+        ids = topic_ids(declaration)
+        prefix = declaration.pipeline
+        sink = declaration.sink
+        if form is not Form.BATCH and isinstance(sink, Sink) and declaration.output_mode == "append":
+            rows = output_rows(frame, declaration, sink, ids)
+            writer = rows.writeStream.format(FORMAT).options(**write_options(declaration, sink, prefix))
+        else:
+            out = self._events.out if form is Form.BATCH else None
+            write = BatchWrite(declaration, combine, ids, prefix, f"{prefix}/stream", out)
+            writer = frame.writeStream.foreachBatch(write)
+        writer = writer.outputMode(declaration.output_mode)
+        writer = writer.option("checkpointLocation", str(self._directory.stream)).queryName(self._query_name)
+        if self._once:
+            return writer.trigger(availableNow=True)
+        return writer.trigger(processingTime=declaration.trigger) if declaration.trigger else writer
+
+    def _on_report(self, report: Mapping[str, Any]) -> None:
+        event = self._events.add_report(report)
+        if event is None:
+            return
+        limit = self._declaration.max_bad
+        rejected = event.rows - sum(each.processed for each in event.sources.values())
+        if limit is not None and event.rows and rejected / event.rows > limit:
+            self._rejected = event
+            self._is_stopping.set()
+        if self._is_stopping.is_set():
+            threading.Thread(target=self._stop_query, name="kafka-pipeline-stop", daemon=True).start()
+
+    def _stop_query(self) -> None:
+        self._has_query.wait()
+        self.query.stop()
+
+    def _catch_up(self) -> None:
+        """Record the micro-batches of the query that the listener has not reported yet, as on a busy machine."""
+        await_delivery(self._spark)
+        for each in self.query.recentProgress:
+            self._on_report(json.loads(each.json))
+
+    def stop(self, *, now: bool = False) -> None:
+        """Stop between two micro-batches, or immediately if none is running. Returns when the query has ended.
+
+        Arguments:
+            now: whether to interrupt the current micro-batch, which the next run repeats.
+        """
+        self._is_stopping.set()
+        while not now and self.query.isActive and self.query.status["isTriggerActive"]:
+            self.query.awaitTermination(0.1)
+        self.query.stop()
+
+    def result(self) -> RunResult:
+        """Wait for the end of the run, and return its result. An interrupt stops the run between micro-batches.
+
+        Raises `PipelineFailedError` if it ended with an error.
+        """
+        error: BaseException | None = None
+        try:
+            self._await_end()
+        except KeyboardInterrupt:
+            self.stop()
+            raise
+        except Exception as raised:
+            error = failure_of(self._declaration, raised)
+            raise error from None
+        finally:
+            self._end(error)
+        return RunResult(tuple(self._events.events), self._directory)
+
+    def _await_end(self) -> None:
+        goal = Goal()
+        while True:
+            try:
+                self.query.awaitTermination()
+            finally:
+                self._catch_up()
+            if self._rejected is not None:
+                raise TooManyRejectedError(_too_many(self._declaration, self._rejected))
+            if not self._once or self._is_stopping.is_set():
+                return
+            if goal.is_reached_by(self.query):
+                break
+            self.query = start_query(self._writer)
+        if self._markers is not None:
+            flush(self._spark, self._directory.stream, self._markers, self._run_again)
+
+    def _run_again(self) -> None:
+        """Run the query with the markers, to write its last windows."""
+        self.query = run_available(self._writer)
+        self._catch_up()
+
+    def _end(self, error: BaseException | None) -> None:
+        self._listening.close()
+        self._events.end(error)
+
+
+def _too_many(declaration: Declaration, event: Event) -> str:
+    rejected = event.rows - sum(each.processed for each in event.sources.values())
+    rules = ", ".join(f"{name} {count}" for each in event.sources.values() for name, count in each.rules.items())
+    return (
+        f"pipeline {declaration.pipeline}: micro-batch {event.batch} rejected {rejected} of {event.rows} rows, but "
+        f"max_bad is {declaration.max_bad:g} ({rules}). The micro-batch is complete; correct the rules or the data, "
+        "then start the pipeline again"
+    )

@@ -1,0 +1,235 @@
+"""Converts Spark's progress reports to the events of a run, and writes them.
+
+Counts come from `DataFrame.observe`: the rules' counts of a source are observed under `planning.observed_source`,
+and the number of result rows under `planning.RESULT`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+import logging
+import threading
+import uuid
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from kafka.pipelines.declaration import Declaration
+from kafka.pipelines.directories import PipelineDirectory
+from kafka.pipelines.events import Event, EventFile, Run, SourceCounts
+from kafka.pipelines.planning import RESULT, observed_source
+from kafka.pipelines.rule_counts import read_counts
+from kafka.pipelines.rules import all_rules
+from kafka.pipelines.source_rows import by_topic, start_options
+from kafka.spark.monitoring.progress_reports import QueryProgress, query_progress, report_layout
+from kafka.spark.planning.checkpoint_layout import from_layout
+from kafka.structs import TopicPartition
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
+
+OnEvent = Callable[[Event], object]
+
+
+def now() -> str:
+    """Return the current time as events contain it."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+class RunEvents:
+    """Creates the events of a run, writes them to the pipeline's directory, and passes them on.
+
+    Thread-safe, because Spark reports progress in its own thread.
+
+    Arguments:
+        declaration: the pipeline.
+        directory: the pipeline's directory.
+        run: what runs.
+        number: the number of the replay or backfill; 0 for the stream.
+        on_event: called with each event.
+    """
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        directory: PipelineDirectory,
+        run: Run = "stream",
+        number: int = 0,
+        on_event: OnEvent | None = None,
+    ) -> None:
+        self.run_id = uuid.uuid4().hex
+        self.events: list[Event] = []
+        self._starts: dict[TopicPartition, int] = {}
+        self.out: dict[int, int] = {}
+        """The numbers of result rows that are counted in `foreachBatch`, by batch."""
+        self._declaration = declaration
+        identity = {"pipeline": declaration.pipeline, "run": run, "run_id": self.run_id, "number": number}
+        self._base: dict[str, Any] = identity
+        started = datetime.datetime.now(datetime.UTC)
+        self._file = EventFile(directory.events, f"{started:%Y%m%dT%H%M%S.%fZ}-{self.run_id[:8]}")
+        self._on_event = on_event
+        self._lock = threading.Lock()
+        self._recorded: set[tuple[Any, Any]] = set()
+
+    def start(self) -> None:
+        """Record the start of the run, with its declaration."""
+        self.add(Event(kind="start", time=now(), declaration=self._declaration.shown(), **self._base))
+
+    def add_start(self, offsets: str | None) -> None:
+        """Note where a stream starts, if that is known: the option ``startingOffsets``, as JSON."""
+        if offsets is not None:
+            self._starts |= from_layout(json.loads(offsets))
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Record the end of the run."""
+        if error is None:
+            self.add(Event(kind="stop", time=now(), **self._base))
+        else:
+            self.add(Event(kind="failure", time=now(), cause=_first_line(error), **self._base))
+
+    def add_report(self, report: Mapping[str, Any]) -> Event | None:
+        """Record a micro-batch, unless it has been recorded.
+
+        Arguments:
+            report: the parsed JSON of a `StreamingQueryProgress`.
+
+        Returns the event; None if the report is not that of a micro-batch, or if it has been recorded.
+        """
+        if "addBatch" not in (report.get("durationMs") or {}):
+            return None
+        batch = (report.get("runId"), report.get("batchId"))
+        with self._lock:
+            if batch in self._recorded:
+                return None
+            self._recorded.add(batch)
+        progress = query_progress(report)
+        observed = report.get("observedMetrics") or {}
+        result = observed.get(RESULT)
+        late = sum(each.get("numRowsDroppedByWatermark") or 0 for each in report.get("stateOperators") or ())
+        return self.add_batch(
+            time=progress.time,
+            batch=progress.batch,
+            seconds=progress.seconds,
+            sources=self._sources(observed, progress, _first_offsets(report)),
+            out=self.out.pop(progress.batch, None) if result is None else result["out"],
+            late=late,
+            state_rows=progress.state_rows,
+        )
+
+    def add_batch(self, **fields: Any) -> Event:
+        """Record a batch, and return its event. The arguments are fields of `Event`."""
+        event = Event(kind="batch", **self._base, **fields)
+        self.add(event)
+        return event
+
+    def add(self, event: Event) -> None:
+        """Record an event."""
+        with self._lock:
+            self._file.append(event)
+            self.events.append(event)
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def _sources(
+        self, observed: Mapping[str, Any], progress: QueryProgress, first: Mapping[TopicPartition, int]
+    ) -> dict[str, SourceCounts]:
+        found = {}
+        for name, source in self._declaration.all_sources.items():
+            counts = observed.get(observed_source(name))
+            partitions = {
+                place: each
+                for reported in progress.sources
+                for place, each in reported.partitions.items()
+                if by_topic(self._declaration.all_sources, place.topic) == name
+            }
+            implied = 0 if start_options(source).get("startingOffsets") == "earliest" else None
+            starts = {
+                place: first.get(place, self._starts.get(place, implied)) if each.start is None else each.start
+                for place, each in partitions.items()
+            }
+            ranges = {
+                f"{place.topic}-{place.partition}": (start, partitions[place].end)
+                for place, start in starts.items()
+                if start is not None and start < partitions[place].end
+            }
+            lags = [each.lag for each in partitions.values()]
+            lag = sum(each or 0 for each in lags) if lags and None not in lags else None
+            totals = read_counts(all_rules(self._declaration, source), counts)
+            found[name] = dataclasses.replace(totals, ranges=ranges, lag=lag)
+        return found
+
+
+def _first_offsets(report: Mapping[str, Any]) -> dict[TopicPartition, int]:
+    """Return the offsets at which the query started, from the report of its first micro-batch.
+
+    The source leaves them out if they are all 0 or the ends of the logs.
+    """
+    found: dict[TopicPartition, int] = {}
+    for source in report.get("sources") or ():
+        layout = report_layout(source.get("endOffset"))
+        if layout is not None:
+            found |= from_layout(layout, initial=True)
+    return found
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n", 1)[0] or type(error).__name__
+
+
+class ReportListener:
+    """Passes the reports of one query on.
+
+    A context manager that listens to the streaming queries of a session. When it ends, the reports of finished
+    micro-batches have been passed on.
+
+    Arguments:
+        spark: the session.
+        name: the name of the query.
+        on_report: called with each parsed report, in Spark's listener thread.
+    """
+
+    def __init__(self, spark: SparkSession, name: str, on_report: Callable[[Mapping[str, Any]], object]) -> None:
+        self._spark = spark
+        self._name = name
+        self._on_report = on_report
+        self._listener: Any = None
+
+    def __enter__(self) -> ReportListener:
+        from pyspark.sql.streaming.listener import QueryIdleEvent as Idle
+        from pyspark.sql.streaming.listener import QueryProgressEvent as Progress
+        from pyspark.sql.streaming.listener import QueryStartedEvent as Started
+        from pyspark.sql.streaming.listener import QueryTerminatedEvent as Terminated
+        from pyspark.sql.streaming.listener import StreamingQueryListener
+
+        passed = self._pass_on
+
+        class Listener(StreamingQueryListener):  # type: ignore[misc]  # PySpark's classes are untyped here
+            def onQueryStarted(self, event: Started) -> None: ...  # noqa: N802  # Spark's name
+
+            def onQueryProgress(self, event: Progress) -> None:  # noqa: N802  # Spark's name
+                passed(event.progress.json)
+
+            def onQueryIdle(self, event: Idle) -> None: ...  # noqa: N802  # Spark's name
+
+            def onQueryTerminated(self, event: Terminated) -> None: ...  # noqa: N802  # Spark's name
+
+        self._listener = Listener()
+        self._spark.streams.addListener(self._listener)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        from kafka.spark.monitoring.query_monitor import await_delivery
+
+        await_delivery(self._spark)
+        self._spark.streams.removeListener(self._listener)
+
+    def _pass_on(self, text: str) -> None:
+        try:
+            report = json.loads(text)
+            if report.get("name") == self._name:
+                self._on_report(report)
+        except Exception:
+            log.warning("could not record the progress of pipeline %s", self._name, exc_info=True)

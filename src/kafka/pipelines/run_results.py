@@ -1,0 +1,123 @@
+"""What a run did, and the errors with which it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import re
+from collections.abc import Iterator
+
+from kafka.errors import KafkaError
+from kafka.pipelines.declaration import Declaration
+from kafka.pipelines.directories import PipelineDirectory
+from kafka.pipelines.events import Event
+from kafka.pipelines.rules import FAILED_ROW
+from kafka.pipelines.run_events import RunEvents
+
+
+class PipelineFailedError(KafkaError):
+    """A pipeline ended with an error. The message contains the cause, such as the record that fails a rule."""
+
+
+class TooManyRejectedError(PipelineFailedError):
+    """A micro-batch rejected a larger fraction of its rows than `max_bad` allows."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run did.
+
+    Arguments:
+        events: the events of the run, oldest first.
+        directory: the pipeline's directory.
+        is_complete: False for a replay or backfill that was stopped before its end.
+    """
+
+    events: tuple[Event, ...]
+    directory: PipelineDirectory
+    is_complete: bool = True
+
+    @property
+    def rows(self) -> int:
+        """Number of rows read."""
+        return sum(event.rows for event in self.events)
+
+    @property
+    def out(self) -> int:
+        """Number of rows that the query returned."""
+        return sum(event.out or 0 for event in self.events)
+
+    @property
+    def dead(self) -> int:
+        """Number of dead letters."""
+        return sum(event.dead for event in self.events)
+
+    @property
+    def dropped(self) -> int:
+        """Number of rows that rules dropped."""
+        return sum(each.dropped for event in self.events for each in event.sources.values())
+
+    def by_rule(self) -> dict[str, int]:
+        """Return the number of rows that fail each rule, by the rule's name."""
+        totals: dict[str, int] = {}
+        for event in self.events:
+            for counts in event.sources.values():
+                for name, count in counts.rules.items():
+                    totals[name] = totals.get(name, 0) + count
+        return totals
+
+
+@contextlib.contextmanager
+def recorded_run(declaration: Declaration, events: RunEvents) -> Iterator[None]:
+    """Record the start and the end of a bounded run. Raises `PipelineFailedError` for an error of Spark."""
+    events.start()
+    error: BaseException | None = None
+    try:
+        yield
+    except KafkaError as raised:
+        error = raised
+        raise
+    except Exception as raised:
+        error = failure_of(declaration, raised)
+        raise error from None
+    finally:
+        events.end(error)
+
+
+def failure_of(declaration: Declaration, error: Exception) -> PipelineFailedError:
+    """Return the error of a run, with the cause that Spark reports."""
+    if isinstance(error, PipelineFailedError):
+        return error
+    return PipelineFailedError(f"pipeline {declaration.pipeline}: {spark_cause(error)}")
+
+
+_BEFORE_CAUSE = (
+    re.compile(r"^\[STREAM_FAILED\] Query \[.*?\] terminated with exception: ", re.DOTALL),
+    re.compile(r"^(\[\w+\] )?Job aborted due to stage failure: .*?: Lost task .*? \(TID \d+\) \([^)]*\): ", re.DOTALL),
+    re.compile(r"^([a-z]\w*\.)+[A-Z][\w$]*(Exception|Error): "),
+)
+"""What Spark puts before the cause of an error: the query, the task and the Java class."""
+_AFTER_CAUSE = re.compile(r"\n\s*at [\w.$]+\(|\n\n?(Driver|JVM) stacktrace:|\s*SQLSTATE: \w{5}")
+_TRACEBACK = "Traceback (most recent call last):"
+
+
+def spark_cause(error: BaseException) -> str:
+    """Return the part of a Spark error that says what happened, in a line.
+
+    This is the error for a row with the outcome fail, or the message without the stack traces, and without the parts
+    that only say which query and which task failed.
+    """
+    text = str(error).strip()
+    if FAILED_ROW in text:
+        text = text[text.index(FAILED_ROW) :]
+        return re.sub(r"(\s*SQLSTATE: \w{5})+$", "", text.split("\n", 1)[0]).strip()
+    for prefix in _BEFORE_CAUSE:
+        text = prefix.sub("", text, count=1)
+    text = _AFTER_CAUSE.split(text, maxsplit=1)[0] if _TRACEBACK not in text else _python_cause(text)
+    return text.strip().split("\n", 1)[0]
+
+
+def _python_cause(text: str) -> str:
+    """Return the error at the end of the first traceback of Python in a text."""
+    lines = text[text.index(_TRACEBACK) :].split("\n")[1:]
+    return next((line for line in lines if line and not line.startswith((" ", "\t"))), lines[0])

@@ -1,0 +1,68 @@
+"""Checks before a run starts: locks, the owner of the pipeline's directory, and whether the topics exist.
+
+`kafka.pipelines.checks` checks much more, without a run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+from collections.abc import Iterator
+from pathlib import Path
+
+from kafka.errors import IllegalStateError, UnknownTopicOrPartitionError
+from kafka.pipelines.client_configs import client_configs
+from kafka.pipelines.declaration import Declaration, InvalidDeclaration
+from kafka.pipelines.directories import PipelineDirectory
+from kafka.pipelines.events import last_start
+
+
+@contextlib.contextmanager
+def run_lock(path: Path, what: str) -> Iterator[None]:
+    """Hold a lock, which the system releases if the process ends. The file remains.
+
+    Arguments:
+        path: the file of the lock; its directory is created.
+        what: what the lock protects, for the error, such as ``replay of this pipeline``.
+
+    Raises `IllegalStateError` if another process, or another part of this process, holds the lock.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise IllegalStateError(
+                f"another {what} is running (it holds the lock {path}): wait until it has ended, or stop it"
+            ) from None
+        yield
+
+
+def check_owner(declaration: Declaration, directory: PipelineDirectory) -> None:
+    """Raise `InvalidDeclaration` if a pipeline with another name has run in the directory."""
+    start = last_start(directory.events)
+    if start is not None and start.pipeline != declaration.pipeline:
+        raise InvalidDeclaration(
+            f"checkpoint: {directory.base} belongs to pipeline {start.pipeline!r}, but this is "
+            f"{declaration.pipeline!r}: name another directory, or use the same name"
+        )
+
+
+def check_topics(declaration: Declaration) -> None:
+    """Check that brokers respond, and that the sources' topics exist. Patterns are not checked.
+
+    Raises `KafkaConnectionError`, `UnknownTopicOrPartitionError` and other errors of the client.
+    """
+    from kafka import KafkaAdminClient
+
+    named = [topic for each in declaration.all_sources.values() for topic in (each.topics or (each.topic,))]
+    topics = [topic for topic in named if topic is not None]
+    with KafkaAdminClient(**client_configs(declaration, "admin")) as admin:
+        found = admin.describe_topics(topics) if topics else []
+    missing = [each["name"] for each in found if each["error_code"] == UnknownTopicOrPartitionError.errno]
+    if missing:
+        servers = declaration.kafka.get("bootstrap.servers", "")
+        raise UnknownTopicOrPartitionError(
+            f"the source's topic {', '.join(map(repr, missing))} does not exist on {servers}: correct the name, or "
+            f"create it with: kafka topics create {missing[0]}"
+        )

@@ -1,0 +1,109 @@
+"""Reads Spark's checkpoint of a pipeline's stream: the offsets of its micro-batches, and which of them are committed.
+
+Spark writes a file for each micro-batch: ``offsets/N`` when it plans the batch, with the end offsets of the sources,
+and ``commits/N`` when the batch is complete. It keeps the last hundred of them. `checkpoint_layout` describes the
+offsets. The checkpoint has to be in a local or mounted directory.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from kafka.errors import KafkaConfigurationError
+from kafka.spark.planning.checkpoint_layout import Offsets, from_layout
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class StreamCheckpoint:
+    """The micro-batches in a checkpoint.
+
+    Arguments:
+        ends: the end offsets of each planned batch, by the number of the batch.
+        initial: the offsets at which the query began, if the checkpoint still contains its first batch.
+        committed: the number of the last complete batch; None if there is none.
+    """
+
+    ends: Mapping[int, Offsets]
+    initial: Offsets
+    committed: int | None
+
+    @property
+    def last_end(self) -> Offsets:
+        """The end offsets of the last complete batch; {} if there is none."""
+        return self.ends.get(self.committed, {}) if self.committed is not None else {}
+
+    @property
+    def unfinished(self) -> int | None:
+        """The number of a batch that is planned but not complete; None if there is none."""
+        newest = max(self.ends, default=-1)
+        return newest if newest > (-1 if self.committed is None else self.committed) else None
+
+
+def read_checkpoint(directory: Path) -> StreamCheckpoint:
+    """Read a checkpoint. The result is empty if the directory does not exist.
+
+    Arguments:
+        directory: the checkpoint of the stream.
+
+    Raises `KafkaConfigurationError` if it contains something else than Spark's files.
+    """
+    ends: dict[int, Offsets] = {}
+    initial: Offsets = {}
+    for number, path in _numbered(directory / "offsets"):
+        ends[number] = {}
+        for layout in _layouts(path):
+            ends[number] |= _offsets(path, layout, False)
+            if number == 0:
+                initial |= _offsets(path, layout, True)
+    committed = max((number for number, _ in _numbered(directory / "commits")), default=None)
+    return StreamCheckpoint(ends, initial, committed)
+
+
+def _numbered(folder: Path) -> Iterator[tuple[int, Path]]:
+    """Yield Spark's files in ascending order. Temporary files and checksums have other names."""
+    if folder.is_dir():
+        yield from sorted((int(path.name), path) for path in folder.iterdir() if path.name.isdecimal())
+
+
+def _layouts(path: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the offsets of each source in a file: a line of JSON for each, after two other lines."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()[2:]
+    except FileNotFoundError:  # Spark has removed it since the directory was listed
+        return
+    except (OSError, UnicodeDecodeError) as error:
+        raise KafkaConfigurationError(f"{path}: cannot be read: {error}") from error
+    for line in lines:
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue  # "-" stands for a source without an offset
+        if isinstance(found, dict):
+            yield from _of_sources(found)
+
+
+def _of_sources(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the offsets of all sources in a line, which may have a source's offsets as text below its name."""
+    texts = [value for value in found.values() if isinstance(value, str)]
+    if not texts:
+        return [found]
+    nested = []
+    for text in texts:
+        try:
+            nested.append(json.loads(text))
+        except ValueError:
+            continue
+    return [each for each in nested if isinstance(each, dict)]
+
+
+def _offsets(path: Path, layout: Mapping[str, Any], initial: bool) -> Offsets:
+    try:
+        return from_layout(layout, initial=initial)
+    except KafkaConfigurationError:
+        if any(not isinstance(each, dict) for each in layout.values()):
+            return {}  # a source that does not read Kafka, such as files
+        raise KafkaConfigurationError(f"{path}: expected offsets of Kafka sources, got {dict(layout)!r:.200}") from None

@@ -1,0 +1,131 @@
+"""The audit finds every fault that is planted in a pipeline, with its offsets, and reports nothing that is correct."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafka.consumer.bounds import OffsetRange
+from kafka.pipelines.audit import AuditResult, FaultKind, audit
+from kafka.structs import TopicPartition
+
+from .audit_support import PLANTS, ArrayEvidence, Planted, World
+
+
+def found(result: AuditResult) -> Planted:
+    """Return the faults of single offsets in a result."""
+    return {
+        (fault.kind, fault.partition, offset)
+        for fault in result.faults
+        if fault.partition is not None
+        for part in fault.ranges
+        for offset in range(*part)
+    }
+
+
+def audited(world: World, **given: bool | int) -> AuditResult:
+    """Audit a pipeline."""
+    return audit(world.scope(), ArrayEvidence(world), **given)  # type: ignore[arg-type]
+
+
+@given(st.integers(0, 10**9), st.integers(1, 4), st.sampled_from([53, 500, 10**6]))
+@settings(max_examples=40)
+def test_nothing_correct_is_reported(seed: int, partitions: int, most: int) -> None:
+    world = World.correct(seed, partitions)
+    for evidence in (ArrayEvidence(world), ArrayEvidence(world, knows_replays=False)):
+        result = audit(world.scope(), evidence, max_offsets=most)
+        assert [str(each) for each in result.faults] == []
+    assert result.balances
+    total = audited(world).total
+    assert total.records == total.out + total.filtered + total.dropped + total.dead
+    assert total.unaccounted == 0
+
+
+@given(st.integers(0, 10**9), st.sampled_from([101, 10**6]))
+@settings(max_examples=40)
+def test_each_planted_fault_is_reported_with_its_offset(seed: int, most: int) -> None:
+    """Each example plants fifty faults."""
+    world = World.correct(seed, partitions=4, size=500)
+    planted: Planted = set()
+    for index in range(50):
+        planted |= PLANTS[index % len(PLANTS)](world)
+    result = audited(world, max_offsets=most)
+    assert found(result) == planted
+    assert not result.balances
+    assert sum(each.faults for each in result.partitions) == len(
+        {place for place in planted if place[2] < world.ends[place[1]] or place[0].name.endswith("INPUT")}
+    )
+
+
+@given(st.integers(0, 10**9))
+@settings(max_examples=20)
+def test_skipped_offsets_are_reported_with_the_micro_batches_around_them(seed: int) -> None:
+    world = World.correct(seed, partitions=2, backfills=False)
+    tp = world.random.choice(sorted(world.ends))
+    number = world.random.randrange(len(world.batches) - 1)
+    start, end = world.batches[number][tp]
+    lost = OffsetRange(max(start, end - world.random.randrange(1, 9)), end)
+    world.batches[number][tp] = OffsetRange(start, lost.start)
+    gone = [place for place in world.outcomes if place[0] == tp and lost.start <= place[1] < lost.end]
+    world.sink = [place for place in world.sink if place not in gone]
+    world.letters = [each for each in world.letters if each.place not in gone]
+    result = audited(world)
+    assert found(result) == {(FaultKind.SKIPPED, *place) for place in gone}
+    assert all(each.detail == f"micro-batches {number} and {number + 1}" for each in result.faults)
+
+
+@given(st.integers(0, 10**9))
+@settings(max_examples=20)
+def test_offsets_that_two_micro_batches_read_are_reported(seed: int) -> None:
+    world = World.correct(seed, partitions=1, backfills=False)
+    tp, number = TopicPartition("flights", 0), world.random.randrange(1, len(world.batches))
+    start, end = world.batches[number][tp]
+    world.batches[number][tp] = OffsetRange(max(start - 3, 0), end)
+    again = {(tp, offset) for offset in range(max(start - 3, 0), start) if (tp, offset) in world.outcomes}
+    assert found(audited(world)) == {(FaultKind.READ_TWICE, *place) for place in again}
+
+
+@given(st.integers(0, 10**9), st.sampled_from(["rows", "processed", "dropped", "dead"]))
+@settings(max_examples=20)
+def test_counts_in_events_that_differ_are_reported(seed: int, name: str) -> None:
+    world = World.correct(seed, partitions=2)
+    number = random.Random(seed).randrange(len(world.batches))
+    counts = world.events()[number].sources["source"]
+    world.changed[number] = {name: getattr(counts, name) + 2}
+    (fault,) = audited(world, max_offsets=90).faults
+    assert fault.kind is FaultKind.COUNTS_DIFFER
+    text = f"{name}: {getattr(counts, name) + 2} in the event, {getattr(counts, name)} in the audit"
+    assert fault.detail.startswith(f"micro-batch {number}, source source, flights-0 offsets ")
+    assert text in fault.detail
+
+
+@pytest.mark.parametrize("is_evaluated", [True, False])
+def test_deleted_offsets_are_noted(is_evaluated: bool) -> None:
+    world = World.correct(1, partitions=1, most=1)
+    tp = TopicPartition("flights", 0)
+    begin = world.batches[1][tp].start
+    evidence = ArrayEvidence(world, is_evaluated)
+    evidence.bounds = lambda: {tp: OffsetRange(begin, world.ends[tp])}  # type: ignore[method-assign]
+    result = audit(world.scope(), evidence)
+    assert result.balances
+    first = world.batches[0][tp].start
+    assert f"flights-0: offsets {first}-{begin - 1} are deleted" in result.notes[0]
+    assert result.partitions[0].start == begin
+
+
+@given(st.integers(0, 10**9))
+@settings(max_examples=30)
+def test_without_an_evaluation_duplicates_and_wrong_counts_are_reported(seed: int) -> None:
+    """Which row is missing is unknown then, but not in which micro-batch."""
+    world = World.correct(seed, partitions=2, backfills=False, most=1)
+    assert audit(world.scope(), ArrayEvidence(world, is_evaluated=False)).balances
+    missing = world.inside("out")
+    world.sink.remove(missing)
+    result = audit(world.scope(), ArrayEvidence(world, is_evaluated=False))
+    (fault,) = (each for each in result.faults if each.kind is FaultKind.COUNTS_DIFFER)
+    (number,) = (index for index, batch in enumerate(world.batches) if missing[1] in range(*batch[missing[0]]))
+    assert fault.detail.startswith(f"micro-batch {number}, ")
+    assert "rows out" in fault.detail

@@ -1,0 +1,214 @@
+"""The commands dead, status and audit on an embedded broker, with a pipeline whose topics are written here."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kafka import KafkaAdminClient, KafkaProducer
+from kafka.broker import EmbeddedBroker
+from kafka.cli.commands import commands
+from kafka.pipelines.events import Event, EventFile, SourceCounts
+
+from .dead_letter_support import own_headers
+
+DECLARATION = """
+pipeline: {name}
+kafka: {{bootstrap.servers: "{servers}"}}
+source: {{topic: {name}, value: {{format: json, schema: n int}}}}
+rules:
+  - {{name: small, holds: n < 100}}
+  - {{name: even, holds: n % 2 = 0, otherwise: drop}}
+query: select n from source
+sink: {{topic: {name}.out}}
+dead_letters: {{topic: {name}.dead}}
+"""
+ROWS = 12
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[EmbeddedBroker]:
+    """A broker for the tests of this module."""
+    with EmbeddedBroker() as embedded:
+        yield embedded
+
+
+class Written:
+    """A pipeline that has read twelve records: every third one is dead, and the others are in the sink.
+
+    Arguments:
+        broker: the broker.
+        directory: where the declaration and the checkpoint are.
+        name: the name of the pipeline.
+    """
+
+    def __init__(self, broker: EmbeddedBroker, directory: Path, name: str) -> None:
+        self.file = directory / f"{name}.yaml"
+        self.base = directory / "checkpoints" / name
+        self._name = name
+        self.configs: dict[str, Any] = {"bootstrap_servers": broker.bootstrap_servers}
+        self.file.write_text(DECLARATION.format(name=name, servers=broker.bootstrap_servers), encoding="utf-8")
+        with KafkaAdminClient(**self.configs) as admin:
+            admin.create_topics({f"{name}{suffix}": {"num_partitions": 1} for suffix in ("", ".out", ".dead")})
+        for number in range(ROWS):
+            self.send("", b'{"n": %d}' % number)
+            if number % 3:
+                self.send_row(number)
+            else:
+                self.send(".dead", b"\xff\x00%d" % number, own_headers(name, ("small",), f"{name}/0/{number}"))
+
+    def send(self, suffix: str, value: bytes, headers: Any = ()) -> None:
+        """Write a record to a topic of the pipeline."""
+        with KafkaProducer(**self.configs) as producer:
+            producer.send(self._name + suffix, value, key=b"k", headers=list(headers)).get(timeout=30)
+
+    def send_row(self, number: int) -> None:
+        """Write a row to the sink."""
+        self.send(".out", b"{}", [("kafka.source", f"{self._name}/0/{number}".encode())])
+
+    def run(self, *batches: tuple[int, int], end: bool = True) -> None:
+        """Write the events of a run with micro-batches of these offsets."""
+        events = EventFile(self.base / "events", "run")
+        base: dict[str, Any] = {"pipeline": self._name, "run_id": "r"}
+        events.append(Event("start", "2026-01-01T00:00:00+00:00", **base))
+        for number, (start, stop) in enumerate(batches):
+            dead = sum(offset % 3 == 0 for offset in range(start, stop))
+            rows = stop - start
+            ranges = {f"{self._name}-0": (start, stop)}
+            counts = SourceCounts(rows, rows - dead, 0, dead, {"small": dead, "even": 1}, ranges, ROWS - stop)
+            time = f"2026-01-01T00:00:{number + 1:02}+00:00"
+            sources = {"source": counts}
+            events.append(Event("batch", time, batch=number, seconds=2.0, sources=sources, out=rows - dead, **base))
+        if end:
+            events.append(Event("stop", "2026-01-01T00:01:00+00:00", **base))
+
+    def command(self, name: str, *options: str) -> Result:
+        """Run a command."""
+        return CliRunner().invoke(commands, ["pipeline", name, str(self.file), *options])
+
+
+def test_dead_counts_and_shows_dead_letters(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    written = Written(broker, tmp_path, "shown")
+    written.send(".dead", b"foreign")
+    written.send(".dead", b"again", own_headers("shown", ("small", "even"), "shown/0/9", 2))
+    result = written.command("dead", "--limit", "2", "--titles")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[:3] == ["rule\tdead_letters\tsuperseded", "small\t5\t1", "even\t1\t0"]
+    assert "dead letter shown.dead:0:5 of shown:0:9" in lines
+    assert "  rules:     small, even" in lines
+    assert "  value:     again" in lines
+    assert "  attempt:   1 (superseded by attempt 2)" in lines
+    assert "  value:     000000  ff 00 39 " in result.stdout
+    assert (
+        "5 dead letters of pipeline shown in topic shown.dead, 1 of them superseded; 1 other records" in result.stderr
+    )
+    assert result.stderr.splitlines()[-1] == f"Replay with: kafka pipeline replay {written.file}"
+    hexadecimal = written.command("dead", "--limit", "1", "--hex", "--bytes", "3").stdout
+    assert "000000  61 67 61" in hexadecimal
+    assert "... (5 bytes)" in hexadecimal
+
+
+def test_dead_in_json_has_all_bytes_and_the_command_to_replay_a_selection(
+    broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    written = Written(broker, tmp_path, "selected")
+    found = json.loads(written.command("dead", "--rule", "small", "--from", "1", "--to", "3", "--json").stdout)
+    assert (found["letters"], found["superseded"], found["other_records"]) == (2, 0, 0)
+    assert found["rules"] == [{"rule": "small", "letters": 2, "superseded": 0}]
+    assert found["replay"] == f"kafka pipeline replay {written.file} --rule small --offsets 0:1-3"
+    newest, oldest = found["dead_letters"]
+    assert base64.b64decode(newest["value"]) == b"\xff\x006"
+    assert newest["source"] == {"topic": "selected", "partition": 0, "offset": 6}
+    assert oldest["position"] == {"topic": "selected.dead", "partition": 0, "offset": 1}
+    since = json.loads(written.command("dead", "--by-rule", "--from", "2020-01-01T00:00+00:00", "--json").stdout)
+    assert "dead_letters" not in since
+    assert since["replay"].endswith("--since 2020-01-01T00:00:00+00:00")
+
+
+def test_status_shows_counts_and_lag(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    written = Written(broker, tmp_path, "reported")
+    before = json.loads(written.command("status", "--json").stdout)
+    assert (before["state"], before["last_batch"], before["sources"][0]["lag"]) == ("never started", None, None)
+    written.run((0, 6), (6, 9))
+    found = json.loads(written.command("status", "--json").stdout)
+    assert (found["state"], found["rows"], found["dead"], found["out"]) == ("stopped", 9, 3, 6)
+    assert found["dead_by_rule"] == {"small": 3}
+    assert found["last_batch"] == {
+        "batch": 1,
+        "time": "2026-01-01T00:00:02+00:00",
+        "seconds": 2.0,
+        "rows": 3,
+        "out": 2,
+        "dead": 1,
+    }
+    assert found["rate"] == 9 / 4
+    assert found["sources"][0]["lag"] == ROWS - 9
+    assert found["broker_error"] is None
+    text = written.command("status").stdout
+    assert "rows\t9 in, 6 out, 3 dead, 0 dropped" in text
+
+
+def test_status_without_a_broker_shows_the_files(
+    broker: EmbeddedBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    from kafka.pipelines import client_configs
+
+    written = Written(broker, tmp_path, "alone")
+    written.run((0, 6), end=False)
+    monkeypatch.setattr(client_configs, "_PATIENCE", {"bootstrap_timeout_ms": 200})
+    result = written.command("status", "-b", "127.0.0.1:1")
+    assert result.exit_code == 0, result.output
+    assert "state\trunning or killed" in result.stdout
+    assert "no broker responded, so the lag is unknown" in result.stderr
+    with (written.base / "stream.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert json.loads(written.command("status", "--json").stdout)["state"] == "running"
+    assert json.loads(written.command("status", "--json").stdout)["state"] == "killed"
+
+
+def test_audit_without_spark_names_what_does_not_add_up(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    written = Written(broker, tmp_path, "audited")
+    written.run((0, 6), (6, 9))
+    result = written.command("audit", "--no-recompute", "--titles")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[1] == "audited\t0\t0\t9\t9\t6\t0\t0\t3\t\t0"
+    assert "balances: 9 in, 6 out, 0 filtered, 0 dropped, 3 dead" in result.stderr
+    written.send_row(4)
+    written.send_row(1_000)
+    result = written.command("audit", "--no-recompute")
+    assert result.exit_code == 1
+    assert "audited-0: duplicated in the sink: offsets 4\n" in result.stdout
+    assert "audited-0: row in the sink from a record that does not exist: offsets 1000\n" in result.stdout
+    assert "rows out: 4 in the event, 5 in the audit" in result.stdout
+    found = json.loads(written.command("audit", "--no-recompute", "--json", "--from", "6").stdout)
+    assert [row["start"] for row in found["partitions"]] == [6]
+    assert [fault["kind"] for fault in found["faults"]] == ["row_without_input"]
+    assert written.command("audit", "--no-recompute", "--partition", "audited").exit_code == 2
+
+
+def test_audit_on_real_topics_finds_skipped_offsets_and_missing_dead_letters(
+    broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    written = Written(broker, tmp_path, "skipped")
+    written.run((0, 4), (5, 12))
+    (unread,) = json.loads(written.command("audit", "--no-recompute", "--json").stdout)["faults"]
+    assert (unread["kind"], unread["ranges"]) == ("unexpected_in_sink", [[4, 5]])  # no micro-batch has read it
+    written = Written(broker, tmp_path, "lost")
+    written.run((0, 4), (5, 12))
+    with KafkaAdminClient(**written.configs) as admin:
+        from kafka.structs import TopicPartition
+
+        admin.delete_records({TopicPartition("lost.out", 0): 3, TopicPartition("lost.dead", 0): 1})
+    faults = json.loads(written.command("audit", "--no-recompute", "--json").stdout)["faults"]
+    assert {fault["kind"] for fault in faults} >= {"counts_differ", "skipped"}
+    (skipped,) = [fault for fault in faults if fault["kind"] == "skipped"]
+    assert (skipped["ranges"], skipped["detail"]) == ([[4, 5]], "micro-batches 0 and 1")
