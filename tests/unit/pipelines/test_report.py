@@ -193,8 +193,8 @@ def test_a_declaration_is_shown_without_its_secrets() -> None:
         pipeline: flights
         description: Delays of <b>all</b> flights
         kafka: {bootstrap.servers: "localhost:9092", sasl.jaas.config: hunter2}
-        source: {topic: flights, value: {format: json, schema: "a int"}}
-        sink: {postgresql: delays, url: "postgresql://me:hunter2@db/x", password: hunter2, key: a, order: a}
+        source: {topic: flights, value: {format: json, schema: "a int, b int"}}
+        sink: {postgresql: delays, url: "postgresql://me:hunter2@db/x", password: hunter2, key: a, order: b}
         dead_letters: {topic: flights.dead}
         """
     )
