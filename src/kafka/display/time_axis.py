@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import datetime
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 Period = tuple[float, float]
 """Start and end, in seconds since 1970."""
@@ -102,14 +102,12 @@ class TimeAxis:
         days = datetime.datetime.fromtimestamp(first, datetime.UTC).date() != (
             datetime.datetime.fromtimestamp(last, datetime.UTC).date()
         )
-        density = max(
-            (places[1] - places[0]) / (times[1] - times[0])
-            for times, places in _pairs(self._times, self._places)
-            if times[1] > times[0]
-        ) if any(end > start for start, end in self.periods) else 1.0  # fmt: skip
-        step = round_step(least / density)
         found: list[tuple[float, str]] = []
-        for start, end in self.periods:
+        for at, (start, end) in enumerate(self.periods):
+            if end <= start:
+                continue
+            density = (self._places[2 * at + 1] - self._places[2 * at]) / (end - start)
+            step = round_step(least / density)  # short periods may be wider than their share
             tick = math.ceil(start / step) * step
             while tick <= end:
                 x = self(tick)
@@ -121,10 +119,6 @@ class TimeAxis:
             if self.right - self.left >= least and last > first:
                 found.append((self._places[-1], clock_text(last, 0.1 if last - first < 2 else 1, days)))
         return found
-
-
-def _pairs(times: Sequence[float], places: Sequence[float]) -> Iterable[tuple[Sequence[float], Sequence[float]]]:
-    return ((times[at : at + 2], places[at : at + 2]) for at in range(0, len(times), 2))
 
 
 def clock_text(time: float, step: float, days: bool) -> str:

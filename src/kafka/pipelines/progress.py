@@ -136,7 +136,7 @@ def failures_text(totals: Totals, most: int = _MOST_RULES) -> str:
     rules = sorted(((number, rule) for rule, number in failed.items() if number), key=lambda each: -each[0])
     names = ", ".join(f"{_name(rule)} {count(number)}" for number, rule in rules[:most])
     if len(rules) > most:
-        names += f", and {len(rules) - most} more rules"
+        names += f", and {len(rules) - most} more"
     outcomes = ", ".join(
         filter(
             None,

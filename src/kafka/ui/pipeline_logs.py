@@ -122,6 +122,7 @@ class PipelineLog:
         try:
             event = from_json(line.decode())
             event.moment.timestamp()
+            _check_numbers(event)
         except (ValueError, TypeError, OverflowError, RecursionError):
             self._unread += 1
             return
@@ -139,6 +140,18 @@ class PipelineLog:
             del events[:excess]
             excess = self._number() - KEPT
             self._is_complete = False
+
+
+def _check_numbers(event: Event) -> None:
+    """Raise `ValueError` or `TypeError` unless all numbers are finite and fit in 64 bits."""
+    numbers: list[Any] = [event.number, event.batch or 0, event.seconds or 0.0, event.out or 0, event.late]
+    numbers.append(event.state_rows)
+    for source in event.sources.values():
+        numbers += [source.rows, source.processed, source.dropped, source.dead, source.lag or 0]
+        numbers += source.rules.values()
+    for each in numbers:
+        if not -(2**63) <= each < 2**63:  # also rejects NaN
+            raise ValueError("expected a 64-bit number")
 
 
 class PipelineLogs:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from kafka.display.page_elements import UNKNOWN, Html, count, html, joined, link, table
 from kafka.errors import KafkaError, error_text
-from kafka.pipelines.report import summary
+from kafka.pipelines.report import description, summary
 from kafka.pipelines.report.charts import charts
 from kafka.pipelines.report.dead_letter_list import dead_letter_list, replay_command
 from kafka.pipelines.report.declared_parts import declared_parts
@@ -113,6 +113,7 @@ async def pipeline_part(ui: Ui, name: str) -> Html:
     )
     sections = [
         *map(trouble, [*failed, unread]),
+        description(parts),
         html("<p>{}</p>", _state(state.history)),
         summary(state.history) if state.history.runs else Html(""),
         newest if not state.is_complete else Html(""),

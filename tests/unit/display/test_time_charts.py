@@ -54,6 +54,8 @@ def test_ticks_are_round_times_that_keep_their_distance() -> None:
     ticks = axis.ticks(60)
     assert [text for _, text in ticks][:2] == ["00:18", "00:20"]
     assert all(later[0] - earlier[0] >= 60 for earlier, later in itertools.pairwise(ticks))
+    uneven = TimeAxis([(0, 0.1), (10, 3e8)], 0, 500).ticks(60)
+    assert 2 <= len(uneven) <= 8, "the short period does not determine the ticks of the long one"
     short = TimeAxis([(1000.0, 1000.4)], 0, 500).ticks(100)
     assert short[0][1].startswith("00:16:40.")
 

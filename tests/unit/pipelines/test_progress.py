@@ -46,7 +46,7 @@ def test_a_line_for_a_batch() -> None:
 def test_rules_are_named_up_to_a_limit_and_without_control_characters() -> None:
     totals = Totals()
     totals.add(batch(0, 100, a=1, b=2, c=3, d=4))
-    assert failures_text(totals) == "10 dead letters (d 4, c 3, b 2, and 1 more rules)"
+    assert failures_text(totals) == "10 dead letters (d 4, c 3, b 2, and 1 more)"
     odd = Totals()
     odd.add(Event("batch", "2026-11-27T14:00:00Z", NAME, sources={"s": SourceCounts(5, 5, 0, 0, {"\x1b[2J\n": 5})}))
     assert failures_text(odd) == "kept (␛[2J  5)"

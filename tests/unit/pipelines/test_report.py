@@ -12,6 +12,7 @@ from kafka.pipelines import report
 from kafka.pipelines.events import Event, SourceCounts
 from kafka.pipelines.report.dead_letter_list import chosen, replay_command
 from kafka.pipelines.report.tables import share_text
+from kafka.pipelines.yaml_file import parse
 from unit.pipelines.sample_events import NAME, Sample, dead_letters, declaration, several_runs
 from unit.ui.ui_support import HOSTILE, rows_of, text_of
 
@@ -167,9 +168,10 @@ def test_a_declaration_may_be_given_or_unknown() -> None:
     events = [dataclasses.replace(each, declaration=None) for each in Sample().run(2).events]
     assert {row[2] for row in rows_of(report.html(events), "Rules")} == {"\N{EN DASH}"}
     given = {"source": {"topics": ("x", "y"), "rules": []}, "rules": [{"name": "shared", "holds": "true"}]}
-    page = report.html(events, declaration={**given, "sink": {"path": "/data/out"}})
+    page = report.html(events, declaration={**given, "sink": {"url": "secret", "parquet": "/data/out"}})
     assert "x, y" in text(page)
-    assert "/data/out" in text(page)
+    assert "parquet /data/out" in text(page)
+    assert "secret" not in page
     assert "shared" in {row[0] for row in rows_of(page, "Rules")}
 
 
@@ -183,3 +185,20 @@ def test_shares() -> None:
     ]
     assert share_text(1, 10**9) == "< 0.01 %"
     assert share_text(0, 0) == "\N{EN DASH}"
+
+
+def test_a_declaration_is_shown_without_its_secrets() -> None:
+    declared = parse(
+        """
+        pipeline: flights
+        description: Delays of <b>all</b> flights
+        kafka: {bootstrap.servers: "localhost:9092", sasl.jaas.config: hunter2}
+        source: {topic: flights, value: {format: json, schema: "a int, b int"}}
+        sink: {postgresql: delays, url: "postgresql://me:hunter2@db/x", password: hunter2, key: a, order: b}
+        dead_letters: {topic: flights.dead}
+        """
+    )
+    page = report.html(Sample().run(1).events, declaration=declared)
+    assert "Delays of <b>all</b> flights" in text(page)
+    assert "postgresql delays" in text(page)
+    assert "hunter2" not in page

@@ -147,6 +147,13 @@ def test_new_lines_are_read_and_incomplete_ones_wait(tmp_path: Path) -> None:
         file.write(line[40:] + "\n\nno event\n{}\n")
     state = log.read()
     assert (state.history.totals["stream"].batches, state.unread) == (4, 2)
+    with path.open("a") as file:
+        for number in ('"x"', "NaN", "1e999", "null", "[]"):
+            counts = f'{{"rows": {number}, "processed": 0, "dropped": 0, "dead": 0}}'
+            file.write(
+                f'{{"kind": "batch", "time": "2026-11-27T14:00:00Z", "pipeline": "p", "sources": {{"s": {counts}}}}}\n'
+            )
+    assert log.read().unread == 7
     path.unlink()
     write(tmp_path, Sample().run(2))
     assert log.read().history.totals["stream"].batches == 2, "the file was replaced"

@@ -57,7 +57,9 @@ def html(
         name,
         Html(STYLE),
     )
-    content = filled("<body>\n<main>\n<h1>Pipeline {}</h1>\n{}\n</main>\n</body>\n</html>\n", name, body)
+    content = filled(
+        "<body>\n<main>\n<h1>Pipeline {}</h1>\n{}{}\n</main>\n</body>\n</html>\n", name, description(parts), body
+    )
     return (head + content).encode("utf-8", "backslashreplace").decode()
 
 
@@ -85,6 +87,11 @@ def _sections(found: History, parts: PipelineParts, dead: list[DeadLetterLike], 
         run_table(found),
     )
     yield filled("<section><h2>Dead letters</h2>{}</section>", _dead_letters(totals.dead, dead, file))
+
+
+def description(parts: PipelineParts) -> Html:
+    """Return what the pipeline is for, if its declaration says so."""
+    return filled("<p>{}</p>", parts.description) if parts.description else Html("")
 
 
 def summary(found: History) -> Html:

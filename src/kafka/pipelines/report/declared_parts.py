@@ -12,17 +12,9 @@ from typing import Any
 
 from kafka.pipelines.run_history import History
 
-_PLACES = (
-    "topic",
-    "topics",
-    "pattern",
-    "parquet",
-    "delta",
-    "iceberg",
-    "postgresql",
-    "tables_by_topic",
-    "foreach_batch",
-)
+_TOPICS = ("topic", "topics", "pattern")
+_TARGETS = ("parquet", "delta", "iceberg", "postgresql", "tables_by_topic", "foreach_batch")
+"""Keys that name a target. Other keys may contain secrets, and are not shown."""
 _BUILT_IN = "built-in"
 
 
@@ -59,12 +51,14 @@ class PipelineParts:
         query: the SQL query; "" for all columns of the source.
         sink: the topic or another target.
         dead_letters: the topic of the dead letters.
+        description: what the pipeline is for.
     """
 
     sources: tuple[SourceParts, ...]
     query: str = ""
     sink: str = ""
     dead_letters: str = ""
+    description: str = ""
 
     def otherwise(self, source: str, rule: str) -> str:
         """Return what happens to a row that fails a rule; "" if unknown."""
@@ -87,8 +81,8 @@ def declared_parts(declaration: Any, found: History) -> PipelineParts:
         declaration: a `Declaration`, a mapping with its keys, or None for the declaration in the events.
         found: the history of the pipeline.
     """
-    dump = getattr(declaration, "model_dump", None)
-    given = _mapping(dump() if dump is not None else declaration or found.declaration)
+    shown = getattr(declaration, "shown", None)
+    given = _mapping(shown() if shown is not None else declaration or found.declaration)
     counted = {name: list(counts.rules) for totals in found.totals.values() for name, counts in totals.sources.items()}
     declared = {**({"source": given["source"]} if given.get("source") else {}), **_mapping(given.get("sources"))}
     shared = given.get("rules") or () if len(declared) == 1 else ()
@@ -106,6 +100,7 @@ def declared_parts(declaration: Any, found: History) -> PipelineParts:
         query=str(given.get("query") or ""),
         sink=_place(_mapping(given.get("sink"))),
         dead_letters=_place(_mapping(given.get("dead_letters"))),
+        description=str(given.get("description") or ""),
     )
 
 
@@ -118,14 +113,14 @@ def _rule(given: Mapping[str, Any]) -> RuleParts:
 
 
 def _place(given: Mapping[str, Any]) -> str:
-    """Return the topic, or whatever else names the target."""
-    for name in _PLACES:
+    """Return the topic, or whatever else names the target; "" if it is unknown."""
+    for name in _TOPICS:
         value = given.get(name)
         if isinstance(value, list | tuple):
             return ", ".join(map(str, value))
         if value:
             return str(value)
-    return next((str(value) for value in given.values() if isinstance(value, str) and value), "")
+    return next((f"{name.replace('_', ' ')} {given[name]}" for name in _TARGETS if given.get(name)), "")
 
 
 def _mapping(given: Any) -> Mapping[str, Any]:

@@ -50,7 +50,7 @@ code, pre { font: 13px/1.45 ui-monospace, monospace; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--field);
   border: 1px solid var(--line); border-radius: 4px; padding: .5rem .8rem; margin: 0;
   max-height: 24rem; overflow: auto; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 34rem), 1fr)); gap: 1.2rem 2rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1.2rem 2rem; }
 figure { margin: 0; min-width: 0; }
 figcaption { font-weight: 600; }
 .keys { list-style: none; display: flex; flex-wrap: wrap; gap: .1rem 1rem; margin: .2rem 0 0;
