@@ -213,7 +213,8 @@ class KafkaEvidence:
         """See `Evidence`."""
         for columns, own in self._headers(self.dead_topic):
             attempts = own.attempts()
-            replayed = self._replayed(columns, own)
+            letters = TopicPartition(columns.topic, columns.partition)
+            replayed = self.replays_of(letters, np.asarray(columns.offsets, np.int64), own)
             for tp, topic_id, rows, offsets in own.positions(own.are_of(self.pipeline)):
                 yield DeadOffsets(tp, offsets, attempts[rows], replayed[rows], topic_id)
 
@@ -227,17 +228,22 @@ class KafkaEvidence:
                 self.counted[topic] += len(own.without_position())
                 yield columns, own
 
-    def _replayed(self, columns: Any, own: OwnHeaders) -> Integers:
-        """Return how many replays have processed each dead letter of a batch; -1 if one may have."""
-        tp, offsets = TopicPartition(columns.topic, columns.partition), np.asarray(columns.offsets, np.int64)
+    def replays_of(self, partition: TopicPartition, offsets: Integers, own: OwnHeaders) -> Integers:
+        """Return how many replays have processed each dead letter of a batch; -1 if an unfinished one may have.
+
+        Arguments:
+            partition: the partition of the topic of the dead letters.
+            offsets: the offsets of the dead letters.
+            own: their headers.
+        """
         found = np.zeros(len(offsets), np.int64)
         uncertain = np.zeros(len(offsets), np.bool_)
         for replay in self.replays:
             is_open = np.ones(len(offsets), np.bool_) if replay.again else (found == 0) & ~uncertain
             if replay.rule is not None and is_open.any():
                 is_open &= own.have_rule(replay.rule)
-            found += is_open & _within(offsets, replay.ranges.get(tp))
-            uncertain |= is_open & _within(offsets, replay.current.get(tp))
+            found += is_open & _within(offsets, replay.ranges.get(partition))
+            uncertain |= is_open & _within(offsets, replay.current.get(partition))
         return np.where(uncertain, -1, found)
 
     def outcomes(self, ranges: Ranges) -> Iterator[tuple[Offsets, Any]] | None:

@@ -211,13 +211,13 @@ class Ledger:
         """Return the counts of the records in a range of offsets, to be compared with those of a micro-batch."""
         total = BatchCounts()
         for part in self._chunks(max(start - self.start, 0), min(end, self.end) - self.start):
-            total.add(self._evidence(part).counts())
+            total.add(self._evidence(part, with_unfinished=True).counts())
         return total
 
     def _chunks(self, first: int, last: int) -> Iterator[slice]:
         return (slice(at, min(at + _CHUNK, last)) for at in range(first, last, _CHUNK))
 
-    def _evidence(self, part: slice) -> Evidence:
+    def _evidence(self, part: slice, with_unfinished: bool = False) -> Evidence:
         if self._sorted is None:
             self._sorted = _by_offset(self._letters)
             self._letters = [self._sorted]
@@ -225,7 +225,9 @@ class Ledger:
         mine = slice(*np.searchsorted(at, (part.start, part.stop)).tolist())
         batches = self._read[Reader.BATCH][part]
         runs = np.minimum(batches, 1).astype(np.int32) + self._read[Reader.BACKFILL][part]
-        counts = ((runs > 0) | self._is_of_stream(part)) & (self._read[Reader.UNFINISHED][part] == 0)
+        counts = (runs > 0) | self._is_of_stream(part)
+        if not with_unfinished:
+            counts &= self._read[Reader.UNFINISHED][part] == 0
         at, attempts, replayed = at[mine] - part.start, attempts[mine], replayed[mine]
         kept = counts[at]
         return Evidence(
