@@ -60,6 +60,7 @@ CLIENTS = {
     "raw-socket": Client("raw socket", "raw_socket", sums=False),
     "spark-ours": Client(f"{OURS} in Spark", "spark_ours", warms_up=False),
     "spark-once": Client(f"{OURS} in Spark, exactly once", "spark_once", warms_up=False),
+    "spark-rules": Client(f"{OURS} in Spark, with rules", "spark_rules", warms_up=False),
     "spark-connector": Client("Spark's connector", "spark_connector", warms_up=False),
 }
 BEFORE = "-before"

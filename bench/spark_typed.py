@@ -32,7 +32,7 @@ def json_parquet(source: Source, job: Job, watch: Watch) -> None:
         decoded = made.columns().selectExpr(f"from_json(cast(value as string), '{FIELDS}') as value")
         return decoded.select("value.*")
 
-    _to_parquet(source, job, watch, Json(FIELDS).encode_rows(_events(job.count)), frame)
+    _to_parquet(source, job, watch, Json(FIELDS).encode_rows(event_table(job.count)), frame)
 
 
 def avro_parquet(source: Source, job: Job, watch: Watch) -> None:
@@ -46,7 +46,7 @@ def avro_parquet(source: Source, job: Job, watch: Watch) -> None:
     from kafka.schema_registry import Schema, SchemaRegistryClient
 
     compute: Any = pyarrow.compute
-    events = _events(job.count)
+    events = event_table(job.count)
     text = json.dumps(avro_schema_of(pa.struct(list(events.schema)), "Event"))
     with EmbeddedBroker(registry=True) as beside:
         url = str(beside.registry_url)
@@ -94,7 +94,7 @@ def _first_batch(made: Bench, number: int) -> float:
     return seconds
 
 
-def _events(count: int) -> Any:
+def event_table(count: int) -> Any:
     """Rows with the columns of `FIELDS`."""
     import numpy as np
     import pyarrow as pa
@@ -129,7 +129,7 @@ def _to_parquet(source: Source, job: Job, watch: Watch, values: Any, frame: Call
             return made.to_parquet(lambda: frame(made))
 
         made.warm_up(query)
-        _check(timed(made, watch, query), _events(job.count))
+        _check(timed(made, watch, query), event_table(job.count))
     watch.sums.count = job.count
 
 

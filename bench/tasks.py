@@ -379,6 +379,7 @@ def _spark(sizes: Sizes) -> list[Task]:
         ),
         *_typed(replace(noop, topics=(Topic("none", 104, sizes.events),), use="own"), asked),
         *_once(sizes),
+        _rules(sizes),
     ]
 
 
@@ -412,6 +413,19 @@ def _once(sizes: Sizes) -> list[Task]:
         targets=(),
     )
     return [write, copy]
+
+
+def _rules(sizes: Sizes) -> Task:
+    """A pipeline's query from topic to topic with ten rules, compared with the same query without rules."""
+    return Task(
+        "spark-rules",
+        "Spark, JSON from topic to topic, ten rules",
+        ("spark-rules", "spark-ours"),
+        (Topic("none", 104, sizes.events),),
+        use="own",
+        targets=(Target("spark-ours", 0.85),),
+        timeout_s=SPARK_TIMEOUT_S,
+    )
 
 
 OLD_KAFKA = "1.1.1"

@@ -6,6 +6,7 @@ import importlib.metadata
 from functools import partial
 
 from bench import spark_jobs, spark_typed
+from bench import spark_rules as judged
 from kafka import _variant, version
 
 SPARK = importlib.metadata.version("pyspark")
@@ -26,5 +27,6 @@ spark_stream = partial(spark_jobs.stream, SOURCE)
 spark_json = partial(spark_typed.json_parquet, SOURCE)
 spark_avro = partial(spark_typed.avro_parquet, SOURCE)
 spark_start = partial(spark_typed.start, SOURCE)
+spark_rules = partial(judged.rules, SOURCE, with_rules=False)
 spark_write_once = spark_write
 spark_copy = partial(spark_jobs.copied, SOURCE)

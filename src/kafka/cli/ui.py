@@ -27,6 +27,13 @@ from kafka.cli.session import Session
     metavar="PATH",
     help="File that kafka.spark.watch writes as json_lines; shows Spark queries.",
 )
+@click.option(
+    "--pipelines",
+    type=click.Path(exists=True, file_okay=False, path_type=pathlib.Path),
+    multiple=True,
+    metavar="DIRECTORY",
+    help="Directory of a pipeline, or of a project with pipelines, to show; repeatable.",
+)
 @click.option("--allow-writes", is_flag=True, help="Allow creating topics and resetting groups.")
 @click.option(
     "--interval",
@@ -53,13 +60,14 @@ def command(
     host: str,
     names: tuple[str, ...],
     spark: pathlib.Path | None,
+    pipelines: tuple[pathlib.Path, ...],
     allow_writes: bool,
     interval: float,
     search_seconds: float,
     search_records: int,
     registry: dict[str, Any] | None,
 ) -> None:
-    """Serve a web UI for topics, groups, messages, schemas and Spark queries until interrupted.
+    """Serve a web UI for topics, groups, messages, schemas, Spark queries and pipelines until interrupted.
 
     It changes nothing unless --allow-writes is given, and only this machine can reach it unless --host is given.
     Requires the extra "ui".
@@ -74,6 +82,7 @@ def command(
         parse_position=parse_position,
         registry=registry,
         spark=spark,
+        pipelines=pipelines,
         allow_writes=allow_writes,
         names=(*names, host),
         interval_s=interval,

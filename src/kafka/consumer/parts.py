@@ -85,6 +85,12 @@ class ConsumerParts:
         client: the cluster client; None: create one from the options.
     """
 
+    buffer: FetchBuffer
+    fetcher: Fetcher
+    membership: Membership
+    commits: Commits
+    rebalance: Rebalance
+
     def __init__(
         self,
         config: ConsumerConfig,

@@ -150,7 +150,7 @@ def duration_text(seconds: float) -> str:
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 9.95:
-        return f"{seconds:.1f} s"
+        return f"{seconds:.2g} s"
     whole = round(seconds)
     for unit, size, smaller, part in (("d", 86400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
         if whole >= size:

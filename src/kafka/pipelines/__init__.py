@@ -1,7 +1,9 @@
 """Pipelines: sources with rules, a query and a sink, declared in YAML or Python.
 
 Layer 7. `declaration` defines the models of a pipeline, and `yaml_file` and `pipeline` are the two ways to create them.
-`rules` evaluates the rules of a source in Spark. This package requires PyYAML and pydantic, which
+`run` runs a pipeline as a streaming query, `replay` and `backfill` run it on fixed ranges of offsets, and `audit`
+accounts for each record. `targets` are where rows go if not to a topic. `checks` finds problems without Spark, and
+`testing` runs pipelines on an embedded broker. This package requires PyYAML, pydantic and sqlglot, which
 ``pip install 'kafka-columnar[pipelines]'`` installs.
 """
 
@@ -14,6 +16,14 @@ from kafka._old_names import of_a_package
 if TYPE_CHECKING:
     from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Otherwise, Rule, json_schema
     from kafka.pipelines.pipeline import Pipeline, kafka_sink, kafka_source, rule
+    from kafka.pipelines.targets.constructors import (
+        delta_sink,
+        foreach_batch_sink,
+        iceberg_sink,
+        parquet_sink,
+        postgresql_sink,
+        table_per_topic_sink,
+    )
     from kafka.pipelines.yaml_file import load
 
 __all__ = [
@@ -22,11 +32,17 @@ __all__ = [
     "Otherwise",
     "Pipeline",
     "Rule",
+    "delta_sink",
+    "foreach_batch_sink",
+    "iceberg_sink",
     "json_schema",
     "kafka_sink",
     "kafka_source",
     "load",
+    "parquet_sink",
+    "postgresql_sink",
     "rule",
+    "table_per_topic_sink",
 ]
 
 _HOMES = {
@@ -34,6 +50,14 @@ _HOMES = {
     for module, names in {
         "declaration": ("Declaration", "InvalidDeclaration", "Otherwise", "Rule", "json_schema"),
         "pipeline": ("Pipeline", "kafka_sink", "kafka_source", "rule"),
+        "targets.constructors": (
+            "delta_sink",
+            "foreach_batch_sink",
+            "iceberg_sink",
+            "parquet_sink",
+            "postgresql_sink",
+            "table_per_topic_sink",
+        ),
         "yaml_file": ("load",),
     }.items()
     for name in names

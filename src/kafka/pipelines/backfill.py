@@ -29,6 +29,7 @@ from kafka.pipelines.bounded_runs import (
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Sink, Source
 from kafka.pipelines.directories import PipelineDirectory, directory_of
+from kafka.pipelines.rules import SETTINGS
 from kafka.pipelines.run_events import OnEvent, RunEvents
 from kafka.pipelines.run_results import RunResult, recorded_run
 from kafka.pipelines.source_rows import by_topic, read_options, topic_options
@@ -94,7 +95,7 @@ def backfill(
     check_owner(declaration, directory)
     runs = RunDirectory(directory.backfills, "backfill")
     target = _with_topic(declaration, to)
-    spark = spark or session(declaration.pipeline)
+    spark = spark or session(declaration.pipeline, **SETTINGS)
     with runs.lock():
         unfinished = [each for each in runs.plans() if not each.is_finished and each.selection == selection]
         if unfinished:
@@ -105,7 +106,7 @@ def backfill(
         if not ranges:
             return RunResult((), directory)
         whole = sum(end - start for start, end in ranges.values())
-        parts = sliced(ranges, slice_offsets if _is_by_row(target, spark, function, ranges) else max(whole, 1))
+        parts = sliced(ranges, slice_offsets if is_by_row(target, spark, function, ranges) else max(whole, 1))
         return _run(target, spark, function, runs, runs.add(selection, parts), directory, on_event, on_plan, stop)
 
 
@@ -165,15 +166,46 @@ def records_of(declaration: Declaration, spark: SparkSession, name: str, source:
     return spark.read.format(FORMAT).options(**options).load().limit(0)
 
 
-def _is_by_row(
+class _Records:
+    """The records of the sources; see `batch_runs.SliceRecords`."""
+
+    def __init__(self, declaration: Declaration, spark: SparkSession) -> None:
+        self._declaration = declaration
+        self._spark = spark
+
+    def read(self, name: str, source: Source, part: Ranges) -> DataFrame:
+        """Return the records of a source in a slice."""
+        return records_of(self._declaration, self._spark, name, source, part)
+
+    def origin(self) -> None:
+        """Return None, because the records are read from the sources."""
+
+    def check(self, form: Form) -> None:
+        """Accept each form of query."""
+
+
+def is_by_row(
     declaration: Declaration, spark: SparkSession, function: Callable[..., Any] | None, ranges: Ranges
 ) -> bool:
+    """Return whether ranges can be processed in slices, because the query keeps no state."""
     from kafka.pipelines.planning import plan
 
     records = {
         name: records_of(declaration, spark, name, source, ranges) for name, source in declaration.all_sources.items()
     }
     return plan(declaration, records, function, lambda frame, name, counts: frame)[0] is not Form.UNION
+
+
+def run_plan(
+    declaration: Declaration,
+    spark: SparkSession,
+    function: Callable[..., Any] | None,
+    runs: RunDirectory,
+    plan: RunPlan,
+    on_event: OnEvent | None,
+) -> RunResult:
+    """Process the remaining slices of a plan; see `backfill` for the arguments."""
+    return _run(declaration, spark, function, runs, plan, directory_of(declaration), on_event, None, None)
 
 
 def _run(
@@ -190,7 +222,7 @@ def _run(
     if on_plan is not None:
         on_plan(plan)
     events = RunEvents(declaration, directory, "backfill", plan.number, on_event)
-    runner = SliceRunner(declaration, function, plan, lambda *given: records_of(declaration, spark, *given), events)
+    runner = SliceRunner(declaration, function, plan, _Records(declaration, spark), events)
     with recorded_run(declaration, events):
         plan = run_slices(
             runs,

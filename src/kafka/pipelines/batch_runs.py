@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kafka.pipelines.batch_writes import BatchWrite
 from kafka.pipelines.bounded_runs import Ranges, RunPlan
@@ -21,8 +21,24 @@ from kafka.pipelines.topic_ids import topic_ids
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-ReadSlice = Callable[[str, Source, Ranges], "DataFrame"]
-"""Reads the records of a source in a slice: the name of the source, the source, and the ranges."""
+
+class SliceRecords(Protocol):
+    """The records that a bounded run processes."""
+
+    def read(self, name: str, source: Source, part: Ranges) -> DataFrame:
+        """Return the records of a source in a slice.
+
+        Arguments:
+            name: the name of the source.
+            source: the source.
+            part: the ranges of the slice.
+        """
+
+    def origin(self) -> Origin | None:
+        """Return where the records come from; None if they are read from the sources."""
+
+    def check(self, form: Form) -> None:
+        """Raise `InvalidDeclaration` if the records cannot be processed by a query of this form."""
 
 
 class SliceRunner:
@@ -32,10 +48,8 @@ class SliceRunner:
         declaration: the pipeline.
         function: the query if it is a Python function.
         run_plan: the plan of the run.
-        read: reads a slice.
+        records: the records to process.
         events: the events of the run.
-        origin: returns where the records come from; None if they are read from the sources.
-        check_form: called with the form of the pipeline before anything is written; may raise.
     """
 
     def __init__(
@@ -43,17 +57,13 @@ class SliceRunner:
         declaration: Declaration,
         function: Callable[..., Any] | None,
         run_plan: RunPlan,
-        read: ReadSlice,
+        records: SliceRecords,
         events: RunEvents,
-        origin: Callable[[], Origin] | None = None,
-        check_form: Callable[[Form], object] = lambda _: None,
     ) -> None:
         self._declaration = declaration
         self._function = function
-        self._read = read
+        self._records = records
         self._events = events
-        self._origin = origin
-        self._check_form = check_form
         self._prefix = f"{declaration.pipeline}-{run_plan.kind}-{run_plan.number}"
         self._run = f"{declaration.pipeline}/{run_plan.kind}/{run_plan.number}"
         self._ids = topic_ids(declaration)
@@ -63,10 +73,10 @@ class SliceRunner:
         began, time_text = time.monotonic(), now()
         sources = self._declaration.all_sources
         observations = _Observations()
-        records = {name: self._read(name, source, part) for name, source in sources.items()}
-        origin = self._origin() if self._origin is not None else None
+        records = {name: self._records.read(name, source, part) for name, source in sources.items()}
+        origin = self._records.origin()
         form, frame, combine = plan(self._declaration, records, self._function, observations.observe, origin)
-        self._check_form(form)
+        self._records.check(form)
         out = self._events.out if form is Form.BATCH else None
         write = BatchWrite(self._declaration, combine, self._ids, self._prefix, self._run, out)
         if form is Form.BATCH or not isinstance(self._declaration.sink, Sink):

@@ -9,7 +9,7 @@ from kafka.pipelines.combined_rows import result_columns, result_counts
 from kafka.pipelines.declaration import Declaration, Sink
 from kafka.pipelines.kafka_rows import dead_letter_rows, output_rows, write_options
 from kafka.pipelines.planning import RESULT
-from kafka.pipelines.source_rows import Hidden
+from kafka.pipelines.source_rows import KAFKA, Hidden, quoted
 from kafka.spark.queries import FORMAT
 
 if TYPE_CHECKING:
@@ -77,7 +77,10 @@ class BatchWrite:
             kafka = write_options(declaration, sink, self._prefix)
             rows.write.format(FORMAT).options(**kafka, **(options or {})).mode("append").save()
             return
-        good = frame.where(f.col(Hidden.PASSES)).select(*[f"`{name}`" for name in result_columns(frame)])
+        names = result_columns(frame)
+        if sink.needs_position and KAFKA in frame.columns:
+            names.append(KAFKA)
+        good = frame.where(f.col(Hidden.PASSES)).select(*[quoted(name) for name in names])
         sink.write(good, self._run, number)
         if declaration.dead_letters is not None:
             rows = dead_letter_rows(frame, declaration, self._ids)

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 SLICE = 500_000
 """Maximum number of offsets in a slice."""
 
-Kind = Literal["replay", "backfill"]
+Kind = Literal["replay", "backfill", "first"]
 OnPlan = Callable[["RunPlan"], object]
 """Receives the plan of a bounded run before its first slice, or before the slice with which it is continued."""
 Ranges = dict[TopicPartition, tuple[int, int]]

@@ -10,9 +10,9 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, model_validator
 
 from kafka.config import secrecy
 from kafka.errors import KafkaConfigurationError
@@ -35,6 +35,16 @@ from kafka.pipelines.source_declaration import (
     Watermark,
     check_rules,
 )
+from kafka.pipelines.targets.choice import TARGETS, kind_of
+from kafka.pipelines.targets.delta import DeltaSink
+from kafka.pipelines.targets.foreach_batch import ForeachBatchSink
+from kafka.pipelines.targets.iceberg import IcebergSink
+from kafka.pipelines.targets.parquet import ParquetSink
+from kafka.pipelines.targets.postgresql import PostgresqlSink
+from kafka.pipelines.targets.tables_by_topic import TablesByTopicSink
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 SOURCE = "source"
 """The name of a source that is declared without one."""
@@ -58,6 +68,24 @@ class Sink(Model):
     value: FieldFormat = Field(default=FieldFormat(format="json"), description="The encoding of the query's columns.")
     exactly_once: bool = Field(default=True, description="Whether each micro-batch is one Kafka transaction.")
     options: Options = Field(default={}, repr=False, description="Other options of the Spark sink (SPARK.md).")
+
+
+TOPIC = "topic"
+"""The key that tells a sink that is a topic from other targets (`targets.choice`)."""
+
+
+_SINKS: Mapping[str, type[BaseModel]] = {TOPIC: Sink, **TARGETS}
+AnySink = Annotated[
+    Annotated[Sink, Tag(TOPIC)]
+    | Annotated[ParquetSink, Tag("parquet")]
+    | Annotated[DeltaSink, Tag("delta")]
+    | Annotated[IcebergSink, Tag("iceberg")]
+    | Annotated[PostgresqlSink, Tag("postgresql")]
+    | Annotated[TablesByTopicSink, Tag("tables_by_topic")]
+    | Annotated[ForeachBatchSink, Tag("foreach_batch")],
+    Discriminator(kind_of),
+]
+"""A topic or another target."""
 
 
 class DeadLetters(Model):
@@ -85,7 +113,7 @@ class Declaration(Model):
     )
     rules: tuple[Rule, ...] = Field(default=(), description="Rules for the rows of the only source.")
     query: Text | None = Field(default=None, description="SQL query; by default, all columns of the source.")
-    sink: Sink = Field(description="Where the rows of the query go.")
+    sink: AnySink = Field(description="Where the rows of the query go: a topic, or another target.")
     dead_letters: DeadLetters | None = Field(
         default=None, description="Where rejected records go; needed if a rule has the outcome dead_letter."
     )
@@ -122,6 +150,19 @@ class Declaration(Model):
         if self.dead_letters is None and self._has_outcome(Otherwise.DEAD_LETTER):
             raise ValueError("dead_letters: expected a topic, because rules have the outcome dead_letter")
         return self
+
+    @property
+    def topic_sink(self) -> Sink | None:
+        """The sink if it is a topic; None for other targets."""
+        return self.sink if isinstance(self.sink, Sink) else None
+
+    @property
+    def sink_name(self) -> str:
+        """The name of the topic, or the kind of another target and its name, such as ``parquet /data/flights``."""
+        if isinstance(self.sink, Sink):
+            return self.sink.topic
+        kind = kind_of(self.sink)
+        return f"{kind} {getattr(self.sink, kind)}"
 
     @property
     def all_sources(self) -> dict[str, Source]:
@@ -210,9 +251,22 @@ def declare(
     try:
         declared = Declaration.model_validate(given, context={DIRECTORY: directory})
     except ValidationError as error:
-        problems = [place(each["loc"]) + problem_text(each["loc"], each, Declaration) for each in error.errors()]
+        problems = [place(_location(each["loc"])) + _problem(each) for each in error.errors()]
         raise InvalidDeclaration("\n".join(problems)) from None
     return declared.canonical(directory or Path())
+
+
+def _location(location: Location) -> Location:
+    """Return the location in the user's text. That of pydantic also contains the kind of the sink."""
+    return location[:1] + location[2:] if location[:1] == ("sink",) and location[1:2] else location
+
+
+def _problem(problem: ErrorDetails) -> str:
+    location = problem["loc"]
+    if location[:1] != ("sink",) or len(location) == 1:
+        return problem_text(location, problem, Declaration)
+    text = problem_text(location[2:], problem, _SINKS[str(location[1])])
+    return f"sink.{text}" if location[2:] else f"sink: {text}"
 
 
 M = TypeVar("M", bound=BaseModel)
@@ -242,6 +296,7 @@ __all__ = [
     "RESERVED",
     "SOURCE",
     "TIMES",
+    "AnySink",
     "Backfill",
     "DeadLetters",
     "Declaration",

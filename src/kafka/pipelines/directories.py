@@ -6,6 +6,7 @@ Layout::
     markers/         rows that advance the watermark of the running query when it ends (`window_flush`)
     events/          a file of JSON lines for each run (`events`)
     replays/N/       the plan and progress of the Nth replay
+    first_backfill/  the plan and progress of the backfill before the stream
     backfills/N/     the plan and progress of the Nth backfill
 """
 
@@ -44,6 +45,10 @@ class PipelineDirectory:
     @property
     def replays(self) -> Path:
         return self.base / "replays"
+
+    @property
+    def first_backfill(self) -> Path:
+        return self.base / "first_backfill"
 
     @property
     def backfills(self) -> Path:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kafka.pipelines import record_headers
 from kafka.pipelines.combined_rows import result_columns
 from kafka.pipelines.declaration import Declaration, FieldFormat, InvalidDeclaration, Sink
-from kafka.pipelines.source_rows import Hidden, client_options, field_options
+from kafka.pipelines.source_rows import Hidden, client_options, field_options, quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -140,7 +140,7 @@ def _value(frame: DataFrame, sink: Sink) -> Column:
     if sink.value.format in ("json", "json-schema", "avro", "protobuf"):
         if not names:
             raise InvalidDeclaration("query: expected at least one column for the sink, got none")
-        return f.struct(*[f.col(f"`{name.replace('`', '``')}`") for name in names])
+        return f.struct(*[f.col(quoted(name)) for name in names])
     if "value" not in names:
         raise InvalidDeclaration(
             f"sink: the format {sink.value.format} writes the column 'value', but the query returns {', '.join(names)}"

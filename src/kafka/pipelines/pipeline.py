@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kafka.errors import IllegalStateError
 from kafka.pipelines.declaration import (
     FUNCTION,
+    AnySink,
     Declaration,
     InvalidDeclaration,
     Rule,
@@ -205,7 +206,7 @@ class Pipeline:
             "flush_at_end": flush_at_end,
         }
         self._sources: dict[str, DeclaredSource] = {}
-        self._sink: Sink | None = None
+        self._sink: AnySink | None = None
         self._query: Query | str | None = None
 
     def source(self, source: Source, name: str | None = None) -> DeclaredSource:
@@ -230,11 +231,11 @@ class Pipeline:
         self._sources[name] = DeclaredSource(name, source)
         return self._sources[name]
 
-    def sink(self, sink: Sink, query: str | None = None) -> Callable[[Function], Function]:
+    def sink(self, sink: AnySink, query: str | None = None) -> Callable[[Function], Function]:
         """Set the sink, and the query that computes its rows.
 
         Arguments:
-            sink: the result of `kafka_sink`.
+            sink: the result of `kafka_sink`, or of a function for another target, such as `parquet_sink`.
             query: an SQL query that uses the names of sources as tables. If it is None, use the result as a decorator
                 for a function that returns a DataFrame and whose parameters are names of sources.
         """

@@ -36,10 +36,10 @@ from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Source
 from kafka.pipelines.directories import PipelineDirectory, directory_of
 from kafka.pipelines.events import Event, read_events
 from kafka.pipelines.planning import plan as plan_rows
-from kafka.pipelines.rules import all_rules
+from kafka.pipelines.rules import SETTINGS, all_rules
 from kafka.pipelines.run_events import OnEvent, RunEvents
 from kafka.pipelines.run_results import RunResult, failure_of, recorded_run
-from kafka.pipelines.source_rows import dead_letter_origin, read_options
+from kafka.pipelines.source_rows import Origin, dead_letter_origin, read_options
 from kafka.pipelines.start_checks import check_owner
 from kafka.spark.queries import FORMAT
 
@@ -102,7 +102,7 @@ def replay(
     directory = directory_of(declaration)
     check_owner(declaration, directory)
     runs = RunDirectory(directory.replays, "replay")
-    spark = spark or session(declaration.pipeline)
+    spark = spark or session(declaration.pipeline, **SETTINGS)
     with runs.lock():
         events: tuple[Event, ...] = ()
         for unfinished in [each for each in runs.plans() if not each.is_finished]:
@@ -112,9 +112,13 @@ def replay(
             if unfinished.selection == selection or not result.is_complete:
                 return dataclasses.replace(result, events=events)
         with consumer_of(declaration) as consumer:
-            ranges = _selected(consumer, declaration.dead_letters.topic, offsets, since, until)
+            topic = declaration.dead_letters.topic
+            if not consumer.partitions_for_topic(topic):
+                log.warning("topic %s does not exist, so there are no dead letters", topic)
+                return RunResult(events, directory)
+            ranges = _selected(consumer, topic, offsets, since, until)
         earlier = [] if again else [each for each in runs.plans() if each.slices]
-        letters = _count(declaration, spark, function, ranges, rule, earlier) if ranges else 0
+        letters = _Letters(declaration, spark, rule, earlier).count(function, ranges) if ranges else 0
         if not letters:
             return RunResult(events, directory)
         new = runs.add(selection, sliced(ranges, slice_offsets), letters)
@@ -172,44 +176,52 @@ def _selected(
     return {each: (start, end) for each, (start, end) in ranges.items() if start < end}
 
 
-def _read(
-    declaration: Declaration,
-    spark: SparkSession,
-    source: Source,
-    part: Ranges,
-    rule: str | None,
-    earlier: Sequence[RunPlan],
-) -> DataFrame:
-    options = replay_options(declaration, source) | batch_options(part)
-    letters = spark.read.format(FORMAT).options(**options).load()
-    return letters.where(selected_letters(declaration, source, rule, earlier))
+class _Letters:
+    """The dead letters that a replay processes; see `batch_runs.SliceRecords`.
 
+    Arguments:
+        declaration: the pipeline.
+        spark: the session.
+        rule: the rule that the records failed; None for all.
+        earlier: earlier replays, whose dead letters are left out.
+    """
 
-def _count(
-    declaration: Declaration,
-    spark: SparkSession,
-    function: Callable[..., Any] | None,
-    ranges: Ranges,
-    rule: str | None,
-    earlier: Sequence[RunPlan],
-) -> int:
-    """Return the number of dead letters to replay. Raises `InvalidDeclaration` if they cannot be replayed."""
-    sources = declaration.all_sources
-    records = {name: _read(declaration, spark, source, ranges, rule, earlier) for name, source in sources.items()}
-    form, _, _ = plan_rows(declaration, records, function, lambda frame, name, counts: frame, dead_letter_origin())
-    _check_form(form)
-    try:
-        return sum(each.count() for each in records.values())
-    except Exception as error:
-        raise failure_of(declaration, error) from None
+    def __init__(
+        self, declaration: Declaration, spark: SparkSession, rule: str | None, earlier: Sequence[RunPlan]
+    ) -> None:
+        self._declaration = declaration
+        self._spark = spark
+        self._rule = rule
+        self._earlier = earlier
 
+    def read(self, name: str, source: Source, part: Ranges) -> DataFrame:
+        """Return the dead letters of a source in ranges of the dead-letter topic."""
+        options = replay_options(self._declaration, source) | batch_options(part)
+        letters = self._spark.read.format(FORMAT).options(**options).load()
+        return letters.where(selected_letters(self._declaration, source, self._rule, self._earlier))
 
-def _check_form(form: Form) -> None:
-    if form is Form.UNION:
-        raise InvalidDeclaration(
-            "replay: the query keeps state (an aggregation, a join, or a removal of duplicates), so dead letters "
-            "cannot be processed without the rows that were with them; run a backfill of the time in question"
-        )
+    def origin(self) -> Origin:
+        """Return the position and the metadata of the original record."""
+        return dead_letter_origin()
+
+    def check(self, form: Form) -> None:
+        """Raise `InvalidDeclaration` if the query is stateful."""
+        if form is Form.UNION:
+            raise InvalidDeclaration(
+                "replay: the query keeps state (an aggregation, a join, or a removal of duplicates), so dead letters "
+                "cannot be processed without the rows that were with them; run a backfill of the time in question"
+            )
+
+    def count(self, function: Callable[..., Any] | None, ranges: Ranges) -> int:
+        """Return the number of dead letters. Raises `InvalidDeclaration` if they cannot be replayed."""
+        sources = self._declaration.all_sources
+        records = {name: self.read(name, source, ranges) for name, source in sources.items()}
+        form, _, _ = plan_rows(self._declaration, records, function, lambda frame, name, counts: frame, self.origin())
+        self.check(form)
+        try:
+            return sum(each.count() for each in records.values())
+        except Exception as error:
+            raise failure_of(self._declaration, error) from None
 
 
 def _run(
@@ -229,11 +241,9 @@ def _run(
     if plan.selection.get("again"):
         earlier = []
 
-    def read(name: str, source: Source, part: Ranges) -> DataFrame:
-        return _read(declaration, spark, source, part, plan.selection.get("rule"), earlier)
-
     events = RunEvents(declaration, directory, "replay", plan.number, on_event)
-    runner = SliceRunner(declaration, function, plan, read, events, dead_letter_origin, _check_form)
+    letters = _Letters(declaration, spark, plan.selection.get("rule"), earlier)
+    runner = SliceRunner(declaration, function, plan, letters, events)
     with recorded_run(declaration, events):
         plan = run_slices(
             runs,

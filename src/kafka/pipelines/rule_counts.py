@@ -2,8 +2,8 @@
 
 Spark evaluates the aggregates of ``observe`` for each row without generating code for them, so that a counter for each
 rule costs more than the rules. Therefore rows are not counted by rule but by the set of rules that they fail: with a
-histogram of the numbers from `Evaluation.failures`. A histogram is exact as long as it has a bin for each number;
-`_BITS` limits the numbers. Sources with more rules have several histograms.
+histogram of the numbers from `Evaluation.failures`, which skips rows that pass all rules. A histogram is exact as long
+as it has a bin for each number; `_BITS` limits the numbers. Sources with more rules have several histograms.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _BITS = 13
 """Number of rules for a histogram: it has two to this power bins."""
+_ROWS = "rows"
 _OUTCOMES = "outcomes"
 _REJECTING = (Otherwise.DROP, Otherwise.DEAD_LETTER, Otherwise.FAIL)
 """The outcomes of rows that the query does not process, from the mildest to the strictest."""
@@ -55,12 +56,10 @@ def read_counts(rules: Sequence[Rule], observed: Row | Mapping[str, Any] | None)
     """
     if observed is None:
         return SourceCounts(rows=0, processed=0, dropped=0, dead=0)
-    rows = 0
     failed = dict.fromkeys([rule.name for rule in rules], 0)
     outcomes = dict.fromkeys(_REJECTING, 0)
     for first, chunk in _chunks(rules):
         for bits, number in _bins(observed[_name(first)]):
-            rows += number if first == 0 else 0
             failing = [rule for index, rule in enumerate(chunk) if bits >> index & 1]
             for rule in failing:
                 failed[rule.name] += number
@@ -69,6 +68,7 @@ def read_counts(rules: Sequence[Rule], observed: Row | Mapping[str, Any] | None)
     if len(rules) > _BITS:
         for index, number in _bins(observed[_OUTCOMES]):
             outcomes[_REJECTING[index]] += number
+    rows = int(observed[_ROWS] or 0)
     return SourceCounts(
         rows=rows,
         processed=rows - sum(outcomes.values()),
@@ -88,19 +88,18 @@ def counts(rules: Sequence[Rule], failures: Column) -> Counts:
     """
     from pyspark.sql import functions as f
 
-    columns = []
+    columns = [f.count(f.lit(1)).alias(_ROWS)]
     for first, chunk in _chunks(rules):
         bits = failures if len(rules) <= _BITS else _part(failures, first, len(chunk))
-        counted = bits if first == 0 else f.nullif(bits, f.lit(0).cast("bigint"))  # the first one counts all rows
-        columns.append(_histogram(counted).alias(_name(first)))
+        columns.append(_histogram(f.nullif(bits, f.lit(0).cast("bigint"))).alias(_name(first)))
     if len(rules) > _BITS:
         columns.append(_histogram(f.when(failures != 0, _outcome(rules, failures))).alias(_OUTCOMES))
     return Counts(tuple(columns), tuple(rules))
 
 
 def _chunks(rules: Sequence[Rule]) -> Iterator[tuple[int, Sequence[Rule]]]:
-    """Divide rules among histograms: pairs of the first index and the rules. There is at least one histogram."""
-    for first in range(0, max(1, len(rules)), _BITS):
+    """Divide rules among histograms: pairs of the first index and the rules."""
+    for first in range(0, len(rules), _BITS):
         yield first, rules[first : first + _BITS]
 
 

@@ -16,9 +16,15 @@ from kafka.pipelines.declaration import DECODES, Declaration, Otherwise, Rule, S
 from kafka.pipelines.rule_counts import Counts, counts
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame
 
-__all__ = ["CURRENT", "Counts", "Evaluation", "all_rules", "built_in", "cause", "counts", "failed_row"]
+__all__ = ["CURRENT", "SETTINGS", "Counts", "Evaluation", "all_rules", "built_in", "cause", "counts", "failed_row"]
+
+SETTINGS = {"spark.sql.codegen.hugeMethodLimit": "8000"}
+"""Settings for sessions that evaluate rules. Java does not compile methods of more than 8000 bytes. With this limit,
+Spark generates shorter methods for more than about 25 rules; without it, such rules take ten times as long."""
+_TOGETHER = 16
+"""Maximum number of rules that are first evaluated together. The code for more rules would be too long for Java."""
 
 
 def all_rules(declaration: Declaration, source: Source, now: str = CURRENT) -> tuple[Rule, ...]:
@@ -48,24 +54,45 @@ class Evaluation:
         self.rules = tuple(rules)
         self._offset = offset
 
+    def add_to(self, frame: DataFrame, name: str) -> DataFrame:
+        """Add the column of `failures` to a DataFrame whose columns the rules refer to.
+
+        This costs less than adding the column yourself. Spark would merge the projection of the rules with the one that
+        extracts the fields of the value, and would then extract a field again for each rule. Spark also does not move
+        filters on the new column before it, which would evaluate the rules twice.
+
+        Arguments:
+            frame: the DataFrame, in which the fields of the value are columns.
+            name: the name of the new column.
+        """
+        from pyspark.sql import functions as f
+
+        # Spark neither merges nor moves projections with a nondeterministic column. This one costs nothing.
+        barrier = f"{name}_barrier"
+        separate = frame.withColumn(barrier, f.spark_partition_id())
+        condition = (f.col(barrier) >= 0) & (f.spark_partition_id() >= 0) & (self._offset >= 0)
+        return separate.withColumn(name, self._failures(condition)).drop(barrier)
+
     def failures(self) -> Column:
         """Return a bigint column with the bit ``1 << i`` set if a row fails rule i; 0 if the row passes all rules.
 
         A row that fails the rule `DECODES` fails no other rule, because rules cannot check values that do not decode.
-        For up to about 30 short rules, Java compiles the code that Spark generates. With more rules, set
-        ``spark.sql.codegen.hugeMethodLimit`` to 8000, so that Spark generates shorter methods.
+        A session needs the `SETTINGS` if there are many rules.
         """
+        return self._failures(self._offset >= 0)
+
+    def _failures(self, condition: Column) -> Column:
         from pyspark.sql import functions as f
 
-        bits = [
-            f.when(_passes(rule), _number(0)).otherwise(_number(1 << index))
-            for index, rule in enumerate(self.rules)
-            if rule.name != DECODES
-        ]
+        rules = [(index, rule) for index, rule in enumerate(self.rules) if rule.name != DECODES]
         failures = _number(0)
-        if bits:
-            every = _number(sum(1 << index for index, rule in enumerate(self.rules) if rule.name != DECODES))
-            failures = f.when(self._offset >= 0, _any_bit(bits)).otherwise(every)
+        if rules:
+            bits = [f.when(_holds([rule]), _number(0)).otherwise(_number(1 << index)) for index, rule in rules]
+            failed = _any_bit(bits)
+            if len(rules) <= _TOGETHER:  # most rows pass all rules, so that this costs less
+                failed = f.when(_holds([rule for _, rule in rules]), failures).otherwise(failed)
+            every = _number(sum(1 << index for index, _ in rules))
+            failures = f.when(condition, failed).otherwise(every)
         for index, rule in enumerate(self.rules):
             if rule.name == DECODES:
                 failures = f.when(f.expr(rule.expression), failures).otherwise(_number(1 << index))
@@ -142,17 +169,22 @@ def failed_row(position: Column, names: Column, cause: Column) -> Column:
     )
 
 
-def _passes(rule: Rule) -> Column:
-    """Return a Boolean column without NULL: whether a row passes the rule. It raises no errors.
+def _holds(rules: Sequence[Rule]) -> Column:
+    """Return a Boolean column without NULL: whether a row passes all of several rules. It raises no errors.
 
     `try_to_binary` catches all errors in the evaluation of its argument. Spark has no function that does only this, and
     of the functions that do, this one costs the least.
     """
     from pyspark.sql import functions as f
 
-    holds = f.expr(rule.holds) if isinstance(rule.holds, str) else rule.holds
-    text = f.when(f.coalesce(holds, f.lit(rule.keep_null)), f.lit(""))
-    return f.try_to_binary(text, f.lit("hex")).isNotNull()
+    conditions = [
+        f.coalesce(f.expr(rule.holds) if isinstance(rule.holds, str) else rule.holds, f.lit(rule.keep_null))
+        for rule in rules
+    ]
+    all_hold = conditions[0]
+    for condition in conditions[1:]:
+        all_hold = all_hold & condition
+    return f.try_to_binary(f.when(all_hold, f.lit("")), f.lit("hex")).isNotNull()
 
 
 def _any_bit(numbers: Sequence[Column]) -> Column:

@@ -8,6 +8,7 @@ to write).
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -18,8 +19,10 @@ from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, Sink
 from kafka.pipelines.directories import directory_of
 from kafka.pipelines.events import Event
+from kafka.pipelines.first_backfill import stream_starts
 from kafka.pipelines.kafka_rows import output_rows, write_options
 from kafka.pipelines.planning import plan
+from kafka.pipelines.rules import SETTINGS
 from kafka.pipelines.run_events import OnEvent, ReportListener, RunEvents
 from kafka.pipelines.run_results import PipelineFailedError, RunResult, TooManyRejectedError, failure_of
 from kafka.pipelines.source_rows import read_options, start_options, topic_options
@@ -56,12 +59,12 @@ def start(
         once: whether to end when everything available at the start has been processed.
         on_event: called with each event, in another thread.
 
-    Returns the running pipeline. Raises `InvalidDeclaration` if the query does not fit the sources or the sink, or if the
-    directory belongs to another pipeline, and `IllegalStateError` if another run of the pipeline is running.
+    Returns the running pipeline. Raises `InvalidDeclaration` if the query does not fit the sources or the sink, or if
+    the directory belongs to another pipeline, and `IllegalStateError` if another run of the pipeline is running.
     """
     from kafka.spark import session
 
-    spark = spark or session(declaration.pipeline)
+    spark = spark or session(declaration.pipeline, **SETTINGS)
     return RunningPipeline(declaration, spark, function, once=once, on_event=on_event)
 
 
@@ -104,8 +107,10 @@ class RunningPipeline:
         self._spark = spark
         self._once = once
         self._directory = directory_of(declaration)
+        self._on_event = on_event
         self._rejected: Event | None = None
         self._is_stopping = threading.Event()
+        self._has_query = threading.Event()
         self._events = RunEvents(declaration, self._directory, on_event=on_event)
         self._markers = Markers(self._directory.markers) if declaration.flush_at_end else None
         self._listening = contextlib.ExitStack()
@@ -116,6 +121,7 @@ class RunningPipeline:
         self._events.start()
         try:
             self.query: StreamingQuery = start_query(self._writer)
+            self._has_query.set()
         except Exception as raised:
             error = failure_of(declaration, raised)
             self._end(error)
@@ -131,8 +137,11 @@ class RunningPipeline:
     def _planned(self, function: Callable[..., Any] | None) -> DataStreamWriter:
         declaration = self._declaration
         records = {}
+        starts = stream_starts(declaration, self._spark, function, self._on_event)
         for name, source in declaration.all_sources.items():
-            options = read_options(declaration, source) | topic_options(source) | start_options(source)
+            options = read_options(declaration, source) | topic_options(source)
+            options |= starts.get(name) or start_options(source)
+            self._events.add_start(starts.get(name, {}).get("startingOffsets"))
             options = {"commitGroup": declaration.pipeline} | options
             if source.max_offsets_per_trigger is not None:
                 options.setdefault("maxOffsetsPerTrigger", str(source.max_offsets_per_trigger))
@@ -155,8 +164,9 @@ class RunningPipeline:
         return writer.trigger(processingTime=declaration.trigger) if declaration.trigger else writer
 
     def _on_report(self, report: Mapping[str, Any]) -> None:
-        self._events.add_report(report)
-        event = self._events.events[-1]
+        event = self._events.add_report(report)
+        if event is None:
+            return
         limit = self._declaration.max_bad
         rejected = event.rows - sum(each.processed for each in event.sources.values())
         if limit is not None and event.rows and rejected / event.rows > limit:
@@ -166,7 +176,14 @@ class RunningPipeline:
             threading.Thread(target=self._stop_query, name="kafka-pipeline-stop", daemon=True).start()
 
     def _stop_query(self) -> None:
+        self._has_query.wait()
         self.query.stop()
+
+    def _catch_up(self) -> None:
+        """Record the micro-batches of the query that the listener has not reported yet, as on a busy machine."""
+        await_delivery(self._spark)
+        for each in self.query.recentProgress:
+            self._on_report(json.loads(each.json))
 
     def stop(self, *, now: bool = False) -> None:
         """Stop between two micro-batches, or immediately if none is running. Returns when the query has ended.
@@ -200,8 +217,10 @@ class RunningPipeline:
     def _await_end(self) -> None:
         goal = Goal()
         while True:
-            self.query.awaitTermination()
-            await_delivery(self._spark)
+            try:
+                self.query.awaitTermination()
+            finally:
+                self._catch_up()
             if self._rejected is not None:
                 raise TooManyRejectedError(_too_many(self._declaration, self._rejected))
             if not self._once or self._is_stopping.is_set():
@@ -215,7 +234,7 @@ class RunningPipeline:
     def _run_again(self) -> None:
         """Run the query with the markers, to write its last windows."""
         self.query = run_available(self._writer)
-        await_delivery(self._spark)
+        self._catch_up()
 
     def _end(self, error: BaseException | None) -> None:
         self._listening.close()

@@ -62,6 +62,7 @@ class RunEvents:
     ) -> None:
         self.run_id = uuid.uuid4().hex
         self.events: list[Event] = []
+        self._starts: dict[TopicPartition, int] = {}
         self.out: dict[int, int] = {}
         """The numbers of result rows that are counted in `foreachBatch`, by batch."""
         self._declaration = declaration
@@ -71,10 +72,16 @@ class RunEvents:
         self._file = EventFile(directory.events, f"{started:%Y%m%dT%H%M%S.%fZ}-{self.run_id[:8]}")
         self._on_event = on_event
         self._lock = threading.Lock()
+        self._recorded: set[tuple[Any, Any]] = set()
 
     def start(self) -> None:
         """Record the start of the run, with its declaration."""
         self.add(Event(kind="start", time=now(), declaration=self._declaration.shown(), **self._base))
+
+    def add_start(self, offsets: str | None) -> None:
+        """Note where a stream starts, if that is known: the option ``startingOffsets``, as JSON."""
+        if offsets is not None:
+            self._starts |= from_layout(json.loads(offsets))
 
     def end(self, error: BaseException | None = None) -> None:
         """Record the end of the run."""
@@ -83,19 +90,26 @@ class RunEvents:
         else:
             self.add(Event(kind="failure", time=now(), cause=_first_line(error), **self._base))
 
-    def add_report(self, report: Mapping[str, Any]) -> None:
-        """Record a micro-batch.
+    def add_report(self, report: Mapping[str, Any]) -> Event | None:
+        """Record a micro-batch, unless it has been recorded.
 
         Arguments:
             report: the parsed JSON of a `StreamingQueryProgress`.
+
+        Returns the event; None if the report is not that of a micro-batch, or if it has been recorded.
         """
         if "addBatch" not in (report.get("durationMs") or {}):
-            return
+            return None
+        batch = (report.get("runId"), report.get("batchId"))
+        with self._lock:
+            if batch in self._recorded:
+                return None
+            self._recorded.add(batch)
         progress = query_progress(report)
         observed = report.get("observedMetrics") or {}
         result = observed.get(RESULT)
         late = sum(each.get("numRowsDroppedByWatermark") or 0 for each in report.get("stateOperators") or ())
-        self.add_batch(
+        return self.add_batch(
             time=progress.time,
             batch=progress.batch,
             seconds=progress.seconds,
@@ -105,9 +119,11 @@ class RunEvents:
             state_rows=progress.state_rows,
         )
 
-    def add_batch(self, **fields: Any) -> None:
-        """Record a batch. The arguments are fields of `Event`."""
-        self.add(Event(kind="batch", **self._base, **fields))
+    def add_batch(self, **fields: Any) -> Event:
+        """Record a batch, and return its event. The arguments are fields of `Event`."""
+        event = Event(kind="batch", **self._base, **fields)
+        self.add(event)
+        return event
 
     def add(self, event: Event) -> None:
         """Record an event."""
@@ -131,7 +147,7 @@ class RunEvents:
             }
             implied = 0 if start_options(source).get("startingOffsets") == "earliest" else None
             starts = {
-                place: first.get(place, implied) if each.start is None else each.start
+                place: first.get(place, self._starts.get(place, implied)) if each.start is None else each.start
                 for place, each in partitions.items()
             }
             ranges = {

@@ -93,9 +93,7 @@ def failure_of(declaration: Declaration, error: Exception) -> PipelineFailedErro
 
 _BEFORE_CAUSE = (
     re.compile(r"^\[STREAM_FAILED\] Query \[.*?\] terminated with exception: ", re.DOTALL),
-    re.compile(
-        r"^(\[\w+\] )?Job aborted due to stage failure: .*?most recent failure: Lost task .*?\(TID \d+\) \([^)]*\): "
-    ),
+    re.compile(r"^(\[\w+\] )?Job aborted due to stage failure: .*?: Lost task .*? \(TID \d+\) \([^)]*\): ", re.DOTALL),
     re.compile(r"^([a-z]\w*\.)+[A-Z][\w$]*(Exception|Error): "),
 )
 """What Spark puts before the cause of an error: the query, the task and the Java class."""
@@ -112,7 +110,7 @@ def spark_cause(error: BaseException) -> str:
     text = str(error).strip()
     if FAILED_ROW in text:
         text = text[text.index(FAILED_ROW) :]
-        return re.sub(r"\s*SQLSTATE: \w{5}$", "", text.split("\n", 1)[0]).strip()
+        return re.sub(r"(\s*SQLSTATE: \w{5})+$", "", text.split("\n", 1)[0]).strip()
     for prefix in _BEFORE_CAUSE:
         text = prefix.sub("", text, count=1)
     text = _AFTER_CAUSE.split(text, maxsplit=1)[0] if _TRACEBACK not in text else _python_cause(text)

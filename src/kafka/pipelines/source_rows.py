@@ -189,7 +189,7 @@ class SourceRows:
         unpacked = self._unpacked(records, origin or own_origin())
         evaluation = Evaluation(self.rules, f.col(Hidden.OFFSET))
         failures = f.col(Hidden.FAILURES)
-        marked = unpacked.withColumn(Hidden.FAILURES, evaluation.failures())
+        marked = evaluation.add_to(unpacked, Hidden.FAILURES)
         dead = evaluation.has_outcome(failures, Otherwise.DEAD_LETTER)
         reason = cause(self.rules, failures, self.source)
         position = f.concat_ws("/", Hidden.TOPIC, Hidden.PARTITION, Hidden.OFFSET)
@@ -244,12 +244,17 @@ class SourceRows:
 
     def _visible(self, unpacked: DataFrame) -> list[str]:
         names = [name for name in unpacked.columns if name not in ("key_error", "value_error")]
-        return [f"`{name.replace('`', '``')}`" for name in names if not name.startswith(PREFIX)]
+        return [quoted(name) for name in names if not name.startswith(PREFIX)]
 
 
 def visible(checked: DataFrame) -> DataFrame:
     """Return the columns that a query sees."""
-    return checked.select(*[f"`{name.replace('`', '``')}`" for name in checked.columns if not name.startswith(PREFIX)])
+    return checked.select(*[quoted(name) for name in checked.columns if not name.startswith(PREFIX)])
+
+
+def quoted(name: str) -> str:
+    """Quote the name of a column for SQL."""
+    return f"`{name.replace('`', '``')}`"
 
 
 def by_topic(sources: Mapping[str, Source], topic: str) -> str | None:

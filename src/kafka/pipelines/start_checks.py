@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafka.errors import IllegalStateError, UnknownTopicOrPartitionError
+from kafka.pipelines.client_configs import client_configs
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import last_start
-from kafka.pipelines.topic_ids import admin_client
 
 
 @contextlib.contextmanager
@@ -53,14 +53,16 @@ def check_topics(declaration: Declaration) -> None:
 
     Raises `KafkaConnectionError`, `UnknownTopicOrPartitionError` and other errors of the client.
     """
-    sources = declaration.all_sources
-    wanted = {topic: name for name, each in sources.items() for topic in (each.topics or (each.topic,)) if topic}
-    with admin_client(declaration) as admin:
-        found = {each["name"]: each["error_code"] for each in admin.describe_topics(list(wanted))} if wanted else {}
-    missing = [topic for topic, code in found.items() if code == UnknownTopicOrPartitionError.errno]
+    from kafka import KafkaAdminClient
+
+    named = [topic for each in declaration.all_sources.values() for topic in (each.topics or (each.topic,))]
+    topics = [topic for topic in named if topic is not None]
+    with KafkaAdminClient(**client_configs(declaration, "admin")) as admin:
+        found = admin.describe_topics(topics) if topics else []
+    missing = [each["name"] for each in found if each["error_code"] == UnknownTopicOrPartitionError.errno]
     if missing:
         servers = declaration.kafka.get("bootstrap.servers", "")
-        names = ", ".join(f"source {wanted[topic]}: topic {topic!r} does not exist" for topic in missing)
         raise UnknownTopicOrPartitionError(
-            f"{names} (brokers: {servers}); create it with: kafka topics create {missing[0]}"
+            f"the source's topic {', '.join(map(repr, missing))} does not exist on {servers}: correct the name, or "
+            f"create it with: kafka topics create {missing[0]}"
         )

@@ -18,10 +18,10 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Protocol
 
-from kafka.config.option import nearest
 from kafka.errors import IllegalArgumentError
 from kafka.pipelines.durations import Duration, microseconds, shown, spark_text
 from kafka.pipelines.first_rows import first_rows
+from kafka.pipelines.step_checks import check_key, quoted, reference, with_time
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -108,22 +108,13 @@ def apply_steps(frame: DataFrame, source: DeclaredSteps, markers: Markers | None
     return frame
 
 
-def time_column(time: str) -> str:
-    """Return the name of the column with an event time: `time`, with ``_`` for dots.
-
-    Spark's watermarks need a column of their own, so for a field within a struct column, such as ``kafka.timestamp``,
-    `watermark` adds one: ``kafka_timestamp``.
-    """
-    return time.replace(".", "_")
-
-
 def watermark(frame: DataFrame, time: str, delay: Duration, *, markers: Markers | None = None) -> DataFrame:
     """Set the watermark of a frame: the latest time of its rows minus a delay.
 
     Arguments:
         frame: the rows.
         time: the column with the event time, a timestamp. For a field within a struct column, such as
-            ``kafka.timestamp``, the result has another column with the time: see `time_column`.
+            ``kafka.timestamp``, the result has another column with the time: see `step_checks.time_column`.
         delay: how late rows can be. A longer delay means more state and later results.
         markers: with these, `window_flush.flush` can write the last windows of the query.
 
@@ -131,7 +122,7 @@ def watermark(frame: DataFrame, time: str, delay: Duration, *, markers: Markers 
     column is missing or not a timestamp, or the frame has a watermark.
     """
     delay_us = microseconds("watermark: delay", delay)
-    frame, time = _with_time(frame, time, "watermark")
+    frame, time = with_time(frame, time, "watermark")
     if found := watermarks(frame):
         raise IllegalArgumentError(
             f"watermark: expected a frame without a watermark, got one on {_listed(found)}. Set it once for each source"
@@ -177,8 +168,8 @@ def dedupe(
             for that delay.
         markers: as for `watermark`.
 
-    Returns the remaining rows, with the same columns, and the one of `time_column` if the time is a field. Raises
-    `IllegalArgumentError` for a missing column, a type that cannot be compared, or an unsuitable watermark.
+    Returns the remaining rows, with the same columns, and the one of `step_checks.time_column` if the time is a field.
+    Raises `IllegalArgumentError` for a missing column, a type that cannot be compared, or an unsuitable watermark.
     """
     from pyspark.sql import functions as f
 
@@ -187,10 +178,10 @@ def dedupe(
     if not keys:
         raise IllegalArgumentError("dedupe: expected at least one column in 'by', got none")
     for key in keys:
-        _check_key(frame, key, "dedupe")
-    frame, column = _with_time(frame, time, "dedupe")
+        check_key(frame, key, "dedupe")
+    frame, column = with_time(frame, time, "dedupe")
     if not frame.isStreaming:
-        return first_rows(frame.where(f.col(_quoted(column)).isNotNull()), keys, column, within_us, POSITION)
+        return first_rows(frame.where(f.col(quoted(column)).isNotNull()), keys, column, within_us, POSITION)
     found = watermarks(frame)
     if not found:
         frame = watermark(frame, column, within, markers=markers)
@@ -205,8 +196,8 @@ def dedupe(
             f"got {shown(within_us)}. Spark keeps keys for the delay of the watermark: increase the delay"
         )
     nested = {f"__by_{i}": key for i, key in enumerate(keys) if key not in frame.columns}
-    rows = frame.withColumns({name: f.col(_reference(frame, key)) for name, key in nested.items()})
-    rows = rows.where(f.col(_quoted(column)).isNotNull())
+    rows = frame.withColumns({name: f.col(reference(frame, key)) for name, key in nested.items()})
+    rows = rows.where(f.col(quoted(column)).isNotNull())
     return rows.dropDuplicatesWithinWatermark([*(key for key in keys if key in frame.columns), *nested]).drop(*nested)
 
 
@@ -274,7 +265,7 @@ def join(
             "join: expected 'within' for two streams, got None. Without it, Spark would keep all rows in its state"
         )
     for key in keys:
-        types = [_check_key(side, key, f"join: {name} side", top=True) for name, side in _sides(left, right)]
+        types = [check_key(side, key, f"join: {name} side", top=True) for name, side in _sides(left, right)]
         if types[0] != types[1]:
             raise IllegalArgumentError(
                 f"join: expected {key!r} to have one type, got {types[0]} and {types[1]}: cast one"
@@ -293,24 +284,24 @@ def join(
             longest_wait(within, *delays),
         )
     renamed = _renamed(left, right, keys, prefix)
-    other = right.select(*[f.col(_quoted(name)).alias(f"__right_{name}") for name in right.columns])
-    conditions = [f.col(_quoted(key)) == f.col(_quoted(f"__right_{key}")) for key in keys]
+    other = right.select(*[f.col(quoted(name)).alias(f"__right_{name}") for name in right.columns])
+    conditions = [f.col(quoted(key)) == f.col(quoted(f"__right_{key}")) for key in keys]
     if within is not None:
-        moment, other_moment = f.col(_quoted(time)), f.col(_quoted(f"__right_{right_time}"))
+        moment, other_moment = f.col(quoted(time)), f.col(quoted(f"__right_{right_time}"))
         span = f.expr(f"interval {microseconds('join: within', within)} microseconds")
         conditions.append((other_moment >= moment - span) & (other_moment <= moment + span))
     joined = left.join(other, reduce(and_, conditions), _JOINS[how])
     if _JOINS[how] == "left_semi":
         return joined
     columns = [_key_or_column(name, keys, _JOINS[how]) for name in left.columns]
-    return joined.select(*columns, *[f.col(_quoted(f"__right_{name}")).alias(new) for name, new in renamed.items()])
+    return joined.select(*columns, *[f.col(quoted(f"__right_{name}")).alias(new) for name, new in renamed.items()])
 
 
 def _key_or_column(name: str, keys: Sequence[str], how: str) -> Column:
     """Return a column of the left side; a key is that of the side that has a row."""
     from pyspark.sql import functions as f
 
-    column, other = f.col(_quoted(name)), f.col(_quoted(f"__right_{name}"))
+    column, other = f.col(quoted(name)), f.col(quoted(f"__right_{name}"))
     if name in keys and how in ("right_outer", "full_outer"):
         return (other if how == "right_outer" else f.coalesce(column, other)).alias(name)
     return column
@@ -326,13 +317,13 @@ def _prepared(
     """Return a side of a join without rows that have no time, with a watermark if needed, and its column of times."""
     from pyspark.sql import functions as f
 
-    frame, column = _with_time(frame, time, what)
+    frame, column = with_time(frame, time, what)
     found = watermarks(frame)
     if are_streams and not found:
         frame = watermark(frame, column, delay, markers=markers)
     elif are_streams and set(found) != {column}:
         raise IllegalArgumentError(f"{what}: expected a watermark on {time!r} alone, got one on {_listed(found)}")
-    return frame.where(f.col(_quoted(column)).isNotNull()), column
+    return frame.where(f.col(quoted(column)).isNotNull()), column
 
 
 def _renamed(left: DataFrame, right: DataFrame, keys: Sequence[str], prefix: str) -> dict[str, str]:
@@ -347,66 +338,6 @@ def _renamed(left: DataFrame, right: DataFrame, keys: Sequence[str], prefix: str
                 "too: pass another prefix, or rename or drop a column"
             )
     return renamed
-
-
-def _with_time(frame: DataFrame, time: str, what: str) -> tuple[DataFrame, str]:
-    """Return the frame with a top-level column for the event time, and that column's name."""
-    from pyspark.sql import functions as f
-
-    if "." in time and time not in frame.columns:
-        name = time_column(time)
-        if name in frame.columns:
-            _checked_time(frame, name, what)
-            return frame, name
-        _checked_time(frame, time, what)
-        return frame.withColumn(name, f.col(time)), name
-    _checked_time(frame, time, what)
-    return frame, time
-
-
-def _checked_time(frame: DataFrame, time: str, what: str) -> None:
-    kind = _type_of(frame, time, what)
-    if kind != "timestamp":
-        raise IllegalArgumentError(
-            f"{what}: expected {time!r} to be a timestamp, got {kind}. Convert it first, for example with "
-            f"timestamp_millis({time}) for milliseconds since 1970, or cast({time} as timestamp) for text"
-        )
-
-
-def _check_key(frame: DataFrame, key: str, what: str, *, top: bool = False) -> str:
-    """Check that a column exists and can be compared, and return its type."""
-    if top and key not in frame.columns and "." in key:
-        raise IllegalArgumentError(f"{what}: expected a column, got the field {key!r}: select it as a column first")
-    kind = _type_of(frame, key, what)
-    if "map<" in kind or kind == "variant":
-        raise IllegalArgumentError(f"{what}: expected a column that can be compared, got {key!r} of type {kind}")
-    return kind
-
-
-def _type_of(frame: DataFrame, name: str, what: str) -> str:
-    """Return the type of a column or field, as text such as ``timestamp``."""
-    from pyspark.errors import AnalysisException
-
-    if name in frame.columns:
-        return str(frame.schema[name].dataType.simpleString())
-    try:
-        if "." in name:
-            return str(frame.select(name).schema[0].dataType.simpleString())
-    except AnalysisException:
-        pass
-    raise IllegalArgumentError(
-        f"{what}: expected a column of the frame, got {name!r}{nearest(name, frame.columns)}; "
-        f"its columns are {', '.join(frame.columns)}"
-    )
-
-
-def _reference(frame: DataFrame, name: str) -> str:
-    """Return a reference to a column or field for `Column` functions."""
-    return _quoted(name) if name in frame.columns else name
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _listed(found: Iterable[str]) -> str:

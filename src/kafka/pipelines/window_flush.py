@@ -37,8 +37,8 @@ MAX_RUNS = 4
 """Maximum number of runs for one `flush`.
 
 Spark moves the watermark after the marker's micro-batch, and writes the windows in the next one. From PySpark 4.2 on,
-one run contains both. Earlier versions, and queries without empty micro-batches, need two runs. If a window contains
-the result of another stateful step, it may take one more.
+one run contains both. With earlier versions, a query with a Kafka source needs two runs, as does any query without
+empty micro-batches. Windows over the results of other windows need further runs.
 """
 LATEST_US = 64_060_588_800_000_000
 """The beginning of the year 4000, in microseconds since 1970. A window beyond it comes from a wrong time."""
@@ -146,7 +146,8 @@ def flush(
 
     Call this when the query has read everything and has ended. If the process is killed during the flush, a later run
     of the query, or the next call, completes it: each window is written once, as always with this checkpoint. Rows
-    that arrive after the flush for one of these windows are late.
+    that arrive after the flush has begun, for one of these windows, may be late. Windows that such rows open stay in
+    the state until the next run.
 
     Arguments:
         spark: the session.
@@ -160,22 +161,24 @@ def flush(
     Raises `IllegalStateError` if windows stay in the state, and what `run` raises.
     """
     waits_us = microseconds("flush: waits", waits)
-    until_us: int | None = None
+    target_us: int | None = None
     for number in range(MAX_RUNS + 1):
-        end_us = last_end_us(spark, checkpoint)
-        if end_us is None:
-            until = None if until_us is None else _moment(until_us)
+        found = open_windows(spark, checkpoint)
+        is_reached = target_us is not None and (found is None or found.first_us + waits_us > target_us)
+        if found is None or (is_reached and (found.operators == 1 or number == MAX_RUNS)):
+            until = None if target_us is None else _moment(target_us)
             log.info("flushed the windows until %s in %d run(s)", until, number)
             return Flush(number, until)
         if number == MAX_RUNS:
             break
-        until_us = -(-end_us // 1_000) * 1_000 + waits_us + (1_000 if waits_us else 0)
-        _check(until_us)
-        markers.write(spark, until_us)
+        if target_us is None or is_reached:  # otherwise, the watermark has moved, and the next run writes the windows
+            target_us = -(-found.last_us // 1_000) * 1_000 + waits_us + (1_000 if waits_us else 0)
+            _check(target_us)
+        markers.write(spark, target_us)
         run()
     raise IllegalStateError(
         "expected a query that writes its windows, and removes them from its state, once the watermark has passed "
-        f"their end; after {MAX_RUNS} runs with the watermark {_moment(until_us or 0)}, some are still there. "
+        f"their end; after {MAX_RUNS} runs with the watermark {_moment(target_us or 0)}, some are still there. "
         "Set the watermark of each source with Markers.watermark, group by a window of that time, use the output "
         "mode append or update, and pass the sum of 'within' of all joins of streams as 'waits'"
     )
@@ -201,11 +204,27 @@ _AGGREGATIONS = ("stateStoreSave", "sessionWindowStateStoreSaveExec")
 _JOIN = "symmetricHashJoin"
 
 
-def last_end_us(spark: SparkSession, checkpoint: str | Path) -> int | None:
-    """Return the end of the last window in the state of a query that has ended, in microseconds since 1970.
+@dataclasses.dataclass(frozen=True, slots=True)
+class OpenWindows:
+    """The windows in the state of a query, and the rows in the state of its joins.
 
-    The state of a join counts as well, with the latest time of its rows; the state of other steps contains nothing to
-    write. Returns None if there is nothing.
+    Arguments:
+        first_us: the earliest end of a window, or time of a row, in microseconds since 1970.
+        last_us: the latest one.
+        operators: number of aggregations and joins in the query. With several, the result of one may open a window of
+            the next one.
+    """
+
+    first_us: int
+    last_us: int
+    operators: int
+
+
+def open_windows(spark: SparkSession, checkpoint: str | Path) -> OpenWindows | None:
+    """Return what is in the state of a query that has ended and would be written if the watermark advanced.
+
+    This counts the windows of aggregations and the rows of joins; the state of other steps contains nothing to write.
+    Returns None if there is nothing.
 
     Arguments:
         spark: the session, with which Spark's reader for the state is used.
@@ -213,19 +232,27 @@ def last_end_us(spark: SparkSession, checkpoint: str | Path) -> int | None:
     """
     known = spark.read.format("state-metadata").load(str(checkpoint))
     operators = {(row.operatorId, row.operatorName) for row in known.select("operatorId", "operatorName").collect()}
-    ends: list[int | None] = []
+    ranges: list[tuple[int, int] | None] = []
+    known_operators = 0
     for number, name in sorted(operators):
         state = spark.read.format("statestore").option("operatorId", str(number))
         if name in _AGGREGATIONS:
-            ends.append(_latest_us(state.load(str(checkpoint)), whole_rows=False))
+            ranges.append(_range_us(state.load(str(checkpoint)), whole_rows=False))
         elif name == _JOIN:
             sides = [state.option("joinSide", side).load(str(checkpoint)) for side in ("left", "right")]
-            ends += [_latest_us(side, whole_rows=True) for side in sides]
-    return max((end for end in ends if end is not None), default=None)
+            ranges += [_range_us(side, whole_rows=True) for side in sides]
+        else:
+            continue
+        known_operators += 1
+    found = [each for each in ranges if each is not None]
+    if not found:
+        return None
+    firsts, lasts = zip(*found, strict=True)
+    return OpenWindows(min(firsts), max(lasts), known_operators)
 
 
-def _latest_us(state: DataFrame, *, whole_rows: bool) -> int | None:
-    """Return the latest end of a window, or the latest time if there are no windows.
+def _range_us(state: DataFrame, *, whole_rows: bool) -> tuple[int, int] | None:
+    """Return the earliest and latest end of a window, or time if there are no windows; None without any.
 
     Arguments:
         state: the state, with the struct columns `key` and `value`.
@@ -237,10 +264,9 @@ def _latest_us(state: DataFrame, *, whole_rows: bool) -> int | None:
     times = _windows(state, part) or _windows(state, "value") or _times(state, part)  # sessions are in the value
     if not times:
         return None
-    latest = f.greatest(*times) if len(times) > 1 else times[0]
-    (row,) = state.agg(f.unix_micros(f.max(latest)).alias("latest")).collect()
-    found: int | None = row.latest
-    return found
+    time = f.unix_micros(f.greatest(*times) if len(times) > 1 else times[0])
+    (row,) = state.agg(f.min(time).alias("first"), f.max(time).alias("last")).collect()
+    return None if row["first"] is None else (row["first"], row["last"])
 
 
 def _windows(state: DataFrame, part: str) -> list[Column]:

@@ -36,7 +36,9 @@ def groups_part(ui: Ui) -> Html:
         for _, each in sorted(now.groups.items())
     ]
     lags = {each.name: _lags(ui, each) for each in now.groups.values()}
-    return joined([trouble(ui.poller.trouble), chart("lag (offsets)", lags), table(_COLUMNS, rows, ("lag",), "Groups")])
+    return joined(
+        [trouble(ui.poller.trouble), chart("Lag", lags, "offsets"), table(_COLUMNS, rows, ("lag",), "Groups")]
+    )
 
 
 def _lags(ui: Ui, group: GroupState) -> list[tuple[float, float]]:
@@ -77,7 +79,7 @@ def group_part(ui: Ui, name: str) -> Html:
         [
             trouble(ui.poller.trouble),
             facts(pairs),
-            chart("lag (offsets) by topic", series),
+            chart("Lag by topic", series, "offsets"),
             html("<h2>Partitions</h2>"),
             table(_PARTITIONS, rows, _PARTITIONS[1:], "Partitions"),
         ]

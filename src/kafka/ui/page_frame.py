@@ -11,6 +11,7 @@ _PAGES = (
     ("Groups", "/groups"),
     ("Schemas", "/schemas"),
     ("Spark", "/spark"),
+    ("Pipelines", "/pipelines"),
 )
 
 

@@ -10,6 +10,8 @@ from typing import Any
 from kafka.admin import AsyncKafkaAdminClient
 from kafka.ui.guard import Forms
 from kafka.ui.page_registry import PageRegistry
+from kafka.ui.pipeline_dead_letters import DeadLetterReader
+from kafka.ui.pipeline_logs import PipelineLogs, PipelineState
 from kafka.ui.poller import ClusterPoller, look
 from kafka.ui.search import Searches
 from kafka.ui.spark_log import Batch, SparkLog
@@ -26,6 +28,7 @@ class UiSettings:
             before now. Raises `ValueError`.
         registry: options of `SchemaRegistryClient`; None if there is no schema registry.
         spark: a file that `kafka.spark.watch` writes as ``json_lines``.
+        pipelines: directories with pipelines; see `PipelineLogs`.
         allow_writes: whether users may create topics and reset groups.
         names: host names that browsers may use for the UI, in addition to IP addresses and "localhost".
         interval_s: polling interval while there are viewers, in seconds.
@@ -39,6 +42,7 @@ class UiSettings:
     parse_position: Callable[[str], Any]
     registry: Mapping[str, Any] | None = dataclasses.field(default=None, repr=False)
     spark: pathlib.Path | None = None
+    pipelines: tuple[pathlib.Path, ...] = ()
     allow_writes: bool = False
     names: tuple[str, ...] = ()
     interval_s: float = 5.0
@@ -57,6 +61,8 @@ class Ui:
         self.searches = Searches(settings.consumer, settings.searches, settings.search_s, settings.search_records)
         self.spark = SparkLog(settings.spark) if settings.spark is not None else None
         self.registry = PageRegistry(settings.registry) if settings.registry is not None else None
+        self.pipelines = PipelineLogs(settings.pipelines) if settings.pipelines else None
+        self.dead_letters = DeadLetterReader(self.searches)
         self.forms = Forms()
         self._reading = asyncio.Lock()
 
@@ -66,6 +72,13 @@ class Ui:
             return {}
         async with self._reading:  # otherwise every viewer would block a thread
             return await asyncio.to_thread(self.spark.read)
+
+    async def read_pipelines(self) -> tuple[dict[str, PipelineState], list[str]]:
+        """Return the state of each pipeline, and a message for each directory that cannot be read."""
+        if self.pipelines is None:
+            return {}, []
+        async with self._reading:
+            return await asyncio.to_thread(self.pipelines.read)
 
 
 @contextlib.asynccontextmanager

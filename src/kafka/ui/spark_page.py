@@ -56,8 +56,8 @@ async def spark_part(ui: Ui) -> Html:
             trouble(failed),
             trouble(unread),
             table(_COLUMNS, rows, _COLUMNS[1:], "Queries"),
-            chart("lag (offsets)", lags),
-            chart("rows per second", rates),
-            chart("seconds per micro-batch", took),
+            chart("Lag", lags, "offsets"),
+            chart("Rate", rates, "rows/s"),
+            chart("Duration of micro-batches", took, "seconds"),
         ]
     )

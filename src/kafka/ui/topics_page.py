@@ -87,7 +87,7 @@ def topic_part(ui: Ui, name: str) -> Html:
         ("size", size(topic.size)),
         ("rate", rate(_newest_rate(ui, name), " records/s")),
     ]
-    picture = chart("records per second", {name: list(ui.poller.history.rates.get(name, ()))})
+    picture = chart("Rate", {name: list(ui.poller.history.rates.get(name, ()))}, "records/s")
     return joined(
         [
             trouble(ui.poller.trouble),

@@ -20,12 +20,15 @@ from kafka._addresses import bare_host, format_address
 from kafka._loop_services import run_on_new_loop
 from kafka.consumer.bounds import WHERE_TOPICS_ARE
 from kafka.display.page_elements import Html, visible
+from kafka.display.time_charts import CHART_STYLE
 from kafka.errors import KafkaError, error_text
+from kafka.pipelines.report.graph import GRAPH_STYLE
 from kafka.ui.actions import create_topic, reset_group
 from kafka.ui.groups_page import group_page, group_part, groups_page, groups_part
 from kafka.ui.guard import Guard
 from kafka.ui.messages_page import message_page, messages_page
 from kafka.ui.page_frame import page, trouble
+from kafka.ui.pipelines_page import pipeline_page, pipeline_part, pipelines_page, pipelines_part
 from kafka.ui.schemas_page import no_schema, schema_page, schemas_page
 from kafka.ui.shared_state import Ui, UiSettings, connected
 from kafka.ui.spark_page import spark_page, spark_part
@@ -40,6 +43,14 @@ async def _live_spark(ui: Ui, _: Mapping[str, str]) -> Html:
     return await spark_part(ui)
 
 
+async def _live_pipelines(ui: Ui, _: Mapping[str, str]) -> Html:
+    return await pipelines_part(ui)
+
+
+async def _live_pipeline(ui: Ui, given: Mapping[str, str]) -> Html:
+    return await pipeline_part(ui, given.get("name", ""))
+
+
 async def _live(part: Html) -> Html:
     return part
 
@@ -50,6 +61,8 @@ _PARTS: Mapping[str, Callable[[Ui, Mapping[str, str]], Awaitable[Html]]] = {
     "groups": lambda ui, _: _live(groups_part(ui)),
     "group": lambda ui, given: _live(group_part(ui, given.get("id", ""))),
     "spark": _live_spark,
+    "pipelines": _live_pipelines,
+    "pipeline": _live_pipeline,
 }
 
 
@@ -63,6 +76,8 @@ def make_app(ui: Ui) -> ASGIApp:
         Route("/schemas", _page(ui, lambda given: schemas_page(ui, given))),
         Route("/schema", _page(ui, lambda given: schema_page(ui, given), no_schema)),
         Route("/spark", _page(ui, lambda given: spark_page(ui))),
+        Route("/pipelines", _page(ui, lambda given: pipelines_page(ui))),
+        Route("/pipeline", _page(ui, lambda given: pipeline_page(ui, given), _no_pipeline)),
         Route("/message", _page(ui, lambda given: message_page(ui, given), _no_message)),
         Route("/messages", _messages(ui)),
         Route("/live/{part}", _events(ui)),
@@ -94,6 +109,10 @@ def _no_topic(given: Mapping[str, str]) -> str:
 
 def _no_group(given: Mapping[str, str]) -> str:
     return f"there is no group {given.get('id', '')!r:.300}; see the Groups page"
+
+
+def _no_pipeline(given: Mapping[str, str]) -> str:
+    return f"there is no pipeline {given.get('name', '')!r:.300}; see the Pipelines page"
 
 
 def _no_message(given: Mapping[str, str]) -> str:
@@ -186,7 +205,8 @@ async def _static(request: Request) -> Response:
     if name not in _KINDS:
         return Response(status_code=404)
     headers: dict[str, Any] = {"Cache-Control": "max-age=60"}
-    return Response((_STATIC / name).read_bytes(), media_type=_KINDS[name], headers=headers)
+    more = f"{CHART_STYLE}{GRAPH_STYLE}".encode() if name == "style.css" else b""
+    return Response((_STATIC / name).read_bytes() + more, media_type=_KINDS[name], headers=headers)
 
 
 _PATIENCE_S = 15

@@ -1,60 +1,15 @@
-"""What the tests of targets share: batches of rows, and interruptions of a write at each of its durable steps."""
+"""What the tests of targets share: batches of rows, which are written despite interruptions at each durable step."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import pytest
-
+from harness.durable_steps import Killed, Steps
 from kafka.pipelines.targets.target import TargetModel
 
 RUN = "flights/stream"
 ROWS = "id bigint, day date, ts timestamp, name string"
-
-
-class Killed(BaseException):
-    """Stands for the end of the process: no ``except Exception`` catches it."""
-
-
-class Steps:
-    """Durable steps of a write. The process can be stopped before and after each of them.
-
-    Arguments:
-        monkeypatch: replaces the functions.
-        functions: an object and the name of its function, for each step.
-    """
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, functions: Sequence[tuple[Any, str]]) -> None:
-        self._stop_at = -1
-        self._passed = 0
-        self.names: list[str] = []
-        for owner, name in functions:
-            function = getattr(owner, name)
-            is_static = isinstance(vars(owner).get(name), staticmethod)
-            replaced = self._stopping(function, name)
-            monkeypatch.setattr(owner, name, staticmethod(replaced) if is_static else replaced)
-
-    def stop_at(self, point: int) -> None:
-        """Stop at the point with this number; -1 for none. Each step has a point before and a point after it."""
-        self._stop_at, self._passed, self.names = point, 0, []
-
-    def _stopping(self, function: Callable[..., Any], name: str) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def stopping(*arguments: Any, **options: Any) -> Any:
-            self._pass(f"before {name}")
-            result = function(*arguments, **options)
-            self._pass(f"after {name}")
-            return result
-
-        return stopping
-
-    def _pass(self, point: str) -> None:
-        self.names.append(point)
-        self._passed += 1
-        if self._passed == self._stop_at + 1:
-            raise Killed(point)
 
 
 def batches(spark: Any) -> Iterator[tuple[int, list[tuple[Any, ...]], Any, Any]]:

@@ -48,7 +48,7 @@ def expected(rows: list[Any], rules: list[Rule]) -> SourceCounts:
 def evaluated(frame: Any, rules: list[Rule]) -> Any:
     evaluation = Evaluation(rules, f.col("n"))
     failures = f.col("failures")
-    return frame.withColumn("failures", evaluation.failures()).select(
+    return evaluation.add_to(frame, "failures").select(
         "failures",
         evaluation.failed_names(failures).alias("names"),
         evaluation.is_processed(failures).alias("processed"),

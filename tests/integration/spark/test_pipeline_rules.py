@@ -157,13 +157,18 @@ def passes(expression: Expression, keep_null: bool, row: Row) -> bool:
     return keep_null if value is None else bool(value)
 
 
-def evaluated(spark: Any, rules: list[Rule], data: list[Row], schema: str = SCHEMA) -> list[dict[str, Any]]:
+def evaluated(
+    spark: Any, rules: list[Rule], data: list[Row], schema: str = SCHEMA, *, added: bool = False
+) -> list[dict[str, Any]]:
     frame = spark.createDataFrame([(number, *row) for number, row in enumerate(data)], schema).coalesce(1)
     frame = frame.selectExpr(*COLUMNS)
     evaluation = Evaluation(rules, f.col("offset"))
     failures = f.col("failures")
     outcomes = [evaluation.has_outcome(failures, each).alias(each.value) for each in Otherwise]
-    frame = frame.withColumn("failures", evaluation.failures()).select(
+    with_failures = (
+        evaluation.add_to(frame, "failures") if added else frame.withColumn("failures", evaluation.failures())
+    )
+    frame = with_failures.select(
         "offset",
         "failures",
         *outcomes,
@@ -177,13 +182,21 @@ def test_each_row_has_one_outcome(spark: Any) -> None:
     strictness = list(Otherwise)
 
     @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-    @given(rule_sets, rows, built_in_sets, st.sampled_from([Otherwise.FAIL, Otherwise.DEAD_LETTER]), st.booleans())
+    @given(
+        rule_sets,
+        rows,
+        built_in_sets,
+        st.sampled_from([Otherwise.FAIL, Otherwise.DEAD_LETTER]),
+        st.booleans(),
+        st.booleans(),
+    )
     def check(
         drawn: list[tuple[Expression, Otherwise, bool, bool]],
         data: list[Row],
         built_ins: tuple[bool, bool, bool],
         built_in_outcome: Otherwise,
         not_null: bool,
+        added: bool,
     ) -> None:
         source = source_of(*built_ins)
         if not_null:
@@ -200,7 +213,7 @@ def test_each_row_has_one_outcome(spark: Any) -> None:
         rules = [*built_in(source, built_in_outcome), *own]
         outcome_of = {rule.name: rule.otherwise for rule in rules}
         names = [rule.name for rule in rules]
-        rows_found = evaluated(spark, rules, data, NOT_NULL if not_null else SCHEMA)
+        rows_found = evaluated(spark, rules, data, NOT_NULL if not_null else SCHEMA, added=added)
         for row, found in zip(data, rows_found, strict=True):
             failed = failed_built_ins(source, row)
             if DECODES in failed:
@@ -234,10 +247,11 @@ def settings_of(spark: Any, **values: str) -> Iterator[None]:
             spark.conf.unset(names[name])
 
 
+@pytest.mark.parametrize("added", [False, True])
 @pytest.mark.parametrize("schema", [SCHEMA, NOT_NULL])
 @pytest.mark.parametrize("codegen", ["true", "false"])
 def test_an_expression_that_rules_share_fails_neither_query_nor_other_rules(
-    spark: Any, codegen: str, schema: str
+    spark: Any, codegen: str, schema: str, added: bool
 ) -> None:
     rules = [
         Rule(name="first", holds="100 / n > 0"),
@@ -247,7 +261,7 @@ def test_an_expression_that_rules_share_fails_neither_query_nor_other_rules(
         Rule(name="fifth", holds="100 / n is not null"),
     ]
     with settings_of(spark, ansi="true", codegen=codegen):
-        found = evaluated(spark, rules, [(0, "a"), (5, "a"), (-1, "b")], schema)
+        found = evaluated(spark, rules, [(0, "a"), (5, "a"), (-1, "b")], schema, added=added)
     shared = ["first", "second", "fourth", "fifth"]
     assert [row["names"] for row in found] == [shared, [], ["first", "third", "fourth"]]
 
@@ -264,6 +278,18 @@ def test_a_rule_can_be_a_column(spark: Any) -> None:
         spark, [Rule(name="small", holds=f.col("n") < 3, otherwise=Otherwise.DROP)], [(1, None), (4, None)]
     )
     assert [row["drop"] for row in found] == [False, True]
+
+
+def test_the_rules_are_evaluated_once_on_columns_that_are_extracted_once(spark: Any) -> None:
+    rules = [Rule(name=str(i), holds=f"n > {i}", otherwise=Otherwise.DROP) for i in range(3)]
+    value = spark.range(5).selectExpr("id as offset", "named_struct('n', id) as value").repartition(1)
+    frame = value.select("offset", "value.*")
+    evaluation = Evaluation(rules, f.col("offset"))
+    added = evaluation.add_to(frame, "failures").where("failures = 0")
+    assert [row.asDict() for row in added.collect()] == [{"offset": i, "n": i, "failures": 0} for i in (3, 4)]
+    plan = added._jdf.queryExecution().optimizedPlan().toString()
+    assert plan.count("value#") <= 3, plan  # the plan creates the struct and extracts its field once
+    assert plan.count("tryeval") == 4, plan  # all rules together, and each of them
 
 
 def test_a_source_can_have_many_rules(spark: Any) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from kafka import KafkaConsumer, KafkaProducer
 from kafka.broker import EmbeddedBroker
-from kafka.pipelines import Pipeline, kafka_sink, kafka_source, rule
+from kafka.pipelines import Pipeline, foreach_batch_sink, kafka_sink, kafka_source, rule
 from kafka.pipelines.backfill import backfill
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration
@@ -33,6 +33,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 SCHEMA = "id int, carrier string, origin string, delay double"
 QUERY = "select id, origin, delay from source where delay > 0"
+EXPLODED = "select id, d as delay from source lateral view explode(array(delay)) t as d where delay > 0"
 ORIGINS = ("EWR", "JFK", "LGA", "XXX")
 
 
@@ -81,7 +82,9 @@ class Flights:
                     partition=number % 2,
                 )
 
-    def declaration(self, query: str = QUERY, longest: int = 100, more: str = "", name: str = "") -> Declaration:
+    def declaration(
+        self, query: str = QUERY, longest: int = 100, more: str = "", name: str = "", sink: str = "", source: str = ""
+    ) -> Declaration:
         return parse(
             f"""
 pipeline: {self._name}{name}
@@ -90,12 +93,13 @@ checkpoint: {self.directory}/pipeline{name}
 source:
   topic: {self.source}
   value: {{format: json, schema: "{SCHEMA}"}}
+  {source}
 rules:
   - {{name: carrier is known, holds: carrier is not null}}
   - {{name: delay is plausible, holds: delay between -120 and {longest}}}
   - {{name: airport is ours, holds: "origin in ('EWR', 'JFK', 'LGA')", otherwise: drop}}
 query: {query}
-sink: {{topic: {self.sink}, key: id}}
+{sink or f"sink: {{topic: {self.sink}, key: id}}"}
 dead_letters: {{topic: {self.dead}}}
 {more}
 """
@@ -303,13 +307,42 @@ def test_a_backfill_processes_a_range_again_next_to_the_query(spark, flights):
     assert flights.out() == numbers_of("out", range(100))
 
 
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_declared_backfill_comes_first_and_the_stream_starts_where_it_ends(spark, one_broker, monkeypatch, dies):
+    """Also if the process dies between the two, and records arrive in the meantime."""
+    from kafka.pipelines import run as module
+
+    one_broker.produce(range(100))
+    declaration = one_broker.declaration(source="backfill: {since: earliest}")
+    if dies:
+        monkeypatch.setattr(module, "start_query", lambda writer: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run(declaration, spark)
+        monkeypatch.undo()
+        one_broker.produce(range(100, 120))
+    run(declaration, spark)
+    last = 140 if dies else 120
+    one_broker.produce(range(last - 20, last))
+    run(declaration, spark)
+    assert one_broker.out() == numbers_of("out", range(last))
+    assert [number for number, _, _ in one_broker.letters()] == numbers_of("dead", range(last))
+    events = [event for event in read_events(Path(declaration.checkpoint) / "events") if event.rows]
+    assert [(event.run, event.rows) for event in events] == [
+        ("backfill", 100),
+        *([("stream", 20)] if dies else []),
+        ("stream", 20),
+    ]
+    streamed = [event.sources["source"].ranges for event in events if event.run == "stream"]
+    assert streamed[0] == {f"{one_broker.source}-{each}": (50, 60) for each in range(2)}
+
+
 @pytest.mark.parametrize(
     ("query", "form"),
     [
         (QUERY, Form.ROWS),
         ("select * from source where delay > 0", Form.ROWS),
         ("select x.* from (select id, 100 div (id - 51) as origin, delay from source where delay > 1) x", Form.ROWS),
-        ("select id, d as delay from source lateral view explode(array(delay)) t as d where delay > 0", Form.BATCH),
+        (EXPLODED, Form.BATCH),
         ("select s.id, s.delay from source s join (select 1 as one) t on one = 1 where delay > 0", Form.UNION),
     ],
 )
@@ -473,6 +506,41 @@ def test_a_query_in_python_gives_the_same_as_sql(spark, one_broker):
     assert one_broker.out() == numbers_of("out", range(100))
     assert pipeline.replay(spark).out == 0
     assert pipeline.backfill(spark, to=one_broker.dead + "-b").rows == 100
+
+
+@pytest.mark.parametrize(
+    "query", [QUERY, "select id, d as delay from source lateral view explode(array(delay)) t as d where delay > 0"]
+)
+def test_a_target_other_than_a_topic_gets_the_good_rows_and_kafka_the_dead_letters(spark, one_broker, query):
+    one_broker.produce(range(100))
+    declaration = one_broker.declaration(query, sink=f"sink: {{parquet: {one_broker.directory}/rows}}")
+    result = run(declaration, spark)
+    assert (result.rows, result.out) == (100, len(numbers_of("out", range(100))))
+    one_broker.produce(range(100, 140))
+    run(declaration, spark)
+    rows = spark.read.parquet(f"{one_broker.directory}/rows")
+    assert sorted(row.id for row in rows.collect()) == numbers_of("out", range(140))
+    assert [number for number, _, _ in one_broker.letters()] == numbers_of("dead", range(140))
+
+
+def test_a_function_gets_each_batch_with_its_number(spark, one_broker):
+    written = []
+    pipeline = Pipeline(
+        f"function-{uuid.uuid4().hex[:8]}",
+        kafka={"bootstrap.servers": one_broker.servers},
+        dead_letters=one_broker.dead,
+        checkpoint=one_broker.directory / "function",
+    )
+    pipeline.source(kafka_source(one_broker.source, value_format="json", value_schema=SCHEMA), name="flights")
+    pipeline.sink(
+        foreach_batch_sink(lambda frame, batch: written.append((batch, sorted(row.id for row in frame.collect())))),
+        "select id from flights where delay > 0",
+    )
+    one_broker.produce(range(51, 54))
+    pipeline.run(spark)
+    one_broker.produce(range(54, 56))
+    pipeline.run(spark)
+    assert written == [(0, [51, 52, 53]), (1, [54, 55])]
 
 
 def test_a_row_with_the_outcome_fail_stops_the_pipeline_and_the_error_names_it(spark, one_broker):

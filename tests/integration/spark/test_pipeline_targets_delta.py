@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 
+from harness.durable_steps import Steps, steps_of
 from kafka.pipelines.targets import RejectedRowError, TargetError, delta, delta_sink
-from kafka.pipelines.targets.delta import DeltaSink
-from kafka.pipelines.targets.storage import Directory
 
-from .pipeline_targets import RUN, Steps, batches, kill_again_and_again, kill_everywhere
+from .pipeline_targets import RUN, batches, kill_again_and_again, kill_everywhere
 from .spark_support import spark
 
 __all__ = ["spark"]
@@ -22,17 +21,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 
 def steps_of_delta(monkeypatch: pytest.MonkeyPatch) -> Steps:
-    return Steps(
-        monkeypatch,
-        [
-            (delta, "write_files"),
-            (DeltaSink, "_create"),
-            (DeltaTable, "create_write_transaction"),
-            (DeltaSink, "_merge"),
-            (DeltaSink, "_commit"),
-            (Directory, "delete_directory"),
-        ],
-    )
+    return Steps(monkeypatch.setattr, steps_of("delta"))
 
 
 def read(path: Path, *names: str) -> list[tuple[Any, ...]]:

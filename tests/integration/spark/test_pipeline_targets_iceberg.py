@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyiceberg.catalog import Catalog, load_catalog
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.transforms import DayTransform
 
+from harness.durable_steps import Steps, steps_of
 from kafka.pipelines.targets import RejectedRowError, TargetError, iceberg, iceberg_sink
 from kafka.pipelines.targets.iceberg import IcebergSink
 
-from .pipeline_targets import RUN, Steps, batches, kill_again_and_again, kill_everywhere
+from .pipeline_targets import RUN, batches, kill_again_and_again, kill_everywhere
 from .spark_support import spark
 
 __all__ = ["spark"]
@@ -38,16 +38,7 @@ def sink_of(path: Path, **options: Any) -> IcebergSink:
 
 
 def steps_of_iceberg(monkeypatch: pytest.MonkeyPatch) -> Steps:
-    return Steps(
-        monkeypatch,
-        [
-            (iceberg, "write_files"),
-            (SqlCatalog, "create_namespace"),
-            (SqlCatalog, "create_table"),
-            (SqlCatalog, "commit_table"),
-            (IcebergSink, "_commit"),
-        ],
-    )
+    return Steps(monkeypatch.setattr, steps_of("iceberg"))
 
 
 def read(path: Path, *names: str) -> list[tuple[Any, ...]]:

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from pyspark.sql import functions as f
 
-from kafka.pipelines.targets import RejectedRowError, TargetError, parquet, parquet_sink
-from kafka.pipelines.targets.storage import Directory
+from harness.durable_steps import Steps, steps_of
+from kafka.pipelines.targets import RejectedRowError, TargetError, parquet_sink
 
-from .pipeline_targets import RUN, Steps, batches, kill_again_and_again, kill_everywhere
+from .pipeline_targets import RUN, batches, kill_again_and_again, kill_everywhere
 from .spark_support import spark
 
 __all__ = ["spark"]
@@ -23,8 +23,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 
 def steps_of_parquet(monkeypatch: pytest.MonkeyPatch) -> Steps:
-    names = ("write", "move", "delete_directory")
-    return Steps(monkeypatch, [(parquet, "write_files"), *((Directory, name) for name in names)])
+    return Steps(monkeypatch.setattr, steps_of("parquet"))
 
 
 def read(spark: Any, path: Path) -> list[tuple[Any, ...]]:

@@ -10,11 +10,12 @@ from typing import Any
 import psycopg
 import pytest
 
+from harness.durable_steps import Steps, steps_of
 from harness.postgresql import PASSWORD, USER, NoServerError, PostgresqlServer, postgresql_server
 from kafka.pipelines.targets import RejectedRowError, TargetError, postgresql, postgresql_sink
 from kafka.pipelines.targets.postgresql import PostgresqlSink
 
-from .pipeline_targets import RUN, Steps, batches, kill_again_and_again, kill_everywhere
+from .pipeline_targets import RUN, batches, kill_again_and_again, kill_everywhere
 from .spark_support import spark
 
 __all__ = ["spark"]
@@ -54,16 +55,7 @@ def sink_of(server: PostgresqlServer, table: str = "flights", **options: Any) ->
 
 
 def steps_of_postgresql(monkeypatch: pytest.MonkeyPatch) -> Steps:
-    return Steps(
-        monkeypatch,
-        [
-            (postgresql, "copy_rows"),
-            (psycopg.Connection, "execute"),
-            (PostgresqlSink, "_prepare"),
-            (PostgresqlSink, "_create_staging"),
-            (PostgresqlSink, "_commit"),
-        ],
-    )
+    return Steps(monkeypatch.setattr, steps_of("postgresql"))
 
 
 def rows_of(connection: psycopg.Connection[Any], columns: str = "*", table: str = "flights") -> list[tuple[Any, ...]]:

@@ -20,7 +20,6 @@ from click.testing import CliRunner
 from kafka.cli.command_output import Output
 from kafka.cli.commands import commands
 from kafka.cli.failures import INTERRUPTED, TERMINATED
-from kafka.cli.pipeline import run_endings
 from kafka.cli.pipeline.backfill import command as backfill
 from kafka.cli.pipeline.replay import command as replay
 from kafka.cli.pipeline.run_display import RunDisplay, offsets_text, ranges_text
@@ -28,6 +27,7 @@ from kafka.cli.pipeline.run_endings import StopSignals, failed_run
 from kafka.cli.pipeline.slices_display import END, MomentType, SlicesCommand
 from kafka.cli.pipeline.spark_session import MASTER, SessionChoice, _redirected
 from kafka.errors import IllegalStateError, KafkaConnectionError
+from kafka.pipelines import client_configs
 from kafka.pipelines.bounded_runs import RunPlan
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.events import Event, EventFile, SourceCounts, to_json
@@ -95,7 +95,10 @@ def test_wrong_options_end_with_2_before_spark_starts(name: str, wrong: str, fil
     assert run(name, file, wrong).exit_code == 2
 
 
-def test_an_unreachable_broker_ends_a_run_with_3_before_spark_starts(file: Path) -> None:
+def test_an_unreachable_broker_ends_a_run_with_3_before_spark_starts(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_configs, "_PATIENCE", {"bootstrap_timeout_ms": 200})
     found = run("run", file)
     assert (found.exit_code, found.stdout) == (3, "")
     assert "127.0.0.1:1" in found.stderr
@@ -151,7 +154,7 @@ def _given(monkeypatch: pytest.MonkeyPatch, command: click.Command, name: str, a
         given.update(more)
 
     monkeypatch.setattr(f"kafka.pipelines.{name}.{name}", process)
-    monkeypatch.setattr(SlicesCommand, "run", lambda self, choice, process: process(None, {}))
+    monkeypatch.setattr(SlicesCommand, "run", lambda self, choice, slice_offsets, process: process(None, {}))
     found = CliRunner().invoke(command, arguments)
     assert found.exit_code == 0, found.output
     return given
@@ -216,7 +219,7 @@ def test_the_first_signal_stops_and_the_second_interrupts(
     calls = Calls()
     before = signal.getsignal(number)
     ended: list[int] = []
-    monkeypatch.setattr(run_endings.os, "_exit", ended.append)
+    monkeypatch.setattr(os, "_exit", ended.append)
     with StopSignals(calls.function("stop"), calls.function("abort"), "micro-batch") as signals:
         signals.end()  # nothing happened
         os.kill(os.getpid(), number)
@@ -350,7 +353,9 @@ def test_an_interrupted_replay_names_the_command_that_continues_it(
         return RunResult((), None, is_complete=False)  # type: ignore[arg-type]
 
     with pytest.raises(click.exceptions.Exit) as raised:
-        SlicesCommand(Output(as_json=False), declaration, file, "replay", "dead letters").run(Choice(None, {}), process)
+        SlicesCommand(Output(as_json=False), declaration, file, "replay", "dead letters").run(
+            Choice(None, {}), 10, process
+        )
     assert raised.value.exit_code == TERMINATED
     found = capsys.readouterr()
     assert "replay 3 continues with slice 2 of 3" in found.err
@@ -365,7 +370,7 @@ def test_nothing_to_replay_is_no_error(
     declaration: Declaration, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = SlicesCommand(Output(as_json=False), declaration, file, "replay", "dead letters")
-    command.run(Choice(None, {}), lambda spark, given: RunResult((), None))  # type: ignore[arg-type]
+    command.run(Choice(None, {}), 10, lambda spark, given: RunResult((), None))  # type: ignore[arg-type]
     assert capsys.readouterr().err == "delays: nothing to replay\n"
 
 

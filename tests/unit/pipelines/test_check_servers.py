@@ -162,6 +162,26 @@ def test_start_positions_against_the_log(broker: EmbeddedBroker) -> None:
     assert found(startingOffsets='{"in": {"0": 2, "1": 0, "2": -1}}') == []
 
 
+def test_a_pipeline_that_has_run_resumes_at_its_checkpoint(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        for _ in range(4):
+            producer.send("in", b"{}", partition=0).get(timeout=60)
+
+    def resumes_at(offset: int) -> list[str]:
+        for folder, lines in (("offsets", ["v1", "{}", f'{{"in": {{"0": {offset}}}}}']), ("commits", ["v1", "{}"])):
+            (tmp_path / "stream" / folder).mkdir(parents=True, exist_ok=True)
+            (tmp_path / "stream" / folder / "0").write_text("\n".join(lines))
+        source = {"topic": "in", "value": {"format": "json", "schema": "a int"}, "start": 5}
+        return problems(broker, source=source, checkpoint=str(tmp_path))
+
+    assert resumes_at(4) == []
+    assert resumes_at(1) == []
+    assert resumes_at(5) == ["checkpoint: in-0 resumes at offset 5, but its log ends at 4: was the topic recreated?"]
+    with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+        admin.delete_records({TopicPartition("in", 0): 2})
+    assert resumes_at(1) == ["checkpoint: in-0 resumes at offset 1, but the records before 2 are deleted"]
+
+
 def test_subjects_and_compatibility(broker: EmbeddedBroker) -> None:
     registry = {"url": broker.registry_url}
     avro: dict[str, Any] = {"topic": "in", "value": {"format": "avro"}}

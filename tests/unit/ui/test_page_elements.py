@@ -1,11 +1,13 @@
 """Values get into pages and charts only as text."""
 
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
 
 from kafka.display.page_elements import Html, address, escaped, html, joined, link, short, table
-from kafka.ui.charts import LINES, chart, sparkline
+from kafka.display.time_charts import LINES
+from kafka.ui.charts import chart, sparkline
 from unit.ui.ui_support import HOSTILE
 
 pytestmark = pytest.mark.once
@@ -54,38 +56,39 @@ def test_tables_have_row_headings_and_report_if_they_are_empty() -> None:
 
 
 def test_charts_are_well_formed_with_any_names() -> None:
-    drawn = chart(HOSTILE, {HOSTILE: [(0.0, 1.0), (60.0, 5.0)], "\0\u202e": [(0.0, 2.0), (60.0, 0.0)]})
+    drawn = chart(HOSTILE, {HOSTILE: [(0.0, 1.0), (60.0, 5.0)], "\0\u202e": [(0.0, 2.0), (60.0, 0.0)]}, "rows")
     figure = ET.fromstring(drawn)
     assert not figure.findall(".//script")
     assert not figure.findall(".//img")
-    assert [each.get("points") for each in figure.iter("polyline")] == [
-        "56.0,158.8 708.0,10.0",
-        "56.0,121.6 708.0,196.0",
-    ]
+    wide, narrow = (each for each in figure.findall("svg"))
+    for picture in (wide, narrow):
+        lines = [each for each in picture.findall("path") if (each.get("class") or "").startswith("line")]
+        assert [each.get("class") for each in lines] == ["line s1", "line s2"]
+        assert "rows" in picture.itertext()
     assert figure.findtext("figcaption") == HOSTILE
     ET.fromstring(sparkline(HOSTILE, [(0.0, 1.0), (1.0, 2.0)]))
 
 
 def test_the_largest_series_are_drawn_and_the_others_counted() -> None:
     series = {f"s{at}": [(0.0, float(at)), (1.0, float(at))] for at in range(LINES + 3)}
-    drawn = chart("lag", series)
-    assert drawn.count("<polyline") == LINES
+    drawn = chart("lag", series, "offsets")
+    assert drawn.count('<path class="line ') == 3 * LINES  # in two pictures and the legend
     assert "and 3 more" in drawn
     assert "s8" in drawn
-    assert ">s0<" not in drawn
+    assert "</svg>s0<" not in drawn
 
 
 def test_many_points_are_drawn_without_losing_the_peak() -> None:
     points = [(float(at), 1_000.0 if at == 5_001 else 1.0) for at in range(10_000)]
-    drawn = ET.fromstring(chart("rate", {"t": points})).find(".//polyline")
+    drawn = ET.fromstring(chart("rate", {"t": points}, "records/s")).find("./svg/path[@class='line s1']")
     assert drawn is not None
-    path = (drawn.get("points") or "").split()
-    assert len(path) <= 400
-    assert [each for each in path if each.endswith(",10.0")]
+    places = re.findall(r"[ML]([\d.]+) ([\d.]+)", drawn.get("d") or "")
+    assert len(places) <= 400
+    assert min(float(y) for _, y in places) == 34
 
 
 def test_a_single_point_is_not_drawn() -> None:
-    assert "no values yet" in chart("lag", {"t": [(0.0, 1.0)]})
+    assert "no values yet" in chart("lag", {"t": [(0.0, 1.0)]}, "offsets")
     assert joined([sparkline("x", [(0.0, 1.0)])]) == ""
 
 

@@ -8,7 +8,7 @@ import click
 
 from kafka.cli.command_output import Output
 from kafka.cli.pipeline.pipeline_options import with_pipeline
-from kafka.cli.pipeline.slices_display import SlicesCommand, parse_range, with_times
+from kafka.cli.pipeline.slices_display import SlicesCommand, parse_range, with_slices, with_times
 from kafka.cli.pipeline.spark_session import SessionChoice, with_session
 from kafka.structs import TopicPartition
 
@@ -28,6 +28,7 @@ _FORM = "TOPIC-PARTITION:START-END, such as flights-0:100-200"
     help="Only these offsets of the sources; END is exclusive, and can be left out. Repeatable.",
 )
 @click.option("--to", metavar="TOPIC", help="Topic to write to, instead of the sink in FILE.")
+@with_slices
 @with_session
 def command(
     output: Output,
@@ -37,6 +38,7 @@ def command(
     until: datetime.datetime | None,
     offsets: tuple[str, ...],
     to: str | None,
+    slice_offsets: int,
     choice: SessionChoice,
 ) -> None:
     """Process a range of the sources' records with the pipeline in FILE, next to the running pipeline.
@@ -59,6 +61,7 @@ def command(
     ranges = _ranges(offsets)
     SlicesCommand(output, declaration, file, "backfill", "records").run(
         choice,
+        slice_offsets,
         lambda spark, given: backfill(declaration, spark, since=since, until=until, offsets=ranges, to=to, **given),
     )
 

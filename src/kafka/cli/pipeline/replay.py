@@ -8,7 +8,7 @@ import click
 
 from kafka.cli.command_output import Output
 from kafka.cli.pipeline.pipeline_options import with_pipeline
-from kafka.cli.pipeline.slices_display import SlicesCommand, parse_range, with_times
+from kafka.cli.pipeline.slices_display import SlicesCommand, parse_range, with_slices, with_times
 from kafka.cli.pipeline.spark_session import SessionChoice, with_session
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _FORM = "PARTITION:START-END, such as 0:100-200"
 )
 @with_times("dead letters that were written")
 @click.option("--again", is_flag=True, help="Also replay dead letters that an earlier replay has processed.")
+@with_slices
 @with_session
 def command(
     output: Output,
@@ -38,6 +39,7 @@ def command(
     since: datetime.datetime | None,
     until: datetime.datetime | None,
     again: bool,
+    slice_offsets: int,
     choice: SessionChoice,
 ) -> None:
     """Process dead letters of the pipeline in FILE again, each once, with the current declaration.
@@ -62,8 +64,16 @@ def command(
     ranges = _ranges(offsets)
     SlicesCommand(output, declaration, file, "replay", "dead letters").run(
         choice,
+        slice_offsets,
         lambda spark, given: replay(
-            declaration, spark, rule=rule, offsets=ranges, since=since, until=until, again=again, **given
+            declaration,
+            spark,
+            rule=rule,
+            offsets=ranges,
+            since=since,
+            until=until,
+            again=again,
+            **given,
         ),
     )
 

@@ -63,12 +63,15 @@ def command(
     directory = directory_of(declaration)
     checkpoint = read_checkpoint(directory.stream)
     display = RunDisplay(output, declaration, file, prometheus)
-    check_topics(declaration)
-    mode = "until everything that is available now has been processed" if once else "until Ctrl-C stops it"
+    with failed_run():
+        check_topics(declaration)
+    mode = "when everything that is available now has been processed" if once else "when Ctrl-C or SIGTERM stops it"
     starts = {name: _start_text(checkpoint, source) for name, source in declaration.all_sources.items()}
-    lines = [*declared_lines(declaration, starts), ("checkpoint", str(directory.base)), ("runs", mode)]
+    lines = [*declared_lines(declaration, starts), ("checkpoint", str(directory.base)), ("ends", mode)]
+    changes = _changes(declaration)
+    if changes:
+        lines.append(("changed", f"{', '.join(changes)} (since the last run)"))
     display.start(f"{declaration.pipeline}: starting", lines)
-    _note_changes(declaration)
     with failed_run(), choice.session(declaration.pipeline, log_file(declaration, "run")) as spark:
         running = start(declaration, spark, once=once, on_event=display.add)
         display.on_error = running.stop
@@ -108,17 +111,16 @@ def _reads(source: "Source", topic: str) -> bool:
     return by_topic({"": source}, topic) is not None
 
 
-def _note_changes(declaration: "Declaration") -> None:
+def _changes(declaration: "Declaration") -> list[str]:
+    """Return the keys of the declaration that have changed since the last run."""
     from kafka.pipelines.directories import directory_of
     from kafka.pipelines.events import last_start
 
     start = last_start(directory_of(declaration).events, "stream")
     if start is None or start.declaration is None:
-        return
+        return []
     before, now = ({**each, "description": None} for each in (start.declaration, declaration.shown()))
-    changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
-    if changed:
-        note(f"changed since the last run: {', '.join(changed)}")
+    return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
 
 
 def _end_lines(checkpoint: "StreamCheckpoint", ending: str) -> list[tuple[str, str]]:

@@ -121,6 +121,8 @@ class RunDisplay:
         from kafka.pipelines.rules import all_rules
 
         totals = self._totals
+        if not totals.batches:
+            return [("rows in", "0")]
         lines = [("rows in", count(totals.rows)), ("rows out", count(totals.out))]
         if totals.late:
             lines.append(("late rows", count(totals.late)))
@@ -189,7 +191,9 @@ def topics_text(source: "Source") -> str:
 
 def sink_text(declaration: "Declaration") -> str:
     """Name the sink, and say how it is written."""
-    sink = declaration.sink
+    sink = declaration.topic_sink
+    if sink is None:
+        return declaration.sink_name
     return f"{sink.topic} ({sink.value.format}, {'exactly once' if sink.exactly_once else 'at least once'})"
 
 

@@ -77,10 +77,10 @@ def failed_run() -> Iterator[None]:
 
     Errors of configuration and of connections pass, because they have exit statuses of their own.
     """
-    from kafka.errors import IllegalStateError
-    from kafka.pipelines.run import PipelineFailedError
+    from kafka.errors import IllegalStateError, UnknownTopicOrPartitionError
+    from kafka.pipelines.run_results import PipelineFailedError
 
     try:
         yield
-    except (PipelineFailedError, IllegalStateError) as error:
+    except (PipelineFailedError, IllegalStateError, UnknownTopicOrPartitionError) as error:
         raise click.ClickException(str(error)) from error

@@ -6,15 +6,21 @@ import click
 
 
 @click.command(name="schema")
-def command() -> None:
+@click.option("--tests", is_flag=True, help="Print the JSON Schema for test files instead.")
+def command(tests: bool) -> None:
     """Print the JSON Schema for the YAML files of pipelines.
 
+    Editors with a YAML language server complete and check the keys of a file that begins with a comment:
+
     \b
-    Editors with a YAML language server complete and check keys, if the file begins with this line:
-    # yaml-language-server: $schema=pipeline.schema.json
-    after
-    kafka pipeline schema > pipeline.schema.json
+        kafka pipeline schema > pipeline.schema.json
+        # yaml-language-server: $schema=pipeline.schema.json
+
+    The first line is the command, the second one the first line of the YAML file.
     """
-    from kafka.pipelines import json_schema
+    if tests:
+        from kafka.pipelines.testing import json_schema
+    else:
+        from kafka.pipelines import json_schema
 
     click.echo(json.dumps(json_schema(), indent=2))

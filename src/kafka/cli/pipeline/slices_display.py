@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kafka.cli.command_output import Output, note
-from kafka.cli.common_options import ParamType
+from kafka.cli.common_options import ParamType, count_option
 from kafka.cli.pipeline.run_display import RunDisplay, ranges_text
 from kafka.cli.pipeline.run_endings import StopSignals, failed_run
 from kafka.cli.pipeline.spark_session import SessionChoice, log_file
@@ -51,6 +51,15 @@ class MomentType(ParamType):
                 ctx,
             )
         return found
+
+
+def with_slices(command: Callable[..., R]) -> Callable[..., R]:
+    """Add ``--slice-offsets``; the command gets the keyword argument `slice_offsets`."""
+    from kafka.pipelines.bounded_runs import SLICE
+
+    return count_option(
+        "--slice-offsets", default=SLICE, help="Maximum number of offsets to process together, in a slice."
+    )(command)
 
 
 def with_times(what: str) -> Callable[[Callable[..., R]], Callable[..., R]]:
@@ -93,7 +102,7 @@ def parse_range(text: str, form: str) -> tuple[str, tuple[int, int]]:
 
 
 Process = Callable[["SparkSession", dict[str, Any]], "RunResult"]
-"""Runs a replay or a backfill, given the session and the arguments `on_event`, `on_plan` and `stop`."""
+"""Runs a replay or a backfill, given the session and four arguments: on_event, on_plan, stop and slice_offsets."""
 
 
 class SlicesCommand:
@@ -117,11 +126,12 @@ class SlicesCommand:
         self._plan: RunPlan | None = None
         self._done = 0
 
-    def run(self, choice: SessionChoice, process: Process) -> None:
+    def run(self, choice: SessionChoice, slice_offsets: int, process: Process) -> None:
         """Run until the end, or until a signal.
 
         Arguments:
             choice: the session.
+            slice_offsets: maximum number of offsets in a slice.
             process: runs the replay or the backfill.
         """
         stop = threading.Event()
@@ -132,7 +142,12 @@ class SlicesCommand:
             with StopSignals(stop.set, abort, "slice", raises=True) as signals:
                 is_complete = False
                 try:
-                    given = {"on_event": self._add, "on_plan": self._planned, "stop": stop}
+                    given = {
+                        "on_event": self._add,
+                        "on_plan": self._planned,
+                        "stop": stop,
+                        "slice_offsets": slice_offsets,
+                    }
                     is_complete = process(spark, given).is_complete
                 except KeyboardInterrupt:
                     if signals.status is None:

@@ -32,7 +32,7 @@ _LOG_LEVEL = "spark.log.level"
 _LOG_LEVELS = ("ERROR", "WARN", "INFO")
 """Spark's log level without ``-v``, with ``-v`` and with ``-vv``."""
 _MOST_LOG = 1 << 20
-"""Size in bytes from which a log file is started anew."""
+"""Size in bytes from which a log file is replaced."""
 _PYSPARK_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """Loggers of PySpark that print each error as JSON, before it is raised."""
 
@@ -63,7 +63,8 @@ class SessionChoice:
 
         running = _running()
         if running is not None:
-            yield session(name, None, **self.conf) if self.conf else running
+            with self._quiet():
+                yield session(name, None, **self.conf) if self.conf else running
             return
         with self._quiet():
             with contextlib.nullcontext() if self.verbose else _redirected(log):  # a JVM keeps its standard error

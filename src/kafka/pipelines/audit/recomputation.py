@@ -16,6 +16,7 @@ from kafka.consumer.bounds import OffsetRange
 from kafka.pipelines.audit.scope import Ranges, Scope
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, declare
 from kafka.pipelines.events import Event, Run
+from kafka.pipelines.rules import SETTINGS
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Recomputation:
         from kafka.spark import session
 
         self._declaration = declaration
-        self._spark = spark or session(declaration.pipeline)
+        self._spark = spark or session(declaration.pipeline, **SETTINGS)
         self._function = function
         self.notes: list[str] = []
         self.is_exact = True

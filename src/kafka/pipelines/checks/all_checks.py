@@ -23,7 +23,7 @@ from kafka.pipelines.checks.problem import Findings, Place, Places, Problem, Rep
 from kafka.pipelines.checks.queries import check_query
 from kafka.pipelines.checks.registries import quick, reaches
 from kafka.pipelines.checks.sinks import check_sink
-from kafka.pipelines.declaration import FUNCTION, Declaration, InvalidDeclaration, Location, declare
+from kafka.pipelines.declaration import FUNCTION, Declaration, InvalidDeclaration, Location, Sink, declare
 from kafka.pipelines.yaml_file import read
 
 if TYPE_CHECKING:
@@ -98,6 +98,9 @@ def check(
     topics.check_names(findings, declaration, _matches)
     sources = {name: declared_options.checked_source(findings, declaration, name) for name in declaration.all_sources}
     sink = declared_options.checked_sink(findings, declaration)
+    if not isinstance(declaration.sink, Sink):
+        for problem in declaration.sink.check():
+            findings.error(("sink",), problem)
     until = time.monotonic() + limit_s
     brokers = _InBackground(findings, lambda found: _check_brokers(found, declaration, sources, sink, limit_s))
     registry = _InBackground(
@@ -197,7 +200,8 @@ def _check_brokers(
     configs = next(each.configs for each in (*sources.values(), sink) if each is not None)
     at = ("kafka", "bootstrap.servers")
     names = {each for source in declaration.all_sources.values() for each in topics.names_of(source)}
-    names.add(declaration.sink.topic)
+    if declaration.topic_sink is not None:
+        names.add(declaration.topic_sink.topic)
     if declaration.dead_letters is not None:
         names.add(declaration.dead_letters.topic)
     patterns = [each.pattern for each in declaration.all_sources.values() if each.pattern is not None]
@@ -214,9 +218,10 @@ def _check_brokers(
             topics.check_topics(findings, declaration, state, _matches)
             permissions.check_permissions(findings, declaration, state)
             topics.check_clock(findings, state)
+            has_run = positions.check_resume(findings, declaration, sources, state)
             for name, options in sources.items():
                 source = declaration.all_sources[name]
-                if options is not None:
+                if options is not None and not has_run:
                     pattern = source.pattern
                     read = [each for each in state.topics if each in topics.names_of(source)]
                     if pattern is not None:

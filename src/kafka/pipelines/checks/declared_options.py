@@ -33,14 +33,17 @@ def checked_source(findings: Findings, declaration: Declaration, name: str) -> R
 
 
 def checked_sink(findings: Findings, declaration: Declaration) -> WriteOptions | None:
-    """Return the parsed options for writing to the sink; None if they are invalid."""
+    """Return the parsed options for writing to the sink; None if they are invalid, or if it is not a topic."""
     from kafka.spark.options.parsing import parse_write
 
-    given = {"topic": declaration.sink.topic} | write_options(declaration, declaration.sink, declaration.pipeline)
+    sink = declaration.topic_sink
+    if sink is None:
+        return None
+    given = {"topic": sink.topic} | write_options(declaration, sink, declaration.pipeline)
     try:
         return parse_write(_lowered(given), streaming=True)
     except KafkaConfigurationError as error:
-        own = _key_of(str(error), declaration.sink.options)
+        own = _key_of(str(error), sink.options)
         _report(findings, ("sink",), error, ("options", own) if own else (), declaration.kafka)
         return None
 

@@ -17,7 +17,7 @@ def groups_of(declaration: Declaration) -> dict[str, Location]:
     from kafka.spark.exactly_once.decision import decision_group
 
     found: dict[str, Location] = {declaration.pipeline: ("pipeline",)}  # to which runs commit, for tools that show lag
-    if declaration.sink.exactly_once:
+    if _has_transactions(declaration):
         found[decision_group(declaration.pipeline, 0)] = ("sink", "exactly_once")
     if declaration.dead_letters is not None:
         found[f"{declaration.pipeline}-replay"] = ("dead_letters",)
@@ -32,7 +32,13 @@ def transactional_id_of(declaration: Declaration) -> str | None:
     """Return the transactional id with which the driver fences others; None without transactions."""
     from kafka.spark.exactly_once.decision import driver_id
 
-    return driver_id(declaration.pipeline) if declaration.sink.exactly_once else None
+    return driver_id(declaration.pipeline) if _has_transactions(declaration) else None
+
+
+def _has_transactions(declaration: Declaration) -> bool:
+    """Return whether the pipeline writes in transactions: to its sink, or the dead letters of another target."""
+    sink = declaration.topic_sink
+    return declaration.dead_letters is not None if sink is None else sink.exactly_once
 
 
 def check_permissions(findings: Findings, declaration: Declaration, state: ClusterState) -> None:
@@ -46,7 +52,8 @@ def check_permissions(findings: Findings, declaration: Declaration, state: Clust
     for name, source in declaration.all_sources.items():
         for topic, location in locations_of(source, name).items():
             _check_topic(findings, location, topic, "READ", state)
-    _check_topic(findings, SINK, declaration.sink.topic, "WRITE", state)
+    if declaration.topic_sink is not None:
+        _check_topic(findings, SINK, declaration.topic_sink.topic, "WRITE", state)
     if declaration.dead_letters is not None:
         topic = declaration.dead_letters.topic
         _check_topic(findings, DEAD, topic, "WRITE", state)

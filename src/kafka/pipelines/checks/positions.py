@@ -1,4 +1,4 @@
-"""Checks where a new pipeline starts against what the topics of its sources still contain."""
+"""Checks where a pipeline starts or resumes against what the topics of its sources still contain."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
+from kafka.errors import KafkaConfigurationError
 from kafka.pipelines.checks.cluster_state import ClusterState
 from kafka.pipelines.checks.problem import Findings
 from kafka.pipelines.checks.topics import duration
-from kafka.pipelines.declaration import Location, Source
+from kafka.pipelines.declaration import Declaration, Location, Source
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -55,6 +56,51 @@ def check_start(
         )
     elif isinstance(options.start, AtOffsets):
         _check_offsets(findings, location, options.start.offsets, options.fail_on_data_loss, state)
+
+
+def check_resume(
+    findings: Findings,
+    declaration: Declaration,
+    sources: Mapping[str, ReadOptions | None],
+    state: ClusterState,
+) -> bool:
+    """Check the offsets at which a pipeline resumes that has run before.
+
+    Arguments:
+        findings: collects the problems.
+        declaration: the declaration.
+        sources: the parsed options of the sources.
+        state: what the brokers answered.
+
+    Returns False if the pipeline has not run before, so that the start positions of its sources apply.
+    """
+    from kafka.pipelines.directories import directory_of
+    from kafka.pipelines.stream_checkpoint import read_checkpoint
+
+    location: Location = ("checkpoint",)
+    try:
+        offsets = read_checkpoint(directory_of(declaration).stream).last_end
+    except KafkaConfigurationError as error:
+        findings.error(location, str(error))
+        return True
+    if not offsets:
+        return False
+    fails = all(each is None or each.fail_on_data_loss for each in sources.values())
+    report = findings.error if fails else findings.warning
+    is_good = True
+    for partition, offset in sorted(offsets.items()):
+        first, end = state.starts.get(partition), state.ends.get(partition)
+        shown = f"{partition.topic}-{partition.partition}"
+        if first is not None and offset < first:
+            report(location, f"{shown} resumes at offset {offset}, but the records before {first} are deleted")
+        elif end is not None and offset > end:
+            report(location, f"{shown} resumes at offset {offset}, but its log ends at {end}: was the topic recreated?")
+        else:
+            continue
+        is_good = False
+    if is_good:
+        findings.passed(location, "the log contains the offsets at which the pipeline resumes")
+    return True
 
 
 def _check_time(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.pipelines.checks.columns import Columns, close, listed, one_of
 from kafka.pipelines.checks.problem import Findings
-from kafka.pipelines.declaration import Declaration, FieldFormat, Location
+from kafka.pipelines.declaration import Declaration, FieldFormat, Location, Sink
 from kafka.spark.options.field_options import PLAIN_FORMATS, REGISTRY_FORMATS
 
 if TYPE_CHECKING:
@@ -35,9 +35,11 @@ def check_sink(
         result: the columns of the query; None if they are unknown.
         has_registry: whether the schema registry can be asked, if there is one.
     """
+    sink = declaration.topic_sink
+    if sink is None:
+        return
     if result is not None:
-        _check_columns(findings, declaration, result)
-    sink = declaration.sink
+        _check_columns(findings, sink, result)
     at: Location = ("sink", "value")
     for key, value in (("schema", sink.value.text), ("schema_file", sink.value.file), ("subject", sink.value.subject)):
         if value is not None:
@@ -52,8 +54,7 @@ def check_sink(
         _check_fields(findings, at, schema, result)
 
 
-def _check_columns(findings: Findings, declaration: Declaration, result: Columns) -> None:
-    sink = declaration.sink
+def _check_columns(findings: Findings, sink: Sink, result: Columns) -> None:
     if not result.names:
         findings.error(("query",), "the query returns no columns for the sink")
     for name in result.repeated():

@@ -25,10 +25,11 @@ def check_names(findings: Findings, declaration: Declaration, matches: Callable[
         declaration: the declaration.
         matches: returns whether a pattern of a source selects a topic.
     """
-    written = {declaration.sink.topic: SINK}
+    sink = declaration.topic_sink
+    written = {sink.topic: SINK} if sink is not None else {}
     if declaration.dead_letters is not None:
         dead = declaration.dead_letters.topic
-        if dead == declaration.sink.topic:
+        if sink is not None and dead == sink.topic:
             findings.error(DEAD, f"the sink writes to {dead!r}, too: dead letters need a topic of their own")
         written.setdefault(dead, DEAD)
     for name, source in declaration.all_sources.items():
@@ -75,12 +76,14 @@ def check_topics(
                 findings.passed(location, f"the pattern selects {len(found)} topics")
             else:
                 findings.error(location, "the pattern selects no topic: a query starts only if there is one")
-    sink = _check_written(findings, SINK, declaration.sink.topic, state)
-    if sink is not None and _is_compacted(sink) and declaration.sink.key is None:
-        findings.error(
-            ("sink",),
-            f"topic {sink.name!r} is compacted, so that brokers reject records without a key: set the key",
-        )
+    sink = declaration.topic_sink
+    if sink is not None:
+        written = _check_written(findings, SINK, sink.topic, state)
+        if written is not None and _is_compacted(written) and sink.key is None:
+            findings.error(
+                ("sink",),
+                f"topic {sink.topic!r} is compacted, so that brokers reject records without a key: set the key",
+            )
     if declaration.dead_letters is not None:
         dead = _check_written(findings, DEAD, declaration.dead_letters.topic, state)
         if dead is not None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from kafka.display.page_elements import Html, count, facts, html, joined, size, time
+from kafka.display.page_elements import Html, count, escaped, facts, html, joined, size, time
 from kafka.display.payload_text import shown
 from kafka.pipelines.record_headers import CONNECT_PREFIX, OWN, Position
 
@@ -18,6 +18,9 @@ _MOST_TEXT = 2000
 _MOST_HEADERS = 10
 _MOST_READ = 100_000
 """Maximum number of dead letters from which those shown are chosen."""
+
+
+More = Callable[[str, int, int], Html]
 
 
 class DeadLetterLike(Protocol):
@@ -64,21 +67,22 @@ def replay_command(file: str, rule: str | None = None) -> str:
     return f"kafka pipeline replay {shlex.quote(file)}" + (f" --rule {shlex.quote(rule)}" if rule else "")
 
 
-def dead_letter_list(dead_letters: Iterable[DeadLetterLike], file: str) -> Html:
+def dead_letter_list(dead_letters: Iterable[DeadLetterLike], file: str, more: More | None = None) -> Html:
     """Return the dead letters as HTML.
 
     Arguments:
         dead_letters: the dead letters to show.
         file: the declaration's file, for the commands.
+        more: returns a link to the record with a topic, partition and offset; None for no links.
     """
-    return html('<div class="deads">{}</div>', joined(_dead_letter(each, file) for each in dead_letters))
+    return html('<div class="deads">{}</div>', joined(_dead_letter(each, file, more) for each in dead_letters))
 
 
-def _dead_letter(each: DeadLetterLike, file: str) -> Html:
+def _dead_letter(each: DeadLetterLike, file: str, more: More | None) -> Html:
     pairs = [
         ("cause", _limited(each.cause or "")),
         ("record", _place(each.source) if each.source is not None else "unknown"),
-        ("dead letter", _place(each.position)),
+        ("dead letter", joined([escaped(_place(each.position)), _more(each.position, more)])),
         ("attempt", count(each.attempt) if each.attempt else "unknown"),
         ("time", time(each.timestamp_ms)),
     ]
@@ -109,6 +113,10 @@ def _payload(title: str, data: bytes | None) -> Html:
     found = shown(data, "auto", _MOST_BYTES, whole=True)
     note = "; ".join(filter(None, [found.way, size(len(data)), found.note]))
     return html('<h4>{} <span class="note">{}</span></h4><pre tabindex="0">\n{}</pre>', title, note, found.text)
+
+
+def _more(position: Position, more: More | None) -> Html:
+    return html(" · {}", more(position.topic, position.partition, position.offset)) if more is not None else Html("")
 
 
 def _place(position: Position) -> str:

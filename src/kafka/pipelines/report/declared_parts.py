@@ -119,7 +119,7 @@ def _place(given: Mapping[str, Any]) -> str:
 
 
 def _mapping(given: Any) -> Mapping[str, Any]:
-    """Return a mapping unchanged, a model as a mapping, and an empty mapping for anything else."""
+    """Return a mapping unchanged, a model as a mapping, and an empty mapping for other values."""
     if isinstance(given, Mapping):
         return given
     dump = getattr(given, "model_dump", None)

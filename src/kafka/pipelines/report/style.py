@@ -40,7 +40,7 @@ th, td { text-align: left; font-weight: 400; padding: .35rem 1rem .35rem 0; bord
 thead th { color: var(--quiet); font-size: .85rem; white-space: nowrap; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td, tbody th { max-width: 30rem; min-width: 7rem; overflow-wrap: anywhere; }
-td.n { min-width: 0; }
+td.n { min-width: 4rem; }
 .when { white-space: nowrap; }
 dl { display: flex; flex-wrap: wrap; gap: .4rem 2rem; margin: 0 0 .6rem; }
 dt { font-size: .85rem; }

@@ -48,7 +48,7 @@ def balance_text(difference: int) -> Html:
     if difference:
         what = "without an outcome" if difference > 0 else "counted more than once"
         return html('<span class="bad">✗ {} {}</span>', count(abs(difference)), what)
-    return Html("✓ balanced")
+    return Html('<span class="when">✓ balanced</span>')
 
 
 def rule_table(found: History, parts: PipelineParts) -> Html:

@@ -150,7 +150,7 @@ def sampled(name: str, runs: Sequence[RunHistory], value: Value, choose: Callabl
 
 
 def is_thinned(runs: Sequence[RunHistory]) -> bool:
-    """Return whether there are so many micro-batches that a point stands for those of an interval."""
+    """Return whether a point stands for the micro-batches of an interval, because there are too many of them."""
     return sum(len(run.batches) for run in runs) > _INTERVALS
 
 

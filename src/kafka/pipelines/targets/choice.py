@@ -26,19 +26,20 @@ TARGETS: Mapping[str, type[TargetModel]] = {
 }
 """The models of the targets by the key that names them."""
 
+_TOPIC = "topic"
+
 AnyTarget = ParquetSink | DeltaSink | IcebergSink | PostgresqlSink | TablesByTopicSink | ForeachBatchSink
 """The type of a target other than a topic."""
 
 
-def kind_of(given: Any, otherwise: str) -> str:
-    """Return the key that tells which target a value of ``sink`` is.
+def kind_of(given: Any) -> str:
+    """Return the key that tells which target a value of ``sink`` is; "topic" if no key of another target is given.
 
     Arguments:
         given: a mapping, such as ``{"parquet": "/data/flights"}``, or a model.
-        otherwise: the result if no key of a target is given.
     """
     if isinstance(given, TargetModel):
-        return next((name for name, model in TARGETS.items() if isinstance(given, model)), otherwise)
+        return next((name for name, model in TARGETS.items() if isinstance(given, model)), _TOPIC)
     if isinstance(given, Mapping):
-        return next((name for name in TARGETS if name in given), otherwise)
-    return otherwise
+        return next((name for name in TARGETS if name in given), _TOPIC)
+    return _TOPIC

@@ -26,6 +26,7 @@ from kafka.pipelines.targets.storage import Directory, local_problems
 from kafka.pipelines.targets.target import (
     Columns,
     Secrets,
+    StoragePath,
     TargetError,
     TargetModel,
     Text,
@@ -52,7 +53,7 @@ _ATTEMPTS = 5
 class DeltaSink(TargetModel):
     """A Delta table."""
 
-    delta: Text = Field(description="Table: a path, or a URI such as s3://bucket/path.")
+    delta: StoragePath = Field(description="Table: a path, or a URI such as s3://bucket/path.")
     key: Columns = Field(
         default=(), description="Columns that identify a row; the table then has the latest row for each key."
     )
@@ -108,7 +109,7 @@ class DeltaSink(TargetModel):
             columns = [field.name for field in table.schema().fields]
             return [f"{self._what}: {each}" for each in missing_columns(names, columns, "the table")]
 
-        return within_a_second(self._what, look)
+        return within_a_second(self._what, look, "deltalake")
 
     @property
     def _what(self) -> str:

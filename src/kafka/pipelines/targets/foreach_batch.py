@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_serializer
 
 from kafka.pipelines.targets.target import TargetError, TargetModel, within_a_second
 
@@ -39,6 +39,12 @@ class ForeachBatchSink(TargetModel):
         "written once.",
         json_schema_extra={"type": "string"},
     )
+
+    @field_serializer("foreach_batch")
+    def _address(self, value: Any) -> str:
+        if isinstance(value, str):
+            return value
+        return f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', type(value).__qualname__)}"
 
     def write(self, frame: DataFrame, run: str, batch: int) -> None:
         """Call the function; see `Target.write`. Its errors propagate."""

@@ -123,7 +123,7 @@ class IcebergSink(TargetModel):
             problems = missing_columns(names, column_names(table), "the table")
             return [f"{self._what}: {each}" for each in problems + self._partition_problems(table)]
 
-        return within_a_second(self._what, look)
+        return within_a_second(self._what, look, "pyiceberg.catalog.sql")
 
     @property
     def _what(self) -> str:

@@ -22,6 +22,7 @@ from kafka.pipelines.targets.parquet_log import ParquetLog
 from kafka.pipelines.targets.storage import Directory, local_problems
 from kafka.pipelines.targets.target import (
     Secrets,
+    StoragePath,
     TargetError,
     TargetModel,
     Text,
@@ -40,7 +41,9 @@ _NAMED = re.compile(r"^(?P<expression>.*\S)\s+as\s+(?P<name>[A-Za-z_][A-Za-z0-9_
 class ParquetSink(TargetModel):
     """A directory of Parquet files."""
 
-    parquet: Text = Field(description="Directory for the Parquet files: a path, or a URI such as s3://bucket/path.")
+    parquet: StoragePath = Field(
+        description="Directory for the Parquet files: a path, or a URI such as s3://bucket/path."
+    )
     partition_by: Text | None = Field(
         default=None,
         description="SQL expression whose value determines the subdirectory of a row, such as to_date(ts). The "
@@ -77,7 +80,7 @@ class ParquetSink(TargetModel):
             assert self._directory.filesystem
             return local_problems(self.parquet)
 
-        return within_a_second(self._what, look)
+        return within_a_second(self._what, look, "pyarrow.fs")
 
     def committed_files(self) -> list[str]:
         """Return the paths of the files of completed batches, sorted, relative to the directory.

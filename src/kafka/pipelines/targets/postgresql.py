@@ -105,7 +105,7 @@ class PostgresqlSink(TargetModel):
                 problems += [] if problems else self._index_problems(connection)
                 return [f"{self._what}: {each}" for each in problems]
 
-        return within_a_second(self._what, look)
+        return within_a_second(self._what, look, "psycopg")
 
     @property
     def _what(self) -> str:

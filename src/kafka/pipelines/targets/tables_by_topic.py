@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from kafka.pipelines.targets.delta import DeltaSink
 from kafka.pipelines.targets.iceberg import IcebergSink
@@ -24,6 +24,7 @@ from kafka.pipelines.targets.target import (
     TargetError,
     TargetModel,
     Text,
+    resolved,
 )
 
 if TYPE_CHECKING:
@@ -47,12 +48,12 @@ class TablesByTopicSink(TargetModel):
 
     needs_position: ClassVar[bool] = True
 
+    format: Literal["parquet", "delta", "iceberg", "postgresql"] = Field(description="Format of the tables.")
     tables_by_topic: Text = Field(
         description="Directory or name of the tables, with {topic} where the topic's name goes, such as "
         "/data/{topic} or raw.{topic}. For iceberg and postgresql, characters of the topic other than letters, digits "
         "and _ become _."
     )
-    format: Literal["parquet", "delta", "iceberg", "postgresql"] = Field(description="Format of the tables.")
     partition_by: Any = Field(default=None, description="For parquet and delta: as for that sink.")
     key: Columns = Field(default=(), description="For delta, iceberg and postgresql: as for that sink.")
     order: Text | None = Field(default=None, description="For delta, iceberg and postgresql: as for that sink.")
@@ -62,6 +63,11 @@ class TablesByTopicSink(TargetModel):
     url: Secret | None = Field(default=None, repr=False, description="For postgresql: connection.")
     user: Text | None = Field(default=None, description="For postgresql: user.")
     password: Secret | None = Field(default=None, repr=False, description="For postgresql: password.")
+
+    @field_validator("tables_by_topic")
+    @classmethod
+    def _resolve(cls, value: str, info: ValidationInfo) -> str:
+        return value if info.data.get("format") in _PLAIN_NAMES else resolved(value, info)
 
     @model_validator(mode="after")
     def _check(self) -> TablesByTopicSink:

@@ -6,15 +6,27 @@ module of its own, and add it to `targets.choice` and `targets.constructors`.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import importlib
 import re
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, SecretStr, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    SecretStr,
+    StringConstraints,
+    ValidationInfo,
+)
 
 from kafka.errors import KafkaError
+from kafka.pipelines.field_types import DIRECTORY
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,6 +34,7 @@ if TYPE_CHECKING:
 CHECK_S = 0.9
 """Maximum duration of `Target.check`, in seconds."""
 _SHOWN_CHARACTERS = 500
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 class TargetError(KafkaError):
@@ -86,7 +99,15 @@ def _secret(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
+def resolved(path: str, info: ValidationInfo) -> str:
+    """Make a relative path start from the directory in the validation context, if there is one."""
+    directory = (info.context or {}).get(DIRECTORY)
+    return path if directory is None or _URI.match(path) else str(Path(directory) / path)
+
+
 Text = Annotated[str, StringConstraints(min_length=1)]
+StoragePath = Annotated[Text, AfterValidator(resolved)]
+"""A path or a URI. In a YAML file, a relative path starts from the directory of the file."""
 Columns = Annotated[tuple[Text, ...], BeforeValidator(_texts)]
 """Names of columns; a single name may stand alone."""
 Secret = Annotated[SecretStr, BeforeValidator(_secret)]
@@ -162,15 +183,21 @@ def column(name: str) -> Any:
 Found = TypeVar("Found")
 
 
-def within_a_second(what: str, look: Callable[[], list[str]], *, may_take_longer: bool = False) -> list[str]:
+def within_a_second(
+    what: str, look: Callable[[], list[str]], *libraries: str, may_take_longer: bool = False
+) -> list[str]:
     """Run a check in a thread, and return its problems, or one problem if it takes longer than `CHECK_S`.
 
     Arguments:
         what: what is checked, such as "PostgreSQL at localhost:5432", for the message.
         look: returns the problems. If it raises an error, the error is a problem.
+        libraries: modules that the check needs. They are imported first, without a limit, since this can take long.
         may_take_longer: whether it is no problem if the check takes longer.
     """
     problems: list[str] = []
+    for each in libraries:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(each)
 
     def run() -> None:
         try:

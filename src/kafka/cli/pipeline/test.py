@@ -1,0 +1,101 @@
+"""``kafka pipeline test``: runs the test cases of a pipeline on the embedded broker."""
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from kafka.cli.command_output import Output, printable
+from kafka.cli.pipeline.pipeline_options import file_argument, with_output
+from kafka.cli.pipeline.spark_session import SessionChoice, log_file, with_session
+
+if TYPE_CHECKING:
+    from kafka.pipelines import Declaration
+    from kafka.pipelines.testing import CaseResult, TestFile
+
+T = TypeVar("T")
+
+_SETTINGS = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "2"}
+"""Settings of the session, so that a test has the same result on every machine."""
+
+
+@click.command(name="test")
+@file_argument
+@click.argument(
+    "tests", metavar="[TESTS]", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+@click.option(
+    "-k", "--case", "names", multiple=True, metavar="TEXT", help="Only cases whose name contains TEXT; repeatable."
+)
+@with_session
+@with_output
+def command(output: Output, file: Path, tests: Path | None, names: tuple[str, ...], choice: SessionChoice) -> None:
+    """Run the pipeline in FILE on the rows of each test case, and compare what it writes.
+
+    TESTS is the YAML file with the cases; by default, flights.test.yaml for flights.yaml. Each case runs on an embedded
+    broker of its own, in one Spark session whose time zone is UTC. Exits with 1 if a case fails, and with 2 if FILE or
+    TESTS is wrong.
+    """
+    from kafka.pipelines.testing import run_cases
+
+    declaration, content = _loaded(file, tests if tests is not None else file.with_suffix(f".test{file.suffix}"))
+    cases = [each for each in content.cases if not names or any(name in each.name for name in names)]
+    if not cases:
+        raise click.UsageError(f"no case contains {' or '.join(map(repr, names))}")
+    quiet = dataclasses.replace(choice, conf={**_SETTINGS, **choice.conf})
+    results: list[CaseResult] = []
+    with quiet.session(f"{declaration.pipeline}-tests", log_file(declaration, "test")) as spark:
+        for each in _wrong_use(lambda: run_cases(declaration, cases, spark, schemas=content.schemas)):
+            results.append(each)
+            if not output.as_json:
+                _show(each)
+    failed = sum(not each.passes for each in results)
+    if output.as_json:
+        output.data({"ok": not failed, "cases": [_json(each) for each in results]})
+    else:
+        click.echo(f"{len(results) - failed} passed" + (f", {failed} failed" if failed else ""))
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+def _loaded(file: Path, tests: Path) -> "tuple[Declaration, TestFile]":
+    from kafka.pipelines import load
+    from kafka.pipelines.testing import load_cases
+
+    if not tests.exists():
+        raise click.UsageError(f"there is no test file {tests}: write one, or name another as TESTS")
+    return _wrong_use(lambda: (load(file), load_cases(tests)))
+
+
+def _wrong_use(read: Callable[[], T]) -> T:
+    """Return the result of a function; report an invalid declaration or test file with a line for each problem."""
+    from kafka.pipelines import InvalidDeclaration
+
+    try:
+        return read()
+    except InvalidDeclaration as error:
+        raise click.UsageError(f"invalid:\n{error}") from error
+
+
+def _show(result: "CaseResult") -> None:
+    word = "ok" if result.passes else "FAILED"
+    click.echo(f"{word}: {printable(result.case.name)} ({result.seconds:.1f} s)")
+    for line in result.differences:
+        for part in line.split("\n"):
+            click.echo(f"    {printable(part)}")
+
+
+def _json(result: "CaseResult") -> dict[str, Any]:
+    counts = result.observed.result
+    return {
+        "case": result.case.name,
+        "ok": result.passes,
+        "seconds": round(result.seconds, 3),
+        "differences": list(result.differences),
+        "rows": None if counts is None else counts.rows,
+        "out": len(result.observed.output),
+        "dead": len(result.observed.dead),
+        "dropped": result.observed.dropped,
+    }

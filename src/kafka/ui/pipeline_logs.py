@@ -1,0 +1,206 @@
+"""Reads the events of pipelines from their directories, even while they are being written.
+
+`PipelineLogs` finds the directories below the given paths, and `PipelineLog` keeps the newest events of one. Both are
+used in threads, because reading files blocks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from kafka.pipelines.directories import PipelineDirectory
+from kafka.pipelines.events import Event, from_json
+from kafka.pipelines.run_history import History, history
+
+KEPT = 10_000
+"""Maximum number of events kept for a pipeline. Totals and charts cover these."""
+_AT_ONCE = 16 << 20
+"""Maximum number of bytes that are read from the end of a file for the first time."""
+_MOST_DIRECTORIES = 500
+_PATTERNS = ("events", "*/events", "checkpoints/*/events", "*/checkpoints/*/events")
+_NAME = re.compile(r"^pipeline:\s*[\"']?([A-Za-z][A-Za-z0-9._-]*)", re.MULTILINE)
+_LARGEST_DECLARATION = 1 << 20
+
+
+@dataclasses.dataclass(slots=True)
+class _File:
+    """A file of events: how far it has been read, and its newest events."""
+
+    identity: tuple[int, int]
+    at: int = 0
+    events: list[Event] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PipelineState:
+    """The state of a pipeline.
+
+    Arguments:
+        history: the history of its newest events.
+        declaration: the newest declaration in the events; None if there is none.
+        unread: number of lines that are not events.
+        is_complete: whether the history covers all events.
+        file: the path of the declaration, or "" if it was not found.
+    """
+
+    history: History
+    declaration: Mapping[str, Any] | None
+    unread: int
+    is_complete: bool
+    file: str
+
+
+class PipelineLog:
+    """The events in the directory of a pipeline.
+
+    Arguments:
+        directory: the directory, which contains the directory ``events``.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._events = PipelineDirectory(directory).events
+        self._files: dict[str, _File] = {}
+        self._declaration: Mapping[str, Any] | None = None
+        self._unread = 0
+        self._is_complete = True
+        self._state: PipelineState | None = None
+
+    def read(self) -> PipelineState:
+        """Read new events, and return the state. Raises `OSError`."""
+        names = sorted(each.name for each in self._events.glob("*.jsonl"))
+        is_news = self._state is None
+        for name in reversed(names):  # the newest file first
+            if name not in self._files and self._number() >= KEPT:
+                self._is_complete = False
+                break
+            is_news |= self._read_file(name)
+        if is_news or self._state is None:
+            self._trim()
+            events = [event for name in sorted(self._files) for event in self._files[name].events]
+            found = history(events)
+            file = declaration_file(self._directory, found.pipeline)
+            self._state = PipelineState(found, self._declaration, self._unread, self._is_complete, file)
+        return self._state
+
+    def _number(self) -> int:
+        return sum(len(each.events) for each in self._files.values())
+
+    def _read_file(self, name: str) -> bool:
+        """Read new lines of a file, and return whether there are any."""
+        path = self._events / name
+        status = path.stat()
+        identity = (status.st_dev, status.st_ino)
+        known = self._files.get(name)
+        if known is None or known.identity != identity or status.st_size < known.at:
+            known = self._files[name] = _File(identity)
+        if status.st_size == known.at:
+            return False
+        with path.open("rb") as file:
+            file.seek(known.at)
+            if status.st_size - known.at > _AT_ONCE:
+                self._is_complete = False
+                file.seek(status.st_size - _AT_ONCE)
+                file.readline()
+            known.at = file.tell()
+            data = file.read()
+        whole = data[: data.rfind(b"\n") + 1]
+        known.at += len(whole)
+        for line in whole.splitlines():
+            self._add(known, line)
+        return bool(whole)
+
+    def _add(self, file: _File, line: bytes) -> None:
+        if not line.strip():
+            return
+        try:
+            event = from_json(line.decode())
+            event.moment.timestamp()
+        except (ValueError, TypeError, OverflowError, RecursionError):
+            self._unread += 1
+            return
+        file.events.append(event)
+        if event.declaration is not None:
+            self._declaration = event.declaration
+
+    def _trim(self) -> None:
+        """Forget the oldest events if there are too many."""
+        excess = self._number() - KEPT
+        for name in sorted(self._files):
+            if excess <= 0:
+                return
+            events = self._files[name].events
+            del events[:excess]
+            excess = self._number() - KEPT
+            self._is_complete = False
+
+
+class PipelineLogs:
+    """All pipelines below some paths. Thread-safe.
+
+    Arguments:
+        paths: directories of pipelines, directories that contain such directories, or projects, whose pipelines are in
+            the directory ``checkpoints``.
+    """
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self.paths = tuple(paths)
+        self._logs: dict[Path, PipelineLog] = {}
+        self._reading = threading.Lock()
+
+    def read(self) -> tuple[dict[str, PipelineState], list[str]]:
+        """Read new events.
+
+        Returns the state of each pipeline by its name, sorted, and a message for each directory that cannot be read.
+        """
+        with self._reading:
+            found: dict[str, PipelineState] = {}
+            failed = []
+            for directory in self._directories():
+                log = self._logs.setdefault(directory, PipelineLog(directory))
+                try:
+                    state = log.read()
+                except OSError as error:
+                    failed.append(f"{directory}: {error.strerror or error}")
+                    continue
+                name = state.history.pipeline or directory.name
+                found[name if name not in found else f"{name} ({directory})"] = state
+            return dict(sorted(found.items())), failed
+
+    def _directories(self) -> list[Path]:
+        found = {each.parent.resolve(): None for path in self.paths for each in _event_directories(path)}
+        return list(found)[:_MOST_DIRECTORIES]
+
+
+def _event_directories(path: Path) -> Iterator[Path]:
+    for pattern in _PATTERNS:
+        yield from (each for each in sorted(path.glob(pattern)) if each.is_dir())
+
+
+def declaration_file(directory: Path, pipeline: str) -> str:
+    """Return the path of a pipeline's YAML file, for commands; "" if it was not found.
+
+    Arguments:
+        directory: the directory of the pipeline. The file is in the directory itself, or in one of the two above.
+        pipeline: the name of the pipeline.
+    """
+    for folder in (directory, *directory.parents[:2]):
+        for path in sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")]):
+            if _declared_name(path) == pipeline:
+                return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
+    return ""
+
+
+def _declared_name(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8") as file:
+            found = _NAME.search(file.read(_LARGEST_DECLARATION))
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return found[1] if found else ""

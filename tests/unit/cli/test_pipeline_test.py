@@ -1,0 +1,95 @@
+"""``kafka pipeline test`` and ``kafka pipeline init``: arguments, output and exit statuses, without Spark."""
+
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from kafka.cli.commands import commands
+from kafka.cli.pipeline.spark_session import SessionChoice
+from kafka.pipelines.testing import Case, CaseResult
+from kafka.pipelines.testing.embedded_run import Observed
+
+pytestmark = pytest.mark.once
+
+
+def run(*arguments: object) -> Any:
+    """Run a command."""
+    return CliRunner().invoke(commands, ["pipeline", *map(str, arguments)])
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """The directory of a new project."""
+    directory = tmp_path / "project"
+    assert run("init", directory).exit_code == 0
+    return directory
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the cases that were run. Cases with "dropped" in their name fail."""
+    names: list[str] = []
+
+    def run_cases(declaration: Any, cases: Sequence[Case], spark: None, **_: Any) -> Iterator[CaseResult]:
+        for case in cases:
+            names.append(case.name)
+            yield CaseResult(case, ("- 1", "+ 2\x1b[31m") if "dropped" in case.name else (), 0.5, Observed())
+
+    monkeypatch.setattr(SessionChoice, "session", lambda choice, name, log: contextlib.nullcontext())
+    monkeypatch.setattr("kafka.pipelines.testing.suite.run_cases", run_cases)
+    monkeypatch.delattr("kafka.pipelines.testing.run_cases", raising=False)
+    return names
+
+
+def test_init_writes_a_project_once(tmp_path: Path) -> None:
+    result = run("init", tmp_path / "a", "--json")
+    assert len(json.loads(result.stdout)["files"]) == 5
+    again = run("init", tmp_path / "a")
+    assert again.exit_code == 2
+    assert again.stderr.startswith("Error: these files exist already: ")
+    text = run("init", tmp_path / "b", "-b", "one:1", "-b", "two:2").stdout
+    assert "kafka pipeline test flights.yaml" in text
+    assert '"one:1,two:2"' in (tmp_path / "b" / "flights.yaml").read_text()
+
+
+def test_every_case_is_run_and_shown(project: Path, ran: list[str]) -> None:
+    result = run("test", project / "flights.yaml")
+    assert (result.exit_code, len(ran)) == (1, 3)
+    assert result.stdout.splitlines() == [
+        "ok: late flights go to the sink (0.5 s)",
+        "ok: broken and implausible flights become dead letters (0.5 s)",
+        "FAILED: flights from other airports are dropped (0.5 s)",
+        "    - 1",
+        "    + 2\\x1b[31m",
+        "2 passed, 1 failed",
+    ]
+
+
+def test_cases_are_chosen_by_name(project: Path, ran: list[str]) -> None:
+    result = run("test", project / "flights.yaml", "-k", "late", "--json")
+    assert result.exit_code == 0
+    assert ran == ["late flights go to the sink"]
+    found = json.loads(result.stdout)
+    assert found["ok"] is True
+    assert found["cases"][0]["case"] == ran[0]
+    assert run("test", project / "flights.yaml", "-k", "nonsense").exit_code == 2
+
+
+def test_invalid_files_are_wrong_use(project: Path, ran: list[str]) -> None:
+    tests = project / "flights.test.yaml"
+    missing = run("test", project / "flights.yaml", project / "other.yaml")
+    assert missing.exit_code == 2
+    tests.write_text(tests.read_text().replace("dropped: 1", "droped: 1"))
+    result = run("test", project / "flights.yaml")
+    assert result.exit_code == 2
+    assert "flights.test.yaml:29: cases[2].droped: unknown key; did you mean 'dropped'?" in result.stderr
+    tests.unlink()
+    result = run("test", project / "flights.yaml")
+    assert result.exit_code == 2
+    assert "there is no test file" in result.stderr
+    assert ran == []

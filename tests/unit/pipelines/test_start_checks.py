@@ -1,0 +1,132 @@
+"""Checks before a run, and the causes of failed runs, without Spark."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka.errors import IllegalStateError, UnknownTopicOrPartitionError
+from kafka.pipelines.declaration import Declaration, InvalidDeclaration
+from kafka.pipelines.directories import PipelineDirectory
+from kafka.pipelines.events import Event, EventFile, last_start
+from kafka.pipelines.run_results import spark_cause
+from kafka.pipelines.start_checks import check_owner, check_topics, run_lock
+from kafka.pipelines.yaml_file import parse
+
+pytestmark = pytest.mark.once
+
+
+def declaration(servers: str = "localhost:9092", topics: str = "flights") -> Declaration:
+    """A pipeline that reads topics."""
+    return parse(
+        f"""
+pipeline: delays
+kafka: {{bootstrap.servers: "{servers}"}}
+source: {{topics: [{topics}], value: {{format: bytes}}}}
+sink: {{topic: out, value: {{format: bytes}}}}
+"""
+    )
+
+
+def started(directory: PipelineDirectory, name: str, pipeline: str, run: str = "stream") -> None:
+    """Record the start of a run."""
+    event = Event("start", "2026-11-28T00:00:00.000+00:00", pipeline, run=run, run_id=name)  # type: ignore[arg-type]
+    EventFile(directory.events, name).append(event)
+
+
+def test_the_newest_start(tmp_path: Path) -> None:
+    directory = PipelineDirectory(tmp_path)
+    assert last_start(directory.events) is None
+    for name, run in (("1", "stream"), ("2", "stream"), ("3", "replay")):
+        started(directory, name, "delays", run)
+    (directory.events / "4.jsonl").write_text('{"kind": "sta')  # killed while it wrote its first line
+    for kind, name in ((None, "3"), ("replay", "3"), ("stream", "2")):
+        found = last_start(directory.events, kind)  # type: ignore[arg-type]
+        assert found is not None
+        assert found.run_id == name
+    assert last_start(directory.events, "backfill") is None
+
+
+def test_a_directory_belongs_to_one_pipeline(tmp_path: Path) -> None:
+    directory = PipelineDirectory(tmp_path)
+    check_owner(declaration(), directory)
+    started(directory, "1", "delays")
+    check_owner(declaration(), directory)
+    started(directory, "2", "other")
+    with pytest.raises(InvalidDeclaration, match="belongs to pipeline 'other', but this is 'delays'"):
+        check_owner(declaration(), directory)
+
+
+def test_a_lock_is_held_once(tmp_path: Path) -> None:
+    path = tmp_path / "made" / "lock"
+    refused = pytest.raises(IllegalStateError, match="another run of this pipeline")
+    with run_lock(path, "run of this pipeline"), refused, run_lock(path, "run of this pipeline"):
+        pass
+    with run_lock(path, "run of this pipeline"):
+        pass
+
+
+def test_another_process_holds_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    program = "import fcntl, sys; file = open(sys.argv[1], 'w'); fcntl.flock(file, fcntl.LOCK_EX); print(); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdin is not None
+        other.stdout.readline()
+        with pytest.raises(IllegalStateError), run_lock(path, "run"):
+            pass
+        other.kill()
+        other.wait()
+        with run_lock(path, "run"):
+            pass
+
+
+def test_a_missing_topic_is_named() -> None:
+    from kafka import KafkaAdminClient
+    from kafka.broker import EmbeddedBroker
+
+    with EmbeddedBroker(auto_create_topics=False) as broker:
+        with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
+            admin.create_topics(["flights"])
+        check_topics(declaration(broker.bootstrap_servers))
+        with pytest.raises(UnknownTopicOrPartitionError, match="topic 'flihgts' does not exist"):
+            check_topics(declaration(broker.bootstrap_servers, "flights, flihgts"))
+
+
+STREAM = "[STREAM_FAILED] Query [id = 1-2, runId = 3-4] terminated with exception: "
+TASK = (
+    "Job aborted due to stage failure: Task 0 in stage 5.0 failed 1 times, most recent failure: Lost task 0.0 in stage "
+    "5.0 (TID 7) (localhost executor driver): "
+)
+ROW = "The record at TOPIC/PARTITION/OFFSET t/0/20 fails rules, at least one with the outcome 'fail': small. Cause: x"
+
+
+ARITHMETIC = (
+    "org.apache.spark.SparkArithmeticException: [DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012\n== SQL ==\na / b\n"
+    "\n\tat org.apache.spark.X.y(X.scala:1)\n\nDriver stacktrace:"
+)
+PYTHON = (
+    "org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n"
+    '  File "worker.py", line 1, in main\n    write()\nkafka.errors.TopicAuthorizationFailedError: denied\n'
+    "\n\tat org.apache.spark.X.y(X.scala:1)"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("plain", "plain"),
+        (f"{STREAM}[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012", "[DIVIDE_BY_ZERO] Division by zero."),
+        (f"{STREAM}{TASK}{ARITHMETIC}", "[DIVIDE_BY_ZERO] Division by zero."),
+        (f"{TASK}{PYTHON}", "kafka.errors.TopicAuthorizationFailedError: denied"),
+        (f"{STREAM}[USER_RAISED_EXCEPTION] {ROW} SQLSTATE: P0001 SQLSTATE: XXKST", ROW),
+        (f"An error occurred.\n: java.lang.X: [USER_RAISED_EXCEPTION] {ROW} SQLSTATE: P0001\n\tat a.b(C.java:1)", ROW),
+    ],
+)
+def test_the_cause_in_an_error_of_spark(text: str, cause: str) -> None:
+    assert spark_cause(RuntimeError(text)) == cause
