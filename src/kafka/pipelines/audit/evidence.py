@@ -166,6 +166,8 @@ class KafkaEvidence:
     evaluate_replays: Evaluate | None = None
     counted: dict[str, int] = dataclasses.field(default_factory=dict)
     """Number of records without a position, by topic."""
+    deleted: dict[TopicPartition, int] = dataclasses.field(default_factory=dict)
+    """The first offset of partitions of the sink and the dead letters whose first records are deleted."""
 
     @property
     def is_evaluated(self) -> bool:
@@ -218,11 +220,23 @@ class KafkaEvidence:
             for tp, topic_id, rows, offsets in own.positions(own.are_of(self.pipeline)):
                 yield DeadOffsets(tp, offsets, attempts[rows], replayed[rows], topic_id)
 
+    def notes(self) -> list[str]:
+        """Return what the sink and the dead letters lack, as sentences, after they were read."""
+        found = [
+            f"{tp.topic}-{tp.partition}: records before offset {offset} are deleted, so they count as missing"
+            for tp, offset in sorted(self.deleted.items())
+        ]
+        if self.sink_topic is not None and self.counted.get(self.sink_topic):
+            count = self.counted[self.sink_topic]
+            found.append(f"{count:,} records in {self.sink_topic} have no position of an input record")
+        return found
+
     def _headers(self, topic: str | None) -> Iterator[tuple[Any, OwnHeaders]]:
         if topic is None:
             return
         self.counted[topic] = 0
         with kafka.read(topic, on_missing="skip", **self._options("read_committed")) as read:
+            self.deleted.update({tp: each.start for tp, each in read.ranges.items() if each.start > 0})
             for columns in read.columns():
                 own = OwnHeaders(columns.to_arrow(["headers"]).column(0))
                 self.counted[topic] += len(own.without_position())
