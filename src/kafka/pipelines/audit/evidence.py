@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import kafka
 from kafka.consumer.bounds import OffsetRange
 from kafka.errors import IllegalArgumentError
-from kafka.pipelines.audit.ledger import Outcome
+from kafka.pipelines.audit.offset_evidence import Outcome
 from kafka.pipelines.audit.scope import Ranges, Replayed
 from kafka.pipelines.header_columns import OwnHeaders
 from kafka.structs import TopicPartition
