@@ -1,8 +1,8 @@
 """Dead letters: the records that pipelines rejected, and why. Reads them without Spark.
 
 `dead_letter_of` interprets one record, whatever its headers contain. `DeadLetterTopic` selects and counts the dead
-letters of a topic; it reads headers in columns (`header_columns`), so that a million dead letters are counted in
-seconds. The writing of dead letters is part of a run.
+letters of a topic; it reads headers in columns (`header_columns`, `dead_letter_counts`), so that a million dead letters
+are counted in seconds. The writing of dead letters is part of a run.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import heapq
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow.compute as pc
 
 import kafka
+from kafka.pipelines.dead_letter_counts import NO_RULE, Count, Counter, RuleCount
 from kafka.pipelines.header_columns import MAX_ATTEMPT, POSITION, OwnHeaders
 from kafka.pipelines.record_headers import (
     ATTEMPT,
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from kafka.pipelines.header_columns import Mask
     from kafka.record import Columns
 
+__all__ = ["NO_RULE", "Count", "DeadLetter", "DeadLetterTopic", "RuleCount", "Selection", "dead_letter_of"]
+
 Headers = tuple[tuple[str, bytes | None], ...]
-NO_RULE = ""
-"""Stands for the rule of a record that names no rule, such as a dead letter of Kafka Connect."""
 _WINDOW = 10_000
 """Number of offsets in a partition that a search for the newest dead letters reads first."""
 _POSITION = re.compile(POSITION.encode())
@@ -187,36 +187,6 @@ class Selection:
     partitions: tuple[int, ...] = ()
 
 
-class RuleCount(NamedTuple):
-    """The dead letters of a rule.
-
-    Arguments:
-        letters: number of dead letters.
-        superseded: how many of them were replayed and rejected again: a later attempt of the same input record exists.
-    """
-
-    letters: int
-    superseded: int
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Count:
-    """The number of dead letters in a selection.
-
-    Arguments:
-        letters: number of dead letters.
-        superseded: how many of them have a later attempt.
-        rules: the counts by rule, the most frequent first. A dead letter that fails two rules is counted for both;
-            `NO_RULE` stands for records that name no rule.
-        others: number of records in the same range that are not of the selected pipeline.
-    """
-
-    letters: int
-    superseded: int
-    rules: Mapping[str, RuleCount]
-    others: int
-
-
 class DeadLetterTopic:
     """The dead letters in a topic, which may be those of several pipelines.
 
@@ -233,7 +203,7 @@ class DeadLetterTopic:
 
     def count_by_rule(self, selection: Selection = Selection()) -> Count:
         """Count the dead letters in a selection. Raises the errors of `kafka.read`."""
-        found = _Counts()
+        found = Counter()
         with self._read(selection) as read:
             for columns in read.columns():
                 own = _own_headers(columns)
@@ -386,79 +356,3 @@ def _letters(columns: Columns, rows: Iterable[int]) -> Iterator[DeadLetter]:
     for row in rows:
         position = Position(columns.topic, columns.partition, offsets[row])
         yield dead_letter_of(position, times[row], columns.key(row), columns.value(row), columns.headers(row))
-
-
-class _Counts:
-    """Counts dead letters from the headers of batches, in columns.
-
-    It keeps about 50 bytes for each dead letter, to find out which of them have a later attempt.
-    """
-
-    def __init__(self) -> None:
-        self._letters = self._others = 0
-        self._rules: dict[bytes, int] = {}
-        self._pipelines: dict[bytes | None, int] = {}
-        self._sources: dict[tuple[TopicPartition, str], int] = {}
-        self._keys: list[Any] = []
-        self._pairs: list[Any] = []
-
-    def add(self, own: OwnHeaders, wanted: Mask, is_mine: Mask) -> None:
-        """Count the wanted rows of a batch."""
-        first, rows = self._letters, np.flatnonzero(wanted)
-        self._letters += len(rows)
-        self._others += int(own.rows - is_mine.sum())
-        numbers = np.full(own.rows, -1, np.int64)
-        numbers[rows] = np.arange(first, first + len(rows))
-        pipelines = own.pipelines().dictionary_encode()
-        names = [self._pipelines.setdefault(each, len(self._pipelines)) for each in pipelines.dictionary.to_pylist()]
-        codes = pc.fill_null(pipelines.indices, len(names)).to_numpy(zero_copy_only=False)
-        by_pipeline = np.array([*names, self._pipelines.setdefault(None, len(self._pipelines))], np.int64)[codes]
-        attempts = own.attempts()
-        keys = np.full((len(rows), 4), -1, np.int64)
-        keys[:, 1] = rows  # for records without a position, which are all different
-        for tp, topic_id, members, offsets in own.positions(wanted):
-            source = self._sources.setdefault((tp, topic_id), len(self._sources))
-            at = numbers[members] - first
-            keys[at] = np.stack([np.full(len(at), source), offsets, by_pipeline[members], attempts[members]], axis=1)
-        self._keys.append(keys)
-        self._add_rules(own, wanted, numbers)
-
-    def _add_rules(self, own: OwnHeaders, wanted: Mask, numbers: Any) -> None:
-        rows, names = own.rules(wanted)
-        encoded = names.dictionary_encode()
-        ids = [self._rules.setdefault(each, len(self._rules)) for each in encoded.dictionary.to_pylist()]
-        codes = encoded.indices.to_numpy(zero_copy_only=False)
-        unnamed = wanted.copy()
-        unnamed[rows] = False
-        nameless = np.flatnonzero(unnamed)
-        if len(nameless):
-            none = self._rules.setdefault(NO_RULE.encode(), len(self._rules))
-            self._pairs.append(np.stack([numbers[nameless], np.full(len(nameless), none)], axis=1))
-        if len(rows):
-            self._pairs.append(np.stack([numbers[rows], np.array(ids, np.int64)[codes]], axis=1))
-
-    def result(self) -> Count:
-        """Return the counts."""
-        later = self._superseded()
-        pairs = np.concatenate(self._pairs) if self._pairs else np.empty((0, 2), np.int64)
-        counts = np.bincount(pairs[:, 1], minlength=len(self._rules)).tolist()
-        again = np.bincount(pairs[later[pairs[:, 0]], 1], minlength=len(self._rules)).tolist()
-        rules = {
-            name.decode("utf-8", "replace"): RuleCount(counts[index], again[index])
-            for name, index in sorted(self._rules.items(), key=lambda each: (-counts[each[1]], each[0]))
-        }
-        return Count(self._letters, int(later.sum()), rules, self._others)
-
-    def _superseded(self) -> Mask:
-        """Return which dead letters have a later attempt of the same input record and pipeline."""
-        keys = np.concatenate(self._keys) if self._keys else np.empty((0, 4), np.int64)
-        later = np.zeros(len(keys), np.bool_)
-        if not len(keys):
-            return later
-        order = np.lexsort(keys.T[::-1])
-        ordered = keys[order]
-        begins = np.flatnonzero(np.r_[True, (ordered[1:, :3] != ordered[:-1, :3]).any(axis=1)])
-        ends = np.r_[begins[1:], len(keys)]
-        newest = np.repeat(ordered[ends - 1, 3], ends - begins)
-        later[order] = (ordered[:, 3] < newest) & (ordered[:, 0] >= 0)
-        return later

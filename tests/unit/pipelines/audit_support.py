@@ -33,7 +33,7 @@ class Letter:
 
     place: Place
     attempt: int
-    replayed: bool = False
+    replayed: int = 0
 
 
 @dataclasses.dataclass
@@ -129,7 +129,7 @@ class World:
         """Add a dead letter, and perhaps replays of it."""
         self.letters.append(Letter(place, 1))
         while self.random.random() < 0.4:
-            self.letters[-1].replayed = True
+            self.letters[-1].replayed = 1
             if self.after[place] != "dead":
                 self.sink += [place] * self.sizes.get(place, 1) if self.after[place] == "out" else []
                 break
@@ -168,10 +168,12 @@ class World:
                 "dead": kinds.count("dead"),
             } | self.changed.get(number, {})
             out = sum(self.sizes.get(place, 1) for place in inside if self.outcomes[place] == "out")
-            named = {f"{tp.topic}-{tp.partition}": tuple(each) for tp, each in ranges.items()}
-            source = SourceCounts(**counts, ranges=named)
+            named = {f"{tp.topic}-{tp.partition}": (each.start, each.end) for tp, each in ranges.items()}
+            rows, processed, dropped, dead = (counts[name] for name in ("rows", "processed", "dropped", "dead"))
+            source = SourceCounts(rows, processed, dropped, dead, ranges=named)
             time = f"2026-01-01T00:00:{number:02}+00:00"
-            found.append(Event("batch", time, "p", batch=number, sources={"source": source}, out=out, late=0))
+            late = self.late if number == 0 else 0
+            found.append(Event("batch", time, "p", batch=number, sources={"source": source}, out=out, late=late))
         return found
 
     def scope(self) -> Scope:
@@ -312,7 +314,7 @@ def replay_lost(world: World) -> Planted:
     """A replay of a record that passes by now has written nothing."""
     place = world.inside("dead", 1)
     world.after[place] = "out"
-    world.letter_of(place).replayed = True
+    world.letter_of(place).replayed = 1
     world.sink = [each for each in world.sink if each != place]
     return {(FaultKind.MISSING_IN_SINK, *place)}
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka.consumer.bounds import OffsetRange
-from kafka.pipelines.audit import AuditResult, FaultKind, audit
+from kafka.pipelines.audit import AuditResult, FaultKind, KafkaEvidence, Replayed, audit
+from kafka.pipelines.header_columns import OwnHeaders
 from kafka.structs import TopicPartition
 
 from .audit_support import PLANTS, ArrayEvidence, Planted, World
+from .dead_letter_support import own_headers
 
 
 def found(result: AuditResult) -> Planted:
@@ -129,3 +133,51 @@ def test_without_an_evaluation_duplicates_and_wrong_counts_are_reported(seed: in
     (number,) = (index for index, batch in enumerate(world.batches) if missing[1] in range(*batch[missing[0]]))
     assert fault.detail.startswith(f"micro-batch {number}, ")
     assert "rows out" in fault.detail
+
+
+@given(st.integers(0, 10**9))
+@settings(max_examples=20)
+def test_dead_letters_of_an_aggregating_query_are_compared_by_offset_and_the_rest_by_counts(seed: int) -> None:
+    world = World.correct(seed, partitions=2, most=1)
+    world.sink = []  # windows have no positions of input records
+    events = world.events()
+    world.late = 3
+    result = audited(world, positions=False)
+    assert [str(each) for each in result.faults] == []
+    total = result.total
+    assert (total.unaccounted, result.late) == (0, 3)
+    assert total.out + total.filtered + total.dropped + total.dead == total.records
+    place = world.inside("dead", 1)
+    world.letters.remove(world.letter_of(place))
+    number = world.random.randrange(len(events))
+    rows_read = events[number].sources["source"].rows
+    world.changed[number] = {"rows": rows_read - 1, "processed": events[number].sources["source"].processed - 1}
+    result = audited(world, positions=False)
+    assert found(result) == {(FaultKind.MISSING_DEAD_LETTER, *place)}
+    (fault,) = (each for each in result.faults if each.partition is None)
+    assert f"rows: {rows_read - 1} in the event, {rows_read} in the audit" in fault.detail
+
+
+@given(st.integers(0, 10**9))
+@settings(max_examples=20)
+def test_records_that_an_unfinished_replay_may_have_written_are_left_out(seed: int) -> None:
+    world = World.correct(seed, partitions=2)
+    before = audited(world).total.records
+    place = world.inside("dead", 1)
+    world.letter_of(place).replayed = -1
+    world.sink.append(place)
+    result = audited(world)
+    assert result.balances
+    assert result.total.records == before - 1
+
+
+def test_replays_process_each_dead_letter_once_unless_they_are_told_to_do_it_again() -> None:
+    letters = TopicPartition("dead", 0)
+    first = Replayed({letters: OffsetRange(0, 4)}, rule="one")
+    second = Replayed({letters: OffsetRange(0, 6)}, current={letters: OffsetRange(6, 8)})
+    again = Replayed({letters: OffsetRange(2, 3)}, again=True)
+    headers = [own_headers(rules=("one" if number % 2 == 0 else "two",)) for number in range(10)]
+    own = OwnHeaders(pa.array(headers, pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))))
+    evidence = KafkaEvidence(["t"], "s", "dead", "p", {}, {}, replays=[first, second, again])
+    found = evidence.replays_of(letters, np.arange(10), own)
+    assert found.tolist() == [1, 1, 2, 1, 1, 1, -1, -1, 0, 0]

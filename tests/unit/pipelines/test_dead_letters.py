@@ -136,7 +136,7 @@ def written(broker: EmbeddedBroker, topic: str, records: list[tuple[int, Headers
     """Write records to partitions of a new topic, with increasing timestamps."""
     from kafka import KafkaAdminClient
 
-    configs = {"bootstrap_servers": broker.bootstrap_servers}
+    configs: dict[str, Any] = {"bootstrap_servers": broker.bootstrap_servers}
     with KafkaAdminClient(**configs) as admin:
         admin.create_topics({topic: {"num_partitions": 2}})
     with KafkaProducer(**configs) as producer:
@@ -208,7 +208,7 @@ def test_later_attempts_are_found(broker: EmbeddedBroker) -> None:
 
 
 def test_huge_values_are_read(broker: EmbeddedBroker) -> None:
-    configs = {"bootstrap_servers": broker.bootstrap_servers}
+    configs: dict[str, Any] = {"bootstrap_servers": broker.bootstrap_servers}
     with KafkaProducer(**configs, max_request_size=1 << 24) as producer:
         producer.send("huge", bytes(900_000), key=b"\xff", headers=own_headers()).get(timeout=10)
     (found,) = DeadLetterTopic("huge", configs).letters()

@@ -79,6 +79,13 @@ def command(
 
     Positions are offsets or times at which dead letters were written. A dead letter is superseded if it was replayed
     and rejected again. The last line is the command that replays what was shown.
+
+    \b
+    Exit statuses:
+    0    the dead letters were read; there may be none
+    1    the pipeline has no dead_letters
+    2    FILE or an option is wrong
+    3    no broker responds
     """
     from kafka.pipelines.client_configs import client_configs
     from kafka.pipelines.dead_letters import DeadLetterTopic, Selection

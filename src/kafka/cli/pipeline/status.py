@@ -22,6 +22,12 @@ def command(output: Output, declaration: "Declaration", file: Path, by_partition
 
     This needs neither Spark nor a broker: without one, it shows what the directory of the pipeline says. A pipeline
     whose last run was killed is shown as such if it ran on this machine.
+
+    \b
+    Exit statuses:
+    0    the status was shown
+    1    a file in the directory of the pipeline is invalid
+    2    FILE or an option is wrong
     """
     from kafka.pipelines.status import status_of
 

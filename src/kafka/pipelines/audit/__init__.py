@@ -2,8 +2,9 @@
 
 Each record must be in the sink, in the dead letters, or, as a new evaluation of the rules and the query confirms,
 dropped or filtered out. `scope` determines the offsets to audit from the pipeline's directory (`micro_batches`).
-`evidence` reads the source, the sink and the dead letters. `ledger` compares them offset by offset, `batch_counts` the
-counts in events, and `windows` the rows of aggregating queries. `balance` has `audit`, which combines these and returns
+`evidence` reads the source, the sink and the dead letters. `ledger` collects what is known of each offset, and
+`offset_evidence` compares it. `batch_counts` compares the counts in events, and `windows` the rows of aggregating
+queries. `balance` has `audit`, which combines these and returns
 an `AuditResult`; `faults` describes what it reports. `pipeline_audit` audits a declared pipeline, with `recomputation`
 for the outcomes.
 """
@@ -13,8 +14,8 @@ from __future__ import annotations
 from kafka.pipelines.audit.balance import AuditResult, PartitionBalance, audit
 from kafka.pipelines.audit.evidence import DeadOffsets, Evidence, KafkaEvidence, Offsets
 from kafka.pipelines.audit.faults import Fault, FaultKind
-from kafka.pipelines.audit.ledger import Balance, Outcome
 from kafka.pipelines.audit.micro_batches import MicroBatch, micro_batches
+from kafka.pipelines.audit.offset_evidence import Balance, Outcome
 from kafka.pipelines.audit.pipeline_audit import audit_pipeline
 from kafka.pipelines.audit.scope import Backfilled, Replayed, Scope, scope_of
 

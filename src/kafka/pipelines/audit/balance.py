@@ -16,8 +16,9 @@ from kafka.consumer.bounds import OffsetRange
 from kafka.pipelines.audit.batch_counts import BatchComparison
 from kafka.pipelines.audit.evidence import Evidence
 from kafka.pipelines.audit.faults import Fault, FaultKind, FaultList, ranges_of
-from kafka.pipelines.audit.ledger import Balance, Ledger, Reader
+from kafka.pipelines.audit.ledger import Ledger
 from kafka.pipelines.audit.micro_batches import gaps, overlaps, whole, without_event
+from kafka.pipelines.audit.offset_evidence import Balance, Reader
 from kafka.pipelines.audit.scope import Scope, Slice
 from kafka.structs import TopicPartition, is_another_topic
 

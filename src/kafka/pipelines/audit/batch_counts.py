@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kafka.consumer.bounds import OffsetRange
-from kafka.pipelines.audit.ledger import BatchCounts, Ledger
+from kafka.pipelines.audit.ledger import Ledger
 from kafka.pipelines.audit.micro_batches import MicroBatch, partition_named
+from kafka.pipelines.audit.offset_evidence import BatchCounts
 from kafka.pipelines.audit.scope import Scope
 from kafka.pipelines.events import SourceCounts
 from kafka.structs import TopicPartition

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import kafka
 from kafka.consumer.bounds import OffsetRange
 from kafka.errors import IllegalArgumentError
-from kafka.pipelines.audit.ledger import Outcome
+from kafka.pipelines.audit.offset_evidence import Outcome
 from kafka.pipelines.audit.scope import Ranges, Replayed
 from kafka.pipelines.header_columns import OwnHeaders
 from kafka.structs import TopicPartition
@@ -166,6 +166,8 @@ class KafkaEvidence:
     evaluate_replays: Evaluate | None = None
     counted: dict[str, int] = dataclasses.field(default_factory=dict)
     """Number of records without a position, by topic."""
+    deleted: dict[TopicPartition, int] = dataclasses.field(default_factory=dict)
+    """The first offset of partitions of the sink and the dead letters whose first records are deleted."""
 
     @property
     def is_evaluated(self) -> bool:
@@ -213,31 +215,49 @@ class KafkaEvidence:
         """See `Evidence`."""
         for columns, own in self._headers(self.dead_topic):
             attempts = own.attempts()
-            replayed = self._replayed(columns, own)
+            letters = TopicPartition(columns.topic, columns.partition)
+            replayed = self.replays_of(letters, np.asarray(columns.offsets, np.int64), own)
             for tp, topic_id, rows, offsets in own.positions(own.are_of(self.pipeline)):
                 yield DeadOffsets(tp, offsets, attempts[rows], replayed[rows], topic_id)
+
+    def notes(self) -> list[str]:
+        """Return what the sink and the dead letters lack, as sentences, after they were read."""
+        found = [
+            f"{tp.topic}-{tp.partition}: records before offset {offset} are deleted, so they count as missing"
+            for tp, offset in sorted(self.deleted.items())
+        ]
+        if self.sink_topic is not None and self.counted.get(self.sink_topic):
+            count = self.counted[self.sink_topic]
+            found.append(f"{count:,} records in {self.sink_topic} have no position of an input record")
+        return found
 
     def _headers(self, topic: str | None) -> Iterator[tuple[Any, OwnHeaders]]:
         if topic is None:
             return
         self.counted[topic] = 0
         with kafka.read(topic, on_missing="skip", **self._options("read_committed")) as read:
+            self.deleted.update({tp: each.start for tp, each in read.ranges.items() if each.start > 0})
             for columns in read.columns():
                 own = OwnHeaders(columns.to_arrow(["headers"]).column(0))
                 self.counted[topic] += len(own.without_position())
                 yield columns, own
 
-    def _replayed(self, columns: Any, own: OwnHeaders) -> Integers:
-        """Return how many replays have processed each dead letter of a batch; -1 if one may have."""
-        tp, offsets = TopicPartition(columns.topic, columns.partition), np.asarray(columns.offsets, np.int64)
+    def replays_of(self, partition: TopicPartition, offsets: Integers, own: OwnHeaders) -> Integers:
+        """Return how many replays have processed each dead letter of a batch; -1 if an unfinished one may have.
+
+        Arguments:
+            partition: the partition of the topic of the dead letters.
+            offsets: the offsets of the dead letters.
+            own: their headers.
+        """
         found = np.zeros(len(offsets), np.int64)
         uncertain = np.zeros(len(offsets), np.bool_)
         for replay in self.replays:
             is_open = np.ones(len(offsets), np.bool_) if replay.again else (found == 0) & ~uncertain
             if replay.rule is not None and is_open.any():
                 is_open &= own.have_rule(replay.rule)
-            found += is_open & _within(offsets, replay.ranges.get(tp))
-            uncertain |= is_open & _within(offsets, replay.current.get(tp))
+            found += is_open & _within(offsets, replay.ranges.get(partition))
+            uncertain |= is_open & _within(offsets, replay.current.get(partition))
         return np.where(uncertain, -1, found)
 
     def outcomes(self, ranges: Ranges) -> Iterator[tuple[Offsets, Any]] | None:

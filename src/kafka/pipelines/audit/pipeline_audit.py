@@ -97,7 +97,7 @@ def audit_pipeline(
         exact=computed is None or computed.is_exact,
         max_offsets=max_offsets,
     )
-    return result.with_notes(notes)
+    return result.with_notes([*notes, *evidence.notes()])
 
 
 def scope_of_pipeline(declaration: Declaration, directory: PipelineDirectory, events: Sequence[Event]) -> Scope:

@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
@@ -83,27 +84,31 @@ def compare_groups(
     for name, table in (("expected", expected), ("found", found)):
         _check(table, [*keys, count])
         counts = table.select([*keys, count]).rename_columns([*keys, name])
-        groups = counts.group_by(list(keys)).aggregate([(name, "sum"), ([], "count_all")])
-        repeated = groups.filter(pc.greater(groups.column("count_all"), 1))
-        if repeated.num_rows:
-            raise IllegalArgumentError(
-                f"{name}: expected a row for each group, got several for {_group(repeated, keys, 0)}"
-            )
+        sizes = counts.group_by(list(keys)).aggregate([([], "count_all")])
+        repeated = np.flatnonzero(_numbers(sizes.column("count_all")) > 1)
+        if len(repeated):
+            group = _group(sizes, keys, int(repeated[0]))
+            raise IllegalArgumentError(f"{name}: expected a row for each group, got several for {group}")
         tables.append(counts)
     both = _joined(tables[0], tables[1], keys)
-    expected_counts, found_counts = (pc.fill_null(both.column(name), 0) for name in ("expected", "found"))
-    shortfalls = pc.subtract(expected_counts, found_counts)
-    differing = both.append_column("lacking", shortfalls).filter(pc.not_equal(shortfalls, 0))
-    lacking = differing.column("lacking")
-    total: int = pc.sum(lacking).as_py() or 0
-    has_excess = bool(pc.any(pc.less(lacking, 0)).as_py())
-    is_explained = not has_excess and total == late
-    faults = [] if is_explained else [_fault(differing, keys, index) for index in range(min(len(lacking), MAX_GROUPS))]
-    if not is_explained and not faults:
-        text = f"{late:,} rows were late, but no group lacks a row"
-        faults = [Fault(FaultKind.WINDOW_DIFFERS, None, (), 0, text)]
-    sums = [int(pc.sum(each).as_py() or 0) for each in (expected_counts, found_counts)]
-    return GroupBalance(sums[0], sums[1], late, tuple(faults), differing.num_rows)
+    wanted, there = (_numbers(both.column(name)) for name in ("expected", "found"))
+    lacking = wanted - there
+    differing = np.flatnonzero(lacking)
+    is_explained = not (lacking < 0).any() and int(lacking.sum()) == late
+    faults = []
+    if not is_explained:
+        for row in differing[:MAX_GROUPS].tolist():
+            text = f"{_group(both, keys, row)}: {wanted[row]} rows expected, {there[row]} in the sink"
+            faults.append(Fault(FaultKind.WINDOW_DIFFERS, None, (), 0, text))
+        if not faults:
+            text = f"{late:,} rows were late, but no group lacks a row"
+            faults.append(Fault(FaultKind.WINDOW_DIFFERS, None, (), 0, text))
+    return GroupBalance(int(wanted.sum()), int(there.sum()), late, tuple(faults), len(differing))
+
+
+def _numbers(column: Any) -> Any:
+    """Return counts as an array of numpy; 0 for null."""
+    return pc.fill_null(column, 0).to_numpy().astype(np.int64)
 
 
 def _joined(expected: pa.Table, found: pa.Table, keys: Sequence[str]) -> pa.Table:
@@ -140,9 +145,3 @@ def _check(table: pa.Table, names: Sequence[str]) -> None:
 
 def _group(table: pa.Table, keys: Sequence[str], index: int) -> str:
     return ", ".join(f"{key} {table.column(key)[index].as_py()}" for key in keys)
-
-
-def _fault(table: pa.Table, keys: Sequence[str], index: int) -> Fault:
-    expected, found = (table.column(name)[index].as_py() or 0 for name in ("expected", "found"))
-    text = f"{_group(table, keys, index)}: {expected} rows expected, {found} in the sink"
-    return Fault(FaultKind.WINDOW_DIFFERS, None, (), 0, text)
