@@ -76,7 +76,11 @@ def command(
         lines.append(("changed", f"{', '.join(changes)} (since the last run)"))
     display.start(f"{declaration.pipeline}: starting", lines)
     with failed_run(), choice.session(declaration.pipeline, log_file(declaration, "run")) as spark:
-        running = start(declaration, spark, once=once, on_event=display.add)
+        try:
+            running = start(declaration, spark, once=once, on_event=display.add)
+        except (KeyboardInterrupt, SystemExit):
+            note(f"{declaration.pipeline}: stopped before the first micro-batch")
+            raise
         display.on_error = running.stop
         with StopSignals(running.stop, lambda: running.stop(now=True), "micro-batch") as signals:
             ending = "failed"
