@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,9 @@ class Case:
         self.file = directory / "p.yaml"
         self.directory = PipelineDirectory(directory / "checkpoints" / self.name)
         self._servers = broker.bootstrap_servers
-        produce(self._servers, self.name, [Rec(b'{"a": %d}' % number) for number in range(30)])
+        now_ms = time.time_ns() // 1_000_000  # the broker would delete old records while a slow test runs
+        records = [Rec(b'{"a": %d}' % number, timestamp_ms=now_ms) for number in range(30)]
+        produce(self._servers, self.name, records)
         self.declare()
 
     def declare(self, **given: object) -> None:
