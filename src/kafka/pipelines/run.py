@@ -126,8 +126,8 @@ class RunningPipeline:
             error = failure_of(declaration, raised)
             self._end(error)
             raise error from None
-        except BaseException as raised:
-            self._end(raised)
+        except BaseException:  # an interrupt
+            self._end(None)
             raise
 
     @property

@@ -105,19 +105,29 @@ class RunEvents:
             if batch in self._recorded:
                 return None
             self._recorded.add(batch)
+        try:
+            fields = self._fields(report)
+        except BaseException:
+            with self._lock:
+                self._recorded.discard(batch)
+            raise
+        return self.add_batch(**fields)
+
+    def _fields(self, report: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of the event for a report."""
         progress = query_progress(report)
         observed = report.get("observedMetrics") or {}
         result = observed.get(RESULT)
         late = sum(each.get("numRowsDroppedByWatermark") or 0 for each in report.get("stateOperators") or ())
-        return self.add_batch(
-            time=progress.time,
-            batch=progress.batch,
-            seconds=progress.seconds,
-            sources=self._sources(observed, progress, _first_offsets(report)),
-            out=self.out.pop(progress.batch, None) if result is None else result["out"],
-            late=late,
-            state_rows=progress.state_rows,
-        )
+        return {
+            "time": progress.time,
+            "batch": progress.batch,
+            "seconds": progress.seconds,
+            "sources": self._sources(observed, progress, _first_offsets(report)),
+            "out": self.out.pop(progress.batch, None) if result is None else result["out"],
+            "late": late,
+            "state_rows": progress.state_rows,
+        }
 
     def add_batch(self, **fields: Any) -> Event:
         """Record a batch, and return its event. The arguments are fields of `Event`."""

@@ -12,9 +12,12 @@ from kafka.cli.pipeline.run_endings import StopSignals, failed_run
 from kafka.cli.pipeline.spark_session import SessionChoice, log_file, with_session
 
 if TYPE_CHECKING:
+    from kafka.pipelines.dead_letters import DeadLetter
     from kafka.pipelines.declaration import Declaration, Source
     from kafka.pipelines.stream_checkpoint import StreamCheckpoint
 
+_MOST_LETTERS = 200
+"""Maximum number of dead letters among which the report selects those that it shows."""
 _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
@@ -73,7 +76,11 @@ def command(
         lines.append(("changed", f"{', '.join(changes)} (since the last run)"))
     display.start(f"{declaration.pipeline}: starting", lines)
     with failed_run(), choice.session(declaration.pipeline, log_file(declaration, "run")) as spark:
-        running = start(declaration, spark, once=once, on_event=display.add)
+        try:
+            running = start(declaration, spark, once=once, on_event=display.add)
+        except (KeyboardInterrupt, SystemExit):
+            note(f"{declaration.pipeline}: stopped before the first micro-batch")
+            raise
         display.on_error = running.stop
         with StopSignals(running.stop, lambda: running.stop(now=True), "micro-batch") as signals:
             ending = "failed"
@@ -139,5 +146,20 @@ def _write_report(path: Path, declaration: "Declaration", file: Path) -> None:
     from kafka.pipelines.report import html
 
     events = read_events(directory_of(declaration).events)
-    path.write_text(html(events, (), declaration, str(file)), encoding="utf-8")
+    path.write_text(html(events, _newest_letters(declaration), declaration, str(file)), encoding="utf-8")
     note(f"report: {path}")
+
+
+def _newest_letters(declaration: "Declaration") -> list["DeadLetter"]:
+    """Return the newest dead letters, for the report; [] if they cannot be read."""
+    from kafka.errors import KafkaError
+    from kafka.pipelines.client_configs import client_configs
+    from kafka.pipelines.dead_letters import DeadLetterTopic, Selection
+
+    if declaration.dead_letters is None:
+        return []
+    topic = DeadLetterTopic(declaration.dead_letters.topic, client_configs(declaration))
+    try:
+        return list(topic.letters(Selection(declaration.pipeline), limit=_MOST_LETTERS))
+    except KafkaError:
+        return []

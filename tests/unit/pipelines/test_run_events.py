@@ -1,0 +1,86 @@
+"""The events of a run, from the reports of Spark."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka.pipelines.directories import PipelineDirectory
+from kafka.pipelines.events import Event, read_events
+from kafka.pipelines.planning import RESULT
+from kafka.pipelines.run_events import RunEvents
+from kafka.pipelines.yaml_file import parse
+
+pytestmark = pytest.mark.once
+
+DECLARATION = parse(
+    """
+pipeline: delays
+kafka: {bootstrap.servers: "localhost:9092"}
+source: {topic: flights, value: {format: bytes}}
+sink: {topic: out, value: {format: bytes}}
+"""
+)
+
+
+def report(batch: int, run: str = "r1", *, executed: bool = True) -> dict[str, Any]:
+    """The report of a micro-batch with ten rows."""
+    offsets = {"flights": {"0": 10 * batch}}, {"flights": {"0": 10 * batch + 10}}
+    return {
+        "id": "q",
+        "runId": run,
+        "name": "delays",
+        "timestamp": f"2026-11-28T00:00:{batch:02}.000Z",
+        "batchId": batch,
+        "batchDuration": 500,
+        "numInputRows": 10,
+        "durationMs": {"addBatch": 400, "triggerExecution": 500} if executed else {"triggerExecution": 1},
+        "stateOperators": [],
+        "observedMetrics": {RESULT: {"out": 7}},
+        "sources": [
+            {
+                "description": "kafka_columnar",
+                "startOffset": json.dumps(offsets[0]),
+                "endOffset": json.dumps(offsets[1]),
+                "latestOffset": json.dumps(offsets[1]),
+                "numInputRows": 10,
+            }
+        ],
+        "sink": {"description": "sink", "numOutputRows": -1},
+    }
+
+
+def test_a_micro_batch_is_recorded_once(tmp_path: Path) -> None:
+    """Its report may come from the listener and from the query itself."""
+    passed: list[Event] = []
+    events = RunEvents(DECLARATION, PipelineDirectory(tmp_path), on_event=passed.append)
+    first = events.add_report(report(0))
+    assert first is not None
+    assert (first.batch, first.out) == (0, 7)
+    assert events.add_report(report(0)) is None
+    assert events.add_report(report(1, executed=False)) is None, "an idle query"
+    assert events.add_report(report(1)) is not None
+    assert events.add_report(report(1, run="r2")) is not None, "a restarted query repeats it"
+    assert [each.batch for each in passed] == [0, 1, 1]
+    assert read_events(PipelineDirectory(tmp_path).events) == events.events == passed
+
+
+def test_threads_record_a_micro_batch_once(tmp_path: Path) -> None:
+    events = RunEvents(DECLARATION, PipelineDirectory(tmp_path))
+    barrier = threading.Barrier(4)
+
+    def add() -> None:
+        barrier.wait(60)
+        for batch in range(20):
+            events.add_report(report(batch))
+
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert sorted(each.batch or 0 for each in events.events) == list(range(20))
