@@ -216,7 +216,8 @@ class SourceRows:
             taken = [name for name in value_type.fieldNames() if name in reserved or name.startswith(PREFIX)]
             if taken:
                 raise InvalidDeclaration(
-                    f"source {self.name}: the value has a field {taken[0]!r}, but this name is reserved; read the value as text and parse it in the query"
+                    f"source {self.name}: the value has a field {taken[0]!r}, but this name is reserved; read the "
+                    "value as text and parse it in the query"
                 )
             fields = [f.col("value")[name].alias(name) for name in value_type.fieldNames()]
         else:
