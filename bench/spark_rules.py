@@ -90,8 +90,8 @@ def _planned(made: Bench, declaration: Any) -> tuple[Callable[[], object], Calla
     (source,) = declaration.all_sources.values()
     options = READ_OPTIONS | dict(made.source.read_options) | read_options(declaration, source) | topic_options(source)
     records = {"source": made.spark.read.format(FORMAT).options(**options).load()}
-    _, frame, _ = plan(declaration, records, None, observe)
-    rows = output_rows(frame, declaration, declaration.sink, {})
+    planned = plan(declaration, records, None, observe)
+    rows = output_rows(planned.frame, declaration, declaration.sink, {}, planned.count)
     kafka = WRITE_OPTIONS | write_options(declaration, declaration.sink, "bench")
     if declaration.dead_letters is None:
         kafka["topic"] = declaration.sink.topic

@@ -193,7 +193,7 @@ def is_by_row(
     records = {
         name: records_of(declaration, spark, name, source, ranges) for name, source in declaration.all_sources.items()
     }
-    return plan(declaration, records, function, lambda frame, name, counts: frame)[0] is not Form.UNION
+    return plan(declaration, records, function, lambda frame, name, counts: frame).form is not Form.UNION
 
 
 def run_plan(

@@ -11,7 +11,7 @@ from kafka.pipelines.batch_writes import BatchWrite
 from kafka.pipelines.bounded_runs import Ranges, RunPlan
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, Sink, Source
-from kafka.pipelines.planning import RESULT, observed_source, plan
+from kafka.pipelines.planning import observed_source, plan, result_count
 from kafka.pipelines.rule_counts import read_counts
 from kafka.pipelines.rules import all_rules
 from kafka.pipelines.run_events import RunEvents, now
@@ -75,14 +75,16 @@ class SliceRunner:
         observations = _Observations()
         records = {name: self._records.read(name, source, part) for name, source in sources.items()}
         origin = self._records.origin()
-        form, frame, combine = plan(self._declaration, records, self._function, observations.observe, origin)
-        self._records.check(form)
-        out = self._events.out if form is Form.BATCH else None
-        write = BatchWrite(self._declaration, combine, self._ids, self._prefix, self._run, out)
-        if form is Form.BATCH or not isinstance(self._declaration.sink, Sink):
-            write(frame, number, {"transactionalBatchId": str(number)})
+        planned = plan(self._declaration, records, self._function, observations.observe, origin)
+        self._records.check(planned.form)
+        is_batch = planned.form is Form.BATCH
+        out = self._events.out if is_batch else None
+        write = BatchWrite(self._declaration, planned.combine, self._ids, self._prefix, self._run, out)
+        options = {"transactionalBatchId": str(number)}
+        if is_batch or not isinstance(self._declaration.sink, Sink):
+            write(planned.count(planned.frame), number, options)
         else:
-            write.write(frame, number, {"transactionalBatchId": str(number)})
+            write.write(planned.frame, number, options, planned.count)
         found = observations.values()
         ranges = {f"{topic}-{partition}": ends for (topic, partition), ends in part.items()}
         self._events.add_batch(
@@ -95,7 +97,7 @@ class SliceRunner:
                 )
                 for name, source in sources.items()
             },
-            out=self._events.out.pop(number, None) if form is Form.BATCH else found[RESULT]["out"],
+            out=self._events.out.pop(number, result_count(found)),
         )
 
 

@@ -56,24 +56,31 @@ class BatchWrite:
                 self.write(frame, number, options)
             else:
                 counted = Observation(RESULT)
-                self.write(frame.observe(counted, *result_counts(frame)), number, options)
+                self.write(frame.observe(counted, *result_counts()), number, options)
                 self._out[number] = counted.get["out"]
         finally:
             batch.unpersist()
 
-    def write(self, frame: DataFrame, number: int, options: Mapping[str, str] | None = None) -> None:
+    def write(
+        self,
+        frame: DataFrame,
+        number: int,
+        options: Mapping[str, str] | None = None,
+        count: Callable[[DataFrame], DataFrame] = lambda frame: frame,
+    ) -> None:
         """Write a combined frame.
 
         Arguments:
             frame: the frame, which is persisted if it is not written to Kafka alone.
             number: the number of the batch.
             options: more options of the Kafka sink.
+            count: observes the counts of rows that are written to a topic.
         """
         from pyspark.sql import functions as f
 
         declaration, sink = self._declaration, self._declaration.sink
         if isinstance(sink, Sink):
-            rows = output_rows(frame, declaration, sink, self._ids)
+            rows = output_rows(frame, declaration, sink, self._ids, count)
             kafka = write_options(declaration, sink, self._prefix)
             rows.write.format(FORMAT).options(**kafka, **(options or {})).mode("append").save()
             return

@@ -32,18 +32,12 @@ class Form(enum.StrEnum):
     """A stateful query: the union of its result and the rejected rows. Spark reads the source twice."""
 
 
-def choose_form(
-    checked: Mapping[str, DataFrame], query: QueryFunction, *, has_letters: bool = True
-) -> tuple[Form, DataFrame]:
-    """Return the form for a query, and the frame to process.
+def choose_form(checked: Mapping[str, DataFrame], query: QueryFunction) -> tuple[Form, DataFrame | None]:
+    """Return the form for a query, and for `Form.ROWS` the combined frame; otherwise None.
 
     Arguments:
         checked: the rows of each source (`SourceRows.checked`).
         query: the query.
-        has_letters: whether rejected rows are written as dead letters.
-
-    For `Form.BATCH`, the frame contains the checked rows of the only source, and `combined` must be called for each
-    micro-batch. For other forms, the frame is the combined frame.
     """
     if len(checked) == 1:
         ((name, rows),) = checked.items()
@@ -52,8 +46,8 @@ def choose_form(
         if carried is not None:
             return Form.ROWS, carried
         if row_plans.is_stateless(result):
-            return Form.BATCH, rows
-    return Form.UNION, combined(checked, query, has_letters=has_letters)
+            return Form.BATCH, None
+    return Form.UNION, None
 
 
 def combined(checked: Mapping[str, DataFrame], query: QueryFunction, *, has_letters: bool = True) -> DataFrame:
@@ -98,7 +92,7 @@ def result_columns(frame: DataFrame) -> list[str]:
     return [name for name in frame.columns if name != KAFKA and not name.startswith(PREFIX)]
 
 
-def result_counts(frame: DataFrame) -> Sequence[Column]:
+def result_counts() -> Sequence[Column]:
     """Return the aggregates to observe on a combined frame: the number of rows of the result, as ``out``."""
     from pyspark.sql import functions as f
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from kafka.pipelines import record_headers
@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 _CONNECT_CLASS = "kafka.pipelines"
 
 
-def output_rows(frame: DataFrame, declaration: Declaration, sink: Sink, ids: Mapping[str, str]) -> DataFrame:
+def output_rows(
+    frame: DataFrame,
+    declaration: Declaration,
+    sink: Sink,
+    ids: Mapping[str, str],
+    count: Callable[[DataFrame], DataFrame] = lambda frame: frame,
+) -> DataFrame:
     """Return the records to write: those of the query's result, and the dead letters.
 
     Arguments:
@@ -24,6 +30,7 @@ def output_rows(frame: DataFrame, declaration: Declaration, sink: Sink, ids: Map
         declaration: the pipeline.
         sink: the topic of the result.
         ids: the ids of source topics, by name.
+        count: observes the counts of rows (`planning.Planned`). They are observed before rows are left out.
 
     Raises `InvalidDeclaration` if the sink names a column that the query does not return.
     """
@@ -36,7 +43,7 @@ def output_rows(frame: DataFrame, declaration: Declaration, sink: Sink, ids: Map
     key = _key(frame, sink)
     if declaration.dead_letters is None:
         columns = {"topic": f.lit(sink.topic), "key": key, "value": value, "headers": own}
-        return frame.where(passes).select(*[column.alias(name) for name, column in columns.items()])
+        return _written(frame, columns, count)
     columns = {
         "topic": f.when(passes, f.lit(sink.topic)).otherwise(f.lit(declaration.dead_letters.topic)),
         "key": f.when(passes, key).otherwise(f.col(Hidden.KEY)),
@@ -47,7 +54,16 @@ def output_rows(frame: DataFrame, declaration: Declaration, sink: Sink, ids: Map
     else:
         columns["value"] = f.when(passes, value)
         columns["value_bytes"] = f.when(dead, f.col(Hidden.VALUE))
-    return frame.where(passes | dead).select(*[column.alias(name) for name, column in columns.items()])
+    return _written(frame, columns, count)
+
+
+def _written(frame: DataFrame, columns: Mapping[str, Column], count: Callable[[DataFrame], DataFrame]) -> DataFrame:
+    """Return the columns of the rows that are written."""
+    from pyspark.sql import functions as f
+
+    written = [column.alias(name) for name, column in columns.items()]
+    counted = count(frame.select(*written, Hidden.FAILURES, Hidden.PASSES, Hidden.DEAD))
+    return counted.where(f.col(Hidden.PASSES) | f.col(Hidden.DEAD)).select(*columns)
 
 
 def dead_letter_rows(frame: DataFrame, declaration: Declaration, ids: Mapping[str, str]) -> DataFrame:

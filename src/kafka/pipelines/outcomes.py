@@ -62,14 +62,14 @@ def outcomes(
         return frame
 
     now = None if at is None else f"timestamp'{at.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S.%f}Z'"
-    form, frame, _ = plan(fixed, records, function, keep, now=now)
+    planned = plan(fixed, records, function, keep, now=now)
     passes, dead, dropped = f.col(Hidden.PASSES), f.col(Hidden.DEAD), f.col(Hidden.DROPPED)
     rejected = f.when(dead, DEAD).when(dropped, DROPPED)
     columns = [f.col(Hidden.TOPIC).alias("topic"), f.col(Hidden.PARTITION).alias("partition")]
     columns.append(f.col(Hidden.OFFSET).alias("offset"))
-    if form is Form.ROWS:
+    if planned.form is Form.ROWS:
         outcome = rejected.when(passes, OUT).otherwise(FILTERED)
-        return frame.select(*columns, outcome.alias("outcome"))
+        return planned.frame.select(*columns, outcome.alias("outcome"))
     parts = [
         rows.select(*columns, rejected.otherwise(PROCESSED).alias("outcome"))
         for name, rows in checked.items()

@@ -5,6 +5,7 @@ Streams, replays and backfills share this; `run` and `batch_runs` call it.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,25 @@ def observed_source(name: str) -> str:
     return f"kafka_pipelines_source_{name}"
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Planned:
+    """A pipeline that is ready to be written.
+
+    Arguments:
+        form: how the query's result and the rejected rows are combined.
+        frame: the frame to process: the combined frame (`combined_rows`), or, for `Form.BATCH`, the checked rows.
+        combine: returns the combined frame of a batch of this frame.
+        count: observes the counts of a combined frame in `Form.ROWS`; returns others unchanged, because their counts
+            are observed already. Call it as late as possible: Spark copies the rows that it observes, and they are
+            smallest at the end.
+    """
+
+    form: Form
+    frame: DataFrame
+    combine: Callable[[DataFrame], DataFrame]
+    count: Callable[[DataFrame], DataFrame]
+
+
 def plan(
     declaration: Declaration,
     records: Mapping[str, DataFrame],
@@ -40,8 +60,8 @@ def plan(
     origin: Origin | None = None,
     now: str | None = None,
     markers: Markers | None = None,
-) -> tuple[Form, DataFrame, Callable[[DataFrame], DataFrame]]:
-    """Return the form of a pipeline, the frame to process, and a function that combines a batch of this frame.
+) -> Planned:
+    """Plan a pipeline.
 
     Arguments:
         declaration: the pipeline.
@@ -57,7 +77,10 @@ def plan(
     from pyspark.errors import AnalysisException, ParseException
 
     try:
-        return _plan(declaration, records, function, observe, origin, now, markers)
+        sources = {name: SourceRows(declaration, name, now) for name in declaration.all_sources}
+        checked = {name: each.checked(records[name], origin) for name, each in sources.items()}
+        query = _WithSteps(declaration, query_of(declaration, function), markers)
+        return _planned(checked, sources, query, observe, has_letters=declaration.dead_letters is not None)
     except (AnalysisException, ParseException) as error:
         text = str(error).strip().split("\n\n", 1)[0].split("SQLSTATE", 1)[0]
         raise InvalidDeclaration(
@@ -66,33 +89,41 @@ def plan(
         ) from None
 
 
-def _plan(
-    declaration: Declaration,
-    records: Mapping[str, DataFrame],
-    function: Callable[..., Any] | None,
+def _planned(
+    checked: Mapping[str, DataFrame],
+    sources: Mapping[str, SourceRows],
+    query: QueryFunction,
     observe: Observe,
-    origin: Origin | None,
-    now: str | None,
-    markers: Markers | None,
-) -> tuple[Form, DataFrame, Callable[[DataFrame], DataFrame]]:
+    *,
+    has_letters: bool,
+) -> Planned:
+    form, carried = choose_form(checked, query)
+    counters = {name: _counters(each) for name, each in sources.items()}
+    if carried is not None:
+        (name,) = checked
+        columns = (*counters[name], *result_counts())
+        return Planned(form, carried, _unchanged, lambda frame: observe(frame, observed_source(name), columns))
+    observed = {name: observe(rows, observed_source(name), counters[name]) for name, rows in checked.items()}
+    if form is Form.BATCH:
+        ((name, rows),) = observed.items()
+        return Planned(form, rows, lambda batch: combined({name: batch}, query, has_letters=has_letters), _unchanged)
+    frame = observe(combined(observed, query, has_letters=has_letters), RESULT, result_counts())
+    return Planned(form, frame, _unchanged, _unchanged)
+
+
+def _counters(source: SourceRows) -> Sequence[Column]:
     from pyspark.sql import functions as f
 
-    query = _WithSteps(declaration, query_of(declaration, function), markers)
-    sources = {name: SourceRows(declaration, name, now) for name in declaration.all_sources}
-    checked = {
-        name: observe(
-            each.checked(records[name], origin),
-            observed_source(name),
-            counts(each.rules, f.col(Hidden.FAILURES)).columns,
-        )
-        for name, each in sources.items()
-    }
-    has_letters = declaration.dead_letters is not None
-    form, frame = choose_form(checked, query, has_letters=has_letters)
-    if form is Form.BATCH:
-        (name,) = checked
-        return form, frame, lambda batch: combined({name: batch}, query, has_letters=has_letters)
-    return form, observe(frame, RESULT, result_counts(frame)), lambda batch: batch
+    return counts(source.rules, f.col(Hidden.FAILURES)).columns
+
+
+def _unchanged(frame: DataFrame) -> DataFrame:
+    return frame
+
+
+def result_count(observed: Mapping[str, Mapping[str, Any]]) -> int | None:
+    """Return the number of result rows from all observed values, by the name of the observation; None if unknown."""
+    return next((each["out"] for each in observed.values() if "out" in each), None)
 
 
 class _WithSteps:

@@ -216,8 +216,8 @@ class _Letters:
         """Return the number of dead letters. Raises `InvalidDeclaration` if they cannot be replayed."""
         sources = self._declaration.all_sources
         records = {name: self.read(name, source, ranges) for name, source in sources.items()}
-        form, _, _ = plan_rows(self._declaration, records, function, lambda frame, name, counts: frame, self.origin())
-        self.check(form)
+        planned = plan_rows(self._declaration, records, function, lambda frame, name, counts: frame, self.origin())
+        self.check(planned.form)
         try:
             return sum(each.count() for each in records.values())
         except Exception as error:

@@ -146,17 +146,17 @@ class RunningPipeline:
             if source.max_offsets_per_trigger is not None:
                 options.setdefault("maxOffsetsPerTrigger", str(source.max_offsets_per_trigger))
             records[name] = self._spark.readStream.format(FORMAT).options(**options).load()
-        form, frame, combine = plan(declaration, records, function, _observe, markers=self._markers)
+        planned = plan(declaration, records, function, _observe, markers=self._markers)
         ids = topic_ids(declaration)
         prefix = declaration.pipeline
         sink = declaration.sink
-        if form is not Form.BATCH and isinstance(sink, Sink) and declaration.output_mode == "append":
-            rows = output_rows(frame, declaration, sink, ids)
+        if planned.form is not Form.BATCH and isinstance(sink, Sink) and declaration.output_mode == "append":
+            rows = output_rows(planned.frame, declaration, sink, ids, planned.count)
             writer = rows.writeStream.format(FORMAT).options(**write_options(declaration, sink, prefix))
         else:
-            out = self._events.out if form is Form.BATCH else None
-            write = BatchWrite(declaration, combine, ids, prefix, f"{prefix}/stream", out)
-            writer = frame.writeStream.foreachBatch(write)
+            out = self._events.out if planned.form is Form.BATCH else None
+            write = BatchWrite(declaration, planned.combine, ids, prefix, f"{prefix}/stream", out)
+            writer = planned.count(planned.frame).writeStream.foreachBatch(write)
         writer = writer.outputMode(declaration.output_mode)
         writer = writer.option("checkpointLocation", str(self._directory.stream)).queryName(self._query_name)
         if self._once:

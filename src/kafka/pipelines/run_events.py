@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import Event, EventFile, Run, SourceCounts
-from kafka.pipelines.planning import RESULT, observed_source
+from kafka.pipelines.planning import observed_source, result_count
 from kafka.pipelines.rule_counts import read_counts
 from kafka.pipelines.rules import all_rules
 from kafka.pipelines.source_rows import by_topic, start_options
@@ -117,14 +117,13 @@ class RunEvents:
         """Return the fields of the event for a report."""
         progress = query_progress(report)
         observed = report.get("observedMetrics") or {}
-        result = observed.get(RESULT)
         late = sum(each.get("numRowsDroppedByWatermark") or 0 for each in report.get("stateOperators") or ())
         return {
             "time": progress.time,
             "batch": progress.batch,
             "seconds": progress.seconds,
             "sources": self._sources(observed, progress, _first_offsets(report)),
-            "out": self.out.pop(progress.batch, None) if result is None else result["out"],
+            "out": self.out.pop(progress.batch, result_count(observed)),
             "late": late,
             "state_rows": progress.state_rows,
         }

@@ -101,6 +101,9 @@ _AFTER_CAUSE = re.compile(r"\n\s*at [\w.$]+\(|\n\n?(Driver|JVM) stacktrace:|\s*S
 _TRACEBACK = "Traceback (most recent call last):"
 
 
+_FAILED_ROW = re.compile(rf"{re.escape(FAILED_ROW)} \S+/\d+/\d+ .*")
+
+
 def spark_cause(error: BaseException) -> str:
     """Return the part of a Spark error that says what happened, in a line.
 
@@ -108,9 +111,8 @@ def spark_cause(error: BaseException) -> str:
     that only say which query and which task failed.
     """
     text = str(error).strip()
-    if FAILED_ROW in text:
-        text = text[text.index(FAILED_ROW) :]
-        return re.sub(r"(\s*SQLSTATE: \w{5})+$", "", text.split("\n", 1)[0]).strip()
+    if found := _FAILED_ROW.search(text):  # the text may also contain the plan, with the parts of this error
+        return re.sub(r"(\s*SQLSTATE: \w{5})+$", "", found[0]).strip()
     for prefix in _BEFORE_CAUSE:
         text = prefix.sub("", text, count=1)
     text = _AFTER_CAUSE.split(text, maxsplit=1)[0] if _TRACEBACK not in text else _python_cause(text)

@@ -166,7 +166,7 @@ class Recomputation:
                 name: records_of(declaration, self._spark, name, source, _plain(ranges))
                 for name, source in sources.items()
             }
-            forms.add(plan(declaration, records, self._function, lambda frame, name, counts: frame)[0])
+            forms.add(plan(declaration, records, self._function, lambda frame, name, counts: frame).form)
         return forms == {Form.ROWS}
 
     def outcomes(self, ranges: Ranges) -> Iterator[pa.Table]:
