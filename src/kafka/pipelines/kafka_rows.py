@@ -62,8 +62,9 @@ def _written(frame: DataFrame, columns: Mapping[str, Column], count: Callable[[D
     from pyspark.sql import functions as f
 
     written = [column.alias(name) for name, column in columns.items()]
-    counted = count(frame.select(*written, Hidden.FAILURES, Hidden.PASSES, Hidden.DEAD))
-    return counted.where(f.col(Hidden.PASSES) | f.col(Hidden.DEAD)).select(*columns)
+    counted = [name for name in (Hidden.FAILURES, Hidden.PASSES, Hidden.DEAD) if name in frame.columns]
+    rows = count(frame.select(*written, *counted))
+    return rows.where(f.col(Hidden.PASSES) | f.col(Hidden.DEAD)).select(*columns)
 
 
 def dead_letter_rows(frame: DataFrame, declaration: Declaration, ids: Mapping[str, str]) -> DataFrame:
