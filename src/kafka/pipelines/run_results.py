@@ -98,6 +98,9 @@ _BEFORE_CAUSE = (
 )
 """What Spark puts before the cause of an error: the query, the task and the Java class."""
 _AFTER_CAUSE = re.compile(r"\n\s*at [\w.$]+\(|\n\n?(Driver|JVM) stacktrace:|\s*SQLSTATE: \w{5}")
+_FAILED_ROW = re.compile(re.escape(FAILED_ROW) + r" [^\s/]+/\d+/\d+ fails rules")
+"""The error for a row with the outcome fail. Any error of a stream can contain the expression that creates this text,
+because Spark adds the query's plan; there, no position follows."""
 _TRACEBACK = "Traceback (most recent call last):"
 
 
@@ -108,8 +111,8 @@ def spark_cause(error: BaseException) -> str:
     that only say which query and which task failed.
     """
     text = str(error).strip()
-    if FAILED_ROW in text:
-        text = text[text.index(FAILED_ROW) :]
+    if failed := _FAILED_ROW.search(text):
+        text = text[failed.start() :]
         return re.sub(r"(\s*SQLSTATE: \w{5})+$", "", text.split("\n", 1)[0]).strip()
     for prefix in _BEFORE_CAUSE:
         text = prefix.sub("", text, count=1)
