@@ -93,10 +93,11 @@ def failure_of(declaration: Declaration, error: Exception) -> PipelineFailedErro
 
 _BEFORE_CAUSE = (
     re.compile(r"^\[STREAM_FAILED\] Query \[.*?\] terminated with exception: ", re.DOTALL),
+    re.compile(r"^An error occurred while calling \S+\s*: "),
     re.compile(r"^(\[\w+\] )?Job aborted due to stage failure: .*?: Lost task .*? \(TID \d+\) \([^)]*\): ", re.DOTALL),
     re.compile(r"^([a-z]\w*\.)+[A-Z][\w$]*(Exception|Error): "),
 )
-"""What Spark puts before the cause of an error: the query, the task and the Java class."""
+"""What Spark and Py4J put before the cause of an error: the query, the call, the task and the Java class."""
 _AFTER_CAUSE = re.compile(r"\n\s*at [\w.$]+\(|\n\n?(Driver|JVM) stacktrace:|\s*SQLSTATE: \w{5}")
 _FAILED_ROW = re.compile(re.escape(FAILED_ROW) + r" [^\s/]+/\d+/\d+ fails rules")
 """The error for a row with the outcome fail. Any error of a stream can contain the expression that creates this text,

@@ -124,6 +124,10 @@ PYTHON = (
         ("plain", "plain"),
         (f"{STREAM}[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012", "[DIVIDE_BY_ZERO] Division by zero."),
         (f"{STREAM}{TASK}{ARITHMETIC}", "[DIVIDE_BY_ZERO] Division by zero."),
+        (
+            "An error occurred while calling o11.start.\n: java.lang.IllegalStateException: late\n\tat a.b(C.java:1)",
+            "late",
+        ),
         (f"{STREAM}the writer crashed{PLAN}", "the writer crashed"),
         (f"{TASK}{PYTHON}", "kafka.errors.TopicAuthorizationFailedError: denied"),
         (f"{STREAM}[USER_RAISED_EXCEPTION] {ROW} SQLSTATE: P0001 SQLSTATE: XXKST", ROW),
