@@ -6,6 +6,7 @@
 # make test-matrix   the clients' integration tests on Apache Kafka 0.8.2 to 4.4.0 (MATRIX_ARGS='--releases 1.1.1,2.8.2')
 # make spark-trials   Spark where it runs (a standalone cluster, archives, Connect, declarative pipelines; PySpark 4.0, 4.1 and the next),
 #                     kills while it writes exactly once, 50 million rows, and 200 programs on its own Kafka connector and on ours
+# make pipeline-trials   kills while a pipeline processes a million records, replays its dead letters and backfills (PIPELINE_RECORDS=20000)
 # make check     lint, types and quick unit tests, in two minutes (make check-all: all unit tests, the exhaustive ones too)
 # make bench     the benchmarks, in twenty-five minutes (make bench-quick: a part, in one; make bench-full: all, in half an hour)
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
@@ -22,7 +23,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup check check-all lint types unit unit-clients unit-rest unit-plain fuzz fuzz-quick test test-exhaustive jars \
-    integration test-pythons test-generations test-matrix spark-trials spark-older demo docs release-check bench bench-full bench-quick simulate \
+    integration test-pythons test-generations test-matrix spark-trials spark-older pipeline-trials demo docs release-check bench bench-full bench-quick simulate \
     mutate java clean distclean
 
 VENV := .venv
@@ -34,6 +35,9 @@ CHOICE ?= -m "not exhaustive"
 FUZZ_SECONDS ?= 600
 FUZZ_INPUTS ?= 20000
 SEEDS ?= 1-100
+PIPELINE_RECORDS ?= 1000000
+PIPELINE_KILLS ?= 20
+PIPELINE_REPLAY_KILLS ?= 10
 WORKERS ?= 4
 # Three at a time, the longest first: some tests wait, and two processors are to be busy to the end. The compiled unit tests
 # are two processes; with xdist, which reports each test to a third one, they take a third more processor time.
@@ -154,6 +158,12 @@ spark-trials: setup java
 	$(BIN)/python -m pytest tests/spark_trials/cluster --timeout 900 $(PYTEST_ARGS)
 	KAFKA_SPARK_TRIALS=all $(BIN)/python -m pytest tests/integration/spark/test_trials.py $(PYTEST_ARGS)
 	KAFKA_SPARK_TRIALS=all $(BIN)/python scripts/spark_versions.py $(PYTEST_ARGS)
+
+# Kills while a pipeline runs, replays and backfills. Without these numbers, pytest runs a small trial.
+pipeline-trials: setup java
+	KAFKA_PIPELINE_RECORDS=$(PIPELINE_RECORDS) KAFKA_PIPELINE_KILLS=$(PIPELINE_KILLS) \
+	    KAFKA_PIPELINE_REPLAY_KILLS=$(PIPELINE_REPLAY_KILLS) \
+	    $(BIN)/python -m pytest tests/spark_trials/pipelines -s $(PYTEST_ARGS)
 
 # A batch, a stream and writes with PySpark 4.0, and then with 4.1: one JVM at a time, beside other checks.
 spark-older: setup java

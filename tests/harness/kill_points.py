@@ -52,11 +52,14 @@ class KillPoint:
         (self.folder / "released").touch()
 
 
-def stopping_source(folder: str) -> type:
-    """The class of a data source named `FORMAT`, for `spark.dataSource.register`.
+def stopping_source(folder: str, base: type | None = None, name: str = FORMAT) -> type:
+    """The class of a data source, for `spark.dataSource.register`.
 
     Arguments:
-        folder: of the `KillPoint`; one that does not exist stops nothing.
+        folder: of the `KillPoint`; one that does not exist stops nothing. It can be a link, which is resolved each time
+            that a process comes to a point.
+        base: the class that reads; None for a source that only writes.
+        name: of the format.
     """
     import sys
 
@@ -92,10 +95,10 @@ def stopping_source(folder: str) -> type:
     class StreamWriter(Writer, DataSourceStreamArrowWriter):  # type: ignore[misc]
         pass
 
-    class StoppingSource(DataSource):  # type: ignore[misc]
+    class StoppingSource(base or DataSource):  # type: ignore[misc]
         @classmethod
         def name(cls) -> str:
-            return "stopping_kafka_columnar"
+            return name
 
         def writer(self, schema: Any, overwrite: bool) -> Any:
             from kafka.spark.writers import KafkaBatchWriter
@@ -135,6 +138,9 @@ def comes_to(folder: str, point: str) -> bool:
 
 def stop(folder: str, point: str) -> None:
     """Stop until the test releases this process."""
+    import os
+
+    folder = os.path.realpath(folder)
     if comes_to(folder, point):
         deadline = time.monotonic() + LONGEST_S
         while is_held(folder) and time.monotonic() < deadline:
@@ -144,7 +150,9 @@ def stop(folder: str, point: str) -> None:
 async def stop_on_loop(folder: str, point: str) -> None:
     """As `stop`, on the loop."""
     import asyncio
+    import os
 
+    folder = os.path.realpath(folder)
     if comes_to(folder, point):
         deadline = time.monotonic() + LONGEST_S
         while is_held(folder) and time.monotonic() < deadline:

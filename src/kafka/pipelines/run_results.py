@@ -93,15 +93,16 @@ def failure_of(declaration: Declaration, error: Exception) -> PipelineFailedErro
 
 _BEFORE_CAUSE = (
     re.compile(r"^\[STREAM_FAILED\] Query \[.*?\] terminated with exception: ", re.DOTALL),
+    re.compile(r"^An error occurred while calling \S+\s*: "),
     re.compile(r"^(\[\w+\] )?Job aborted due to stage failure: .*?: Lost task .*? \(TID \d+\) \([^)]*\): ", re.DOTALL),
     re.compile(r"^([a-z]\w*\.)+[A-Z][\w$]*(Exception|Error): "),
 )
-"""What Spark puts before the cause of an error: the query, the task and the Java class."""
+"""What Spark and Py4J put before the cause of an error: the query, the call, the task and the Java class."""
 _AFTER_CAUSE = re.compile(r"\n\s*at [\w.$]+\(|\n\n?(Driver|JVM) stacktrace:|\s*SQLSTATE: \w{5}")
+_FAILED_ROW = re.compile(re.escape(FAILED_ROW) + r" [^\s/]+/\d+/\d+ fails rules")
+"""The error for a row with the outcome fail. Any error of a stream can contain the expression that creates this text,
+because Spark adds the query's plan; there, no position follows."""
 _TRACEBACK = "Traceback (most recent call last):"
-
-
-_FAILED_ROW = re.compile(rf"{re.escape(FAILED_ROW)} \S+/\d+/\d+ .*")
 
 
 def spark_cause(error: BaseException) -> str:
@@ -111,8 +112,9 @@ def spark_cause(error: BaseException) -> str:
     that only say which query and which task failed.
     """
     text = str(error).strip()
-    if found := _FAILED_ROW.search(text):  # the text may also contain the plan, with the parts of this error
-        return re.sub(r"(\s*SQLSTATE: \w{5})+$", "", found[0]).strip()
+    if failed := _FAILED_ROW.search(text):
+        text = text[failed.start() :]
+        return re.sub(r"(\s*SQLSTATE: \w{5})+$", "", text.split("\n", 1)[0]).strip()
     for prefix in _BEFORE_CAUSE:
         text = prefix.sub("", text, count=1)
     text = _AFTER_CAUSE.split(text, maxsplit=1)[0] if _TRACEBACK not in text else _python_cause(text)

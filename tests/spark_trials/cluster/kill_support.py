@@ -76,13 +76,17 @@ class Driver:
         folder: for its log.
         settings: of Spark.
         worker_pids: of the processes whose descendants are the executors.
+        program: what the driver runs.
     """
 
-    def __init__(self, folder: Path, settings: Mapping[str, str], worker_pids: Sequence[int]) -> None:
+    def __init__(
+        self, folder: Path, settings: Mapping[str, str], worker_pids: Sequence[int], program: Path = PROGRAM
+    ) -> None:
         self.log = folder / "driver.log"
         self.starts = 0
         self._settings = dict(settings)
         self._worker_pids = worker_pids
+        self._program = program
         self._process: subprocess.Popen[bytes] | None = None
         self._unread = b""
         self._application = ""
@@ -156,7 +160,7 @@ class Driver:
         environment["PYTHONPATH"] = os.pathsep.join(str(each) for each in (TREE / "src", TREE, TREE / "tests"))
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, str(PROGRAM), json.dumps(self._settings)],
+                [sys.executable, str(self._program), json.dumps(self._settings)],
                 env=environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -106,6 +106,7 @@ TASK = (
 ROW = "The record at TOPIC/PARTITION/OFFSET t/0/20 fails rules, at least one with the outcome 'fail': small. Cause: x"
 
 
+PLAN = "\n=== Streaming Query ===\nProject [raise_error(concat(The record at TOPIC/PARTITION/OFFSET , concat_ws(/, t))]"
 ARITHMETIC = (
     "org.apache.spark.SparkArithmeticException: [DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012\n== SQL ==\na / b\n"
     "\n\tat org.apache.spark.X.y(X.scala:1)\n\nDriver stacktrace:"
@@ -123,6 +124,11 @@ PYTHON = (
         ("plain", "plain"),
         (f"{STREAM}[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012", "[DIVIDE_BY_ZERO] Division by zero."),
         (f"{STREAM}{TASK}{ARITHMETIC}", "[DIVIDE_BY_ZERO] Division by zero."),
+        (
+            "An error occurred while calling o11.start.\n: java.lang.IllegalStateException: late\n\tat a.b(C.java:1)",
+            "late",
+        ),
+        (f"{STREAM}the writer crashed{PLAN}", "the writer crashed"),
         (f"{TASK}{PYTHON}", "kafka.errors.TopicAuthorizationFailedError: denied"),
         (f"{STREAM}[USER_RAISED_EXCEPTION] {ROW} SQLSTATE: P0001 SQLSTATE: XXKST", ROW),
         (f"An error occurred.\n: java.lang.X: [USER_RAISED_EXCEPTION] {ROW} SQLSTATE: P0001\n\tat a.b(C.java:1)", ROW),
