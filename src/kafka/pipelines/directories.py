@@ -56,5 +56,5 @@ class PipelineDirectory:
 
 
 def directory_of(declaration: Declaration) -> PipelineDirectory:
-    """Return the directory of a pipeline."""
-    return PipelineDirectory(Path(declaration.canonical().checkpoint or ""))
+    """Return the directory of a pipeline. It is absolute, because the JVM may have another working directory."""
+    return PipelineDirectory(Path(declaration.canonical().checkpoint or "").absolute())

@@ -154,6 +154,22 @@ def test_an_error_of_a_check_is_a_problem() -> None:
     assert within_a_second("server", look) == ["server: ZeroDivisionError: division by zero"]
 
 
+def test_a_function_gets_the_run_if_it_has_a_parameter_for_it() -> None:
+    calls: list[tuple[object, ...]] = []
+
+    def write(rows: object, number: int, run: str) -> None:
+        calls.append((rows, number, run))
+
+    def write_with_a_path(rows: object, number: int, path: str = "/data") -> None:
+        calls.append((rows, number, path))
+
+    frame: Any = "rows"
+    for function in (write, write_with_a_path):
+        assert foreach_batch_sink(function).check() == []
+        foreach_batch_sink(function).write(frame, "flights/replay/1", 0)
+    assert calls == [("rows", 0, "flights/replay/1"), ("rows", 0, "/data")]
+
+
 def test_functions() -> None:
     assert foreach_batch_sink(write_nothing).check() == []
     assert foreach_batch_sink("os.path:join").check() == []

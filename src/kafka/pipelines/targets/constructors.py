@@ -148,13 +148,17 @@ def table_per_topic_sink(tables: str, *, format: str, **options: Any) -> TablesB
     )
 
 
-def foreach_batch_sink(function: str | Callable[[DataFrame, int], Any]) -> ForeachBatchSink:
+def foreach_batch_sink(
+    function: str | Callable[[DataFrame, int], Any] | Callable[[DataFrame, int, str], Any],
+) -> ForeachBatchSink:
     """Describe a function that writes each batch.
 
     Arguments:
         function: the function, or its address as ``module:function``. It is called with the rows, a DataFrame, and the
-            number of the batch. A batch may be repeated with the same number and rows. Exactly once is up to the
-            function: it can store the number together with the rows, and ignore a batch that it has already stored.
+            number of the batch. If it has a parameter ``run``, it also gets the run: a text that differs for the
+            stream and for each replay and backfill, which all number their batches from 0. A batch may be repeated with
+            the same run, number and rows. Exactly once is up to the function: it can store run and number together with
+            the rows, and ignore a batch that it has already stored.
 
     Raises `InvalidDeclaration`.
     """

@@ -2,6 +2,8 @@
 
 Exactly once is up to the function. It gets the number of the batch for that purpose: the rows of a repeated batch are
 the same, so a function that stores the number together with the rows can ignore a batch that it has already stored.
+The stream, each replay and each backfill number their batches from 0. A function with a parameter `run` also gets the
+run.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from kafka.pipelines.targets.target import TargetError, TargetModel, within_a_se
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_RUN = "run"
 _PATH = re.compile(r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
 
 
@@ -35,8 +38,8 @@ class ForeachBatchSink(TargetModel):
 
     foreach_batch: Annotated[Any, BeforeValidator(_function)] = Field(
         description="Function as module:function. It is called with the rows, a DataFrame, and the number of the "
-        "batch. A batch may be repeated with the same number and rows: the function makes sure that each row is "
-        "written once.",
+        "batch; if it has a parameter run, also with the run, such as NAME/stream or NAME/replay/1. A batch may be "
+        "repeated with the same number and rows: the function makes sure that each row is written once.",
         json_schema_extra={"type": "string"},
     )
 
@@ -48,7 +51,8 @@ class ForeachBatchSink(TargetModel):
 
     def write(self, frame: DataFrame, run: str, batch: int) -> None:
         """Call the function; see `Target.write`. Its errors propagate."""
-        self.function()(frame, batch)
+        function = self.function()
+        function(frame, batch, **({_RUN: run} if _RUN in inspect.signature(function).parameters else {}))
 
     def check(self) -> list[str]:
         def look() -> list[str]:
@@ -57,8 +61,8 @@ class ForeachBatchSink(TargetModel):
 
         return within_a_second("sink foreach_batch", look, may_take_longer=True)  # imports take their time
 
-    def function(self) -> Callable[[DataFrame, int], Any]:
-        """Return the function. Raises `TargetError` if it cannot be imported or does not take two arguments."""
+    def function(self) -> Callable[..., Any]:
+        """Return the function. Raises `TargetError` if it cannot be imported, or takes other arguments."""
         found = self.foreach_batch
         if isinstance(found, str):
             module, _, name = found.partition(":")
@@ -71,10 +75,11 @@ class ForeachBatchSink(TargetModel):
                     f"sink foreach_batch {self.foreach_batch}: expected module:function that Python can import: {error}"
                 ) from error
         try:
-            inspect.signature(found).bind(None, 0)
+            signature = inspect.signature(found)
+            signature.bind(None, 0, **({_RUN: ""} if _RUN in signature.parameters else {}))
         except TypeError as error:
             raise TargetError(
                 f"sink foreach_batch {self.foreach_batch}: expected a function with two parameters, the rows and the "
-                f"number of the batch: {error}"
+                f"number of the batch, and optionally one called {_RUN}: {error}"
             ) from error
         return found  # type: ignore[no-any-return]
