@@ -49,6 +49,10 @@ class KeepTogether(LoadScopeScheduling):  # type: ignore[misc]  # which has no t
 
 def kept_together(nodeid: str) -> str:
     """Return what the tests of one process share: a Spark session, or programs; otherwise the test itself."""
+    if "/integration/spark/test_pipeline_targets" in nodeid or "/integration/spark/test_pipeline_steps" in nodeid:
+        return "pipelines, other servers"
+    if "/integration/spark/test_pipeline" in nodeid:
+        return "pipelines"
     if "/integration/spark/" in nodeid:
         return "spark"
     if any(
