@@ -64,10 +64,11 @@ def main() -> None:
 def of_files(folder: Path) -> list[Measure]:
     """Measure the number of files below a folder, and their lines."""
     lines = {path: path.read_text().count("\n") for path in sorted(folder.rglob("*.py"))}
+    of_pipelines = sum("pipelines" in path.relative_to(folder).parts for path in lines)
     small = tuple(f"{path.relative_to(folder)}: {count}" for path, count in lines.items() if count < SMALL)
     return [
-        Measure("files outside pipelines", sum("pipelines" not in path.parts for path in lines), "at most 910"),
-        Measure("files of pipelines", sum("pipelines" in path.parts for path in lines), "none"),
+        Measure("files outside pipelines", len(lines) - of_pipelines, "at most 920"),
+        Measure("files of pipelines", of_pipelines, "none"),
         Measure("median of their lines", statistics.median(lines.values()), "near 100"),
         Measure(f"files with fewer than {SMALL} lines", len(small), "at most 150", small),
     ]

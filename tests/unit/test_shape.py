@@ -26,12 +26,12 @@ def test_callables_are_found_by_their_annotations() -> None:
 
 
 def test_files_are_counted(tmp_path: Path) -> None:
-    (tmp_path / "inner").mkdir()
-    for name, lines in {"a.py": 39, "inner/b.py": 40, "c.py": 100}.items():
+    (tmp_path / "pipelines").mkdir()
+    for name, lines in {"a.py": 39, "pipelines/b.py": 40, "c.py": 100}.items():
         (tmp_path / name).write_text("\n" * lines)
     (tmp_path / "many.py").write_text(CLASSES)
-    files, median, small = shape.of_files(tmp_path)
-    assert (files.value, median.value, small.value) == (4, 39.5, 2)
+    files, of_pipelines, median, small = shape.of_files(tmp_path)
+    assert (files.value, of_pipelines.value, median.value, small.value) == (3, 1, 39.5, 2)
     assert small.members == ("a.py: 39", "many.py: 8")
     assert shape.of_constructors(tmp_path).members == ("many.py: Many takes a, b, c",)
 
