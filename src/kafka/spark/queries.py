@@ -163,8 +163,9 @@ def start(
 ) -> "StreamingQuery":
     """Start a streaming query, and restart it if Spark gives up on a Python process. Returns when its sources run.
 
-    Spark gives the planning process of a source ten seconds to start; this limit is not configurable. If the machine is
-    too busy, the query ends before its first micro-batch, so it can be restarted without loss.
+    Spark gives the Python processes of a source and a sink ten seconds to start; this limit is not configurable. If the
+    machine is too busy, the query does not start, or ends before its first micro-batch, so it can be restarted without
+    loss.
 
     Arguments:
         writer: ``frame.writeStream`` with all its settings, ready for ``start()``.
@@ -179,7 +180,13 @@ def start(
     if tries < 1:
         raise IllegalArgumentError(f"Expected tries of at least 1, got {tries}")
     for left in reversed(range(tries)):
-        query = writer.start()
+        try:
+            query = writer.start()
+        except Exception as error:
+            if GAVE_UP not in str(error) or not left:
+                raise
+            log.warning("Spark gave up on a Python process of a query that was slow to start; starting the query again")
+            continue
         try:
             while True:
                 if not (query.isActive and query.status["message"].startswith(_BEFORE)):

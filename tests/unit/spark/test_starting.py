@@ -43,12 +43,15 @@ class Query:
 
 
 class Writer:
-    def __init__(self, *queries: Query) -> None:
+    def __init__(self, *queries: Query | Exception) -> None:
         self.left = list(queries)
         self.query: Query
 
     def start(self) -> Query:
-        self.query = self.left.pop(0)
+        query = self.left.pop(0)
+        if isinstance(query, Exception):
+            raise query
+        self.query = query
         return self.query
 
     def run(self, **given: Any) -> Query:
@@ -78,6 +81,15 @@ def test_a_query_is_started_at_most_as_often_as_requested() -> None:
     assert len(writer.left) == 1
     with pytest.raises(IllegalArgumentError, match="tries of at least 1"):
         writer.run(tries=0)
+
+
+def test_a_query_is_started_again_if_spark_gave_up_on_its_sink() -> None:
+    running = Query(["Waiting for data to arrive"], goes_on=True)
+    assert Writer(RuntimeError(GAVE_UP), running).run() is running
+    with pytest.raises(RuntimeError, match=GAVE_UP):
+        Writer(RuntimeError(GAVE_UP), RuntimeError(GAVE_UP), running).run(tries=2)
+    with pytest.raises(RuntimeError, match="another"):
+        Writer(RuntimeError("another"), running).run()
 
 
 @pytest.mark.parametrize("error", [None, "[STREAM_FAILED] no such topic"])
