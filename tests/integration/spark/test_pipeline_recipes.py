@@ -117,12 +117,11 @@ class Setting:
 @pytest.fixture
 def setting(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Setting]:
     monkeypatch.chdir(tmp_path)
-    before = {name: spark.conf.get(name, None) for name in ("spark.sql.session.timeZone",)}
+    zone = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     with EmbeddedBroker(tmp_path / "broker", registry=True, group_initial_rebalance_delay_ms=0) as broker:
         yield Setting(broker, tmp_path, spark)
-    for name, value in before.items():
-        spark.conf.set(name, value)
+    spark.conf.set("spark.sql.session.timeZone", zone)
 
 
 def parquet_by_date(each: Setting) -> Iterator[None]:
