@@ -6,18 +6,22 @@ import contextlib
 import datetime
 import json
 import re
+import shlex
 import sqlite3
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from scripts import pipelines_page
 
 import kafka
 from harness.postgresql import PASSWORD, USER, NoServerError, postgresql_server
 from kafka import KafkaProducer
 from kafka.broker import EmbeddedBroker
+from kafka.cli.commands import commands
 from kafka.pipelines import load
 from kafka.pipelines.run import run
 
@@ -113,12 +117,11 @@ class Setting:
 @pytest.fixture
 def setting(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Setting]:
     monkeypatch.chdir(tmp_path)
-    before = {name: spark.conf.get(name, None) for name in ("spark.sql.session.timeZone",)}
+    zone = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     with EmbeddedBroker(tmp_path / "broker", registry=True, group_initial_rebalance_delay_ms=0) as broker:
         yield Setting(broker, tmp_path, spark)
-    for name, value in before.items():
-        spark.conf.set(name, value)
+    spark.conf.set("spark.sql.session.timeZone", zone)
 
 
 def parquet_by_date(each: Setting) -> Iterator[None]:
@@ -209,6 +212,10 @@ def iceberg(each: Setting) -> Iterator[None]:
     each.assert_dead("flights.dead")
 
 
+def by_id(rows: list[Value]) -> list[Value]:
+    return sorted(rows, key=lambda row: int(row["id"]))
+
+
 def order(number: int) -> Value:
     return {"id": number, "item": f"i{number}"}
 
@@ -216,10 +223,10 @@ def order(number: int) -> Value:
 def backfill(each: Setting) -> Iterator[None]:
     each.send("orders", order)
     yield
-    assert each.values("orders.items") == each.good
+    assert by_id(each.values("orders.items")) == each.good
     each.send("orders", order, range(COUNT, COUNT + 30))
     yield  # the program is started again
-    assert each.values("orders.items") == each.good
+    assert by_id(each.values("orders.items")) == each.good
     each.assert_dead("orders.dead")
 
 
@@ -239,8 +246,8 @@ def copy_with_rules(each: Setting) -> Iterator[None]:
     each.good.remove(long)
     each.bad.append(json.dumps(long).encode())
     yield
-    found = [(record.key, record.value) for record in each.records("orders.copy")]
-    assert found == [(b"k%d" % row["id"], json.dumps(row).encode()) for row in each.good]
+    found = sorted((record.key, record.value) for record in each.records("orders.copy"))
+    assert found == sorted((b"k%d" % row["id"], json.dumps(row).encode()) for row in each.good)
     each.assert_dead("orders.dead")
 
 
@@ -261,12 +268,14 @@ def avro_to_json(each: Setting) -> Iterator[None]:
         producer.send("orders", b"broken")
         each.bad.append(b"broken")
     yield
-    assert each.values("orders.json") == each.good
+    assert by_id(each.values("orders.json")) == each.good
     each.assert_dead("orders.dead")
 
 
 def rules_and_replay(each: Setting) -> Iterator[None]:
     good = each.send("flights", lambda i: {"origin": "EWR", "dep_delay": i * 10.0 - 200})
+    unknown = [json.loads(value) for value in each.bad if value.startswith(b"{")]
+    each.bad += [json.dumps(row).encode() for row in unknown if not -120 <= row["dep_delay"] <= 300]  # they fail both
     each.bad += [json.dumps(row).encode() for row in good if not -120 <= row["dep_delay"] <= 300]
     each.bad += [json.dumps(row).encode() for row in good if not -120 <= row["dep_delay"] <= 1500]  # again
     yield
@@ -319,13 +328,58 @@ def test_the_same_by_hand(number: int, setting: Setting) -> None:
         setting.run("python", pipelines_page.hand_written(number))
 
 
+def blocks(section: str, language: str) -> list[str]:
+    """Return the programs of a section of the page."""
+    text = PAGE.partition(f"## {section}\n")[2].partition("\n## ")[0]
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def test_the_first_ten_minutes(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands print what the page says."""
+    servers = setting.broker.bootstrap_servers
+    printed = {}
+    commands_of_page = [line for block in blocks("Ten minutes", "sh") for line in block.splitlines()]
+    for line in commands_of_page:
+        program, *arguments = shlex.split(line)
+        if program == "kafka" and arguments[0] != "broker":
+            if arguments[0] != "pipeline":
+                arguments = ["-b", servers, *arguments]
+            elif arguments[1] == "init":
+                arguments += ["-b", servers]
+            done = CliRunner().invoke(commands, arguments)
+            assert done.exit_code == 0, done.output
+            printed[line] = done.output
+        elif program == "cd":
+            monkeypatch.chdir(arguments[0])
+        elif program == "sed":
+            subprocess.run([program, *arguments], check=True)
+        else:
+            assert program in ("pip", "kafka"), line
+    replayed = printed['kafka pipeline replay flights.yaml --rule "delay is plausible"']
+    assert re.search(r"rows in\s+3\n\s*rows out\s+2\n", replayed), replayed
+    assert "not true" in printed['kafka pipeline dead flights.yaml --rule "delay is plausible"']
+    assert re.search(r"\b60\t49\t2\t9\b", printed["kafka pipeline run flights.yaml --once"])
+    assert "balances: 60 in, 23 out, 28 filtered, 2 dropped, 7 dead" in printed["kafka pipeline audit flights.yaml"]
+
+
+def test_the_programs_about_steps(setting: Setting, capsys: pytest.CaptureFixture[str]) -> None:
+    for program in blocks("Steps", "python"):
+        setting.run("python", program)
+    printed = capsys.readouterr().out
+    assert printed.startswith("2\n")
+    assert printed.endswith("0:10:00\n")
+    assert "right_ts" in printed
+
+
+def test_the_test_of_a_pipeline(setting: Setting) -> None:
+    Path("flights.yaml").write_text(blocks("A pipeline in YAML and in Python", "yaml")[0])
+    (program,) = blocks("Running", "python")
+    setting.run("python", program + "\n\ntest_late_flights()\n")
+
+
 def test_the_two_forms_of_a_pipeline(setting: Setting) -> None:
     """The YAML file and the program at the beginning of the page write the same."""
-    section = PAGE.partition("## A pipeline in YAML and in Python")[2].partition("\n## ")[0]
-    yaml, python = (
-        "".join(re.findall(rf"^```{language}\n(.*?)^```", section, re.MULTILINE | re.DOTALL))
-        for language in ("yaml", "python")
-    )
+    yaml, python = ("".join(blocks("A pipeline in YAML and in Python", language)) for language in ("yaml", "python"))
     value = {"year": 2013, "month": 1, "day": 1, "carrier": "UA", "origin": "EWR", "dep_delay": 4.0}
     rows = [value, value | {"dep_delay": -1.0}, value | {"carrier": None}, value | {"origin": "SFO"}]
     rows += [value | {"dep_delay": 9999.0}]

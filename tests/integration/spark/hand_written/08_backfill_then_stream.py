@@ -1,6 +1,7 @@
 """A backfill and then the stream, without kafka.pipelines."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pyspark.sql import functions as f
@@ -20,7 +21,7 @@ typed = {
 # The offsets where the backfill ends and the stream starts must survive a restart.
 plan = Path("/tmp/orders-history.json")
 if not plan.exists():
-    since = kafka.read("orders", start="2024-01-31T00:00:00Z", bootstrap_servers="localhost:9092")
+    since = kafka.read("orders", start=datetime(2024, 1, 31, tzinfo=UTC), bootstrap_servers="localhost:9092")
     with since as read:
         ranges = {str(tp.partition): (each.start, each.end) for tp, each in read.ranges.items()}
     plan.write_text(json.dumps(ranges))

@@ -21,7 +21,7 @@ def header(name, text):
 
 
 def text_of(name):
-    return f.expr(f"string(filter(headers, each -> each.key = '{name}')[0].value)")
+    return f.expr(f"string(get(filter(headers, each -> each.key = '{name}'), 0).value)")
 
 
 def output(records, longest):
