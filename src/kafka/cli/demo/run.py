@@ -114,8 +114,8 @@ def _show(names: "Names", data: "Flights", page: pathlib.Path | None) -> None:
     driver_processes.run_with_a_kill(names, -(-rows.count // most), rows.count, say)
     dead = check.compare_dead_letters(names, data, rows, is_replayed=False)
     report.print_dead_letters(say, dead, rows)
-    say(f"The rule {declaration.PLAUSIBLE!r} rejected {check.cancelled(data):,} real flights: they were cancelled, so")
-    say("that they have no delay, and NULL is not true. The corrected rule:\n")
+    say(f"Of the dead letters of the rule {declaration.PLAUSIBLE!r}, {check.cancelled(data):,} are real: these flights")
+    say("were cancelled, so that they have no delay, and NULL is not true. The corrected rule:\n")
     for line in declaration.correct_rule(names.file):
         say(line)
     say("")
