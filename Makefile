@@ -1,4 +1,4 @@
-# make demo      the flights through a broker and Spark
+# make demo      a pipeline of flights: bad data, a killed driver, a wrong rule, a replay and an audit
 # make test      everything that must hold: lint, types, unit tests, a hundred simulations, the integration tests on both brokers
 # make test-exhaustive   what make test tries at a sample of places, seeds, modules or brokers, at all the others
 # make test-pythons   the unit tests of make test on the other Pythons from 3.11 that there are, compiled and plain

@@ -1,67 +1,154 @@
-"""The demo's own check: the pandas computation, detection of differences, and reports of a killed driver."""
+"""The data of the demo, the planted flights, and the detection of differences."""
 
 import importlib.util
-import json
 import pathlib
+from typing import Any
 
 import pandas as pd
 import pytest
 
-from kafka.cli.demo import check, driver_processes
-from kafka.cli.demo.check import expected_delays
+from kafka.cli.demo import check, declaration
 from kafka.cli.demo.flights import COLUMNS, Flights, read_flights
-from kafka.cli.demo.plan import TOPIC_QUERY, Plan, read_plan
+from kafka.cli.demo.names import Names, random_suffix
+from kafka.cli.demo.planted import KINDS, UNKNOWN_SCHEMA_ID, plant
+from kafka.pipelines import load
 
 pytestmark = pytest.mark.once
 
 
-def small() -> Flights:
+def small(count: int = 4) -> Flights:
+    """Return flights of which the last one was cancelled, and the first one arrived three hours late."""
     flights = pd.DataFrame(
         {
-            "departure": pd.to_datetime(
-                ["2013-01-01T10:15Z", "2013-01-01T10:45Z", "2013-01-01T10:59Z", "2013-01-01T11:00Z"], utc=True
-            ),
-            "carrier": ["UA", "AA", "AA", "UA"],
-            "flight": [1, 2, 3, 4],
-            "origin": ["EWR", "EWR", "EWR", "EWR"],
-            "dest": ["IAH", "XXX", "IAH", "IAH"],
-            "dep_delay": [2.0, 10.0, None, None],
-            "arr_delay": [4.0, None, None, None],
+            "departure": pd.date_range("2013-01-01T10:15Z", periods=count, freq="h"),
+            "carrier": ["UA"] * count,
+            "flight": range(1, count + 1),
+            "origin": ["EWR"] * count,
+            "dest": ["IAH"] * count,
+            "dep_delay": [190.0, *[2.0] * (count - 2), None],
+            "arr_delay": [180.0, *[-4.0] * (count - 2), None],
         }
     )
-    airlines = pd.DataFrame({"carrier": ["UA", "AA"], "name": ["United", "American"]})
-    airports = pd.DataFrame({"faa": ["EWR", "IAH"], "name": ["Newark", "Houston"]})
-    return Flights(flights, airlines, airports)
+    return Flights(flights, pd.DataFrame({"faa": ["EWR", "IAH"], "name": ["Newark", "Houston"]}))
 
 
-def test_pandas_counts_averages_and_finds_the_worst_flight() -> None:
-    first, second = expected_delays(small()).to_dict("records")
-    assert (first["flights"], first["cancelled"], first["dep_delay"], first["arr_delay"]) == (3, 1, 6.0, 4.0)
-    assert (first["worst_dep_delay"], first["worst_airline"], first["worst_destination"]) == (10.0, "American", "XXX")
-    assert (second["flights"], second["cancelled"]) == (1, 1)
-    assert pd.isna(second["dep_delay"])
+def test_each_kind_is_planted_equally_often_with_numbers_of_its_own() -> None:
+    data = small(20)
+    planted = plant(data.flights)
+    assert planted.each == 3
+    assert planted.count == 20 + 3 * len(KINDS)
+    assert planted.rows["id"].is_unique
+    added = planted.rows[planted.rows["id"] >= 20]
+    assert len(added) + len(planted.broken) == 3 * len(KINDS)
+    found = {
+        "no carrier": added["carrier"].isna().sum(),
+        "ahead": (added["departure"] > pd.Timestamp("2900-01-01", tz="UTC").as_unit("us")).sum(),
+        "absurd": (added["dep_delay"] > 1_440).sum(),
+        "elsewhere": (added["origin"] == "XXX").sum(),
+        "test": (added["flight"] == 0).sum(),
+        "unknown schema": sum(value[1:5] == UNKNOWN_SCHEMA_ID.to_bytes(4, "big") for _, value in planted.broken),
+        "no Avro": sum(value.startswith(b"flight ") for _, value in planted.broken),
+    }
+    assert set(found.values()) == {3}, found
+    assert len({value for _, value in planted.broken}) == 6
+
+
+def test_planting_leaves_the_real_flights_as_they_are() -> None:
+    data = small(20)
+    rows = plant(data.flights).rows
+    real = rows[rows["id"] < 20].reset_index(drop=True)
+    pd.testing.assert_frame_equal(real[COLUMNS], data.flights, check_dtype=False)
+
+
+def test_planted_flights_are_spread_over_the_year() -> None:
+    planted = plant(small(100).flights)
+    places = [before for before, _ in planted.broken]
+    assert places == sorted(places)
+    assert places[0] < 20
+    assert places[-1] > 80
+
+
+def test_the_results_are_the_real_flights() -> None:
+    first, *_, last = check.expected_results(small()).to_dict("records")
+    assert (first["id"], first["carrier"], first["made_up"]) == (0, "UA", 10.0)
+    assert last["id"] == 3
+    assert pd.isna(last["made_up"])
 
 
 def test_equal_tables_pass_in_any_order() -> None:
-    right = expected_delays(small())
-    check.compare("it", right.iloc[::-1], right)
+    right = check.expected_results(small())
+    check.compare(right.iloc[::-1], right)
 
 
 @pytest.mark.parametrize(
-    ("column", "value"), [("flights", 2), ("cancelled", 0), ("dep_delay", 6.5), ("worst_airline", "United")]
+    ("column", "value"), [("made_up", 11.0), ("dest", "XXX"), ("departure", pd.Timestamp("2014-01-01", tz="UTC"))]
 )
-def test_a_difference_is_an_error(column: str, value: object) -> None:
-    right = expected_delays(small())
+def test_a_different_value_is_an_error(column: str, value: Any) -> None:
+    right = check.expected_results(small())
     wrong = right.copy()
     wrong.loc[0, column] = value
-    with pytest.raises(check.DifferentResult, match="it "):
-        check.compare("it", wrong, right)
+    with pytest.raises(check.DifferentResult, match="differs from what pandas computes"):
+        check.compare(wrong, right)
 
 
-def test_a_missing_row_is_an_error() -> None:
-    right = expected_delays(small())
-    with pytest.raises(check.DifferentResult, match="1 rows, pandas computes 2"):
-        check.compare("it", right.head(1), right)
+def test_lost_repeated_and_strange_rows_are_errors() -> None:
+    right = check.expected_results(small())
+    with pytest.raises(check.DifferentResult, match=r"lacks 2 of 4 rows: flights 2, 3$"):
+        check.compare(right.head(2), right)
+    with pytest.raises(check.DifferentResult, match=r"1 rows more than once: flights 3$"):
+        check.compare(pd.concat([right, right.tail(1)]), right)
+    with pytest.raises(check.DifferentResult, match=r"1 rows that should not be there: flights 9$"):
+        check.compare(pd.concat([right, right.tail(1).assign(id=9)]), right)
+
+
+def test_the_expected_dead_letters_are_the_planted_and_the_cancelled_flights() -> None:
+    data = small(20)
+    planted = plant(data.flights)
+    assert check.expected_dead_letters(data, planted, is_replayed=False) == {
+        "decodes": (6, 0),
+        "required fields are present": (3, 0),
+        "times are within bounds": (3, 0),
+        "delay is plausible": (4, 0),
+        "airport is in New York": (3, 0),
+    }
+    replayed = check.expected_dead_letters(data, planted, is_replayed=True)
+    assert replayed["delay is plausible"] == (7, 3)
+    assert check.late_arrivals(data) == 1
+
+
+def audit(**changed: Any) -> dict[str, Any]:
+    """Return the audit of `small(20)`, as the command prints it."""
+    rows = [{"in": 41, "out": 20, "dropped": 3, "dead": 18} | changed]
+    return {"balances": True, "partitions": rows, "faults": []}
+
+
+def test_an_audit_that_does_not_balance_is_an_error() -> None:
+    data = small(20)
+    planted = plant(data.flights)
+    assert check.check_audit(audit(), data, planted).out == 20
+    with pytest.raises(check.DifferentResult, match=r"does not balance.*lost"):
+        check.check_audit(audit() | {"balances": False, "faults": ["lost"]}, data, planted)
+    with pytest.raises(check.DifferentResult, match=r"counts Audited.records=40"):
+        check.check_audit(audit(**{"in": 40}), data, planted)
+
+
+def test_the_declaration_is_valid_before_and_after_the_correction(tmp_path: pathlib.Path) -> None:
+    names = Names("host:1", "http://host:2", tmp_path, random_suffix())
+    declaration.write_declaration(names, 100)
+    before = load(names.file)
+    lines = declaration.correct_rule(names.file)
+    after = load(names.file)
+    assert [line[0] for line in lines] == ["-", "+"]
+    assert all(declaration.PLAUSIBLE in line for line in lines)
+    ((wrong, right),) = [
+        (one.expression, other.expression)
+        for one, other in zip(before.all_sources["source"].rules, after.all_sources["source"].rules, strict=True)
+        if one != other
+    ]
+    assert right == f"dep_delay is null or {wrong}"
+    outcomes = {rule.otherwise.value for rule in after.all_sources["source"].rules}
+    assert outcomes == {"dead_letter", "drop", "keep", "fail"}
+    assert pathlib.Path(after.checkpoint or "") / "stream" == names.stream
 
 
 @pytest.mark.slow
@@ -69,19 +156,6 @@ def test_the_data_are_all_flights_of_the_year_in_order() -> None:
     flights = read_flights().flights
     assert len(flights) == 336_776
     assert flights["departure"].is_monotonic_increasing
-
-
-def test_files_left_by_a_killed_driver_are_deleted(tmp_path: pathlib.Path) -> None:
-    right = expected_delays(small())
-    (tmp_path / "_spark_metadata").mkdir()
-    for name in ("part-a.parquet", "part-b.parquet"):
-        right.to_parquet(tmp_path / name)
-    line = json.dumps({"path": f"file://{tmp_path}/part-a.parquet", "action": "add"})
-    (tmp_path / "_spark_metadata" / "0").write_text(f"v1\n{line}")
-    (tmp_path / "_spark_metadata" / ".0.crc").write_bytes(b"crc\n")
-    found = check.from_parquet(tmp_path)
-    assert len(found) == len(right)
-    assert sorted(path.name for path in tmp_path.glob("*.parquet")) == ["part-a.parquet"]
 
 
 @pytest.mark.slow
@@ -94,32 +168,3 @@ def test_synthetic_flights_are_used_without_the_real_ones(monkeypatch: pytest.Mo
     assert list(made_up.flights.columns) == COLUMNS
     assert made_up.flights["departure"].is_monotonic_increasing
     assert 0 < made_up.flights["dep_delay"].isna().sum() < 500
-    assert expected_delays(made_up)["flights"].sum() == 5_000
-
-
-def checkpoint(folder: pathlib.Path, begun: int, done: int) -> pathlib.Path:
-    """Create a checkpoint with these numbers of begun and finished micro-batches of 10 records."""
-    for name, count in (("offsets", begun), ("commits", done)):
-        (folder / name).mkdir(parents=True)
-        for number in range(count):
-            (folder / name / f".{number}.crc").touch()
-            (folder / name / str(number)).write_text(f'v1\n{{}}\n{{"flights":{{"0":{5 + 10 * (number + 1)}}}}}')
-    return folder
-
-
-@pytest.mark.parametrize(("begun", "done", "found"), [(0, 0, None), (1, 0, 0), (3, 3, None), (12, 11, 11)])
-def test_a_micro_batch_in_flight_is_unfinished(
-    tmp_path: pathlib.Path, begun: int, done: int, found: int | None
-) -> None:
-    assert driver_processes.in_flight(checkpoint(tmp_path, begun, done)) == found
-
-
-def test_a_plan_round_trips_and_the_checkpoint_shows_progress(tmp_path: pathlib.Path) -> None:
-    plan = Plan(
-        "host:1", {0: 5}, 10, "prefix", {TOPIC_QUERY: "group"}, "parquet", str(tmp_path), [("UA", "United")], []
-    )
-    read = read_plan(plan.write())
-    assert (read.starting, read.groups, read.airlines) == ({0: 5}, {TOPIC_QUERY: "group"}, [["UA", "United"]])
-    assert driver_processes.rows_done(plan) == 0
-    checkpoint(plan.checkpoint(TOPIC_QUERY), 4, 3)
-    assert driver_processes.rows_done(plan) == 30

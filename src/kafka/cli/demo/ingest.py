@@ -1,36 +1,38 @@
-"""Sends the flights to the topic as JSON."""
+"""Sends the flights to the topic as Avro, with the schema registry, and reads offsets and lag."""
 
-import json
 import time
-from collections.abc import Iterator
 
 import pandas as pd
+import pyarrow as pa
 
 from kafka.admin import KafkaAdminClient, NewTopic
+from kafka.cli.demo.names import Names
+from kafka.cli.demo.planted import Planted
 from kafka.consumer import KafkaConsumer
-from kafka.errors import TopicAlreadyExistsError
 from kafka.producer import KafkaProducer
+from kafka.schema_registry import SchemaRegistryClient
 from kafka.structs import TopicPartition
 
-SOURCE_TOPIC = "flights"
-RESULT_TOPIC = "flight_delays"
 PARTITIONS = 4
-END_AFTER = pd.Timedelta(days=30)
-"""Time from the last flight to the closing records: long enough for the watermark to close every window."""
 _CHUNK = 8_192
+_TYPES: dict[str, pa.DataType] = {
+    "id": pa.int64(),
+    "departure": pa.timestamp("us", "UTC"),
+    "carrier": pa.string(),
+    "flight": pa.int32(),
+    "origin": pa.string(),
+    "dest": pa.string(),
+    "dep_delay": pa.float64(),
+    "arr_delay": pa.float64(),
+}
+SCHEMA = pa.schema(_TYPES)
+"""The fields of a flight."""
 
 
-def create_topics(bootstrap_servers: str) -> None:
-    """Create the two topics unless they exist.
-
-    The records' timestamps are the departure times, which are long ago, so brokers must not delete records by age.
-    """
-    with KafkaAdminClient(bootstrap_servers=bootstrap_servers) as admin:
-        for topic in (SOURCE_TOPIC, RESULT_TOPIC):
-            try:
-                admin.create_topics([NewTopic(topic, PARTITIONS, -1, topic_configs={"retention.ms": "-1"})])
-            except TopicAlreadyExistsError:
-                continue
+def create_topics(names: Names) -> None:
+    """Create the topics."""
+    with KafkaAdminClient(bootstrap_servers=names.bootstrap_servers) as admin:
+        admin.create_topics([NewTopic(topic, PARTITIONS, -1) for topic in names.topics])
 
 
 def end_offsets(bootstrap_servers: str, topic: str) -> dict[int, int]:
@@ -41,46 +43,38 @@ def end_offsets(bootstrap_servers: str, topic: str) -> dict[int, int]:
     return {tp.partition: offset for tp, offset in found.items()}
 
 
-def group_lag(bootstrap_servers: str, group: str, topic: str, starting: dict[int, int]) -> int:
-    """Return the number of offsets in the topic that a group has not committed.
-
-    Arguments:
-        starting: a mapping of partition to the offset from which to count, unless the group has committed a later one.
-    """
-    with KafkaAdminClient(bootstrap_servers=bootstrap_servers) as admin:
-        found = admin.list_consumer_group_offsets(group)
-    committed = {tp.partition: each.offset for tp, each in found.items() if tp.topic == topic}
-    ending = end_offsets(bootstrap_servers, topic)
-    return sum(end - max(committed.get(each, 0), starting.get(each, 0)) for each, end in ending.items())
+def group_lag(names: Names) -> int:
+    """Return the number of flights in the topic that the pipeline's group has not committed."""
+    with KafkaAdminClient(bootstrap_servers=names.bootstrap_servers) as admin:
+        found = admin.list_consumer_group_offsets(names.pipeline)
+    committed = {tp.partition: each.offset for tp, each in found.items() if tp.topic == names.source}
+    ending = end_offsets(names.bootstrap_servers, names.source)
+    return sum(end - committed.get(partition, 0) for partition, end in ending.items())
 
 
-def _lines(flights: pd.DataFrame) -> Iterator[tuple[list[bytes], list[bytes], list[int]]]:
-    for start in range(0, len(flights), _CHUNK):
-        chunk = flights.iloc[start : start + _CHUNK]
-        text = chunk.to_json(orient="records", lines=True, date_format="iso", date_unit="s")
-        keys = (chunk["carrier"] + chunk["flight"].astype(str)).str.encode("ascii").tolist()
-        times = (chunk["departure"].astype("int64") // 1_000_000).tolist()
-        yield keys, text.encode().splitlines(), times
+def _table(rows: pd.DataFrame) -> pa.Table:
+    """Return records with the columns `key` and `value`."""
+    value = pa.Table.from_pandas(rows[SCHEMA.names], SCHEMA, preserve_index=False)
+    keys = rows["carrier"].fillna("") + rows["flight"].astype(str)
+    key = pa.array(keys, pa.string()).cast(pa.binary())
+    return pa.table({"key": key, "value": value.to_struct_array().combine_chunks()})
 
 
-def send_flights(bootstrap_servers: str, flights: pd.DataFrame) -> tuple[int, float]:
-    """Send every flight, and one closing record per partition; return the number of bytes sent and the seconds it took.
-
-    The event time of a closing record is after the last flight. It tells the stream that the year is over, so that the
-    watermark passes the last hour and the last windows are emitted.
-    """
-    size, began = 0, time.perf_counter()
-    with KafkaProducer(
-        bootstrap_servers=bootstrap_servers, linger_ms=20, batch_size=262_144, compression_type="lz4"
-    ) as producer:
-        for keys, values, times in _lines(flights):
-            for key, value, timestamp_ms in zip(keys, values, times, strict=True):
-                producer.send(SOURCE_TOPIC, value, key, timestamp_ms=timestamp_ms)
-                size += len(value)
+def send_flights(names: Names, planted: Planted) -> float:
+    """Send all flights, and return how many seconds it took."""
+    began = time.perf_counter()
+    with (
+        SchemaRegistryClient({"url": names.registry_url}) as registry,
+        KafkaProducer(
+            bootstrap_servers=names.bootstrap_servers, linger_ms=20, batch_size=262_144, compression_type="lz4"
+        ) as producer,
+    ):
+        writer = registry.writer(f"{names.source}-value", SCHEMA)
+        broken = list(reversed(planted.broken))
+        for start in range(0, len(planted.rows), _CHUNK):
+            chunk = planted.rows.iloc[start : start + _CHUNK]
+            producer.send_arrow(names.source, _table(chunk), value=writer)
+            while broken and broken[-1][0] <= start + len(chunk):
+                producer.send(names.source, broken.pop()[1])
         producer.flush()
-        end = flights["departure"].iloc[-1] + END_AFTER
-        closing = json.dumps({"departure": end.strftime("%Y-%m-%dT%H:%M:%SZ")}).encode()
-        for partition in sorted(producer.partitions_for(SOURCE_TOPIC)):
-            producer.send(SOURCE_TOPIC, closing, partition=partition, timestamp_ms=int(end.timestamp() * 1000))
-        producer.flush()
-    return size, time.perf_counter() - began
+    return time.perf_counter() - began

@@ -1,13 +1,13 @@
 """Runs the demo from end to end."""
 
 import contextlib
+import json
 import pathlib
-import secrets
 import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,39 +15,61 @@ from kafka.errors import KafkaConfigurationError
 from kafka.spark.requirements import check_java, check_pyspark
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from kafka.cli.demo.flights import Flights
-    from kafka.cli.demo.plan import Plan
+    from kafka.cli.demo.names import Names
 
-RECORDS_PER_TRIGGER = 60_000
+OFFSETS_PER_TRIGGER = 30_000
 _BATCHES = 4
 """Minimum number of micro-batches, even with few flights: the driver is killed in the middle."""
 
 
-def run(bootstrap_servers: str | None, output: pathlib.Path, limit: int | None, page: pathlib.Path | None) -> None:
-    """Run the demo. Raises `DifferentResult` if the results differ from those of pandas.
+def run(
+    bootstrap_servers: str | None,
+    output: pathlib.Path,
+    limit: int | None,
+    page: pathlib.Path | None,
+    registry_url: str | None = None,
+) -> None:
+    """Run the demo. Raises `DifferentResult` if something was lost or duplicated.
 
     Arguments:
         bootstrap_servers: "host:port,..." of a cluster; None starts an embedded broker.
-        output: folder for the Parquet files.
+        output: directory for the declaration, the pipeline's directory and the report.
         limit: maximum number of flights; None: all.
         page: the file for the report; None: no report.
+        registry_url: the schema registry; None for an embedded one.
     """
     check_pyspark()
     check_java()
+    from kafka.cli.demo import report
     from kafka.cli.demo.flights import read_flights  # fails without pandas, before any file is created
+    from kafka.cli.demo.names import Names, random_suffix
 
-    parquet = _prepare(output, page)
+    output = _prepared(output, page)
+    click.echo(report.INTRODUCTION)
     with contextlib.ExitStack() as stack:
-        work = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kafka-demo-")))
-        is_own = bootstrap_servers is None
-        servers = stack.enter_context(_embedded(work / "broker")) if bootstrap_servers is None else bootstrap_servers
-        click.echo(f"Broker: {servers}{' (embedded)' if is_own else ''}")
-        _stream(servers, parquet, work, read_flights(limit), page)
+        servers = bootstrap_servers
+        suffix = "" if servers is None else random_suffix()
+        if servers is None or registry_url is None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="kafka-demo-"))
+            own_servers, own_registry = stack.enter_context(_embedded(pathlib.Path(folder)))
+            servers = own_servers if servers is None else servers
+            registry_url = registry_url or own_registry
+            registry_is_own = registry_url is own_registry
+        else:
+            registry_is_own = False
+        names = Names(servers, registry_url, output, suffix)
+        click.echo(f"Broker: {servers}{'' if suffix else ' (embedded)'}")
+        click.echo(f"Schema registry: {registry_url}{' (embedded)' if registry_is_own else ''}")
+        _show(names, read_flights(limit), page)
+        if suffix:
+            click.echo(f"These topics remain on the cluster: {', '.join(names.topics)}")
 
 
-def _prepare(output: pathlib.Path, page: pathlib.Path | None) -> pathlib.Path:
+def _prepared(output: pathlib.Path, page: pathlib.Path | None) -> pathlib.Path:
+    """Create the output directory, remove the files of an earlier run, and return the absolute path."""
+    from kafka.cli.demo.names import CHECKPOINT, FILE, SPARK_LOG
+
     output.mkdir(parents=True, exist_ok=True)
     if page is not None:
         if not page.resolve().parent.is_dir():
@@ -55,92 +77,87 @@ def _prepare(output: pathlib.Path, page: pathlib.Path | None) -> pathlib.Path:
                 f"cannot write the report: the directory {page.resolve().parent} does not exist"
             )
         page.unlink(missing_ok=True)
-    parquet = output.resolve() / "flight_delays.parquet"
-    if parquet.exists():
-        shutil.rmtree(parquet)
-    (output / "spark.log").unlink(missing_ok=True)
-    return parquet
+    if (output / CHECKPOINT).exists():
+        shutil.rmtree(output / CHECKPOINT)
+    for name in (FILE, SPARK_LOG):
+        (output / name).unlink(missing_ok=True)
+    return output.resolve()
 
 
 @contextlib.contextmanager
-def _embedded(data_dir: pathlib.Path) -> Iterator[str]:
+def _embedded(data_dir: pathlib.Path) -> Iterator[tuple[str, str]]:
+    """Run an embedded broker with a registry; return the addresses of both."""
     from kafka.broker import EmbeddedBroker
 
-    with EmbeddedBroker(data_dir=data_dir) as broker:
-        yield broker.bootstrap_servers
+    with EmbeddedBroker(data_dir=data_dir, registry=True) as broker:
+        yield broker.bootstrap_servers, broker.registry_url
 
 
-def _plan(servers: str, starting: dict[int, int], data: "Flights", parquet: pathlib.Path, work: pathlib.Path) -> "Plan":
-    from kafka.cli.demo.plan import PARQUET_QUERY, TOPIC_QUERY, Plan
-
-    return Plan(
-        bootstrap_servers=servers,
-        starting=starting,
-        records_per_trigger=min(RECORDS_PER_TRIGGER, -(-(len(data.flights) + len(starting)) // _BATCHES)),
-        transactional_id_prefix=f"kafka-demo-{secrets.token_hex(4)}",
-        groups={TOPIC_QUERY: "flight-delays", PARQUET_QUERY: "flight-delays-parquet"},
-        parquet=str(parquet),
-        work=str(work),
-        airlines=list(data.airlines.itertuples(index=False, name=None)),
-        airports=list(data.airports.itertuples(index=False, name=None)),
-    )
-
-
-def _stream(
-    servers: str, parquet: pathlib.Path, work: pathlib.Path, data: "Flights", page: pathlib.Path | None
-) -> None:
-    from kafka.cli.demo import driver_processes, ingest, report
-    from kafka.cli.demo.page import write_page
+def _show(names: "Names", data: "Flights", page: pathlib.Path | None) -> None:
+    from kafka.cli.demo import check, declaration, driver_processes, ingest, planted, report
+    from kafka.cli.demo.names import FILE
     from kafka.spark import transactions
 
     began = time.perf_counter()
+    say = click.echo
     if not data.real:
-        click.echo("These flights are synthetic. For the real ones: pip install 'kafka-columnar[demo]'")
-    ingest.create_topics(servers)
-    starting = ingest.end_offsets(servers, ingest.SOURCE_TOPIC)
-    result_starting = ingest.end_offsets(servers, ingest.RESULT_TOPIC)
-    sent_bytes, send_s = ingest.send_flights(servers, data.flights)
-    click.echo(f"Sent {len(data.flights):,} flights to the topic {ingest.SOURCE_TOPIC!r} in {send_s:.1f} s.")
+        say("These flights are synthetic. For the real ones: pip install 'kafka-columnar[demo]'")
+    rows = planted.plant(data.flights)
+    ingest.create_topics(names)
+    send_s = ingest.send_flights(names, rows)
+    say(f"Sent {len(data.flights):,} flights and {rows.count - len(data.flights):,} planted ones to {names.source!r}.")
+    report.print_planted(say, rows)
 
-    log = parquet.parent / "spark.log"
-    click.echo(f"Spark's log: {log}")
-    plan = _plan(servers, starting, data, parquet, work)
-    streaming = time.perf_counter()
-    kill, again = driver_processes.run_with_a_kill(plan, len(data.flights) + len(starting), log, click.echo)
-    stream_s = time.perf_counter() - streaming
-    click.echo(driver_processes.told_lag("Final group lag", driver_processes.lag_of(plan)))
-    transactions(plan.transactional_id_prefix, bootstrap_servers=servers).forget()
+    most = min(OFFSETS_PER_TRIGGER, -(-rows.count // _BATCHES))
+    say(f"{names.file}:\n\n{declaration.write_declaration(names, most)}")
+    say(f"Spark's log: {names.log}")
+    driver_processes.run_with_a_kill(names, -(-rows.count // most), rows.count, say)
+    dead = check.compare_dead_letters(names, data, rows, is_replayed=False)
+    report.print_dead_letters(say, dead, rows)
+    say(f"Of the dead letters of the rule {declaration.PLAUSIBLE!r}, {check.cancelled(data):,} are real: these flights")
+    say("were cancelled, so that they have no delay, and NULL is not true. The corrected rule:\n")
+    for line in declaration.correct_rule(names.file):
+        say(line)
+    say("")
+    replay = ("pipeline", "replay", FILE, "--rule", declaration.PLAUSIBLE)
+    driver_processes.run_command(names, replay, say)
 
-    results, given_up = _checked(servers, result_starting, parquet, data)
+    results = check.read_results(names)
+    check.compare(results, check.expected_results(data))
+    dead = check.compare_dead_letters(names, data, rows, is_replayed=True)
+    audit = _audit(names)
+    report.print_audit(say, audit)
+    audited = check.check_audit(audit, data, rows)
+    given_up = len(check.read_results(names, "read_uncommitted")) - len(results)
+    if page is not None:
+        report.write_page(names, page)
+    transactions(names.pipeline, bootstrap_servers=names.bootstrap_servers).forget()
+
+    report.print_slowest(say, results, data.airports)
     figures = report.Figures(
         flights=len(data.flights),
-        sent_bytes=sent_bytes,
+        planted=rows,
         send_s=send_s,
-        stream_s=stream_s,
-        results=len(results),
+        dead=dead,
+        late=check.late_arrivals(data),
+        cancelled=check.cancelled(data),
         given_up=given_up,
-        parquet=parquet,
+        audited=audited,
         total_s=time.perf_counter() - began,
     )
-    report.print_report(click.echo, figures, results)
+    report.print_report(say, figures, report.read_history(names))
     if page is not None:
-        write_page(page, figures, results, plan.progress, kill, again)
-        click.echo(f"Report: {page.resolve()}")
+        say(f"Report: {page.resolve()}")
 
 
-def _checked(
-    servers: str, starting: dict[int, int], parquet: pathlib.Path, data: "Flights"
-) -> "tuple[pd.DataFrame, int]":
-    """Return the results that a read_committed consumer sees, and the number of rows that it does not see.
+def _audit(names: "Names") -> dict[str, Any]:
+    """Run the audit, and return its result."""
+    from kafka.cli.demo import driver_processes
+    from kafka.cli.demo.names import FILE
 
-    Raises `DifferentResult` if these results, or those in the Parquet files, differ from those of pandas.
-    """
-    from kafka.cli.demo import check, ingest
-
-    right = check.expected_delays(data)
-    ending = ingest.end_offsets(servers, ingest.RESULT_TOPIC)
-    results = check.from_topic(servers, starting, ending)
-    everything = check.from_topic(servers, starting, ending, "read_uncommitted")
-    check.compare("the topic", results, right)
-    check.compare("the Parquet files", check.from_parquet(parquet), right)
-    return results, len(everything) - len(results)
+    with tempfile.TemporaryDirectory(prefix="kafka-demo-audit-") as folder:
+        output = pathlib.Path(folder) / "audit.json"
+        command = ("pipeline", "audit", FILE, "--json")
+        driver_processes.run_command(names, command, click.echo, output=output, fails=True)
+        found: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
+        return found
