@@ -99,7 +99,7 @@ class Setting:
             "http://localhost:8081": self.broker.registry_url,
             "/tmp/": f"{self.directory}/",
         }
-        for old, new in (self.more | replaced).items():
+        for old, new in (replaced | self.more).items():  # new texts may contain "/tmp/"
             program = program.replace(old, new)
         return program
 
