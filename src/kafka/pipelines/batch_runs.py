@@ -64,8 +64,8 @@ class SliceRunner:
         self._function = function
         self._records = records
         self._events = events
-        self._prefix = f"{declaration.pipeline}-{run_plan.kind}-{run_plan.number}"
-        self._run = f"{declaration.pipeline}/{run_plan.kind}/{run_plan.number}"
+        parts = (declaration.pipeline, run_plan.kind, str(run_plan.number), run_plan.id)
+        self._prefix, self._run = "-".join(parts), "/".join(parts)
         self._ids = topic_ids(declaration)
 
     def process(self, number: int, part: Ranges) -> None:
@@ -78,7 +78,7 @@ class SliceRunner:
         form, frame, combine = plan(self._declaration, records, self._function, observations.observe, origin)
         self._records.check(form)
         out = self._events.out if form is Form.BATCH else None
-        write = BatchWrite(self._declaration, combine, self._ids, self._prefix, self._run, out)
+        write = BatchWrite(self._declaration, combine, self._ids, self._prefix, lambda: self._run, out)
         if form is Form.BATCH or not isinstance(self._declaration.sink, Sink):
             write(frame, number, {"transactionalBatchId": str(number)})
         else:
