@@ -87,7 +87,7 @@ class RunPlan:
         return sum(end - start for start, end in self.ranges.values())
 
     def has_same_topics(self, ids: Mapping[str, str]) -> bool:
-        """Return False if a topic of the plan has been deleted and created anew, so that its offsets mean nothing now.
+        """Return False if a topic of the plan has been deleted and created again, so that its offsets mean nothing now.
 
         Arguments:
             ids: the ids of topics by name; topics that are missing are not compared.

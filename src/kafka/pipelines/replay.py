@@ -110,7 +110,9 @@ def replay(
         ids = ids_of(declaration, [topic])
         for unfinished in [each for each in runs.plans() if not each.is_finished]:
             if not unfinished.has_same_topics(ids):
-                log.warning("replay %d ends here: topic %s has been deleted and created anew", unfinished.number, topic)
+                log.warning(
+                    "replay %d ends here: topic %s has been deleted and created again", unfinished.number, topic
+                )
                 runs.store(dataclasses.replace(unfinished, done=len(unfinished.slices)))
                 continue
             log.info("replay %d is not finished; continuing with slice %d", unfinished.number, unfinished.done)

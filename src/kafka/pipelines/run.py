@@ -169,8 +169,9 @@ class RunningPipeline:
         return writer.trigger(processingTime=declaration.trigger) if declaration.trigger else writer
 
     def _target_run(self) -> str:
-        """Return what identifies the query for a target: the numbers of micro-batches begin anew with a new checkpoint.
+        """Return what identifies the query for a target.
 
+        With a new checkpoint, the numbers of micro-batches begin at 0 again, so that the pipeline's name is not enough.
         Spark writes the query's id into the checkpoint before the first micro-batch.
         """
         query_id = json.loads((self._directory.stream / "metadata").read_text(encoding="utf-8"))["id"]

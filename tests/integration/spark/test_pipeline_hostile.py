@@ -14,9 +14,11 @@ import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import NewTopic
 from kafka.broker import EmbeddedBroker
+from kafka.errors import IllegalStateError
 from kafka.pipelines.declaration import Declaration
+from kafka.pipelines.events import Event, EventFile
 from kafka.pipelines.replay import replay
-from kafka.pipelines.run import run
+from kafka.pipelines.run import run, start
 from kafka.pipelines.yaml_file import parse
 from kafka.structs import TopicPartition
 
@@ -124,7 +126,7 @@ def test_headers_of_the_original_record_survive_replays_and_do_not_count_as_thos
     assert numbers.out() == [2, 2]
 
 
-def test_a_replay_continues_after_its_dead_letters_were_deleted_and_after_their_topic_was_created_anew(spark, numbers):
+def test_a_replay_continues_after_its_dead_letters_were_deleted_and_after_their_topic_was_created_again(spark, numbers):
     numbers.produce(*({"id": number, "n": 200} for number in range(5)))
     run(numbers.declaration(), spark)
     stop = threading.Event()
@@ -153,3 +155,34 @@ def test_a_target_gets_all_rows_of_a_stream_whose_directory_was_deleted(spark, n
     run(declaration, spark)
     files = spark.read.parquet(f"{numbers.directory}/files")
     assert sorted(row.id for row in files.collect()) == [1, 1, 2]
+
+
+def test_a_query_with_common_table_expressions_is_evaluated_row_by_row(spark, numbers):
+    query = "with small as (select id, n * 2 as m from source where n < 90) select s.id from small s where m > 2"
+    declaration = numbers.declaration(query)
+    numbers.produce(*({"id": number, "n": number * 50} for number in range(4)))
+    result = run(declaration, spark)
+    assert (result.out, result.dead, numbers.out()) == (1, 1, [1])
+    assert numbers.records(numbers.sink)[0].headers[0][0] == "kafka.source"
+    assert replay(numbers.declaration(query.replace("90", "900"), most=300), spark).out == 1
+    assert numbers.out() == [1, 3]
+
+
+def test_a_stopped_run_has_ended_and_a_failed_start_holds_nothing(spark, numbers, monkeypatch):
+    declaration = numbers.declaration()
+    running = start(declaration, spark)
+    with pytest.raises(IllegalStateError, match="another run of this pipeline is running"):
+        start(declaration, spark)
+    running.stop()
+    assert [each.kind for each in running.result().events if each.kind != "batch"] == ["start", "stop"]
+    listeners = len(spark.streams._jsqm.listListeners())
+
+    def fail(file: EventFile, event: Event) -> None:
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as changed:
+        changed.setattr(EventFile, "append", fail)
+        with pytest.raises(OSError, match="the disk is full"):
+            start(declaration, spark)
+    assert run(declaration, spark).events[0].kind == "start"
+    assert len(spark.streams._jsqm.listListeners()) == listeners
