@@ -64,8 +64,8 @@ class SliceRunner:
         self._function = function
         self._records = records
         self._events = events
-        self._prefix = f"{declaration.pipeline}-{run_plan.kind}-{run_plan.number}"
-        self._run = f"{declaration.pipeline}/{run_plan.kind}/{run_plan.number}"
+        parts = (declaration.pipeline, run_plan.kind, str(run_plan.number), run_plan.id)
+        self._prefix, self._run = "-".join(parts), "/".join(parts)
         self._ids = topic_ids(declaration)
 
     def process(self, number: int, part: Ranges) -> None:
@@ -79,7 +79,7 @@ class SliceRunner:
         self._records.check(planned.form)
         is_batch = planned.form is Form.BATCH
         out = self._events.out if is_batch else None
-        write = BatchWrite(self._declaration, planned.combine, self._ids, self._prefix, self._run, out)
+        write = BatchWrite(self._declaration, planned.combine, self._ids, self._prefix, lambda: self._run, out)
         options = {"transactionalBatchId": str(number)}
         if is_batch or not isinstance(self._declaration.sink, Sink):
             write(planned.count(planned.frame), number, options)

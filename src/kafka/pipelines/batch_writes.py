@@ -26,7 +26,7 @@ class BatchWrite:
         combine: returns the combined frame of a micro-batch.
         ids: the ids of source topics, by name.
         prefix: the `transactionalIdPrefix`.
-        run: identifies the run for the target.
+        run: returns what identifies the run for the target.
         out: receives the number of result rows, by batch; None if they are observed in the query.
     """
 
@@ -36,7 +36,7 @@ class BatchWrite:
         combine: Callable[[DataFrame], DataFrame],
         ids: Mapping[str, str],
         prefix: str,
-        run: str,
+        run: Callable[[], str],
         out: dict[int, int] | None = None,
     ) -> None:
         self._declaration = declaration
@@ -88,7 +88,7 @@ class BatchWrite:
         if sink.needs_position and KAFKA in frame.columns:
             names.append(KAFKA)
         good = frame.where(f.col(Hidden.PASSES)).select(*[quoted(name) for name in names])
-        sink.write(good, self._run, number)
+        sink.write(good, self._run(), number)
         if declaration.dead_letters is not None:
             rows = dead_letter_rows(frame, declaration, self._ids)
             kafka = write_options(declaration, None, self._prefix)

@@ -15,6 +15,7 @@ import json
 import logging
 import os
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -52,6 +53,9 @@ class RunPlan:
         done: number of finished slices.
         created: when the run was planned, in UTC, in ISO 8601.
         letters: for a replay, the number of dead letters in the slices that are to be replayed; None if unknown.
+        id: distinguishes the run from others of this number, such as one whose directory was deleted. The sink
+            remembers the slices that it has under this id.
+        topic_ids: for a replay, the id of the dead-letter topic by its name, if it is known.
     """
 
     kind: Kind
@@ -61,6 +65,8 @@ class RunPlan:
     done: int = 0
     created: str = ""
     letters: int | None = None
+    id: str = ""
+    topic_ids: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def is_finished(self) -> bool:
@@ -79,6 +85,14 @@ class RunPlan:
     def offsets(self) -> int:
         """Number of offsets in all slices."""
         return sum(end - start for start, end in self.ranges.values())
+
+    def has_same_topics(self, ids: Mapping[str, str]) -> bool:
+        """Return False if a topic of the plan has been deleted and created again, so that its offsets mean nothing now.
+
+        Arguments:
+            ids: the ids of topics by name; topics that are missing are not compared.
+        """
+        return all(ids.get(topic, topic_id) == topic_id for topic, topic_id in self.topic_ids.items())
 
     def to_json(self) -> str:
         """Return the content of the plan's file."""
@@ -117,11 +131,26 @@ class RunDirectory:
         found = [_plan_of(path.read_text(encoding="utf-8")) for path in self._directory.glob("*/plan.json")]
         return sorted(found, key=lambda plan: plan.number)
 
-    def add(self, selection: Mapping[str, str], slices: Sequence[Ranges], letters: int | None = None) -> RunPlan:
+    def add(
+        self,
+        selection: Mapping[str, str],
+        slices: Sequence[Ranges],
+        letters: int | None = None,
+        topic_ids: Mapping[str, str] | None = None,
+    ) -> RunPlan:
         """Store the plan of a new run, and return it. For the arguments, see `RunPlan`."""
         number = max((plan.number for plan in self.plans()), default=0) + 1
         created = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
-        plan = RunPlan(self._kind, number, dict(selection), slices, created=created, letters=letters)
+        plan = RunPlan(
+            self._kind,
+            number,
+            dict(selection),
+            slices,
+            created=created,
+            letters=letters,
+            id=uuid.uuid4().hex[:8],
+            topic_ids=dict(topic_ids or {}),
+        )
         self.store(plan)
         return plan
 
@@ -139,7 +168,8 @@ class RunDirectory:
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         """Hold the lock of these runs. Raises `IllegalStateError` if another process holds it."""
-        with run_lock(self._directory / "lock", f"{self._kind} of this pipeline"):
+        what = "backfill before the stream" if self._kind == "first" else self._kind
+        with run_lock(self._directory / "lock", f"{what} of this pipeline"):
             yield
 
 

@@ -30,6 +30,7 @@ from kafka.pipelines.record_headers import (
     SOURCE,
     TIMESTAMP,
     Position,
+    added_headers,
 )
 from kafka.structs import TopicPartition
 
@@ -91,15 +92,8 @@ def dead_letter_of(
         headers: its headers, as pairs of name and value.
     """
     given: Headers = tuple((name, content) for name, content in headers)
-    names = [name if content is not None else None for name, content in given]
-    if PIPELINE in names:
-        begin = len(names) - 1 - names[::-1].index(PIPELINE)
-        while begin and given[begin - 1][0] == RULE:
-            begin -= 1
-        own = given[begin:]
-    else:
-        begin, own = 0, given
-    original = given[:begin] + tuple(each for each in own if not _is_added(each[0]))
+    own = tuple(added_headers(given))
+    original = given[: len(given) - len(own)] + tuple(each for each in own if not _is_added(each[0]))
     if not any(name in OWN for name, _ in own):
         return _of_connect(position, timestamp_ms, key, value, original, own)
     rules = dict.fromkeys(_text(content) for name, content in own if name == RULE and content is not None)

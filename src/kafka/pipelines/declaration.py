@@ -149,7 +149,17 @@ class Declaration(Model):
             check_rules(source.rules)
         if self.dead_letters is None and self._has_outcome(Otherwise.DEAD_LETTER):
             raise ValueError("dead_letters: expected a topic, because rules have the outcome dead_letter")
+        self._check_no_loop()
         return self
+
+    def _check_no_loop(self) -> None:
+        read = [topic for each in self.all_sources.values() for topic in (each.topics or (each.topic,))]
+        for key, written in (("sink", self.topic_sink), ("dead_letters", self.dead_letters)):
+            if written is not None and written.topic in read:
+                raise ValueError(
+                    f"{key}: expected a topic that is not among the sources, got {written.topic!r}: the pipeline would "
+                    "process its own records without end; name another topic"
+                )
 
     @property
     def topic_sink(self) -> Sink | None:

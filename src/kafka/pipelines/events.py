@@ -6,9 +6,12 @@ DataFrame, and `read_events` as objects. The names of the keys are those of the 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
+import errno
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -175,6 +178,14 @@ class EventFile:
         self._path = directory / f"{name}.jsonl"
 
     def append(self, event: Event) -> None:
-        """Append an event."""
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(to_json(event) + "\n")
+        """Append an event. Raises `OSError` if it cannot be written; the file is then as before."""
+        line = (to_json(event) + "\n").encode()
+        with self._path.open("ab", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            try:
+                if file.write(line) != len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
+            except OSError:
+                with contextlib.suppress(OSError):
+                    file.truncate(size)
+                raise

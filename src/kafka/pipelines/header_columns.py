@@ -1,9 +1,8 @@
 """Reads the headers of pipelines' records from Arrow columns, without a Python object for each record.
 
-`OwnHeaders` finds the headers that a pipeline added to the records of a batch: the last header `PIPELINE` of a record,
-the headers `RULE` immediately before it, and everything after it. Headers of the same names before these belong to the
-original record, which may itself be the output or the dead letter of another pipeline. `kafka.pipelines.dead_letters`
-does the same for single records.
+`OwnHeaders` finds the headers that a pipeline added to the records of a batch: the last header `PIPELINE` of a record
+and everything after it. Headers of the same names before it belong to the original record, which may itself be the
+output or the dead letter of another pipeline. `kafka.pipelines.dead_letters` does the same for single records.
 """
 
 from __future__ import annotations
@@ -69,14 +68,7 @@ class OwnHeaders:
         """Return the index of the first header of each row that the pipeline added; 0 if there is none."""
         begins = np.zeros(self.rows, np.int64)
         last, found = self._last(PIPELINE, begins)
-        at = last[found]
-        if len(at):
-            indexes, parents = np.arange(len(self._names)), self._parents
-            is_rule = self._names == self._codes.get(RULE, -2)
-            is_first = np.concatenate(([True], parents[1:] != parents[:-1]))
-            candidates = np.where(is_rule, np.where(is_first, indexes, -1), indexes + 1)
-            run_begins = np.maximum.accumulate(candidates)  # of the rules that end with a header, if there are any
-            begins[found] = np.where(is_first[at], at, run_begins[at - 1])
+        begins[found] = last[found]
         return begins
 
     def _of(self, name: str, begins: Integers) -> Integers:

@@ -116,12 +116,14 @@ def position_column(ids: Mapping[str, str]) -> Column:
 
 
 def dead_letter_headers(declaration: Declaration, source: Column) -> Column:
-    """Return the headers of a dead letter: those of the record, of this package, and of Kafka Connect (KIP-298)."""
+    """Return the headers of a dead letter: those of the record, of this package, and of Kafka Connect (KIP-298).
+
+    `PIPELINE` comes first after those of the record, so that readers know where these end.
+    """
     from pyspark.sql import functions as f
 
     connect = record_headers.CONNECT_PREFIX
     given = {
-        record_headers.PIPELINE: f.lit(declaration.pipeline),
         record_headers.SOURCE: source,
         record_headers.CAUSE: f.col(Hidden.CAUSE),
         record_headers.ATTEMPT: (f.col(Hidden.ATTEMPT) + 1).cast("string"),
@@ -136,9 +138,10 @@ def dead_letter_headers(declaration: Declaration, source: Column) -> Column:
         f"{connect}exception.class.name": f.lit(_CONNECT_CLASS),
         f"{connect}exception.message": f.col(Hidden.CAUSE),
     }
+    pipeline = _header(record_headers.PIPELINE, f.lit(declaration.pipeline))
     rules = f.transform(f.col(Hidden.RULES), lambda name: _header(record_headers.RULE, name))
     own = f.array(*[_header(name, text) for name, text in given.items()])
-    return f.concat(f.coalesce(f.col(Hidden.HEADERS), f.array().cast(_HEADERS)), rules, own)
+    return f.concat(f.coalesce(f.col(Hidden.HEADERS), f.array().cast(_HEADERS)), f.array(pipeline), rules, own)
 
 
 _HEADERS = "array<struct<key:string,value:binary>>"

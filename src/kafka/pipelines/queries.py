@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import threading
 import uuid
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,10 @@ from kafka.pipelines.source_rows import KAFKA
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+_ANALYSIS = threading.Lock()
+"""Held while views have the names of sources: two pipelines of a session may have sources of the same name."""
 
 
 def query_of(declaration: Declaration, function: Callable[..., Any] | None = None) -> QueryFunction:
@@ -55,13 +60,17 @@ class _FunctionQuery:
 class _SqlQuery:
     """Evaluates SQL with the names of sources as tables.
 
-    Tables of the session with these names are hidden while Spark analyzes the query.
+    Temporary views of the session with these names are hidden while Spark analyzes the query.
     """
 
     def __init__(self, sql: str) -> None:
         self._sql = sql
 
     def __call__(self, sources: Mapping[str, DataFrame]) -> DataFrame:
+        with _ANALYSIS:
+            return self._analyzed(sources)
+
+    def _analyzed(self, sources: Mapping[str, DataFrame]) -> DataFrame:
         spark = next(iter(sources.values())).sparkSession
         hidden = {name: f"kafka_pipelines_{uuid.uuid4().hex}" for name in sources if _is_view(spark, name)}
         for name, other in hidden.items():

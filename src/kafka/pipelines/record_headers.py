@@ -2,7 +2,8 @@
 
 Each record from a query that processes rows one by one has the header `SOURCE`, so that an audit can find the input
 record. A dead letter has all of these headers, after those of the original record, and the headers of Kafka Connect's
-dead letter queues (KIP-298).
+dead letter queues (KIP-298). The first of the added headers is `PIPELINE`. Headers of these names before the last
+`PIPELINE` belong to the original record.
 """
 
 from __future__ import annotations
@@ -61,9 +62,22 @@ def parse_position(text: str) -> Position:
     return Position(parts[0], int(parts[1]), int(parts[2]), parts[3] if len(parts) > 3 else "")
 
 
+def added_headers(headers: Iterable[tuple[str, bytes | None]]) -> list[tuple[str, bytes | None]]:
+    """Return the headers of a dead letter that the pipeline has added: the last `PIPELINE`, and those after it.
+
+    Returns all headers if none is `PIPELINE`.
+    """
+    given = list(headers)
+    at = [index for index, (name, value) in enumerate(given) if name == PIPELINE and value is not None]
+    return given[at[-1] :] if at else given
+
+
 def position_of(headers: Iterable[tuple[str, bytes | None]]) -> Position | None:
-    """Return the position in the headers of a record; None if they contain none, or an invalid one."""
-    for name, value in headers:
+    """Return the position in the headers of a record: the last one, which the pipeline has added.
+
+    Returns None if they contain none, or an invalid one.
+    """
+    for name, value in reversed(list(headers)):
         if name == SOURCE and value is not None:
             try:
                 return parse_position(value.decode())

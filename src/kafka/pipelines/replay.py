@@ -39,8 +39,9 @@ from kafka.pipelines.planning import plan as plan_rows
 from kafka.pipelines.rules import SETTINGS, all_rules
 from kafka.pipelines.run_events import OnEvent, RunEvents
 from kafka.pipelines.run_results import RunResult, failure_of, recorded_run
-from kafka.pipelines.source_rows import Origin, dead_letter_origin, read_options
+from kafka.pipelines.source_rows import Origin, added_headers, dead_letter_origin, read_options
 from kafka.pipelines.start_checks import check_owner
+from kafka.pipelines.topic_ids import ids_of
 from kafka.spark.queries import FORMAT
 
 if TYPE_CHECKING:
@@ -105,23 +106,30 @@ def replay(
     spark = spark or session(declaration.pipeline, **SETTINGS)
     with runs.lock():
         events: tuple[Event, ...] = ()
+        topic = declaration.dead_letters.topic
+        ids = ids_of(declaration, [topic])
         for unfinished in [each for each in runs.plans() if not each.is_finished]:
+            if not unfinished.has_same_topics(ids):
+                log.warning(
+                    "replay %d ends here: topic %s has been deleted and created again", unfinished.number, topic
+                )
+                runs.store(dataclasses.replace(unfinished, done=len(unfinished.slices)))
+                continue
             log.info("replay %d is not finished; continuing with slice %d", unfinished.number, unfinished.done)
             result = _run(declaration, spark, function, runs, unfinished, directory, on_event, on_plan, stop)
             events += result.events
             if unfinished.selection == selection or not result.is_complete:
                 return dataclasses.replace(result, events=events)
         with consumer_of(declaration) as consumer:
-            topic = declaration.dead_letters.topic
             if not consumer.partitions_for_topic(topic):
                 log.warning("topic %s does not exist, so there are no dead letters", topic)
                 return RunResult(events, directory)
             ranges = _selected(consumer, topic, offsets, since, until)
-        earlier = [] if again else [each for each in runs.plans() if each.slices]
+        earlier = [] if again else [each for each in runs.plans() if each.slices and each.has_same_topics(ids)]
         letters = _Letters(declaration, spark, rule, earlier).count(function, ranges) if ranges else 0
         if not letters:
             return RunResult(events, directory)
-        new = runs.add(selection, sliced(ranges, slice_offsets), letters)
+        new = runs.add(selection, sliced(ranges, slice_offsets), letters, ids)
         result = _run(declaration, spark, function, runs, new, directory, on_event, on_plan, stop)
         return dataclasses.replace(result, events=events + result.events)
 
@@ -237,10 +245,13 @@ def _run(
 ) -> RunResult:
     if on_plan is not None:
         on_plan(plan)
-    earlier = [each for each in runs.plans() if each.number < plan.number and each.slices]
+    earlier = [
+        each
+        for each in runs.plans()
+        if each.number < plan.number and each.slices and each.has_same_topics(plan.topic_ids)
+    ]
     if plan.selection.get("again"):
         earlier = []
-
     events = RunEvents(declaration, directory, "replay", plan.number, on_event)
     letters = _Letters(declaration, spark, plan.selection.get("rule"), earlier)
     runner = SliceRunner(declaration, function, plan, letters, events)
@@ -259,6 +270,8 @@ def replay_options(declaration: Declaration, source: Source) -> dict[str, str]:
     """Return the options for reading the dead letters of a source, whose subjects are those of the source's topic."""
     options = read_options(declaration, source)
     options.pop("maxOffsetsPerTrigger", None)
+    if not any(name.lower() == "failondataloss" for name in options):
+        options["failOnDataLoss"] = "false"  # otherwise, a replay whose dead letters retention deletes would never end
     topic = source.topic or (source.topics or ("",))[0]
     for field, format_ in (("key", source.key), ("value", source.value)):
         uses_registry = format_.format in ("avro", "json-schema", "protobuf") and "schemaRegistryUrl" in options
@@ -278,8 +291,10 @@ def selected_letters(declaration: Declaration, source: Source, rule: str | None,
     """
     from pyspark.sql import functions as f
 
+    added = added_headers()
+
     def has(name: str, value: str) -> Column:
-        return f.exists(f.col("headers"), lambda each: (each["key"] == name) & (each["value"] == value.encode()))
+        return f.exists(added, lambda each: (each["key"] == name) & (each["value"] == value.encode()))
 
     condition = has(record_headers.PIPELINE, declaration.pipeline)
     if rule is not None:

@@ -60,7 +60,7 @@ def carry(result: DataFrame) -> DataFrame | None:
     from pyspark.sql import DataFrame as ClassicDataFrame
 
     spark = result.sparkSession
-    plan = jdf.queryExecution().analyzed()
+    plan = _inlined(result)
     try:
         carried = _Carrier(spark._jvm).carried(plan)
     except _NotByRow:
@@ -75,7 +75,15 @@ def is_stateless(result: DataFrame) -> bool:
     With Spark Connect, this is unknown, and the result is False.
     """
     jdf = getattr(result, "_jdf", None)
-    return jdf is not None and _is_stateless(jdf.queryExecution().analyzed())
+    return jdf is not None and _is_stateless(_inlined(result))
+
+
+def _inlined(result: DataFrame) -> Any:
+    """Return the analyzed plan of a query, with its common table expressions (``with ... as``) in their places."""
+    plan = result._jdf.queryExecution().analyzed()
+    if _name(plan) != "WithCTE":
+        return plan
+    return result.sparkSession._jvm.org.apache.spark.sql.catalyst.optimizer.InlineCTE(True, False).apply(plan)
 
 
 def _is_stateless(plan: Any) -> bool:

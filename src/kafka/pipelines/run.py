@@ -113,12 +113,17 @@ class RunningPipeline:
         self._has_query = threading.Event()
         self._events = RunEvents(declaration, self._directory, on_event=on_event)
         self._markers = Markers(self._directory.markers) if declaration.flush_at_end else None
-        self._listening = contextlib.ExitStack()
+        self._is_awaited = False
+        self._ending = threading.Lock()
+        self._has_ended = False
         check_owner(declaration, self._directory)
         self._writer = self._planned(function)
-        self._listening.enter_context(run_lock(self._directory.base / "stream.lock", "run of this pipeline"))
-        self._listening.enter_context(ReportListener(spark, self._query_name, self._on_report))
-        self._events.start()
+        with contextlib.ExitStack() as opened:
+            opened.enter_context(run_lock(self._directory.base / "stream.lock", "run of this pipeline"))
+            listening = opened.enter_context(contextlib.ExitStack())
+            listening.enter_context(ReportListener(spark, self._query_name, self._on_report))
+            self._events.start()
+            self._listening, self._holding = listening, opened.pop_all()
         try:
             self.query: StreamingQuery = start_query(self._writer)
             self._has_query.set()
@@ -155,13 +160,22 @@ class RunningPipeline:
             writer = rows.writeStream.format(FORMAT).options(**write_options(declaration, sink, prefix))
         else:
             out = self._events.out if planned.form is Form.BATCH else None
-            write = BatchWrite(declaration, planned.combine, ids, prefix, f"{prefix}/stream", out)
+            write = BatchWrite(declaration, planned.combine, ids, prefix, self._target_run, out)
             writer = planned.count(planned.frame).writeStream.foreachBatch(write)
         writer = writer.outputMode(declaration.output_mode)
         writer = writer.option("checkpointLocation", str(self._directory.stream)).queryName(self._query_name)
         if self._once:
             return writer.trigger(availableNow=True)
         return writer.trigger(processingTime=declaration.trigger) if declaration.trigger else writer
+
+    def _target_run(self) -> str:
+        """Return what identifies the query for a target.
+
+        With a new checkpoint, the numbers of micro-batches begin at 0 again, so that the pipeline's name is not enough.
+        Spark writes the query's id into the checkpoint before the first micro-batch.
+        """
+        query_id = json.loads((self._directory.stream / "metadata").read_text(encoding="utf-8"))["id"]
+        return f"{self._declaration.pipeline}/stream/{query_id}"
 
     def _on_report(self, report: Mapping[str, Any]) -> None:
         event = self._events.add_report(report)
@@ -188,6 +202,8 @@ class RunningPipeline:
     def stop(self, *, now: bool = False) -> None:
         """Stop between two micro-batches, or immediately if none is running. Returns when the query has ended.
 
+        The run has then ended, too, unless another thread waits in `result`, which ends it.
+
         Arguments:
             now: whether to interrupt the current micro-batch, which the next run repeats.
         """
@@ -195,6 +211,10 @@ class RunningPipeline:
         while not now and self.query.isActive and self.query.status["isTriggerActive"]:
             self.query.awaitTermination(0.1)
         self.query.stop()
+        if not self._is_awaited:
+            self._catch_up()
+            failure = self.query.exception()
+            self._end(None if failure is None else failure_of(self._declaration, failure))
 
     def result(self) -> RunResult:
         """Wait for the end of the run, and return its result. An interrupt stops the run between micro-batches.
@@ -202,10 +222,14 @@ class RunningPipeline:
         Raises `PipelineFailedError` if it ended with an error.
         """
         error: BaseException | None = None
+        self._is_awaited = True
         try:
             self._await_end()
         except KeyboardInterrupt:
-            self.stop()
+            try:
+                self.stop()
+            finally:  # at once, after another interrupt
+                self.query.stop()
             raise
         except Exception as raised:
             error = failure_of(self._declaration, raised)
@@ -228,6 +252,8 @@ class RunningPipeline:
             if goal.is_reached_by(self.query):
                 break
             self.query = start_query(self._writer)
+            if self._is_stopping.is_set():  # since the condition above
+                self.query.stop()
         if self._markers is not None:
             flush(self._spark, self._directory.stream, self._markers, self._run_again)
 
@@ -237,8 +263,13 @@ class RunningPipeline:
         self._catch_up()
 
     def _end(self, error: BaseException | None) -> None:
-        self._listening.close()
-        self._events.end(error)
+        with self._ending:
+            if self._has_ended:
+                return
+            self._has_ended = True
+        with self._holding:  # until the end is recorded, no other run starts
+            self._listening.close()
+            self._events.end(error)
 
 
 def _too_many(declaration: Declaration, event: Event) -> str:

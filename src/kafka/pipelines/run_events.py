@@ -135,12 +135,24 @@ class RunEvents:
         return event
 
     def add(self, event: Event) -> None:
-        """Record an event."""
+        """Record an event, and pass it on.
+
+        Neither a full disk nor an error in `on_event` stops a run that has begun.
+        """
         with self._lock:
-            self._file.append(event)
             self.events.append(event)
+            try:
+                self._file.append(event)
+            except OSError as error:
+                if event.kind == "start":
+                    raise
+                text = "pipeline %s: could not write the event '%s', which reports and audits will lack: %s"
+                log.error(text, event.pipeline, event.kind, error)
         if self._on_event is not None:
-            self._on_event(event)
+            try:
+                self._on_event(event)
+            except Exception:
+                log.exception("pipeline %s: on_event failed for the event '%s'", event.pipeline, event.kind)
 
     def _sources(
         self, observed: Mapping[str, Any], progress: QueryProgress, first: Mapping[TopicPartition, int]

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kafka.pipelines.declaration import Declaration, FieldFormat, InvalidDeclaration, Otherwise, Source
-from kafka.pipelines.record_headers import ATTEMPT, CONNECT_PREFIX, OWN, SOURCE, TIMESTAMP
+from kafka.pipelines.record_headers import ATTEMPT, PIPELINE, SOURCE, TIMESTAMP
 from kafka.pipelines.rules import CURRENT, Evaluation, all_rules, cause
 from kafka.spark.options.java_regex import translate
 
@@ -143,10 +143,11 @@ def dead_letter_origin() -> Origin:
     """Return the origin of records that are read from dead letters: that of the original record, from the headers."""
     from pyspark.sql import functions as f
 
+    added = added_headers()
+
     def header(name: str) -> Column:
-        """Return the last header with this name, as text."""
-        own = f.filter(f.col("headers"), lambda each: each["key"] == name)
-        return f.try_element_at(own, f.lit(-1))["value"].cast("string")
+        """Return the last added header with this name, as text."""
+        return f.try_element_at(f.filter(added, lambda each: each["key"] == name), f.lit(-1))["value"].cast("string")
 
     parts = f.split(header(SOURCE), "/")
     return Origin(
@@ -156,11 +157,30 @@ def dead_letter_origin() -> Origin:
         timestamp=f.coalesce(
             f.timestamp_millis(header(TIMESTAMP).try_cast("bigint")).cast("timestamp"), f.col("timestamp")
         ),
-        headers=f.filter(
-            f.col("headers"), lambda each: ~(each["key"].isin(*OWN) | each["key"].startswith(CONNECT_PREFIX))
-        ),
+        headers=f.slice("headers", f.lit(1), _original_count()),
         attempt=f.coalesce(header(ATTEMPT).try_cast("int"), f.lit(1)),
     )
+
+
+def added_headers() -> Column:
+    """Return the headers of a dead letter that the pipeline has added, without those of the original record.
+
+    The last header `PIPELINE` is the first of them. Headers of these names before it belong to the original record,
+    which may itself be a dead letter of another pipeline.
+    """
+    from pyspark.sql import functions as f
+
+    return f.slice("headers", _original_count() + 1, f.size("headers"))
+
+
+def _original_count() -> Column:
+    """Return the number of headers before the last header `PIPELINE`; 0 if there is none."""
+    from pyspark.sql import functions as f
+
+    def index(each: Column, at: Column) -> Column:
+        return f.when((each["key"] == PIPELINE) & each["value"].isNotNull(), at).otherwise(f.lit(0))
+
+    return f.coalesce(f.array_max(f.transform("headers", index)), f.lit(0))
 
 
 class SourceRows:
@@ -212,12 +232,12 @@ class SourceRows:
 
         value_type = records.schema["value"].dataType
         if isinstance(value_type, StructType):
-            reserved = (KAFKA, "key_error", "value_error")
-            taken = [name for name in value_type.fieldNames() if name in reserved or name.startswith(PREFIX)]
+            taken = [name for name in value_type.fieldNames() if _is_reserved(name)]
             if taken:
                 raise InvalidDeclaration(
-                    f"source {self.name}: the value has a field {taken[0]!r}, but this name is reserved; read the "
-                    "value as text and parse it in the query"
+                    f"source {self.name}: expected fields of other names than {', '.join(_RESERVED)}, which are "
+                    f"columns with the record's metadata, got {taken[0]!r}; read the value as text, and parse it in "
+                    "the query"
                 )
             fields = [f.col("value")[name].alias(name) for name in value_type.fieldNames()]
         else:
@@ -248,6 +268,14 @@ class SourceRows:
     def _visible(self, unpacked: DataFrame) -> list[str]:
         names = [name for name in unpacked.columns if name not in ("key_error", "value_error")]
         return [quoted(name) for name in names if not name.startswith(PREFIX)]
+
+
+_RESERVED = (KAFKA, "key_error", "value_error")
+
+
+def _is_reserved(name: str) -> bool:
+    """Return whether a field of a value would hide a column of a source. Spark ignores upper and lower case."""
+    return name.lower() in _RESERVED or name.lower().startswith(PREFIX)
 
 
 def visible(checked: DataFrame) -> DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -26,7 +27,11 @@ def topic_ids(declaration: Declaration) -> dict[str, str]:
     topics, or if the broker does not respond.
     """
     names = [name for source in declaration.all_sources.values() for name in (source.topics or (source.topic,))]
-    topics = [name for name in names if name is not None]
+    return ids_of(declaration, [name for name in names if name is not None])
+
+
+def ids_of(declaration: Declaration, topics: Sequence[str]) -> dict[str, str]:
+    """Return the ids of topics by name; see `topic_ids`."""
     if not topics or len(topics) > MOST:
         return {}
     try:

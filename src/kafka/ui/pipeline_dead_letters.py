@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import aclosing
 
-from kafka.pipelines.record_headers import ATTEMPT, CAUSE, PIPELINE, RULE, Position, position_of
+from kafka.pipelines.record_headers import ATTEMPT, CAUSE, PIPELINE, RULE, Position, added_headers, position_of
 from kafka.pipelines.report.dead_letter_list import DeadLetterLike, chosen
 from kafka.ui.search import Found, Progress, Search, Searches
 
@@ -40,12 +40,12 @@ class FoundDeadLetter:
 def dead_letter_of(topic: str, record: Found) -> FoundDeadLetter:
     """Interpret a record as a dead letter. A record of any content is accepted."""
     texts: dict[str, list[str]] = {}
-    for name, value in record.headers:
+    for name, value in added_headers(record.headers):
         texts.setdefault(name, []).append((value or b"").decode("utf-8", "replace"))
     attempt = texts.get(ATTEMPT, [""])[-1]
     return FoundDeadLetter(
         position=Position(topic, record.partition, record.offset),
-        source=position_of(reversed(record.headers)),
+        source=position_of(record.headers),
         pipeline=texts.get(PIPELINE, [""])[-1],
         rules=tuple(dict.fromkeys(texts.get(RULE, ()))),
         cause=texts.get(CAUSE, [""])[-1],

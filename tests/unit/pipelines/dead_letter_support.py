@@ -16,8 +16,8 @@ def own_headers(
 ) -> Headers:
     """Return the headers that a pipeline adds to a dead letter."""
     return [
-        *((names.RULE, rule.encode()) for rule in rules),
         (names.PIPELINE, pipeline.encode()),
+        *((names.RULE, rule.encode()) for rule in rules),
         (names.CAUSE, cause.encode()),
         (names.SOURCE, source.encode()),
         (names.ATTEMPT, b"%d" % attempt),

@@ -213,3 +213,11 @@ def test_huge_values_are_read(broker: EmbeddedBroker) -> None:
         producer.send("huge", bytes(900_000), key=b"\xff", headers=own_headers()).get(timeout=10)
     (found,) = DeadLetterTopic("huge", configs).letters()
     assert (found.value, found.key, found.cause) == (bytes(900_000), b"\xff", "because")
+
+
+def test_rules_at_the_end_of_the_original_headers_are_not_those_of_the_dead_letter() -> None:
+    original: Headers = [(names.PIPELINE, b"first"), (names.RULE, b"a"), (names.SOURCE, b"x/0/1"), (names.RULE, b"b")]
+    found = letter([*original, *own_headers("second", ("c",), "y/0/2")])
+    assert (found.pipeline, found.rules, found.source) == ("second", ("c",), Position("y", 0, 2))
+    assert list(found.headers) == original
+    assert names.position_of([*original, *own_headers("second", ("c",), "y/0/2")]) == Position("y", 0, 2)

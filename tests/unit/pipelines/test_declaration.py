@@ -268,3 +268,10 @@ def test_rules_with_columns_are_compared_by_their_text() -> None:
     given = GOOD | {"rules": [first], "dead_letters": {"topic": "d"}}
     assert declare(given) == declare(given)
     json.dumps(declare(given).shown())
+
+
+@pytest.mark.parametrize("key", ["sink", "dead_letters"])
+def test_a_pipeline_does_not_write_to_a_topic_that_it_reads(key: str) -> None:
+    given = with_source(topic="flights") | {key: {"topic": "flights"}}
+    with pytest.raises(InvalidDeclaration, match=f"{key}: expected a topic that is not among the sources, got 'fl"):
+        declare(given)

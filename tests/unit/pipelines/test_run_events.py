@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import resource
+import shutil
+import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,7 @@ from typing import Any
 import pytest
 
 from kafka.pipelines.directories import PipelineDirectory
-from kafka.pipelines.events import Event, read_events
+from kafka.pipelines.events import Event, EventFile, read_events
 from kafka.pipelines.planning import RESULT
 from kafka.pipelines.run_events import RunEvents
 from kafka.pipelines.yaml_file import parse
@@ -25,6 +28,8 @@ source: {topic: flights, value: {format: bytes}}
 sink: {topic: out, value: {format: bytes}}
 """
 )
+
+EVENT = Event(kind="stop", time="2026-11-28T00:00:00.000+00:00", pipeline="delays")
 
 
 def report(batch: int, run: str = "r1", *, executed: bool = True) -> dict[str, Any]:
@@ -84,3 +89,46 @@ def test_threads_record_a_micro_batch_once(tmp_path: Path) -> None:
     for each in threads:
         each.join()
     assert sorted(each.batch or 0 for each in events.events) == list(range(20))
+
+
+def test_a_run_goes_on_if_an_event_cannot_be_written_or_passed_on(tmp_path: Path, caplog: Any) -> None:
+    def fail(event: Event) -> None:
+        raise ValueError("of the caller")
+
+    directory = PipelineDirectory(tmp_path)
+    events = RunEvents(DECLARATION, directory, on_event=fail)
+    events.start()
+    shutil.rmtree(directory.events)
+    assert events.add_report(report(0)) is not None
+    assert [each.kind for each in events.events] == ["start", "batch"]
+    directory.events.mkdir()
+    assert events.add_report(report(1)) is not None
+    assert [each.batch for each in read_events(directory.events)] == [1]
+    assert "could not write the event 'batch'" in caplog.text
+    assert "on_event failed for the event 'start'" in caplog.text
+
+
+def test_the_start_of_a_run_must_be_recorded(tmp_path: Path) -> None:
+    directory = PipelineDirectory(tmp_path)
+    events = RunEvents(DECLARATION, directory)
+    directory.events.rmdir()
+    with pytest.raises(FileNotFoundError):
+        events.start()
+
+
+def test_a_line_that_does_not_fit_on_the_disk_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    file = EventFile(tmp_path, "run")
+    file.append(EVENT)
+    before = (tmp_path / "run.jsonl").read_bytes()
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limit[1]))
+    try:
+        with pytest.raises(OSError, match=r"run\.jsonl|File too large"):
+            file.append(EVENT)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert (tmp_path / "run.jsonl").read_bytes() == before
+    file.append(EVENT)
+    assert read_events(tmp_path) == [EVENT, EVENT]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Sink, Source
-from kafka.pipelines.record_headers import RULE, position_of
+from kafka.pipelines.record_headers import RULE, added_headers, position_of
 from kafka.pipelines.testing.case_files import Case, InputRow, TestSchema
 from kafka.pipelines.testing.value_bytes import Coder
 from kafka.spark.options.field_options import REGISTRY_FORMATS
@@ -228,7 +228,7 @@ class _Topics:
         for each in self._read(self._declaration.dead_letters.topic):
             position = position_of(each.headers)
             source, row = ("?", -1) if position is None else positions.get((position.topic, position.offset), ("?", -1))
-            rules = tuple(value.decode() for name, value in each.headers if name == RULE and value is not None)
+            rules = tuple(value.decode() for name, value in added_headers(each.headers) if name == RULE and value)
             found.append(DeadLetter(source, row, rules, _headers(each).get("kafka.cause") or ""))
         return sorted(found, key=lambda each: (each.source, each.row))
 
