@@ -33,6 +33,7 @@ def output(records, longest):
     failed = f.filter(
         f.array(*[f.when(~f.expr(f"coalesce({rule}, false)"), name) for name, rule in rules.items()]), f.isnotnull
     )
+    failed = f.when(f.col("value_error").isNull(), failed).otherwise(f.array(f.lit("decodes")))
     is_good = f.size(failed) == 0
     added = ("rule", "source", "attempt")
     given = f.coalesce("headers", f.array().cast("array<struct<key:string,value:binary>>"))
