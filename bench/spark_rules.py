@@ -1,8 +1,8 @@
 """The Spark job that measures what the rules of a pipeline cost: the same pipeline with and without them.
 
-Both read JSON values, and write a part of their fields as JSON to another topic, with the headers of pipelines. With
-rules, each row is evaluated against ten rules and the built-in ones, failures are counted by rule, and rejected rows
-become dead letters. Without rules, there are no dead letters.
+Both read JSON values, and write a part of their fields as JSON to another topic, with the headers of pipelines. Values
+that cannot be decoded become dead letters. With rules, each row is also evaluated against ten rules, failures are
+counted by rule, and rejected rows become dead letters, too.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ def _declaration(job: Job, target: str, *, with_rules: bool) -> Any:
         "source": {"topic": job.topic, "value": {"format": "json", "schema": FIELDS}},
         "query": "select carrier, origin, dep_delay from source where dep_delay > 0",
         "sink": {"topic": target, "key": "origin", "exactly_once": False},
+        "dead_letters": {"topic": target + DEAD},
     }
     if with_rules:
         given["rules"] = [{"name": name, "holds": holds} for name, holds in RULES.items()]
-        given["dead_letters"] = {"topic": target + DEAD}
     return declare(given)
 
 
@@ -93,9 +93,6 @@ def _planned(made: Bench, declaration: Any) -> tuple[Callable[[], object], Calla
     planned = plan(declaration, records, None, observe)
     rows = output_rows(planned.frame, declaration, declaration.sink, {}, planned.count)
     kafka = WRITE_OPTIONS | write_options(declaration, declaration.sink, "bench")
-    if declaration.dead_letters is None:
-        kafka["topic"] = declaration.sink.topic
-        rows = rows.drop("topic")
 
     def write() -> None:
         rows.write.format(FORMAT).options(**kafka).mode("append").save()

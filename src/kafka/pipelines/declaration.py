@@ -261,13 +261,21 @@ def declare(
     try:
         declared = Declaration.model_validate(given, context={DIRECTORY: directory})
     except ValidationError as error:
-        problems = [place(_location(each["loc"])) + _problem(each) for each in error.errors()]
+        problems = [place(_location(each)) + _problem(each) for each in error.errors()]
         raise InvalidDeclaration("\n".join(problems)) from None
     return declared.canonical(directory or Path())
 
 
-def _location(location: Location) -> Location:
-    """Return the location in the user's text. That of pydantic also contains the kind of the sink."""
+def _location(problem: ErrorDetails) -> Location:
+    """Return the location in the user's text.
+
+    That of pydantic also contains the kind of the sink. It is empty for a problem of the whole declaration, whose text
+    may begin with a key.
+    """
+    location: Location = problem["loc"]
+    if not location:
+        key = str((problem.get("ctx") or {}).get("error", "")).partition(":")[0]
+        return (key,) if key in Declaration.model_fields else ()
     return location[:1] + location[2:] if location[:1] == ("sink",) and location[1:2] else location
 
 

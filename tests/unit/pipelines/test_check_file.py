@@ -104,7 +104,7 @@ def test_text_that_is_not_a_declaration(tmp_path: Path, text: str, expected: str
             '"localhost:9092", "security.protocl": SSL}',
             "p.yaml:2: kafka.security.protocl: option 'security.protocl' is unknown to",
         ),
-        ("topic: flights.dead", "topic: flights", "p.yaml:12: dead_letters.topic: the source 'source' reads 'flights'"),
+        ("topic: flights.dead", "topic: flights", "p.yaml:12: dead_letters: expected a topic that is not among the"),
         ("topic: flights.dead", "topic: delays", "p.yaml:12: dead_letters.topic: the sink writes to 'delays', too"),
         (
             "topic: flights\n",

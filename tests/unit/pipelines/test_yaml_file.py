@@ -105,7 +105,7 @@ def test_every_problem_is_reported_with_its_line() -> None:
         (SMALL + "rules: [{name: a, holds: b}]\n", "f.yaml:1: dead_letters: expected a topic, because rules have"),
         (
             SMALL + "rules: [{name: a, holds: b}, {name: a, holds: c}]\n",
-            "f.yaml:1: rules: expected unique names, got 'a'",
+            "f.yaml:5: rules: expected unique names, got 'a'",
         ),
         (SMALL.replace("source:", "sources: {}\nsink2:"), "f.yaml:4: sink2: unknown key"),
         (SMALL.replace("source:", "sources:"), "f.yaml:3: sources.topic: expected keys and values, got 't'"),
