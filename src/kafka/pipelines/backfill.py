@@ -25,6 +25,7 @@ from kafka.pipelines.bounded_runs import (
     log_ranges,
     run_slices,
     sliced,
+    within_times,
 )
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Sink, Source
@@ -136,14 +137,7 @@ def selected_ranges(
         ranges = {
             each: (max(ranges[each][0], start), min(ranges[each][1], end)) for each, (start, end) in offsets.items()
         }
-    for moment, is_start in ((since, True), (until, False)):
-        if moment is not None and ranges:
-            found = consumer.offsets_for_times(dict.fromkeys(ranges, int(moment.timestamp() * 1_000)))
-            for each, (start, end) in ranges.items():
-                at = found[each]
-                offset = end if at is None else at.offset
-                ranges[each] = (max(start, offset), end) if is_start else (start, min(end, offset))
-    return {each: (start, end) for each, (start, end) in ranges.items() if start < end}
+    return within_times(consumer, ranges, since, until)
 
 
 def source_topics(consumer: KafkaConsumer, declaration: Declaration) -> list[str]:

@@ -255,6 +255,30 @@ def log_ranges(consumer: KafkaConsumer, topics: Sequence[str]) -> Ranges:
     return {each: (starts[each], ends[each]) for each in partitions}
 
 
+def within_times(
+    consumer: KafkaConsumer,
+    ranges: Ranges,
+    since: datetime.datetime | None,
+    until: datetime.datetime | None,
+) -> Ranges:
+    """Return the parts of ranges in a range of time, by the timestamps of records; empty ranges are left out.
+
+    Arguments:
+        consumer: looks up the offsets.
+        ranges: the ranges.
+        since, until: times with time zones; until is exclusive. None for no limit.
+    """
+    found = dict(ranges)
+    for moment, is_start in ((since, True), (until, False)):
+        if moment is not None and found:
+            offsets = consumer.offsets_for_times(dict.fromkeys(found, int(moment.timestamp() * 1_000)))
+            for each, (start, end) in found.items():
+                at = offsets[each]
+                offset = end if at is None else at.offset
+                found[each] = (max(start, offset), end) if is_start else (start, min(end, offset))
+    return {each: (start, end) for each, (start, end) in found.items() if start < end}
+
+
 def commit_progress(declaration: Declaration, group: str, part: Ranges) -> None:
     """Commit the ends of ranges to a group, so that the progress of a run is visible like that of a consumer."""
     offsets = {partition: OffsetAndMetadata(end, "", None) for partition, (_, end) in part.items()}
