@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import IllegalStateError
-from kafka.pipelines.batch_runs import SliceRunner
+from kafka.pipelines.batch_runs import BoundedRun
 from kafka.pipelines.bounded_runs import (
     SLICE,
     OnPlan,
@@ -20,19 +20,17 @@ from kafka.pipelines.bounded_runs import (
     RunDirectory,
     RunPlan,
     batch_options,
-    commit_progress,
     consumer_of,
     log_ranges,
-    run_slices,
     sliced,
     within_times,
 )
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Sink, Source
-from kafka.pipelines.directories import PipelineDirectory, directory_of
+from kafka.pipelines.directories import directory_of
 from kafka.pipelines.rules import SETTINGS
-from kafka.pipelines.run_events import OnEvent, RunEvents
-from kafka.pipelines.run_results import RunResult, recorded_run
+from kafka.pipelines.run_events import OnEvent
+from kafka.pipelines.run_results import RunResult
 from kafka.pipelines.source_rows import by_topic, read_options, topic_options
 from kafka.pipelines.start_checks import check_owner
 from kafka.spark.queries import FORMAT
@@ -96,19 +94,20 @@ def backfill(
     check_owner(declaration, directory)
     runs = RunDirectory(directory.backfills, "backfill")
     target = _with_topic(declaration, to)
+    bounded = BoundedRun(target, function, runs, on_event, on_plan, stop)
     spark = spark or session(declaration.pipeline, **SETTINGS)
     with runs.lock():
         unfinished = [each for each in runs.plans() if not each.is_finished and each.selection == selection]
         if unfinished:
             log.info("backfill %d is not finished; continuing with slice %d", unfinished[0].number, unfinished[0].done)
-            return _run(target, spark, function, runs, unfinished[0], directory, on_event, on_plan, stop)
+            return process_plan(bounded, spark, unfinished[0])
         with consumer_of(declaration) as consumer:
             ranges = selected_ranges(consumer, declaration, since, until, offsets)
         if not ranges:
             return RunResult((), directory)
         whole = sum(end - start for start, end in ranges.values())
         parts = sliced(ranges, slice_offsets if is_by_row(target, spark, function, ranges) else max(whole, 1))
-        return _run(target, spark, function, runs, runs.add(selection, parts), directory, on_event, on_plan, stop)
+        return process_plan(bounded, spark, runs.add(selection, parts))
 
 
 def _with_topic(declaration: Declaration, to: str | None) -> Declaration:
@@ -190,39 +189,6 @@ def is_by_row(
     return plan(declaration, records, function, lambda frame, name, counts: frame).form is not Form.UNION
 
 
-def run_plan(
-    declaration: Declaration,
-    spark: SparkSession,
-    function: Callable[..., Any] | None,
-    runs: RunDirectory,
-    plan: RunPlan,
-    on_event: OnEvent | None,
-) -> RunResult:
-    """Process the remaining slices of a plan; see `backfill` for the arguments."""
-    return _run(declaration, spark, function, runs, plan, directory_of(declaration), on_event, None, None)
-
-
-def _run(
-    declaration: Declaration,
-    spark: SparkSession,
-    function: Callable[..., Any] | None,
-    runs: RunDirectory,
-    plan: RunPlan,
-    directory: PipelineDirectory,
-    on_event: OnEvent | None,
-    on_plan: OnPlan | None,
-    stop: threading.Event | None,
-) -> RunResult:
-    if on_plan is not None:
-        on_plan(plan)
-    events = RunEvents(declaration, directory, "backfill", plan.number, on_event)
-    runner = SliceRunner(declaration, function, plan, _Records(declaration, spark), events)
-    with recorded_run(declaration, events):
-        plan = run_slices(
-            runs,
-            plan,
-            runner.process,
-            lambda part: commit_progress(declaration, f"{declaration.pipeline}-backfill", part),
-            stop,
-        )
-    return RunResult(tuple(events.events), directory, plan.is_finished)
+def process_plan(bounded: BoundedRun, spark: SparkSession, plan: RunPlan) -> RunResult:
+    """Process the remaining slices of a backfill's plan, and return what was done."""
+    return bounded.process(plan, _Records(bounded.declaration, spark))

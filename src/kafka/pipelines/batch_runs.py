@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kafka.pipelines.batch_writes import BatchWrite
-from kafka.pipelines.bounded_runs import Ranges, RunPlan
+from kafka.pipelines.bounded_runs import OnPlan, Ranges, RunDirectory, RunPlan, commit_progress, run_slices
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, Sink, Source
+from kafka.pipelines.directories import directory_of
+from kafka.pipelines.events import Run
 from kafka.pipelines.planning import observed_source, plan, result_count
 from kafka.pipelines.rule_counts import read_counts
 from kafka.pipelines.rules import all_rules
-from kafka.pipelines.run_events import RunEvents, now
+from kafka.pipelines.run_events import OnEvent, RunEvents, now
+from kafka.pipelines.run_results import RunResult, recorded_run, result_of
 from kafka.pipelines.source_rows import Origin
 from kafka.pipelines.topic_ids import topic_ids
 
@@ -39,6 +43,43 @@ class SliceRecords(Protocol):
 
     def check(self, form: Form) -> None:
         """Raise `InvalidDeclaration` if the records cannot be processed by a query of this form."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BoundedRun:
+    """A replay or backfill, as its caller wants it.
+
+    Arguments:
+        declaration: the pipeline, with the sink to write to.
+        function: the query if it is a Python function.
+        runs: the directory of the plans.
+        on_event: called with each event.
+        on_plan: called with the plan before its first slice, or before the slice with which it is continued.
+        stop: set this event to stop after the current slice.
+    """
+
+    declaration: Declaration
+    function: Callable[..., Any] | None
+    runs: RunDirectory
+    on_event: OnEvent | None = None
+    on_plan: OnPlan | None = None
+    stop: threading.Event | None = None
+
+    def process(self, run_plan: RunPlan, records: SliceRecords) -> RunResult:
+        """Process the remaining slices of a plan, and return what was done. Raises `PipelineFailedError`."""
+        declaration = self.declaration
+        run: Run = "replay" if run_plan.kind == "replay" else "backfill"
+        if self.on_plan is not None:
+            self.on_plan(run_plan)
+        directory = directory_of(declaration)
+        events = RunEvents(declaration, directory, run, run_plan.number, self.on_event)
+        runner = SliceRunner(declaration, self.function, run_plan, records, events)
+        group = f"{declaration.pipeline}-{run}"
+        with recorded_run(declaration, events):
+            run_plan = run_slices(
+                self.runs, run_plan, runner.process, lambda part: commit_progress(declaration, group, part), self.stop
+            )
+        return result_of(events, directory, is_complete=run_plan.is_finished)
 
 
 class SliceRunner:

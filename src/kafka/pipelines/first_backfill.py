@@ -12,7 +12,8 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka.pipelines.backfill import is_by_row, run_plan, source_topics
+from kafka.pipelines.backfill import is_by_row, process_plan, source_topics
+from kafka.pipelines.batch_runs import BoundedRun
 from kafka.pipelines.bounded_runs import SLICE, Ranges, RunDirectory, consumer_of, log_ranges, sliced
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import directory_of
@@ -64,7 +65,7 @@ def stream_starts(
             plan = runs.add({_STARTS: _to_text(declaration, starts)}, parts)
         if not plan.is_finished:
             log.info("backfill before the stream: slice %d of %d", plan.done + 1, len(plan.slices))
-            run_plan(declaration, spark, function, runs, plan, on_event)
+            process_plan(BoundedRun(declaration, function, runs, on_event), spark, plan)
     found: dict[str, str] = json.loads(plan.selection[_STARTS])
     return {name: {"startingOffsets": offsets} for name, offsets in found.items()}
 

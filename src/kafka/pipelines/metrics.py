@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kafka.pipelines.events import Event
-from kafka.pipelines.run_history import RunHistory, Totals, history
+from kafka.pipelines.events import Event, Run
+from kafka.pipelines.run_history import Totals, batch_identity
 from kafka.spark.monitoring.prometheus_text import Sample, exposition
 
 METRICS = (
@@ -57,31 +57,89 @@ def prometheus_text(events: Iterable[Event]) -> str:
     Arguments:
         events: the events of one or several pipelines, in any order.
     """
-    by_pipeline: dict[str, list[Event]] = {}
-    for event in events:
-        by_pipeline.setdefault(event.pipeline, []).append(event)
-    samples: dict[str, list[Sample]] = {}
-    for pipeline, those in sorted(by_pipeline.items()):
-        found = history(those)
-        for run, totals in found.totals.items():
-            runs = found.runs_of(run)
-            if runs:
-                for name, labels, value in _samples(runs, totals):
-                    samples.setdefault(name, []).append(({"pipeline": pipeline, "run": run, **labels}, value))
-    return exposition(METRICS, samples)
+    metrics = PipelineMetrics()
+    for event in sorted(events, key=lambda each: each.moment):
+        metrics.add(event)
+    return metrics.text()
 
 
-def _samples(runs: list[RunHistory], totals: Totals) -> Iterator[tuple[str, dict[str, str], float]]:
+class PipelineMetrics:
+    """The metrics of pipelines while they run. It keeps sums, not the events. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[tuple[str, Run], _RunsOfOneKind] = {}
+
+    def add(self, event: Event) -> None:
+        """Count an event. Events are added in the order of their times."""
+        self._kinds.setdefault((event.pipeline, event.run), _RunsOfOneKind()).add(event)
+
+    def text(self) -> str:
+        """Return the metrics in Prometheus' text format."""
+        samples: dict[str, list[Sample]] = {}
+        for (pipeline, run), runs in sorted(self._kinds.items(), key=lambda each: each[0]):
+            for name, labels, value in _samples(runs):
+                samples.setdefault(name, []).append(({"pipeline": pipeline, "run": run, **labels}, value))
+        return exposition(METRICS, samples)
+
+
+class _RunsOfOneKind:
+    """The streams, the replays or the backfills of a pipeline.
+
+    Attributes:
+        runs, failures, kills: number of runs, and of those that failed or were killed.
+        last: the newest micro-batch.
+    """
+
+    def __init__(self) -> None:
+        self.runs = self.failures = self.kills = 0
+        self.last: Event | None = None
+        self._current: dict[int, tuple[str, bool]] = {}
+        self._newest = 0
+        self._totals = Totals()
+        """Of the micro-batches before the newest one, which a later run repeats if Spark did not commit it."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the newest run has no event at its end."""
+        return self._newest in self._current and self._current[self._newest][1]
+
+    @property
+    def totals(self) -> Totals:
+        """The sums of all micro-batches."""
+        found = self._totals + Totals()
+        if self.last is not None:
+            found.add(self.last)
+        return found
+
+    def add(self, event: Event) -> None:
+        """Count an event."""
+        run_id, is_open = self._current.get(event.number, ("", False))
+        if event.kind == "start" or run_id != event.run_id:
+            self.runs += 1
+            self.kills += is_open
+            self._newest = event.number
+            self._current[event.number] = (event.run_id, True)
+        if event.kind == "batch":
+            if self.last is not None and batch_identity(self.last) != batch_identity(event):
+                self._totals.add(self.last)
+            self.last = event
+        elif event.kind != "start":
+            self._current[event.number] = (event.run_id, False)
+            self.failures += event.kind == "failure"
+
+
+def _samples(runs: _RunsOfOneKind) -> Iterator[tuple[str, dict[str, str], float]]:
     none: dict[str, str] = {}
-    yield "kafka_pipeline_running", none, runs[-1].ending == "open"
-    yield "kafka_pipeline_runs_total", none, len(runs)
-    yield "kafka_pipeline_failures_total", none, sum(each.ending == "failed" for each in runs)
-    yield "kafka_pipeline_kills_total", none, sum(each.ending == "killed" for each in runs)
+    totals = runs.totals
+    yield "kafka_pipeline_running", none, runs.is_running
+    yield "kafka_pipeline_runs_total", none, runs.runs
+    yield "kafka_pipeline_failures_total", none, runs.failures
+    yield "kafka_pipeline_kills_total", none, runs.kills
     yield "kafka_pipeline_batches_total", none, totals.batches
     yield "kafka_pipeline_late_rows_total", none, totals.late
     if totals.out is not None:
         yield "kafka_pipeline_out_rows_total", none, totals.out
-    last = next((each.batches[-1] for each in reversed(runs) if each.batches), None)
+    last = runs.last
     if last is not None:
         yield "kafka_pipeline_batch_id", none, last.batch or 0
         yield "kafka_pipeline_batch_seconds", none, last.seconds or 0.0

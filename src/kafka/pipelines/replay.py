@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.config.option import nearest
 from kafka.errors import IllegalStateError
 from kafka.pipelines import record_headers
-from kafka.pipelines.batch_runs import SliceRunner
+from kafka.pipelines.batch_runs import BoundedRun
 from kafka.pipelines.bounded_runs import (
     SLICE,
     OnPlan,
@@ -25,21 +25,19 @@ from kafka.pipelines.bounded_runs import (
     RunDirectory,
     RunPlan,
     batch_options,
-    commit_progress,
     consumer_of,
     log_ranges,
-    run_slices,
     sliced,
     within_times,
 )
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Source
-from kafka.pipelines.directories import PipelineDirectory, directory_of
+from kafka.pipelines.directories import directory_of
 from kafka.pipelines.events import Event, read_events
 from kafka.pipelines.planning import plan as plan_rows
 from kafka.pipelines.rules import SETTINGS, all_rules
-from kafka.pipelines.run_events import OnEvent, RunEvents
-from kafka.pipelines.run_results import RunResult, failure_of, recorded_run
+from kafka.pipelines.run_events import OnEvent
+from kafka.pipelines.run_results import RunResult, failure_of
 from kafka.pipelines.source_rows import Origin, added_headers, dead_letter_origin, read_options
 from kafka.pipelines.start_checks import check_owner
 from kafka.pipelines.topic_ids import ids_of
@@ -105,8 +103,13 @@ def replay(
     check_owner(declaration, directory)
     runs = RunDirectory(directory.replays, "replay")
     spark = spark or session(declaration.pipeline, **SETTINGS)
+    bounded = BoundedRun(declaration, function, runs, on_event, on_plan, stop)
+
+    def process(plan: RunPlan) -> RunResult:
+        return bounded.process(plan, _Letters(declaration, spark, plan.selection.get("rule"), _earlier(runs, plan)))
+
     with runs.lock():
-        events: tuple[Event, ...] = ()
+        done = RunResult((), directory)
         topic = declaration.dead_letters.topic
         ids = ids_of(declaration, [topic])
         for unfinished in [each for each in runs.plans() if not each.is_finished]:
@@ -117,22 +120,19 @@ def replay(
                 runs.store(dataclasses.replace(unfinished, done=len(unfinished.slices)))
                 continue
             log.info("replay %d is not finished; continuing with slice %d", unfinished.number, unfinished.done)
-            result = _run(declaration, spark, function, runs, unfinished, directory, on_event, on_plan, stop)
-            events += result.events
-            if unfinished.selection == selection or not result.is_complete:
-                return dataclasses.replace(result, events=events)
+            done = done.followed_by(process(unfinished))
+            if unfinished.selection == selection or not done.is_complete:
+                return done
         with consumer_of(declaration) as consumer:
             if not consumer.partitions_for_topic(topic):
                 log.warning("topic %s does not exist, so there are no dead letters", topic)
-                return RunResult(events, directory)
+                return done
             ranges = _selected(consumer, topic, offsets, since, until)
         earlier = [] if again else [each for each in runs.plans() if each.slices and each.has_same_topics(ids)]
         letters = _Letters(declaration, spark, rule, earlier).count(function, ranges) if ranges else 0
         if not letters:
-            return RunResult(events, directory)
-        new = runs.add(selection, sliced(ranges, slice_offsets), letters, ids)
-        result = _run(declaration, spark, function, runs, new, directory, on_event, on_plan, stop)
-        return dataclasses.replace(result, events=events + result.events)
+            return done
+        return done.followed_by(process(runs.add(selection, sliced(ranges, slice_offsets), letters, ids)))
 
 
 def check_rule(declaration: Declaration, name: str) -> None:
@@ -226,38 +226,12 @@ class _Letters:
             raise failure_of(self._declaration, error) from None
 
 
-def _run(
-    declaration: Declaration,
-    spark: SparkSession,
-    function: Callable[..., Any] | None,
-    runs: RunDirectory,
-    plan: RunPlan,
-    directory: PipelineDirectory,
-    on_event: OnEvent | None,
-    on_plan: OnPlan | None,
-    stop: threading.Event | None,
-) -> RunResult:
-    if on_plan is not None:
-        on_plan(plan)
-    earlier = [
-        each
-        for each in runs.plans()
-        if each.number < plan.number and each.slices and each.has_same_topics(plan.topic_ids)
-    ]
+def _earlier(runs: RunDirectory, plan: RunPlan) -> list[RunPlan]:
+    """Return the earlier replays whose dead letters a replay leaves out."""
     if plan.selection.get("again"):
-        earlier = []
-    events = RunEvents(declaration, directory, "replay", plan.number, on_event)
-    letters = _Letters(declaration, spark, plan.selection.get("rule"), earlier)
-    runner = SliceRunner(declaration, function, plan, letters, events)
-    with recorded_run(declaration, events):
-        plan = run_slices(
-            runs,
-            plan,
-            runner.process,
-            lambda part: commit_progress(declaration, f"{declaration.pipeline}-replay", part),
-            stop,
-        )
-    return RunResult(tuple(events.events), directory, plan.is_finished)
+        return []
+    others = [each for each in runs.plans() if each.number < plan.number and each.slices]
+    return [each for each in others if each.has_same_topics(plan.topic_ids)]
 
 
 def replay_options(declaration: Declaration, source: Source) -> dict[str, str]:

@@ -24,7 +24,7 @@ from kafka.pipelines.kafka_rows import output_rows, write_options
 from kafka.pipelines.planning import plan
 from kafka.pipelines.rules import SETTINGS
 from kafka.pipelines.run_events import OnEvent, ReportListener, RunEvents
-from kafka.pipelines.run_results import PipelineFailedError, RunResult, TooManyRejectedError, failure_of
+from kafka.pipelines.run_results import PipelineFailedError, RunResult, TooManyRejectedError, failure_of, result_of
 from kafka.pipelines.source_rows import read_options, start_options, topic_options
 from kafka.pipelines.start_checks import check_owner, run_lock
 from kafka.pipelines.topic_ids import topic_ids
@@ -126,7 +126,6 @@ class RunningPipeline:
             self._listening, self._holding = listening, opened.pop_all()
         try:
             self.query: StreamingQuery = start_query(self._writer)
-            self._has_query.set()
         except Exception as raised:
             error = failure_of(declaration, raised)
             self._end(error)
@@ -134,6 +133,8 @@ class RunningPipeline:
         except BaseException:  # an interrupt
             self._end(None)
             raise
+        finally:
+            self._has_query.set()
 
     @property
     def _query_name(self) -> str:
@@ -190,8 +191,13 @@ class RunningPipeline:
             threading.Thread(target=self._stop_query, name="kafka-pipeline-stop", daemon=True).start()
 
     def _stop_query(self) -> None:
-        self._has_query.wait()
-        self.query.stop()
+        self._has_query.wait()  # until the query is known, or could not be started
+        if self._has_ended:
+            return
+        try:
+            self.query.stop()
+        except Exception:
+            log.exception("pipeline %s: could not stop the query %s", self._declaration.pipeline, self.query.id)
 
     def _catch_up(self) -> None:
         """Record the micro-batches of the query that the listener has not reported yet, as on a busy machine."""
@@ -236,7 +242,7 @@ class RunningPipeline:
             raise error from None
         finally:
             self._end(error)
-        return RunResult(tuple(self._events.events), self._directory)
+        return result_of(self._events, self._directory)
 
     def _await_end(self) -> None:
         goal = Goal()

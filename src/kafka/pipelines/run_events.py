@@ -6,6 +6,7 @@ and the number of result rows under `planning.RESULT`.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import datetime
 import json
@@ -21,6 +22,7 @@ from kafka.pipelines.events import Event, EventFile, Run, SourceCounts
 from kafka.pipelines.planning import observed_source, result_count
 from kafka.pipelines.rule_counts import read_counts
 from kafka.pipelines.rules import all_rules
+from kafka.pipelines.run_history import Totals
 from kafka.pipelines.source_rows import by_topic, start_options
 from kafka.spark.monitoring.progress_reports import QueryProgress, query_progress, report_layout
 from kafka.spark.planning.checkpoint_layout import from_layout
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 OnEvent = Callable[[Event], object]
+NEWEST = 1000
+"""The number of events that a run keeps in memory, because a stream that runs for months has millions."""
+_REMEMBERED = 10_000
+"""The number of recorded micro-batches that are recognized when Spark reports them again."""
 
 
 def now() -> str:
@@ -61,7 +67,10 @@ class RunEvents:
         on_event: OnEvent | None = None,
     ) -> None:
         self.run_id = uuid.uuid4().hex
-        self.events: list[Event] = []
+        self.newest: collections.deque[Event] = collections.deque(maxlen=NEWEST)
+        """The newest events, oldest first. The file contains all of them."""
+        self.totals = Totals()
+        """The sums of all micro-batches."""
         self._starts: dict[TopicPartition, int] = {}
         self.out: dict[int, int] = {}
         """The numbers of result rows that are counted in `foreachBatch`, by batch."""
@@ -72,7 +81,7 @@ class RunEvents:
         self._file = EventFile(directory.events, f"{started:%Y%m%dT%H%M%S.%fZ}-{self.run_id[:8]}")
         self._on_event = on_event
         self._lock = threading.Lock()
-        self._recorded: set[tuple[Any, Any]] = set()
+        self._recorded: dict[tuple[Any, Any], None] = {}
 
     def start(self) -> None:
         """Record the start of the run, with its declaration."""
@@ -104,12 +113,14 @@ class RunEvents:
         with self._lock:
             if batch in self._recorded:
                 return None
-            self._recorded.add(batch)
+            self._recorded[batch] = None
+            if len(self._recorded) > _REMEMBERED:
+                del self._recorded[next(iter(self._recorded))]
         try:
             fields = self._fields(report)
         except BaseException:
             with self._lock:
-                self._recorded.discard(batch)
+                self._recorded.pop(batch, None)
             raise
         return self.add_batch(**fields)
 
@@ -140,7 +151,9 @@ class RunEvents:
         Neither a full disk nor an error in `on_event` stops a run that has begun.
         """
         with self._lock:
-            self.events.append(event)
+            self.newest.append(event)
+            if event.kind == "batch":
+                self.totals.add(event)
             try:
                 self._file.append(event)
             except OSError as error:

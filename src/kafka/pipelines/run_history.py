@@ -10,11 +10,11 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from kafka.pipelines.events import Event, Run
+from kafka.pipelines.events import Event, Run, SourceCounts
 
 Ending = Literal["stopped", "failed", "killed", "open"]
 
-_Batch = tuple[Run, int, int | None, tuple[Any, ...]]
+BatchIdentity = tuple[Run, int, int | None, tuple[Any, ...]]
 
 
 @dataclasses.dataclass(slots=True)
@@ -69,6 +69,16 @@ class SourceTotals:
         """Number of rows without an outcome, or, if negative, with more than one. It should be 0."""
         return self.rows - self.processed - self.dropped - self.dead
 
+    def include(self, later: SourceCounts | SourceTotals) -> None:
+        """Add later counts, and take over their lag."""
+        self.rows += later.rows
+        self.processed += later.processed
+        self.dropped += later.dropped
+        self.dead += later.dead
+        self.lag = later.lag
+        for rule, failed in later.rules.items():
+            self.rules[rule] = self.rules.get(rule, 0) + failed
+
 
 @dataclasses.dataclass(slots=True)
 class Totals:
@@ -111,6 +121,22 @@ class Totals:
         """Number of rows without an outcome in all sources; see `SourceTotals.difference`."""
         return sum(abs(each.difference) for each in self.sources.values())
 
+    @property
+    def rules(self) -> dict[str, int]:
+        """Number of rows that fail each rule, by the rule's name, for all sources together."""
+        found: dict[str, int] = {}
+        for each in self.sources.values():
+            for rule, failed in each.rules.items():
+                found[rule] = found.get(rule, 0) + failed
+        return found
+
+    def __add__(self, later: Totals) -> Totals:
+        sources = {name: dataclasses.replace(each, rules=dict(each.rules)) for name, each in self.sources.items()}
+        for name, each in later.sources.items():
+            sources.setdefault(name, SourceTotals()).include(each)
+        out = None if self.out is None or later.out is None else self.out + later.out
+        return Totals(sources, out, self.late + later.late, self.batches + later.batches, self.busy + later.busy)
+
     def add(self, batch: Event) -> None:
         """Add the counts of a micro-batch."""
         self.batches += 1
@@ -119,14 +145,7 @@ class Totals:
         if batch.rows:
             self.busy += batch.seconds or 0.0
         for name, counts in batch.sources.items():
-            found = self.sources.setdefault(name, SourceTotals())
-            found.rows += counts.rows
-            found.processed += counts.processed
-            found.dropped += counts.dropped
-            found.dead += counts.dead
-            found.lag = counts.lag
-            for rule, failed in counts.rules.items():
-                found.rules[rule] = found.rules.get(rule, 0) + failed
+            self.sources.setdefault(name, SourceTotals()).include(counts)
 
 
 @dataclasses.dataclass(slots=True)
@@ -162,7 +181,7 @@ def history(events: Iterable[Event]) -> History:
         events: the events, in any order.
     """
     dated = sorted(((event.moment.timestamp(), event) for event in events), key=lambda each: each[0])
-    last = {_identity(event): at for at, (_, event) in enumerate(dated) if event.kind == "batch"}
+    last = {batch_identity(event): at for at, (_, event) in enumerate(dated) if event.kind == "batch"}
     runs: list[RunHistory] = []
     current: dict[tuple[Run, int, str], RunHistory] = {}
     declaration = None
@@ -174,7 +193,7 @@ def history(events: Iterable[Event]) -> History:
         run = current[key]
         if event.kind == "batch":
             run.end = max(run.end, time + (event.seconds or 0.0))
-            if last[_identity(event)] == at:
+            if last[batch_identity(event)] == at:
                 run.batches.append(event)
         elif event.kind == "start":
             declaration = event.declaration or declaration
@@ -190,7 +209,7 @@ def history(events: Iterable[Event]) -> History:
     return History(dated[-1][1].pipeline if dated else "", runs, _totals(runs), declaration)
 
 
-def _identity(event: Event) -> _Batch:
+def batch_identity(event: Event) -> BatchIdentity:
     """Identify a micro-batch. Spark repeats a micro-batch that it did not commit with the same offsets."""
     ranges = tuple((name, tuple(counts.ranges.items())) for name, counts in event.sources.items())
     return event.run, event.number, event.batch, ranges

@@ -12,7 +12,8 @@ from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import Event
 from kafka.pipelines.rules import FAILED_ROW
-from kafka.pipelines.run_events import RunEvents
+from kafka.pipelines.run_events import NEWEST, RunEvents
+from kafka.pipelines.run_history import Totals
 
 
 class PipelineFailedError(KafkaError):
@@ -28,43 +29,56 @@ class RunResult:
     """What a run did.
 
     Arguments:
-        events: the events of the run, oldest first.
+        events: the newest events of the run (at most `run_events.NEWEST`), oldest first.
         directory: the pipeline's directory.
         is_complete: False for a replay or backfill that was stopped before its end.
+        totals: the sums of all micro-batches.
     """
 
     events: tuple[Event, ...]
     directory: PipelineDirectory
     is_complete: bool = True
+    totals: Totals = dataclasses.field(default_factory=Totals)
 
     @property
     def rows(self) -> int:
         """Number of rows read."""
-        return sum(event.rows for event in self.events)
+        return self.totals.rows
 
     @property
-    def out(self) -> int:
-        """Number of rows that the query returned."""
-        return sum(event.out or 0 for event in self.events)
+    def out(self) -> int | None:
+        """Number of rows that the query returned; None if Spark did not report it."""
+        return self.totals.out
 
     @property
     def dead(self) -> int:
         """Number of dead letters."""
-        return sum(event.dead for event in self.events)
+        return self.totals.dead
 
     @property
     def dropped(self) -> int:
         """Number of rows that rules dropped."""
-        return sum(each.dropped for event in self.events for each in event.sources.values())
+        return self.totals.dropped
 
     def by_rule(self) -> dict[str, int]:
         """Return the number of rows that fail each rule, by the rule's name."""
-        totals: dict[str, int] = {}
-        for event in self.events:
-            for counts in event.sources.values():
-                for name, count in counts.rules.items():
-                    totals[name] = totals.get(name, 0) + count
-        return totals
+        return self.totals.rules
+
+    def followed_by(self, later: RunResult) -> RunResult:
+        """Return the result of this run and a later one together, which is complete if the later one is."""
+        events = (*self.events, *later.events)[-NEWEST:]
+        return RunResult(events, self.directory, later.is_complete, self.totals + later.totals)
+
+
+def result_of(events: RunEvents, directory: PipelineDirectory, *, is_complete: bool = True) -> RunResult:
+    """Return the result of a run that has ended.
+
+    Arguments:
+        events: the events of the run.
+        directory: the pipeline's directory.
+        is_complete: False for a replay or backfill that was stopped before its end.
+    """
+    return RunResult(tuple(events.newest), directory, is_complete, events.totals)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka.pipelines.metrics import LABELS, METRICS, prometheus_text
+from kafka.pipelines.metrics import LABELS, METRICS, PipelineMetrics, prometheus_text
+from kafka.pipelines.run_history import history
 from unit.pipelines.sample_events import NAME, Sample, several_runs
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -49,6 +50,41 @@ def test_totals_over_all_runs_by_kind() -> None:
     ]
     assert found["kafka_pipeline_running", *where] == 0
     assert found["kafka_pipeline_batches_total", NAME, "replay"] == 8
+
+
+def test_metrics_of_a_running_pipeline_equal_those_of_its_history() -> None:
+    """Event by event, with kills, failures, and micro-batches that a later run repeats."""
+    events = sorted(several_runs(stateful=True), key=lambda each: each.moment)
+    metrics = PipelineMetrics()
+    for number, event in enumerate(events):
+        metrics.add(event)
+        found, past = samples(metrics.text()), history(events[: number + 1])
+        for run, totals in past.totals.items():
+            runs = past.runs_of(run)
+            if not runs:
+                continue
+            where = (NAME, run)
+            assert found.get(("kafka_pipeline_rows_total", *where, "source"), 0) == totals.rows
+            assert found["kafka_pipeline_batches_total", *where] == totals.batches
+            assert found["kafka_pipeline_late_rows_total", *where] == totals.late
+            assert found["kafka_pipeline_runs_total", *where] == len(runs)
+            assert found["kafka_pipeline_kills_total", *where] == sum(each.ending == "killed" for each in runs)
+            assert found["kafka_pipeline_failures_total", *where] == sum(each.ending == "failed" for each in runs)
+            assert found["kafka_pipeline_running", *where] == (runs[-1].ending == "open")
+
+
+def test_a_micro_batch_that_a_later_run_repeats_is_counted_once() -> None:
+    first, second = Sample().run(2, ending=None).events, Sample().run(1).events
+    killed = next(each for each in first if each.kind == "batch")
+    again = [dataclasses.replace(each, run_id="later") for each in second]
+    again = [dataclasses.replace(killed, run_id="later") if each.kind == "batch" else each for each in again]
+    metrics = PipelineMetrics()
+    for event in [first[0], killed, *again]:
+        metrics.add(event)
+    found = samples(metrics.text())
+    assert found["kafka_pipeline_batches_total", NAME, "stream"] == 1
+    assert found["kafka_pipeline_rows_total", NAME, "stream", "source"] == killed.rows
+    assert found["kafka_pipeline_kills_total", NAME, "stream"] == 1
 
 
 def test_several_pipelines_and_hostile_labels() -> None:

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from kafka.pipelines import run_events
 from kafka.pipelines.directories import PipelineDirectory
-from kafka.pipelines.events import Event, EventFile, read_events
+from kafka.pipelines.events import Event, EventFile, SourceCounts, read_events
 from kafka.pipelines.planning import RESULT
 from kafka.pipelines.run_events import RunEvents
+from kafka.pipelines.run_results import result_of
 from kafka.pipelines.yaml_file import parse
 
 pytestmark = pytest.mark.once
@@ -71,7 +73,39 @@ def test_a_micro_batch_is_recorded_once(tmp_path: Path) -> None:
     assert events.add_report(report(1)) is not None
     assert events.add_report(report(1, run="r2")) is not None, "a restarted query repeats it"
     assert [each.batch for each in passed] == [0, 1, 1]
-    assert read_events(PipelineDirectory(tmp_path).events) == events.events == passed
+    assert read_events(PipelineDirectory(tmp_path).events) == list(events.newest) == passed
+
+
+def test_a_long_run_keeps_the_newest_events_and_all_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_events, "NEWEST", 5)
+    monkeypatch.setattr(run_events, "_REMEMBERED", 3)
+    directory = PipelineDirectory(tmp_path)
+    events = RunEvents(DECLARATION, directory)
+    for number in range(40):
+        assert events.add_report(report(number)) is not None
+        assert events.add_report(report(number)) is None
+    result = result_of(events, directory)
+    assert [each.batch for each in result.events] == [35, 36, 37, 38, 39]
+    assert (result.out, result.totals.batches) == (40 * 7, 40)
+    assert len(read_events(directory.events)) == 40
+    assert len(events._recorded) == 3
+
+
+def test_the_results_of_two_runs_are_added(tmp_path: Path) -> None:
+    directory = PipelineDirectory(tmp_path)
+    results = []
+    for first in (0, 10):
+        events = RunEvents(DECLARATION, directory)
+        for number in range(first, first + 3):
+            counts = SourceCounts(rows=10, processed=6, dropped=1, dead=3, rules={"a": 3, f"b{first}": 1})
+            events.add_batch(time=EVENT.time, batch=number, seconds=0.5, sources={"source": counts}, out=6)
+        results.append(result_of(events, directory, is_complete=first == 0))
+    both = results[0].followed_by(results[1])
+    assert (both.rows, both.out, both.dead, both.dropped) == (60, 36, 18, 6)
+    assert both.by_rule() == {"a": 18, "b0": 3, "b10": 3}
+    assert [each.batch for each in both.events] == [0, 1, 2, 10, 11, 12]
+    assert not both.is_complete
+    assert results[0].by_rule() == {"a": 9, "b0": 3}, "the earlier result is unchanged"
 
 
 def test_threads_record_a_micro_batch_once(tmp_path: Path) -> None:

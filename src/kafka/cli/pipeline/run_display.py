@@ -44,6 +44,7 @@ class RunDisplay:
     def __init__(self, output: Output, declaration: "Declaration", file: Path, metrics: Path | None = None) -> None:
         from kafka.pipelines.directories import directory_of
         from kafka.pipelines.events import read_events
+        from kafka.pipelines.metrics import PipelineMetrics
         from kafka.pipelines.progress import Progress
         from kafka.pipelines.run_history import Totals
 
@@ -55,7 +56,10 @@ class RunDisplay:
         self._no_totals = Totals
         self._totals = Totals()
         self._lock = threading.Lock()
-        self._events = read_events(directory_of(declaration).events) if metrics is not None else []
+        self._counted = PipelineMetrics()
+        if metrics is not None:
+            for event in read_events(directory_of(declaration).events):
+                self._counted.add(event)
         self._written_at = float("-inf")
         self.error: OSError | None = None
         self.on_error: Callable[[], object] = lambda: None
@@ -81,13 +85,11 @@ class RunDisplay:
     def _add_metrics(self, event: "Event") -> None:
         if self._metrics is None:
             return
-        self._events.append(event)
+        self._counted.add(event)
         if event.kind == "batch" and time.monotonic() - self._written_at < _METRICS_S:
             return
-        from kafka.pipelines.metrics import prometheus_text
-
         new = self._metrics.with_name(f".{self._metrics.name}.{os.getpid()}")
-        new.write_text(prometheus_text(self._events), encoding="utf-8")
+        new.write_text(self._counted.text(), encoding="utf-8")
         new.replace(self._metrics)
         self._written_at = time.monotonic()
 
