@@ -159,7 +159,7 @@ def records_of(declaration: Declaration, spark: SparkSession, name: str, source:
     return spark.read.format(FORMAT).options(**options).load().limit(0)
 
 
-class _Records:
+class SourceRecords:
     """The records of the sources; see `batch_runs.SliceRecords`."""
 
     def __init__(self, declaration: Declaration, spark: SparkSession) -> None:
@@ -191,4 +191,4 @@ def is_by_row(
 
 def process_plan(bounded: BoundedRun, spark: SparkSession, plan: RunPlan) -> RunResult:
     """Process the remaining slices of a backfill's plan, and return what was done."""
-    return bounded.process(plan, _Records(bounded.declaration, spark))
+    return bounded.process(plan, SourceRecords(bounded.declaration, spark))

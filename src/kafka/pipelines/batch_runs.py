@@ -8,12 +8,14 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from kafka.errors import KafkaError
 from kafka.pipelines.batch_writes import BatchWrite
 from kafka.pipelines.bounded_runs import OnPlan, Ranges, RunDirectory, RunPlan, commit_progress, run_slices
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, Sink, Source
 from kafka.pipelines.directories import directory_of
 from kafka.pipelines.events import Run
+from kafka.pipelines.failing_records import FailedPart
 from kafka.pipelines.planning import observed_source, plan, result_count
 from kafka.pipelines.rule_counts import read_counts
 from kafka.pipelines.rules import all_rules
@@ -110,7 +112,18 @@ class SliceRunner:
         self._ids = topic_ids(declaration)
 
     def process(self, number: int, part: Ranges) -> None:
-        """Process a slice exactly once, and record it as a batch."""
+        """Process a slice exactly once, and record it as a batch.
+
+        Raises `PipelineFailedError`, with the record that causes it if the query fails for one.
+        """
+        try:
+            self._process(number, part)
+        except KafkaError:
+            raise
+        except Exception as error:
+            raise FailedPart(self._declaration, self._function, self._records, part).named(error) from None
+
+    def _process(self, number: int, part: Ranges) -> None:
         began, time_text = time.monotonic(), now()
         sources = self._declaration.all_sources
         observations = _Observations()

@@ -14,11 +14,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kafka.pipelines.backfill import SourceRecords
 from kafka.pipelines.batch_writes import BatchWrite
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, Sink
 from kafka.pipelines.directories import directory_of
 from kafka.pipelines.events import Event
+from kafka.pipelines.failing_records import FailedPart
 from kafka.pipelines.first_backfill import stream_starts
 from kafka.pipelines.kafka_rows import output_rows, write_options
 from kafka.pipelines.planning import plan
@@ -27,6 +29,7 @@ from kafka.pipelines.run_events import OnEvent, ReportListener, RunEvents
 from kafka.pipelines.run_results import PipelineFailedError, RunResult, TooManyRejectedError, failure_of, result_of
 from kafka.pipelines.source_rows import read_options, start_options, topic_options
 from kafka.pipelines.start_checks import check_owner, run_lock
+from kafka.pipelines.stream_checkpoint import read_checkpoint
 from kafka.pipelines.topic_ids import topic_ids
 from kafka.pipelines.window_flush import Markers, flush
 from kafka.spark.monitoring.query_monitor import await_delivery
@@ -105,6 +108,7 @@ class RunningPipeline:
     ) -> None:
         self._declaration = declaration
         self._spark = spark
+        self._function = function
         self._once = once
         self._directory = directory_of(declaration)
         self._on_event = on_event
@@ -238,11 +242,19 @@ class RunningPipeline:
                 self.query.stop()
             raise
         except Exception as raised:
-            error = failure_of(self._declaration, raised)
+            error = self._failure(raised)
             raise error from None
         finally:
             self._end(error)
         return result_of(self._events, self._directory)
+
+    def _failure(self, raised: Exception) -> PipelineFailedError:
+        """Return the error of the run, with the record that causes it, if one is found."""
+        if isinstance(raised, PipelineFailedError):
+            return failure_of(self._declaration, raised)
+        ranges = read_checkpoint(self._directory.stream).unfinished_ranges
+        records = SourceRecords(self._declaration, self._spark)
+        return FailedPart(self._declaration, self._function, records, ranges).named(raised)
 
     def _await_end(self) -> None:
         goal = Goal()

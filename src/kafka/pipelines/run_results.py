@@ -116,6 +116,8 @@ _AFTER_CAUSE = re.compile(r"\n\s*at [\w.$]+\(|\n\n?(Driver|JVM) stacktrace:|\s*S
 _FAILED_ROW = re.compile(re.escape(FAILED_ROW) + r" [^\s/]+/\d+/\d+ fails rules")
 """The error for a row with the outcome fail. Any error of a stream can contain the expression that creates this text,
 because Spark adds the query's plan; there, no position follows."""
+_OF_SPARK = re.compile(r"^pyspark(\.\w+)+: (?=\[)")
+"""What Python puts before an error of Spark that a function for micro-batches has not caught: the exception's class."""
 _TRACEBACK = "Traceback (most recent call last):"
 
 
@@ -138,4 +140,5 @@ def spark_cause(error: BaseException) -> str:
 def _python_cause(text: str) -> str:
     """Return the error at the end of the first traceback of Python in a text."""
     lines = text[text.index(_TRACEBACK) :].split("\n")[1:]
-    return next((line for line in lines if line and not line.startswith((" ", "\t"))), lines[0])
+    found = next((line for line in lines if line and not line.startswith((" ", "\t"))), lines[0])
+    return _OF_SPARK.sub("", _AFTER_CAUSE.split(found, maxsplit=1)[0], count=1)

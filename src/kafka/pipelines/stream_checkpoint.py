@@ -15,6 +15,7 @@ from typing import Any
 
 from kafka.errors import KafkaConfigurationError
 from kafka.spark.planning.checkpoint_layout import Offsets, from_layout
+from kafka.structs import TopicPartition
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -41,6 +42,16 @@ class StreamCheckpoint:
         """The number of a batch that is planned but not complete; None if there is none."""
         newest = max(self.ends, default=-1)
         return newest if newest > (-1 if self.committed is None else self.committed) else None
+
+    @property
+    def unfinished_ranges(self) -> dict[TopicPartition, tuple[int, int]]:
+        """The offsets of the unfinished batch: start and end (exclusive) by partition; {} if there is none."""
+        number = self.unfinished
+        if number is None:
+            return {}
+        starts = self.ends.get(number - 1, {}) if number else self.initial
+        found = {each: (starts.get(each, 0), end) for each, end in self.ends[number].items()}
+        return {each: (start, end) for each, (start, end) in found.items() if start < end}
 
 
 def read_checkpoint(directory: Path) -> StreamCheckpoint:

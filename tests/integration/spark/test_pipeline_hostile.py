@@ -15,10 +15,11 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import NewTopic
 from kafka.broker import EmbeddedBroker
 from kafka.errors import IllegalStateError
+from kafka.pipelines.backfill import backfill
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.events import Event, EventFile
 from kafka.pipelines.replay import replay
-from kafka.pipelines.run import run, start
+from kafka.pipelines.run import PipelineFailedError, run, start
 from kafka.pipelines.yaml_file import parse
 from kafka.structs import TopicPartition
 
@@ -186,3 +187,30 @@ def test_a_stopped_run_has_ended_and_a_failed_start_holds_nothing(spark, numbers
             start(declaration, spark)
     assert run(declaration, spark).events[0].kind == "start"
     assert len(spark.streams._jsqm.listListeners()) == listeners
+
+
+@pytest.mark.parametrize(
+    ("query", "cause"),
+    [
+        ("select id, 100 div n as n from source", "DIVIDE_BY_ZERO"),
+        ("select id, explode(array(100 div n)) as n from source", "DIVIDE_BY_ZERO"),
+        ("select id, sum(100 div n) as n from source group by id", "DIVIDE_BY_ZERO"),
+    ],
+    ids=["row by row", "in a batch", "with state"],
+)
+def test_the_error_of_a_query_names_the_record(spark, numbers, query, cause):
+    numbers.produce(*[{"id": each, "n": each - 5} for each in range(8)])
+    sink = f"sink: {{topic: {numbers.sink}}}\noutput_mode: update" if "sum" in query else ""
+    with pytest.raises(PipelineFailedError, match=cause) as raised:
+        run(numbers.declaration(query, sink=sink), spark)
+    assert f"The query fails for the record {numbers.source}/0/5." in str(raised.value)
+    assert "sum" in query or numbers.out() == []
+
+
+def test_the_error_of_a_backfill_names_the_record(spark, numbers):
+    numbers.produce(*[{"id": each, "n": each - 3} for each in range(6)])
+    with pytest.raises(PipelineFailedError, match="DIVIDE_BY_ZERO") as raised:
+        backfill(numbers.declaration("select id, 100 div n as n from source"), spark)
+    assert f"The query fails for the record {numbers.source}/0/3." in str(raised.value)
+    assert backfill(numbers.declaration("select id, n from source"), spark).out == 6
+    assert numbers.out() == list(range(6))
