@@ -160,7 +160,7 @@ def records_of(declaration: Declaration, spark: SparkSession, name: str, source:
 
 
 class SourceRecords:
-    """The records of the sources; see `batch_runs.SliceRecords`."""
+    """The records of the sources; see `bounded_runs.SliceRecords`."""
 
     def __init__(self, declaration: Declaration, spark: SparkSession) -> None:
         self._declaration = declaration

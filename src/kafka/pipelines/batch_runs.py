@@ -6,13 +6,21 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaError
 from kafka.pipelines.batch_writes import BatchWrite
-from kafka.pipelines.bounded_runs import OnPlan, Ranges, RunDirectory, RunPlan, commit_progress, run_slices
+from kafka.pipelines.bounded_runs import (
+    OnPlan,
+    Ranges,
+    RunDirectory,
+    RunPlan,
+    SliceRecords,
+    commit_progress,
+    run_slices,
+)
 from kafka.pipelines.combined_rows import Form
-from kafka.pipelines.declaration import Declaration, Sink, Source
+from kafka.pipelines.declaration import Declaration, Sink
 from kafka.pipelines.directories import directory_of
 from kafka.pipelines.events import Run
 from kafka.pipelines.failing_records import FailedPart
@@ -21,30 +29,10 @@ from kafka.pipelines.rule_counts import read_counts
 from kafka.pipelines.rules import all_rules
 from kafka.pipelines.run_events import OnEvent, RunEvents, now
 from kafka.pipelines.run_results import RunResult, recorded_run, result_of
-from kafka.pipelines.source_rows import Origin
 from kafka.pipelines.topic_ids import topic_ids
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-
-class SliceRecords(Protocol):
-    """The records that a bounded run processes."""
-
-    def read(self, name: str, source: Source, part: Ranges) -> DataFrame:
-        """Return the records of a source in a slice.
-
-        Arguments:
-            name: the name of the source.
-            source: the source.
-            part: the ranges of the slice.
-        """
-
-    def origin(self) -> Origin | None:
-        """Return where the records come from; None if they are read from the sources."""
-
-    def check(self, form: Form) -> None:
-        """Raise `InvalidDeclaration` if the records cannot be processed by a query of this form."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

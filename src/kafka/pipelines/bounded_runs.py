@@ -18,16 +18,20 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from kafka.errors import IllegalStateError
-from kafka.pipelines.declaration import Declaration
+from kafka.pipelines.declaration import Declaration, Source
 from kafka.pipelines.start_checks import run_lock
 from kafka.pipelines.topic_ids import admin_client
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from kafka import KafkaConsumer
+    from kafka.pipelines.combined_rows import Form
+    from kafka.pipelines.source_rows import Origin
 
 log = logging.getLogger(__name__)
 
@@ -204,6 +208,25 @@ def batch_options(part: Ranges) -> dict[str, str]:
         "startingOffsets": json.dumps(starts),
         "endingOffsets": json.dumps(ends),
     }
+
+
+class SliceRecords(Protocol):
+    """The records that a bounded run processes."""
+
+    def read(self, name: str, source: Source, part: Ranges) -> DataFrame:
+        """Return the records of a source in a slice.
+
+        Arguments:
+            name: the name of the source.
+            source: the source.
+            part: the ranges of the slice.
+        """
+
+    def origin(self) -> Origin | None:
+        """Return where the records come from; None if they are read from the sources."""
+
+    def check(self, form: Form) -> None:
+        """Raise `InvalidDeclaration` if the records cannot be processed by a query of this form."""
 
 
 def run_slices(

@@ -15,14 +15,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import kafka.errors
-from kafka.pipelines.bounded_runs import Ranges
+from kafka.pipelines.bounded_runs import Ranges, SliceRecords
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.planning import plan
 from kafka.pipelines.rules import FAILED_ROW
 from kafka.pipelines.run_results import PipelineFailedError, failure_of, spark_cause
 
 if TYPE_CHECKING:
-    from kafka.pipelines.batch_runs import SliceRecords
     from kafka.pipelines.declaration import Declaration
     from kafka.structs import TopicPartition
 

@@ -179,7 +179,7 @@ def _selected(
 
 
 class _Letters:
-    """The dead letters that a replay processes; see `batch_runs.SliceRecords`.
+    """The dead letters that a replay processes; see `bounded_runs.SliceRecords`.
 
     Arguments:
         declaration: the pipeline.

@@ -122,7 +122,7 @@ def test_threads_record_a_micro_batch_once(tmp_path: Path) -> None:
         each.start()
     for each in threads:
         each.join()
-    assert sorted(each.batch or 0 for each in events.events) == list(range(20))
+    assert sorted(each.batch or 0 for each in events.newest) == list(range(20))
 
 
 def test_a_run_goes_on_if_an_event_cannot_be_written_or_passed_on(tmp_path: Path, caplog: Any) -> None:
@@ -134,7 +134,7 @@ def test_a_run_goes_on_if_an_event_cannot_be_written_or_passed_on(tmp_path: Path
     events.start()
     shutil.rmtree(directory.events)
     assert events.add_report(report(0)) is not None
-    assert [each.kind for each in events.events] == ["start", "batch"]
+    assert [each.kind for each in events.newest] == ["start", "batch"]
     directory.events.mkdir()
     assert events.add_report(report(1)) is not None
     assert [each.batch for each in read_events(directory.events)] == [1]
