@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from kafka.pipelines.bounded_runs import SLICE, Ranges, RunDirectory, consumer_o
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import directory_of
 from kafka.pipelines.run_events import OnEvent
+from kafka.pipelines.run_results import StartStoppedError
 from kafka.pipelines.source_rows import by_topic
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ def stream_starts(
     spark: SparkSession,
     function: Callable[..., Any] | None,
     on_event: OnEvent | None = None,
+    stop: threading.Event | None = None,
 ) -> dict[str, dict[str, str]]:
     """Run the declared backfills unless they are complete, and return the options with which the streams start.
 
@@ -44,9 +47,10 @@ def stream_starts(
         spark: the session.
         function: the query if it is a Python function.
         on_event: called with each event of the run.
+        stop: set this event to stop after the current slice; the next start continues the backfill.
 
-    Returns the options by the name of the source, for sources with a backfill. Raises `PipelineFailedError`, and
-    `IllegalStateError` if a topic does not exist.
+    Returns the options by the name of the source, for sources with a backfill. Raises `PipelineFailedError`,
+    `StartStoppedError` if it was stopped, and `IllegalStateError` if a topic does not exist.
     """
     if all(source.backfill is None for source in declaration.all_sources.values()):
         return {}
@@ -65,7 +69,9 @@ def stream_starts(
             plan = runs.add({_STARTS: _to_text(declaration, starts)}, parts)
         if not plan.is_finished:
             log.info("backfill before the stream: slice %d of %d", plan.done + 1, len(plan.slices))
-            process_plan(BoundedRun(declaration, function, runs, on_event), spark, plan)
+            bounded = BoundedRun(declaration, function, runs, on_event, stop=stop)
+            if not process_plan(bounded, spark, plan).is_complete:
+                raise StartStoppedError(f"pipeline {declaration.pipeline}: stopped in the backfill before the stream")
     found: dict[str, str] = json.loads(plan.selection[_STARTS])
     return {name: {"startingOffsets": offsets} for name, offsets in found.items()}
 

@@ -26,7 +26,14 @@ from kafka.pipelines.kafka_rows import output_rows, write_options
 from kafka.pipelines.planning import plan
 from kafka.pipelines.rules import SETTINGS
 from kafka.pipelines.run_events import OnEvent, ReportListener, RunEvents
-from kafka.pipelines.run_results import PipelineFailedError, RunResult, TooManyRejectedError, failure_of, result_of
+from kafka.pipelines.run_results import (
+    PipelineFailedError,
+    RunResult,
+    StartStoppedError,
+    TooManyRejectedError,
+    failure_of,
+    result_of,
+)
 from kafka.pipelines.source_rows import read_options, start_options, topic_options
 from kafka.pipelines.start_checks import check_owner, run_lock
 from kafka.pipelines.stream_checkpoint import read_checkpoint
@@ -52,6 +59,7 @@ def start(
     function: Callable[..., Any] | None = None,
     once: bool = False,
     on_event: OnEvent | None = None,
+    stop: threading.Event | None = None,
 ) -> RunningPipeline:
     """Start a pipeline.
 
@@ -61,14 +69,17 @@ def start(
         function: the query if it is a Python function.
         once: whether to end when everything available at the start has been processed.
         on_event: called with each event, in another thread.
+        stop: set this event to stop before the stream starts, for instance while older records are processed; a later
+            start continues there.
 
     Returns the running pipeline. Raises `InvalidDeclaration` if the query does not fit the sources or the sink, or if
-    the directory belongs to another pipeline, and `IllegalStateError` if another run of the pipeline is running.
+    the directory belongs to another pipeline, and `IllegalStateError` if another run of the pipeline is running. Raises
+    `StartStoppedError` if `stop` was set.
     """
     from kafka.spark import session
 
     spark = spark or session(declaration.pipeline, **SETTINGS)
-    return RunningPipeline(declaration, spark, function, once=once, on_event=on_event)
+    return RunningPipeline(declaration, spark, function, once=once, on_event=on_event, stop=stop)
 
 
 def run(
@@ -105,6 +116,7 @@ class RunningPipeline:
         *,
         once: bool,
         on_event: OnEvent | None,
+        stop: threading.Event | None = None,
     ) -> None:
         self._declaration = declaration
         self._spark = spark
@@ -121,7 +133,9 @@ class RunningPipeline:
         self._ending = threading.Lock()
         self._has_ended = False
         check_owner(declaration, self._directory)
-        self._writer = self._planned(function)
+        self._writer = self._planned(function, stop)
+        if stop is not None and stop.is_set():
+            raise StartStoppedError(f"pipeline {declaration.pipeline}: stopped before the stream")
         with contextlib.ExitStack() as opened:
             opened.enter_context(run_lock(self._directory.base / "stream.lock", "run of this pipeline"))
             listening = opened.enter_context(contextlib.ExitStack())
@@ -144,10 +158,10 @@ class RunningPipeline:
     def _query_name(self) -> str:
         return self._declaration.pipeline
 
-    def _planned(self, function: Callable[..., Any] | None) -> DataStreamWriter:
+    def _planned(self, function: Callable[..., Any] | None, stop: threading.Event | None) -> DataStreamWriter:
         declaration = self._declaration
         records = {}
-        starts = stream_starts(declaration, self._spark, function, self._on_event)
+        starts = stream_starts(declaration, self._spark, function, self._on_event, stop)
         for name, source in declaration.all_sources.items():
             options = read_options(declaration, source) | topic_options(source)
             options |= starts.get(name) or start_options(source)

@@ -20,6 +20,10 @@ class PipelineFailedError(KafkaError):
     """A pipeline ended with an error. The message contains the cause, such as the record that fails a rule."""
 
 
+class StartStoppedError(PipelineFailedError):
+    """The start of a pipeline was stopped before its stream began."""
+
+
 class TooManyRejectedError(PipelineFailedError):
     """A micro-batch rejected a larger fraction of its rows than `max_bad` allows."""
 

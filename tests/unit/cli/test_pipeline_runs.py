@@ -220,7 +220,8 @@ def test_the_first_signal_stops_and_the_second_interrupts(
     before = signal.getsignal(number)
     ended: list[int] = []
     monkeypatch.setattr(os, "_exit", ended.append)
-    with StopSignals(calls.function("stop"), calls.function("abort"), "micro-batch") as signals:
+    with StopSignals(calls.function("stop too early")) as signals:
+        signals.run_steps(calls.function("stop"), calls.function("abort"), "micro-batch")
         signals.end()  # nothing happened
         os.kill(os.getpid(), number)
         calls.wait()
@@ -237,9 +238,36 @@ def test_the_first_signal_stops_and_the_second_interrupts(
     assert "after the current micro-batch" in capsys.readouterr().err
 
 
+def test_a_signal_while_spark_starts_waits_for_the_start(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = Calls()
+    before = signal.getsignal(signal.SIGINT)
+    with StopSignals(calls.function("stop the start")) as signals:
+        signal.signal(signal.SIGINT, lambda *_: pytest.fail("the handler of PySpark"))
+        signals.keep()
+        os.kill(os.getpid(), signal.SIGTERM)
+        calls.wait()
+        signals.run_steps(calls.function("stop"), calls.function("abort"), "micro-batch")
+        calls.wait()
+        assert calls.names == ["stop the start", "stop"]
+        os.kill(os.getpid(), signal.SIGINT)
+        calls.wait()
+        assert (calls.names[2:], signals.status) == (["abort"], TERMINATED)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert "after the start of Spark" in capsys.readouterr().err
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    with StopSignals(lambda: None):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+    assert ended == [INTERRUPTED], "the second signal ends the process if there is nothing to interrupt"
+
+
 def test_the_second_signal_may_raise() -> None:
     calls = Calls()
-    with StopSignals(calls.function("stop"), calls.function("abort"), "slice", raises=True):
+    with StopSignals(calls.function("stop too early")) as signals:
+        signals.run_steps(calls.function("stop"), calls.function("abort"), "slice", raises=True)
         os.kill(os.getpid(), signal.SIGINT)
         calls.wait()
         with pytest.raises(KeyboardInterrupt):

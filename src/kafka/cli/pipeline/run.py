@@ -1,5 +1,7 @@
 """``kafka pipeline run``: runs a pipeline as a streaming query."""
 
+import contextlib
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,6 +62,7 @@ def command(
     """
     from kafka.pipelines.directories import directory_of
     from kafka.pipelines.run import start
+    from kafka.pipelines.run_results import StartStoppedError
     from kafka.pipelines.start_checks import check_topics
     from kafka.pipelines.stream_checkpoint import read_checkpoint
 
@@ -75,26 +78,32 @@ def command(
     if changes:
         lines.append(("changed", f"{', '.join(changes)} (since the last run)"))
     display.start(f"{declaration.pipeline}: starting", lines)
-    with failed_run(), choice.session(declaration.pipeline, log_file(declaration, "run")) as spark:
+    stop = threading.Event()
+    with contextlib.ExitStack() as opened:
+        opened.enter_context(failed_run())
+        signals = opened.enter_context(StopSignals(stop.set))
+        spark = opened.enter_context(choice.session(declaration.pipeline, log_file(declaration, "run")))
+        signals.keep()
         try:
-            running = start(declaration, spark, once=once, on_event=display.add)
-        except (KeyboardInterrupt, SystemExit):
+            running = start(declaration, spark, once=once, on_event=display.add, stop=stop)
+        except StartStoppedError:
             note(f"{declaration.pipeline}: stopped before the first micro-batch")
+            signals.end()
             raise
         display.on_error = running.stop
-        with StopSignals(running.stop, lambda: running.stop(now=True), "micro-batch") as signals:
-            ending = "failed"
-            try:
-                running.result()
-                ending = "complete" if signals.status is None else "stopped"
-            finally:
-                reached = read_checkpoint(directory.stream)
-                lines = _end_lines(reached, ending)
-                if ending == "failed":
-                    lines.append(("Spark's log", str(log_file(declaration, "run"))))
-                display.finish(f"{declaration.pipeline}: {ending}", lines)
-                if report is not None:
-                    _write_report(report, declaration, file)
+        signals.run_steps(running.stop, lambda: running.stop(now=True), "micro-batch")
+        ending = "failed"
+        try:
+            running.result()
+            ending = "complete" if signals.status is None else "stopped"
+        finally:
+            reached = read_checkpoint(directory.stream)
+            lines = _end_lines(reached, ending)
+            if ending == "failed":
+                lines.append(("Spark's log", str(log_file(declaration, "run"))))
+            display.finish(f"{declaration.pipeline}: {ending}", lines)
+            if report is not None:
+                _write_report(report, declaration, file)
     signals.end()
 
 

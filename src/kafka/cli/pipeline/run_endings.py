@@ -1,7 +1,9 @@
 """How ``kafka pipeline run``, ``replay`` and ``backfill`` end: by Ctrl-C and SIGTERM, and with errors.
 
 The first signal asks for a stop at the end of the current micro-batch or slice, the second one interrupts it, and the
-third one ends the process. Errors are reported in one line, without the name of the exception's class.
+third one ends the process. While Spark starts, the first signal lets it finish, because an interrupted call would leave
+the connection to the JVM unusable; the second one ends the process. Errors are reported in one line, without the name
+of the exception's class.
 """
 
 import contextlib
@@ -19,37 +21,57 @@ from kafka.cli.failures import INTERRUPTED, TERMINATED
 
 
 class StopSignals:
-    """Handles the signals inside a ``with`` block.
+    """Handles the signals inside a ``with`` block. At first, Spark is starting; see `run_steps`.
 
     Arguments:
-        stop: asks for a stop between two steps. Called in another thread.
-        abort: interrupts the current step. Called in another thread.
-        step: what is not interrupted by the first signal, such as ``micro-batch``.
-        raises: whether the second signal raises `KeyboardInterrupt`, too, to leave a call that does not return early.
+        stop: asks for a stop as soon as Spark has started. Called in another thread.
 
     Attributes:
         status: the exit status for the first signal; None if there was none.
     """
 
-    def __init__(
-        self, stop: Callable[[], object], abort: Callable[[], object], step: str, *, raises: bool = False
-    ) -> None:
+    def __init__(self, stop: Callable[[], object]) -> None:
         self._stop = stop
-        self._abort = abort
-        self._step = step
-        self._raises = raises
+        self._abort: Callable[[], object] | None = None
+        self._step = "the start of Spark"
+        self._raises = False
         self._count = 0
         self._before: dict[int, Any] = {}
         self.status: int | None = None
 
     def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            self._before = {each: signal.signal(each, self._signalled) for each in (signal.SIGINT, signal.SIGTERM)}
+        self._before = self._handle()
         return self
+
+    def _handle(self) -> dict[int, Any]:
+        """Set the handlers, and return those before."""
+        if threading.current_thread() is not threading.main_thread():
+            return {}
+        return {each: signal.signal(each, self._signalled) for each in (signal.SIGINT, signal.SIGTERM)}
+
+    def keep(self) -> None:
+        """Set the handlers again: PySpark sets one of its own when it creates a context."""
+        self._handle()
 
     def __exit__(self, *_: object) -> None:
         for each, handler in self._before.items():
             signal.signal(each, handler)
+
+    def run_steps(
+        self, stop: Callable[[], object], abort: Callable[[], object], step: str, *, raises: bool = False
+    ) -> None:
+        """Say that Spark has started, and how its steps are stopped from now on.
+
+        Arguments:
+            stop: asks for a stop between two steps. Called in another thread, now if there was a signal.
+            abort: interrupts the current step. Called in another thread.
+            step: what is not interrupted by the first signal, such as ``micro-batch``.
+            raises: whether the second signal raises `KeyboardInterrupt`, too, to leave a call that does not return
+                early.
+        """
+        self._raises, self._step, self._abort, self._stop = raises, f"the current {step}", abort, stop
+        if self._count:
+            self._begin(stop, "signal")
 
     def end(self) -> None:
         """End the command with the status for the signal, if there was one."""
@@ -60,15 +82,19 @@ class StopSignals:
         self._count += 1
         self.status = self.status or (INTERRUPTED if number == signal.SIGINT else TERMINATED)
         if self._count == 1:
-            threading.Thread(target=self._stop, name="kafka-pipeline-signal", daemon=True).start()
-            note(f"stopping after the current {self._step}; press Ctrl-C again to interrupt it")
-        elif self._count == 2:
-            threading.Thread(target=self._abort, name="kafka-pipeline-abort", daemon=True).start()
-            note(f"interrupting the current {self._step}")
+            self._begin(self._stop, "signal")
+            note(f"stopping after {self._step}; press Ctrl-C again to interrupt it")
+        elif self._count == 2 and self._abort is not None:
+            self._begin(self._abort, "abort")
+            note(f"interrupting {self._step}")
             if self._raises:
                 raise KeyboardInterrupt
         else:
             os._exit(self.status)
+
+    @staticmethod
+    def _begin(action: Callable[[], object], name: str) -> None:
+        threading.Thread(target=action, name=f"kafka-pipeline-{name}", daemon=True).start()
 
 
 @contextlib.contextmanager

@@ -137,23 +137,26 @@ class SlicesCommand:
         stop = threading.Event()
         self._display.on_error = stop.set
         name = f"{self._declaration.pipeline} {self._kind}"
-        with failed_run(), choice.session(name, log_file(self._declaration, self._kind)) as spark:
-            abort = spark.sparkContext.cancelAllJobs
-            with StopSignals(stop.set, abort, "slice", raises=True) as signals:
-                is_complete = False
-                try:
-                    given = {
-                        "on_event": self._add,
-                        "on_plan": self._planned,
-                        "stop": stop,
-                        "slice_offsets": slice_offsets,
-                    }
-                    is_complete = process(spark, given).is_complete
-                except KeyboardInterrupt:
-                    if signals.status is None:
-                        raise
-                finally:
-                    self._finish(is_complete, signals.status)
+        with contextlib.ExitStack() as opened:
+            opened.enter_context(failed_run())
+            signals = opened.enter_context(StopSignals(stop.set))
+            spark = opened.enter_context(choice.session(name, log_file(self._declaration, self._kind)))
+            signals.keep()
+            signals.run_steps(stop.set, spark.sparkContext.cancelAllJobs, "slice", raises=True)
+            is_complete = False
+            try:
+                given = {
+                    "on_event": self._add,
+                    "on_plan": self._planned,
+                    "stop": stop,
+                    "slice_offsets": slice_offsets,
+                }
+                is_complete = process(spark, given).is_complete
+            except KeyboardInterrupt:
+                if signals.status is None:
+                    raise
+            finally:
+                self._finish(is_complete, signals.status)
         if not is_complete:
             signals.end()
 

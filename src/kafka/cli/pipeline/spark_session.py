@@ -71,8 +71,11 @@ class SessionChoice:
                 spark = session(name, self._master(), **self._conf())
             try:
                 yield spark
-            finally:
-                spark.stop()
+            except BaseException:
+                with contextlib.suppress(Exception):  # an interrupted call leaves the connection to the JVM unusable
+                    spark.stop()
+                raise
+            spark.stop()
 
     def _master(self) -> str | None:
         if self.master is not None or "spark.master" in self.conf:
