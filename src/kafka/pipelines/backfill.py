@@ -28,7 +28,7 @@ from kafka.pipelines.bounded_runs import (
     within_times,
 )
 from kafka.pipelines.combined_rows import Form
-from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Sink, Source
+from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Sink, Source, check_not_read
 from kafka.pipelines.directories import PipelineDirectory, directory_of
 from kafka.pipelines.rules import SETTINGS
 from kafka.pipelines.run_events import OnEvent, RunEvents
@@ -116,6 +116,11 @@ def _with_topic(declaration: Declaration, to: str | None) -> Declaration:
         return declaration
     if not isinstance(declaration.sink, Sink):
         raise InvalidDeclaration("backfill: another topic is possible only if the pipeline's sink is a topic")
+    for source in declaration.all_sources.values():
+        try:
+            check_not_read("to", to, source)
+        except ValueError as error:
+            raise InvalidDeclaration(f"backfill: {error}") from None
     return declaration.model_copy(update={"sink": declaration.sink.model_copy(update={"topic": to})})
 
 
@@ -215,7 +220,8 @@ def _run(
 ) -> RunResult:
     if on_plan is not None:
         on_plan(plan)
-    events = RunEvents(declaration, directory, "backfill", plan.number, on_event)
+    number = 0 if plan.kind == "first" else plan.number  # so that events tell it from the first other backfill
+    events = RunEvents(declaration, directory, "backfill", number, on_event)
     runner = SliceRunner(declaration, function, plan, _Records(declaration, spark), events)
     with recorded_run(declaration, events):
         plan = run_slices(

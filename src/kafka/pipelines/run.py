@@ -49,6 +49,7 @@ def start(
     function: Callable[..., Any] | None = None,
     once: bool = False,
     on_event: OnEvent | None = None,
+    check: bool = True,
 ) -> RunningPipeline:
     """Start a pipeline.
 
@@ -58,12 +59,17 @@ def start(
         function: the query if it is a Python function.
         once: whether to end when everything available at the start has been processed.
         on_event: called with each event, in another thread.
+        check: whether to check first what `kafka.pipelines.checks.check` checks, and to report all problems at once.
 
     Returns the running pipeline. Raises `InvalidDeclaration` if the query does not fit the sources or the sink, or if
-    the directory belongs to another pipeline, and `IllegalStateError` if another run of the pipeline is running.
+    the directory belongs to another pipeline, `KafkaConnectionError` if a server does not respond, and
+    `IllegalStateError` if another run of the pipeline is running.
     """
+    from kafka.pipelines.checks.before_run import check_before_run
     from kafka.spark import session
 
+    if check:
+        check_before_run(declaration, spark)
     spark = spark or session(declaration.pipeline, **SETTINGS)
     return RunningPipeline(declaration, spark, function, once=once, on_event=on_event)
 
@@ -75,12 +81,13 @@ def run(
     once: bool = True,
     function: Callable[..., Any] | None = None,
     on_event: OnEvent | None = None,
+    check: bool = True,
 ) -> RunResult:
     """Run a pipeline until it ends; see `start` for the arguments.
 
     Raises `PipelineFailedError` if it ends with an error.
     """
-    return start(declaration, spark, function=function, once=once, on_event=on_event).result()
+    return start(declaration, spark, function=function, once=once, on_event=on_event, check=check).result()
 
 
 def _observe(frame: DataFrame, name: str, counts: Sequence[Column]) -> DataFrame:
