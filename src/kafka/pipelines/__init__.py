@@ -14,8 +14,15 @@ from typing import TYPE_CHECKING, Any
 from kafka._old_names import of_a_package
 
 if TYPE_CHECKING:
+    from kafka.pipelines.audit import AuditResult, Fault, FaultKind, audit_pipeline
+    from kafka.pipelines.checks import Problem, Report, check, check_file
+    from kafka.pipelines.dead_letters import DeadLetter, DeadLetterTopic, Selection
     from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Otherwise, Rule, json_schema
+    from kafka.pipelines.events import Event, SourceCounts, read_events
     from kafka.pipelines.pipeline import Pipeline, kafka_sink, kafka_source, rule
+    from kafka.pipelines.run import RunningPipeline
+    from kafka.pipelines.run_results import PipelineFailedError, RunResult, TooManyRejectedError
+    from kafka.pipelines.status import PipelineStatus, status_of
     from kafka.pipelines.targets.constructors import (
         delta_sink,
         foreach_batch_sink,
@@ -27,11 +34,29 @@ if TYPE_CHECKING:
     from kafka.pipelines.yaml_file import load
 
 __all__ = [
+    "AuditResult",
+    "DeadLetter",
+    "DeadLetterTopic",
     "Declaration",
+    "Event",
+    "Fault",
+    "FaultKind",
     "InvalidDeclaration",
     "Otherwise",
     "Pipeline",
+    "PipelineFailedError",
+    "PipelineStatus",
+    "Problem",
+    "Report",
     "Rule",
+    "RunResult",
+    "RunningPipeline",
+    "Selection",
+    "SourceCounts",
+    "TooManyRejectedError",
+    "audit_pipeline",
+    "check",
+    "check_file",
     "delta_sink",
     "foreach_batch_sink",
     "iceberg_sink",
@@ -41,15 +66,24 @@ __all__ = [
     "load",
     "parquet_sink",
     "postgresql_sink",
+    "read_events",
     "rule",
+    "status_of",
     "table_per_topic_sink",
 ]
 
 _HOMES = {
     name: f"kafka.pipelines.{module}"
     for module, names in {
+        "audit": ("AuditResult", "Fault", "FaultKind", "audit_pipeline"),
+        "checks": ("Problem", "Report", "check", "check_file"),
+        "dead_letters": ("DeadLetter", "DeadLetterTopic", "Selection"),
         "declaration": ("Declaration", "InvalidDeclaration", "Otherwise", "Rule", "json_schema"),
+        "events": ("Event", "SourceCounts", "read_events"),
         "pipeline": ("Pipeline", "kafka_sink", "kafka_source", "rule"),
+        "run": ("RunningPipeline",),
+        "run_results": ("PipelineFailedError", "RunResult", "TooManyRejectedError"),
+        "status": ("PipelineStatus", "status_of"),
         "targets.constructors": (
             "delta_sink",
             "foreach_batch_sink",

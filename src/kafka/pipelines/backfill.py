@@ -26,7 +26,7 @@ from kafka.pipelines.bounded_runs import (
     within_times,
 )
 from kafka.pipelines.combined_rows import Form
-from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Sink, Source
+from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Sink, Source, check_not_read
 from kafka.pipelines.directories import directory_of
 from kafka.pipelines.rules import SETTINGS
 from kafka.pipelines.run_events import OnEvent
@@ -115,6 +115,11 @@ def _with_topic(declaration: Declaration, to: str | None) -> Declaration:
         return declaration
     if not isinstance(declaration.sink, Sink):
         raise InvalidDeclaration("backfill: another topic is possible only if the pipeline's sink is a topic")
+    for source in declaration.all_sources.values():
+        try:
+            check_not_read("to", to, source)
+        except ValueError as error:
+            raise InvalidDeclaration(f"backfill: {error}") from None
     return declaration.model_copy(update={"sink": declaration.sink.model_copy(update={"topic": to})})
 
 

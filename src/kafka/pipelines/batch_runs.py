@@ -62,7 +62,8 @@ class BoundedRun:
         if self.on_plan is not None:
             self.on_plan(run_plan)
         directory = directory_of(declaration)
-        events = RunEvents(declaration, directory, run, run_plan.number, self.on_event)
+        number = 0 if run_plan.kind == "first" else run_plan.number  # so that events tell it from other backfills
+        events = RunEvents(declaration, directory, run, number, self.on_event)
         runner = SliceRunner(declaration, self.function, run_plan, records, events)
         group = f"{declaration.pipeline}-{run}"
         with recorded_run(declaration, events):

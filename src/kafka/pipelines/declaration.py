@@ -16,7 +16,7 @@ from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, mode
 
 from kafka.config import secrecy
 from kafka.errors import KafkaConfigurationError
-from kafka.pipelines.field_types import DIRECTORY, Directory, Duration, Identifier, Name, Options, Text, Topic
+from kafka.pipelines.field_types import DIRECTORY, Directory, Duration, Identifier, Name, Options, Text, Topic, selects
 from kafka.pipelines.problems import Location, path_text, problem_text
 from kafka.pipelines.source_declaration import (
     DECODES,
@@ -153,13 +153,10 @@ class Declaration(Model):
         return self
 
     def _check_no_loop(self) -> None:
-        read = [topic for each in self.all_sources.values() for topic in (each.topics or (each.topic,))]
         for key, written in (("sink", self.topic_sink), ("dead_letters", self.dead_letters)):
-            if written is not None and written.topic in read:
-                raise ValueError(
-                    f"{key}: expected a topic that is not among the sources, got {written.topic!r}: the pipeline would "
-                    "process its own records without end; name another topic"
-                )
+            if written is not None:
+                for source in self.all_sources.values():
+                    check_not_read(key, written.topic, source)
 
     @property
     def topic_sink(self) -> Sink | None:
@@ -224,6 +221,26 @@ class Declaration(Model):
 
     def _has_outcome(self, outcome: Otherwise) -> bool:
         return any(rule.otherwise is outcome for source in self.all_sources.values() for rule in source.rules)
+
+
+def check_not_read(key: str, topic: str, source: Source) -> None:
+    """Raise a `ValueError` if a source reads a topic that the pipeline writes.
+
+    Arguments:
+        key: what writes to the topic, for the error.
+        topic: the topic.
+        source: the source.
+    """
+    if source.pattern is not None and selects(source.pattern, topic):
+        found, change = f"{topic!r}, which the pattern {source.pattern!r} selects", "topic, or change the pattern"
+    elif topic in (source.topics or (source.topic,)):
+        found, change = repr(topic), "topic"
+    else:
+        return
+    raise ValueError(
+        f"{key}: expected a topic that is not among the sources, got {found}: the pipeline would process its own "
+        f"records without end; name another {change}"
+    )
 
 
 def _without_secrets(content: dict[str, Any]) -> dict[str, Any]:

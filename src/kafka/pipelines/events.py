@@ -56,7 +56,7 @@ class Event:
         pipeline: the name of the pipeline.
         run: what ran: ``stream``, ``replay`` or ``backfill``.
         run_id: identifies the run.
-        number: the number of the replay or backfill; 0 for the stream.
+        number: the number of the replay or backfill; 0 for the stream, and for the backfill before it.
         batch: the number of the batch; None for other events.
         seconds: duration of the batch.
         sources: what happened to the rows of each source, by the source's name.

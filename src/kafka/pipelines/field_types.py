@@ -38,6 +38,19 @@ def is_identifier(text: str) -> bool:
     return _IDENTIFIER.fullmatch(text) is not None
 
 
+def selects(pattern: str, topic: str) -> bool:
+    """Return whether a pattern of a source selects a topic, as in the option ``subscribePattern``: it matches a part.
+
+    A pattern that cannot be used selects nothing; the options of the source are checked elsewhere.
+    """
+    from kafka.spark.options.java_regex import translate
+
+    try:
+        return re.search(translate(pattern), topic, re.ASCII) is not None
+    except ValueError:
+        return False
+
+
 def shown(value: Any) -> str:
     """Format a value for an error message; show only its type if it is not a scalar or may be a secret."""
     if value is None or isinstance(value, bool | int | float):

@@ -1,9 +1,13 @@
-"""Declares pipelines in Python: sources, rules, and a sink whose rows are computed by a function of DataFrames."""
+"""Declares pipelines in Python: sources, rules, and a sink whose rows are computed by a function of DataFrames.
+
+A `Pipeline` also has a method for everything that ``kafka pipeline`` does: start, run, replay, backfill, audit, status,
+dead letters and checks. Each calls the module that does the work; `Pipeline.load` provides them for a YAML file.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,8 +28,14 @@ from kafka.pipelines.field_types import is_identifier
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
+    from kafka.consumer.bounds import Bound
+    from kafka.pipelines.audit import AuditResult
+    from kafka.pipelines.checks import Report
+    from kafka.pipelines.dead_letters import Count, DeadLetter, DeadLetterTopic
     from kafka.pipelines.run import RunningPipeline, RunResult
     from kafka.pipelines.run_events import OnEvent
+    from kafka.pipelines.status import PipelineStatus
+    from kafka.structs import TopicPartition
 
 Query = Callable[..., "DataFrame"]
 """Computes the rows for the sink from the DataFrames of sources. Its parameters have the names of these sources."""
@@ -208,6 +218,23 @@ class Pipeline:
         self._sources: dict[str, DeclaredSource] = {}
         self._sink: AnySink | None = None
         self._query: Query | str | None = None
+        self._loaded: Declaration | None = None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Pipeline:
+        """Create a pipeline from a YAML file; see `kafka.pipelines.load`. Its sources and its sink cannot be changed.
+
+        Arguments:
+            path: the YAML file.
+
+        Raises `InvalidDeclaration`.
+        """
+        from kafka.pipelines.yaml_file import load
+
+        declaration = load(path)
+        pipeline = cls(declaration.pipeline, kafka=declaration.kafka)
+        pipeline._loaded = declaration
+        return pipeline
 
     def source(self, source: Source, name: str | None = None) -> DeclaredSource:
         """Add a source.
@@ -217,8 +244,10 @@ class Pipeline:
             name: the name by which the query refers to the source: a parameter of the query function, or a table in
                 SQL. None for the topic's name, if it is a valid name.
 
-        Raises `InvalidDeclaration` if the name is not valid, or if another source has it.
+        Raises `InvalidDeclaration` if the name is not valid, or if another source has it, and `IllegalStateError` for a
+        pipeline from a YAML file.
         """
+        self._check_not_loaded()
         name = source.topic if name is None else name
         if name is None or not is_identifier(name):
             found = "a list of topics or a pattern" if name is None else repr(name)
@@ -239,10 +268,15 @@ class Pipeline:
             query: an SQL query that uses the names of sources as tables. If it is None, use the result as a decorator
                 for a function that returns a DataFrame and whose parameters are names of sources.
         """
+        self._check_not_loaded()
         if self._sink is not None:
             raise IllegalStateError("the pipeline has a sink already: a pipeline writes to one sink")
         self._sink, self._query = sink, query
         return self._set_function
+
+    def _check_not_loaded(self) -> None:
+        if self._loaded is not None:
+            raise IllegalStateError("the pipeline comes from a YAML file: change the file, and load it again")
 
     def _set_function(self, function: Function) -> Function:
         if self._query is not None:
@@ -267,6 +301,8 @@ class Pipeline:
 
         Raises `InvalidDeclaration` if the pipeline is incomplete.
         """
+        if self._loaded is not None:
+            return self._loaded
         if self._sink is None:
             raise InvalidDeclaration(f"pipeline {self._given['pipeline']!r}: it has no sink; call sink()")
         query = "" if self._query is None else self._query if isinstance(self._query, str) else FUNCTION
@@ -274,7 +310,12 @@ class Pipeline:
         return declare(self._given | {"sources": sources, "sink": self._sink} | ({"query": query} if query else {}))
 
     def start(
-        self, spark: SparkSession | None = None, *, once: bool = False, on_event: OnEvent | None = None
+        self,
+        spark: SparkSession | None = None,
+        *,
+        once: bool = False,
+        on_event: OnEvent | None = None,
+        check: bool = True,
     ) -> RunningPipeline:
         """Start the pipeline as a streaming query; see `kafka.pipelines.run.start`.
 
@@ -282,23 +323,133 @@ class Pipeline:
             spark: the session; None for a new one (`kafka.spark.session`).
             once: whether to end when everything available at the start has been processed.
             on_event: called with each event, in another thread.
+            check: whether to check first what `check` checks, and to report all problems at once.
+
+        Returns the running pipeline. Raises `InvalidDeclaration` if it cannot run as it is declared,
+        `KafkaConnectionError` if a server does not respond, and `IllegalStateError` if another run of it is running.
         """
         from kafka.pipelines.run import start
 
-        return start(self.declaration, spark, function=self.function, once=once, on_event=on_event)
+        return start(self.declaration, spark, function=self.function, once=once, on_event=on_event, check=check)
 
-    def run(self, spark: SparkSession | None = None, *, on_event: OnEvent | None = None) -> RunResult:
-        """Process everything that is available, and return what the run did; see `kafka.pipelines.run.run`."""
-        return self.start(spark, once=True, on_event=on_event).result()
+    def run(
+        self, spark: SparkSession | None = None, *, on_event: OnEvent | None = None, check: bool = True
+    ) -> RunResult:
+        """Process everything that is available, and return what the run did; see `start` for the arguments.
+
+        Raises the errors of `start`, and `PipelineFailedError` if the run ends with an error.
+        """
+        return self.start(spark, once=True, on_event=on_event, check=check).result()
 
     def replay(self, spark: SparkSession | None = None, **options: Any) -> RunResult:
-        """Process dead letters again; see `kafka.pipelines.replay.replay` for the options."""
+        """Process dead letters again; see `kafka.pipelines.replay.replay` for the options and errors."""
         from kafka.pipelines.replay import replay
 
         return replay(self.declaration, spark, function=self.function, **options)
 
     def backfill(self, spark: SparkSession | None = None, **options: Any) -> RunResult:
-        """Process a range of the sources' records; see `kafka.pipelines.backfill.backfill` for the options."""
+        """Process a range of the sources' records; see `kafka.pipelines.backfill.backfill` for options and errors."""
         from kafka.pipelines.backfill import backfill
 
         return backfill(self.declaration, spark, function=self.function, **options)
+
+    def check(self, *, servers: bool = True) -> Report:
+        """Check the pipeline without Spark, as ``kafka pipeline check`` does.
+
+        Arguments:
+            servers: whether to connect to servers: the brokers, the schema registry and the server of the sink.
+
+        Returns the problems, and what is as it should be. Raises `InvalidDeclaration` if the pipeline is incomplete.
+        """
+        from kafka.pipelines.checks import check
+
+        return check(self.declaration, servers=servers)
+
+    def status(self) -> PipelineStatus:
+        """Return what ran, how far it came and what it counted, without Spark; see `kafka.pipelines.status`.
+
+        Raises `ValueError` for an invalid file of events, and `KafkaConfigurationError` for an invalid checkpoint. If
+        no broker responds, the status says so.
+        """
+        from kafka.pipelines.status import status_of
+
+        return status_of(self.declaration)
+
+    def audit(
+        self,
+        spark: SparkSession | None = None,
+        *,
+        recompute: bool = True,
+        partitions: Sequence[TopicPartition] = (),
+        start: Bound = "earliest",
+        end: Bound = "latest",
+    ) -> AuditResult:
+        """Balance what the pipeline has read with its sink, its dead letters and its events.
+
+        Arguments:
+            spark: the session with which the rules and the query are evaluated again; None for a new one.
+            recompute: whether to evaluate them again; without it, Spark is not needed.
+            partitions: the partitions of the sources to audit; empty for all.
+            start, end: the part of the sources to audit: offsets, times and other bounds of `kafka.read`; end is
+                exclusive. By default, everything that the pipeline has read.
+
+        Returns the balance; `AuditResult.balances` says whether everything adds up. Raises `KafkaError` if the cluster
+        does not respond.
+        """
+        from kafka.pipelines.audit import audit_pipeline
+
+        return audit_pipeline(
+            self.declaration,
+            spark,
+            recompute=recompute,
+            partitions=partitions,
+            start=start,
+            end=end,
+            function=self.function,
+        )
+
+    def dead_letters(
+        self,
+        *,
+        rule: str | None = None,
+        start: Bound = "earliest",
+        end: Bound = "latest",
+        limit: int | None = None,
+        newest_first: bool = True,
+    ) -> Iterator[DeadLetter]:
+        """Iterate over the dead letters of the pipeline, without Spark.
+
+        Arguments:
+            rule: only dead letters that fail this rule; None for all.
+            start, end: the part of the topic of the dead letters: offsets, times at which they were written, and other
+                bounds of `kafka.read`; end is exclusive.
+            limit: maximum number of dead letters; None for all.
+            newest_first: whether to begin with the newest. Without a limit, this keeps all of them in memory.
+
+        Raises `InvalidDeclaration` if the pipeline has no dead letters, and the errors of `kafka.read`.
+        """
+        from kafka.pipelines.dead_letters import Selection
+
+        selection = Selection(self.declaration.pipeline, rule, start, end)
+        return self._letters().letters(selection, limit=limit, newest_first=newest_first)
+
+    def count_dead_letters(self, *, start: Bound = "earliest", end: Bound = "latest") -> Count:
+        """Count the dead letters of the pipeline by rule, without Spark.
+
+        Arguments:
+            start, end: as for `dead_letters`.
+
+        Raises `InvalidDeclaration` if the pipeline has no dead letters, and the errors of `kafka.read`.
+        """
+        from kafka.pipelines.dead_letters import Selection
+
+        return self._letters().count_by_rule(Selection(self.declaration.pipeline, None, start, end))
+
+    def _letters(self) -> DeadLetterTopic:
+        from kafka.pipelines.client_configs import client_configs
+        from kafka.pipelines.dead_letters import DeadLetterTopic
+
+        declaration = self.declaration
+        if declaration.dead_letters is None:
+            raise InvalidDeclaration(f"pipeline {declaration.pipeline}: it has no dead_letters: name a topic for them")
+        return DeadLetterTopic(declaration.dead_letters.topic, client_configs(declaration))

@@ -79,7 +79,7 @@ def plan(
     try:
         sources = {name: SourceRows(declaration, name, now) for name in declaration.all_sources}
         checked = {name: each.checked(records[name], origin) for name, each in sources.items()}
-        query = _WithSteps(declaration, query_of(declaration, function), markers)
+        query = _WithSteps(declaration, _named(declaration, query_of(declaration, function), function), markers)
         return _planned(checked, sources, query, observe, has_letters=declaration.dead_letters is not None)
     except (AnalysisException, ParseException) as error:
         text = str(error).strip().split("\n\n", 1)[0].split("SQLSTATE", 1)[0]
@@ -124,6 +124,29 @@ def _unchanged(frame: DataFrame) -> DataFrame:
 def result_count(observed: Mapping[str, Mapping[str, Any]]) -> int | None:
     """Return the number of result rows from all observed values, by the name of the observation; None if unknown."""
     return next((each["out"] for each in observed.values() if "out" in each), None)
+
+
+def _named(declaration: Declaration, query: QueryFunction, function: Callable[..., Any] | None) -> QueryFunction:
+    """Return a query that raises `InvalidDeclaration` if its result has several columns of a name.
+
+    Spark's own errors name neither the query nor all columns, and Spark ignores upper and lower case.
+    """
+
+    def checked(sources: Mapping[str, DataFrame]) -> DataFrame:
+        result = query(sources)
+        lowered = [name.lower() for name in result.columns]
+        repeated = [name for name, low in zip(result.columns, lowered, strict=True) if lowered.count(low) > 1]
+        if repeated:
+            text = " ".join((declaration.query or "").split())
+            what = text if function is None else f"function {function.__name__}"
+            raise InvalidDeclaration(
+                f"pipeline {declaration.pipeline}: the query returns several columns of the same name: "
+                f"{', '.join(map(repr, repeated))}. Give each a name of its own with 'as', or leave it out. The query: "
+                f"{what}"
+            )
+        return result
+
+    return checked
 
 
 class _WithSteps:

@@ -269,7 +269,7 @@ def selected_letters(declaration: Declaration, source: Source, rule: str | None,
         condition &= has(record_headers.RULE, rule)
     origin = dead_letter_origin().topic
     if source.pattern is not None:
-        condition &= origin.rlike(f"^(?:{source.pattern})$")
+        condition &= origin.rlike(source.pattern)
     else:
         condition &= origin.isin(*(source.topics or (source.topic,)))
     for plan in earlier:

@@ -60,6 +60,7 @@ def start(
     once: bool = False,
     on_event: OnEvent | None = None,
     stop: threading.Event | None = None,
+    check: bool = True,
 ) -> RunningPipeline:
     """Start a pipeline.
 
@@ -71,13 +72,17 @@ def start(
         on_event: called with each event, in another thread.
         stop: set this event to stop before the stream starts, for instance while older records are processed; a later
             start continues there.
+        check: whether to check first what `kafka.pipelines.checks.check` checks, and to report all problems at once.
 
     Returns the running pipeline. Raises `InvalidDeclaration` if the query does not fit the sources or the sink, or if
-    the directory belongs to another pipeline, and `IllegalStateError` if another run of the pipeline is running. Raises
-    `StartStoppedError` if `stop` was set.
+    the directory belongs to another pipeline, `KafkaConnectionError` if a server does not respond, `IllegalStateError`
+    if another run of the pipeline is running, and `StartStoppedError` if `stop` was set.
     """
+    from kafka.pipelines.checks.before_run import check_before_run
     from kafka.spark import session
 
+    if check:
+        check_before_run(declaration, spark)
     spark = spark or session(declaration.pipeline, **SETTINGS)
     return RunningPipeline(declaration, spark, function, once=once, on_event=on_event, stop=stop)
 
@@ -89,12 +94,13 @@ def run(
     once: bool = True,
     function: Callable[..., Any] | None = None,
     on_event: OnEvent | None = None,
+    check: bool = True,
 ) -> RunResult:
     """Run a pipeline until it ends; see `start` for the arguments.
 
     Raises `PipelineFailedError` if it ends with an error.
     """
-    return start(declaration, spark, function=function, once=once, on_event=on_event).result()
+    return start(declaration, spark, function=function, once=once, on_event=on_event, check=check).result()
 
 
 def _observe(frame: DataFrame, name: str, counts: Sequence[Column]) -> DataFrame:

@@ -8,14 +8,13 @@ headers of output records are made.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kafka.pipelines.declaration import Declaration, FieldFormat, InvalidDeclaration, Otherwise, Source
+from kafka.pipelines.field_types import selects
 from kafka.pipelines.record_headers import ATTEMPT, PIPELINE, SOURCE, TIMESTAMP
 from kafka.pipelines.rules import CURRENT, Evaluation, all_rules, cause
-from kafka.spark.options.java_regex import translate
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -292,7 +291,7 @@ def by_topic(sources: Mapping[str, Source], topic: str) -> str | None:
     """Return the name of the source that reads a topic; None if no source does."""
     for name, source in sources.items():
         if source.pattern is not None:
-            if re.fullmatch(translate(source.pattern), topic, re.ASCII):
+            if selects(source.pattern, topic):
                 return name
         elif topic in (source.topics or (source.topic,)):
             return name

@@ -1,6 +1,6 @@
-"""Checks before a run starts: locks, the owner of the pipeline's directory, and whether the topics exist.
+"""Locks, and the owner of a pipeline's directory, so that two runs or two pipelines never share one.
 
-`kafka.pipelines.checks` checks much more, without a run.
+`kafka.pipelines.checks` checks everything else before a run.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ import fcntl
 from collections.abc import Iterator
 from pathlib import Path
 
-from kafka.errors import IllegalStateError, UnknownTopicOrPartitionError
-from kafka.pipelines.client_configs import client_configs
+from kafka.errors import IllegalStateError
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import last_start
@@ -45,24 +44,4 @@ def check_owner(declaration: Declaration, directory: PipelineDirectory) -> None:
         raise InvalidDeclaration(
             f"checkpoint: {directory.base} belongs to pipeline {start.pipeline!r}, but this is "
             f"{declaration.pipeline!r}: name another directory, or use the same name"
-        )
-
-
-def check_topics(declaration: Declaration) -> None:
-    """Check that brokers respond, and that the sources' topics exist. Patterns are not checked.
-
-    Raises `KafkaConnectionError`, `UnknownTopicOrPartitionError` and other errors of the client.
-    """
-    from kafka import KafkaAdminClient
-
-    named = [topic for each in declaration.all_sources.values() for topic in (each.topics or (each.topic,))]
-    topics = [topic for topic in named if topic is not None]
-    with KafkaAdminClient(**client_configs(declaration, "admin")) as admin:
-        found = admin.describe_topics(topics) if topics else []
-    missing = [each["name"] for each in found if each["error_code"] == UnknownTopicOrPartitionError.errno]
-    if missing:
-        servers = declaration.kafka.get("bootstrap.servers", "")
-        raise UnknownTopicOrPartitionError(
-            f"the source's topic {', '.join(map(repr, missing))} does not exist on {servers}: correct the name, or "
-            f"create it with: kafka topics create {missing[0]}"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections import Counter
 from collections.abc import Iterator
@@ -575,8 +576,15 @@ def test_a_pipeline_stops_after_a_micro_batch_that_rejects_too_much(spark, one_b
 
 def test_a_query_with_an_unknown_column_is_refused_with_the_closest_one(spark, one_broker):
     one_broker.produce(range(1))
+    declaration = one_broker.declaration("select delays from source")
+    with pytest.raises(InvalidDeclaration, match="there is no column 'delays'; did you mean 'delay'"):
+        run(declaration, spark)
     with pytest.raises(InvalidDeclaration, match=r"`delays` cannot be resolved.*`delay`"):
-        run(one_broker.declaration("select delays from source"), spark)
+        run(declaration, spark, check=False)
+    query = "select carrier, delay, delay + 1 as Delay from source"
+    repeated = rf"several columns of the same name: 'delay', 'Delay'\. .*The query: {re.escape(query)}"
+    with pytest.raises(InvalidDeclaration, match=repeated):
+        run(one_broker.declaration(query), spark, check=False)
 
 
 def test_a_temporary_view_with_the_name_of_a_source_is_left_alone(spark, one_broker):

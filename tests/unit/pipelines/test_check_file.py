@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -109,7 +110,7 @@ def test_text_that_is_not_a_declaration(tmp_path: Path, text: str, expected: str
         (
             "topic: flights\n",
             "pattern: 'flights.*'\n",
-            "p.yaml:12: dead_letters.topic: the pattern of the source 'source' selects 'flights.dead'",
+            "p.yaml:12: dead_letters: expected a topic that is not among the sources, got 'flights.dead', which the",
         ),
         ("carrier string", "carrier strin", "p.yaml:5: source.value.schema: not a schema of columns: Expected a type"),
         (
@@ -228,6 +229,27 @@ def test_a_pipeline_in_python_has_keys_but_no_lines() -> None:
     assert [str(each) for each in found.problems] == [
         "sources.flights.rules[0].holds: there is no column 'b'; the columns are a, kafka"
     ]
+
+
+@pytest.mark.parametrize(
+    "sink",
+    [
+        "{{postgresql: delays, url: 'postgresql://{address}/db'}}",
+        "{{iceberg: flights.delays, catalog: {{type: rest, uri: 'http://{address}'}}}}",
+        "{{tables_by_topic: '{{topic}}', format: postgresql, url: 'postgresql://{address}/db'}}",
+    ],
+)
+def test_an_offline_check_connects_to_no_server(tmp_path: Path, sink: str) -> None:
+    with socket.create_server(("localhost", 0)) as server:
+        server.setblocking(False)
+        address = f"localhost:{server.getsockname()[1]}"
+        written = f"sink: {sink.format(address=address)}"
+        text = (HEAD + SOURCE + REST).replace("sink: {topic: delays, key: origin}", written)
+        assert address in text
+        text = text.replace("localhost:9092", address)
+        assert problems(tmp_path, text) == []
+        with pytest.raises(BlockingIOError):
+            server.accept()
 
 
 @pytest.mark.slow

@@ -275,3 +275,11 @@ def test_a_pipeline_does_not_write_to_a_topic_that_it_reads(key: str) -> None:
     given = with_source(topic="flights") | {key: {"topic": "flights"}}
     with pytest.raises(InvalidDeclaration, match=f"{key}: expected a topic that is not among the sources, got 'fl"):
         declare(given)
+
+
+@pytest.mark.parametrize("key", ["sink", "dead_letters"])
+def test_a_pipeline_does_not_write_to_a_topic_that_its_pattern_selects(key: str) -> None:
+    given = with_source(topic=None, pattern="^fli") | {key: {"topic": "flights.dead"}}
+    with pytest.raises(InvalidDeclaration, match=rf"{key}: .* got 'flights.dead', which the pattern '\^fli' selects"):
+        declare(given)
+    assert declare(given | {key: {"topic": "dead.flights"}})  # a part of the topic matches, but not at its beginning

@@ -14,7 +14,10 @@ from click.testing import CliRunner, Result
 from kafka import KafkaAdminClient, KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.cli.commands import commands
+from kafka.errors import IllegalStateError
+from kafka.pipelines import InvalidDeclaration, Pipeline, kafka_sink, kafka_source
 from kafka.pipelines.events import Event, EventFile, SourceCounts
+from kafka.structs import TopicPartition
 
 from .dead_letter_support import own_headers
 
@@ -214,3 +217,33 @@ def test_audit_on_real_topics_finds_skipped_offsets_and_missing_dead_letters(
     assert {fault["kind"] for fault in faults} >= {"counts_differ", "skipped"}
     (skipped,) = [fault for fault in faults if fault["kind"] == "skipped"]
     assert (skipped["ranges"], skipped["detail"]) == ([[4, 5]], "micro-batches 0 and 1")
+
+
+def test_a_pipeline_object_does_what_the_commands_do(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    written = Written(broker, tmp_path, "object")
+    written.run((0, 5), (5, ROWS))
+    pipeline = Pipeline.load(written.file)
+    status = pipeline.status()
+    assert (status.state, status.totals.rows, status.sources[0].lag) == ("stopped", ROWS, 0)
+    audit = pipeline.audit(recompute=False)
+    assert audit.balances, [str(each) for each in audit.faults]
+    assert (audit.total.records, audit.total.out, audit.total.dead) == (ROWS, 8, 4)
+    part = pipeline.audit(recompute=False, partitions=[TopicPartition("object", 0)], start=3, end=6)
+    assert [(each.start, each.end, each.balance.records) for each in part.partitions] == [(3, 6, 3)]
+    letters = list(pipeline.dead_letters(rule="small", limit=2))
+    assert [each.source and each.source.offset for each in letters] == [9, 6]
+    assert [each.rules for each in pipeline.dead_letters(newest_first=False, start=1, end=2)] == [("small",)]
+    assert pipeline.count_dead_letters().rules["small"].letters == 4
+    assert pipeline.check().errors == ()
+    with pytest.raises(IllegalStateError, match="comes from a YAML file: change the file"):
+        pipeline.sink(kafka_sink("other"))
+    with pytest.raises(IllegalStateError, match="comes from a YAML file: change the file"):
+        pipeline.source(kafka_source("other"))
+
+
+def test_a_pipeline_object_without_dead_letters() -> None:
+    pipeline = Pipeline("p", kafka={"bootstrap.servers": "localhost:1"})
+    pipeline.source(kafka_source("a"))
+    pipeline.sink(kafka_sink("b", value_format="bytes"))
+    with pytest.raises(InvalidDeclaration, match="pipeline p: it has no dead_letters"):
+        pipeline.dead_letters()

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from kafka.errors import IllegalStateError, UnknownTopicOrPartitionError
-from kafka.pipelines.declaration import Declaration, InvalidDeclaration
+from kafka import KafkaAdminClient
+from kafka.broker import EmbeddedBroker
+from kafka.errors import IllegalStateError, KafkaConnectionError
+from kafka.pipelines.checks.before_run import check_before_run
+from kafka.pipelines.declaration import Declaration, InvalidDeclaration, Rule
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import Event, EventFile, last_start
 from kafka.pipelines.run_results import spark_cause
-from kafka.pipelines.start_checks import check_owner, check_topics, run_lock
+from kafka.pipelines.start_checks import check_owner, run_lock
 from kafka.pipelines.yaml_file import parse
 
 pytestmark = pytest.mark.once
@@ -86,16 +89,33 @@ def test_another_process_holds_the_lock(tmp_path: Path) -> None:
             pass
 
 
-def test_a_missing_topic_is_named() -> None:
-    from kafka import KafkaAdminClient
-    from kafka.broker import EmbeddedBroker
-
+def test_a_run_reports_all_problems_at_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with EmbeddedBroker(auto_create_topics=False) as broker:
         with KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers) as admin:
-            admin.create_topics(["flights"])
-        check_topics(declaration(broker.bootstrap_servers))
-        with pytest.raises(UnknownTopicOrPartitionError, match="topic 'flihgts' does not exist"):
-            check_topics(declaration(broker.bootstrap_servers, "flights, flihgts"))
+            admin.create_topics(["flights", "out"])
+        good = declaration(broker.bootstrap_servers)
+        started(PipelineDirectory(tmp_path), "1", "other")
+        assert check_before_run(good).errors == ()
+        rules = (Rule(name="r", holds="uuid() = valu", otherwise="drop"),)
+        source = good.all_sources["source"].model_copy(update={"topics": ("flights", "flihgts"), "rules": rules})
+        bad = good.model_copy(update={"sources": {"source": source}, "checkpoint": str(tmp_path)})
+        with pytest.raises(InvalidDeclaration) as raised:
+            check_before_run(bad)
+    remedy = "name another directory, or use the same name"
+    first, *others = str(raised.value).split("\n")
+    assert first == "pipeline delays cannot start:"
+    assert [each.partition(";")[0] for each in others] == [
+        f"checkpoint: {tmp_path} belongs to pipeline 'other', but this is 'delays': {remedy}",
+        "sources.source.rules[0].holds: there is no column 'valu'",
+        "sources.source.topics[1]: topic 'flihgts' does not exist",
+    ]
+    assert "uuid() differs each time" in caplog.text.lower()
+
+
+def test_a_server_that_does_not_respond_is_not_an_error_of_the_declaration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kafka.pipelines.checks.before_run.LIMIT_S", 1.0)
+    with pytest.raises(KafkaConnectionError, match=r"kafka\.bootstrap\.servers: the brokers cannot be checked"):
+        check_before_run(declaration("localhost:1"))
 
 
 STREAM = "[STREAM_FAILED] Query [id = 1-2, runId = 3-4] terminated with exception: "

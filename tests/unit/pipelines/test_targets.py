@@ -24,7 +24,7 @@ from kafka.pipelines.targets.choice import TARGETS, kind_of
 from kafka.pipelines.targets.constructors import _created
 from kafka.pipelines.targets.postgresql import PostgresqlSink
 from kafka.pipelines.targets.tables_by_topic import TablesByTopicSink
-from kafka.pipelines.targets.target import CHECK_S, file_name, within_a_second
+from kafka.pipelines.targets.target import file_name, in_time
 
 SECRET = "hunter-2"
 
@@ -142,8 +142,8 @@ def test_a_check_does_not_wait() -> None:
         end.wait(60)
         return []
 
-    assert within_a_second("server", look) == [f"server: no answer within {CHECK_S} s"]
-    assert within_a_second("server", look, may_take_longer=True) == []
+    assert in_time("server", look, 0.9) == ["server: no answer within 0.9 s"]
+    assert in_time("server", look, 0.9, may_take_longer=True) == []
     end.set()
 
 
@@ -151,7 +151,7 @@ def test_an_error_of_a_check_is_a_problem() -> None:
     def look() -> list[str]:
         raise ZeroDivisionError("division by zero\nand more")
 
-    assert within_a_second("server", look) == ["server: ZeroDivisionError: division by zero"]
+    assert in_time("server", look, 0.9) == ["server: ZeroDivisionError: division by zero"]
 
 
 def test_a_function_gets_the_run_if_it_has_a_parameter_for_it() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.command(name="check")
 @file_argument
 @click.option("-v", "--verbose", is_flag=True, help="Also print what is as it should be.")
-@click.option("--offline", is_flag=True, help="Check only the file: ask neither the brokers nor the schema registry.")
+@click.option("--offline", is_flag=True, help="Check only the file, and connect to no server.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
 @click.option(
     "--timeout",

@@ -30,6 +30,7 @@ _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
     default=True,
     help="Whether to end when everything that was available at the start has been processed. [default: --once]",
 )
+@click.option("--no-check", is_flag=True, help="Do not check first what `kafka pipeline check` checks.")
 @click.option("--report", metavar="FILE", type=_WRITABLE, help="Write a report of all runs as HTML at the end.")
 @click.option(
     "--prometheus", metavar="FILE", type=_WRITABLE, help="Write metrics in Prometheus' format during the run."
@@ -40,6 +41,7 @@ def command(
     declaration: "Declaration",
     file: Path,
     once: bool,
+    no_check: bool,
     report: Path | None,
     prometheus: Path | None,
     choice: SessionChoice,
@@ -55,22 +57,22 @@ def command(
     Exit statuses:
     0    everything that was available has been processed
     1    the run failed, such as by a rule with the outcome fail, max_bad or an error of Spark
-    2    FILE or an option is wrong, or the query does not fit the data
+    2    FILE or an option is wrong, or the check before the run finds an error
     3    no broker or schema registry responds
     130  Ctrl-C stopped the run
     143  SIGTERM stopped the run
     """
+    from kafka.pipelines.checks.before_run import check_before_run
     from kafka.pipelines.directories import directory_of
     from kafka.pipelines.run import start
     from kafka.pipelines.run_results import StartStoppedError
-    from kafka.pipelines.start_checks import check_topics
     from kafka.pipelines.stream_checkpoint import read_checkpoint
 
     directory = directory_of(declaration)
     checkpoint = read_checkpoint(directory.stream)
     display = RunDisplay(output, declaration, file, prometheus)
-    with failed_run():
-        check_topics(declaration)
+    if not no_check:
+        check_before_run(declaration, warn=lambda text: note(f"warning: {text}"))
     mode = "when everything that is available now has been processed" if once else "when Ctrl-C or SIGTERM stops it"
     starts = {name: _start_text(checkpoint, source) for name, source in declaration.all_sources.items()}
     lines = [*declared_lines(declaration, starts), ("checkpoint", str(directory.base)), ("ends", mode)]
@@ -85,7 +87,7 @@ def command(
         spark = opened.enter_context(choice.session(declaration.pipeline, log_file(declaration, "run")))
         signals.keep()
         try:
-            running = start(declaration, spark, once=once, on_event=display.add, stop=stop)
+            running = start(declaration, spark, once=once, on_event=display.add, stop=stop, check=False)
         except StartStoppedError:
             note(f"{declaration.pipeline}: stopped before the first micro-batch")
             signals.end()

@@ -20,10 +20,14 @@ from kafka.pipelines.checks.cluster_state import Cluster
 from kafka.pipelines.checks.columns import KAFKA, Columns
 from kafka.pipelines.checks.expressions import check_condition
 from kafka.pipelines.checks.problem import Findings, Place, Places, Problem, Report, report_of
-from kafka.pipelines.checks.queries import check_query
+from kafka.pipelines.checks.queries import HasTable, check_query, no_tables
 from kafka.pipelines.checks.registries import quick, reaches
 from kafka.pipelines.checks.sinks import check_sink
 from kafka.pipelines.declaration import FUNCTION, Declaration, InvalidDeclaration, Location, Sink, declare
+from kafka.pipelines.directories import directory_of
+from kafka.pipelines.field_types import selects
+from kafka.pipelines.start_checks import check_owner
+from kafka.pipelines.targets.target import CHECK_S
 from kafka.pipelines.yaml_file import read
 
 if TYPE_CHECKING:
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
 LIMIT_S = 10.0
 """Default time limit for all answers of servers, in seconds. It is generous for busy machines."""
 _ANSWER_S = 3.0
-"""Maximum time limit for the connection to a server, and for each answer, in seconds."""
+"""Default time limit for the connection to a server, and for each answer, in seconds."""
 
 
 def check_file(
@@ -47,7 +51,7 @@ def check_file(
     Arguments:
         path: the YAML file.
         change: changes the content of the file before it is checked, such as the addresses of servers.
-        servers: whether to ask the brokers and the schema registry.
+        servers: whether to connect to servers: the brokers, the schema registry and the server of the sink.
         limit_s: time limit for the answers of servers, in seconds.
 
     Returns all problems. An invalid declaration is among them, and then the only one that is checked.
@@ -85,28 +89,37 @@ def check(
     places: Places | None = None,
     servers: bool = True,
     limit_s: float = LIMIT_S,
+    is_patient: bool = False,
+    has_table: HasTable = no_tables,
 ) -> Report:
     """Check a declaration.
 
     Arguments:
         declaration: the declaration, in its canonical form.
         places: creates the places of problems; None for keys without a file.
-        servers: whether to ask the brokers and the schema registry.
-        limit_s: time limit for the answers of servers, in seconds.
+        servers: whether to connect to servers: the brokers, the schema registry and the server of the sink.
+        limit_s: time limit for all answers of servers, in seconds.
+        is_patient: whether to wait longer for each answer: for a start, where a late answer would be an error.
+        has_table: returns whether Spark has a table or a view of a name, for queries that use others than the sources.
 
     Returns all problems, and what is as it should be.
     """
     findings = Findings(places or Places())
-    topics.check_names(findings, declaration, _matches)
+    topics.check_names(findings, declaration)
+    try:
+        check_owner(declaration, directory_of(declaration))
+    except InvalidDeclaration as error:
+        findings.error(("checkpoint",), str(error).removeprefix("checkpoint: "))
     sources = {name: declared_options.checked_source(findings, declaration, name) for name in declaration.all_sources}
     sink = declared_options.checked_sink(findings, declaration)
-    if not isinstance(declaration.sink, Sink):
-        for problem in declaration.sink.check():
+    if not isinstance(declaration.sink, Sink) and (servers or not declaration.sink.is_remote):
+        for problem in declaration.sink.check(limit_s / 2 if is_patient else CHECK_S):
             findings.error(("sink",), problem)
     until = time.monotonic() + limit_s
-    brokers = _InBackground(findings, lambda found: _check_brokers(found, declaration, sources, sink, limit_s))
+    answer_s = limit_s / 2 if is_patient else min(limit_s * 0.6, _ANSWER_S)
+    brokers = _InBackground(findings, lambda found: _check_brokers(found, declaration, sources, sink, answer_s))
     registry = _InBackground(
-        findings, lambda found: _check_schemas(found, declaration, sources, sink, servers, limit_s)
+        findings, lambda found: _check_schemas(found, declaration, sources, sink, servers, answer_s, has_table)
     )
     if servers and (sink is not None or any(sources.values())):
         brokers.start()
@@ -152,7 +165,7 @@ class _InBackground:
         self._findings.problems += self._own.problems
         self._findings.passed_checks += self._own.passed_checks
         if is_late:
-            self._findings.error(location, late)
+            self._findings.error(location, late, is_outage=True)
 
 
 def _check_schemas(
@@ -161,37 +174,37 @@ def _check_schemas(
     sources: Mapping[str, ReadOptions | None],
     sink: WriteOptions | None,
     servers: bool,
-    limit_s: float,
+    answer_s: float,
+    has_table: HasTable,
 ) -> None:
     """Check everything that depends on the columns: rules, the query and the sink."""
     registries = [each.typed.registry for each in (*sources.values(), sink) if each is not None and each.typed.registry]
-    answer_s = min(limit_s * 0.6, _ANSWER_S)
     has_registry = bool(registries) and servers and reaches(findings, quick(registries[0], answer_s))
     columns: dict[str, Columns | None] = {}
     for name, options in sources.items():
         source = declaration.all_sources[name]
         columns[name] = None
         if options is not None:
-            fast = dataclasses.replace(options, typed=_quick_typed(options.typed, limit_s))
+            fast = dataclasses.replace(options, typed=_quick_typed(options.typed, answer_s))
             columns[name] = value_schemas.columns(findings, name, source, fast, has_registry=has_registry)
         for index, rule in enumerate(source.rules):
             if isinstance(rule.holds, str):
                 check_condition(findings, ("sources", name, "rules", index, "holds"), rule.holds, columns[name])
     result = None
     if declaration.query is not None and declaration.query != FUNCTION:  # the columns of a function are not known
-        result = check_query(findings, declaration.query, columns)
+        result = check_query(findings, declaration.query, columns, has_table)
     elif declaration.query is None:
         (only,) = columns.values()
         result = None if only is None else Columns(each for each in only if each.name.lower() != KAFKA)
     if sink is not None:
-        fast_sink = dataclasses.replace(sink, typed=_quick_typed(sink.typed, limit_s))
+        fast_sink = dataclasses.replace(sink, typed=_quick_typed(sink.typed, answer_s))
         check_sink(findings, declaration, fast_sink, result, has_registry=has_registry)
 
 
-def _quick_typed(typed: Any, limit_s: float) -> Any:
+def _quick_typed(typed: Any, answer_s: float) -> Any:
     if not typed.registry:
         return typed
-    return dataclasses.replace(typed, registry=quick(typed.registry, min(limit_s * 0.6, _ANSWER_S)))
+    return dataclasses.replace(typed, registry=quick(typed.registry, answer_s))
 
 
 def _check_brokers(
@@ -199,7 +212,7 @@ def _check_brokers(
     declaration: Declaration,
     sources: Mapping[str, ReadOptions | None],
     sink: WriteOptions | None,
-    limit_s: float,
+    answer_s: float,
 ) -> None:
     """Check everything that only the brokers know."""
     configs = next(each.configs for each in (*sources.values(), sink) if each is not None)
@@ -212,15 +225,15 @@ def _check_brokers(
     patterns = [each.pattern for each in declaration.all_sources.values() if each.pattern is not None]
     groups = list(permissions.groups_of(declaration))
     try:
-        with Cluster(configs, round(min(limit_s * 0.6, _ANSWER_S) * 1000)) as cluster:
+        with Cluster(configs, round(answer_s * 1000)) as cluster:
             findings.passed(at, "the brokers answer")
             state = cluster.state(
                 names,
-                lambda topic: any(_matches(each, topic) for each in patterns),
+                lambda topic: any(selects(each, topic) for each in patterns),
                 groups,
                 permissions.transactional_id_of(declaration),
             )
-            topics.check_topics(findings, declaration, state, _matches)
+            topics.check_topics(findings, declaration, state)
             permissions.check_permissions(findings, declaration, state)
             topics.check_clock(findings, state)
             has_run = positions.check_resume(findings, declaration, sources, state)
@@ -230,19 +243,10 @@ def _check_brokers(
                     pattern = source.pattern
                     read = [each for each in state.topics if each in topics.names_of(source)]
                     if pattern is not None:
-                        read = [each for each in state.topics if _matches(pattern, each)]
+                        read = [each for each in state.topics if selects(pattern, each)]
                     positions.check_start(findings, name, source, options, read, state, cluster.offsets_at)
     except KafkaError as error:
-        findings.error(at, f"the brokers cannot be checked: {error}")
-
-
-def _matches(pattern: str, topic: str) -> bool:
-    from kafka.spark.options.java_regex import translate
-
-    try:
-        return re.search(translate(pattern), topic) is not None
-    except (re.error, ValueError):
-        return False
+        findings.error(at, f"the brokers cannot be checked: {error}", is_outage=True)
 
 
 def _problem_of(text: str, path: Path) -> Problem:

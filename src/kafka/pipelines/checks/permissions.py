@@ -63,7 +63,12 @@ def check_permissions(findings: Findings, declaration: Declaration, state: Clust
     for group, location in groups_of(declaration).items():
         granted = state.groups.get(group)
         if granted is not None and "READ" not in granted:
-            findings.error(location, f"no permission READ for group {group!r}, to which the pipeline commits")
+            if location == ("sink", "exactly_once"):
+                findings.error(location, f"no permission READ for group {group!r}, to which the pipeline commits")
+            else:
+                findings.warning(
+                    location, f"no permission READ for group {group!r}: tools for lag will not show progress"
+                )
     if state.transactional_id_denied:
         findings.error(
             ("sink", "exactly_once"),

@@ -49,11 +49,13 @@ class Problem:
         place: the key that has to change, or on which the problem depends.
         text: what was expected, what was found, and what to do.
         severity: whether the problem stops the pipeline.
+        is_outage: whether a server did not answer, so that the declaration may be correct.
     """
 
     place: Place
     text: str
     severity: Severity = Severity.ERROR
+    is_outage: bool = False
 
     def __str__(self) -> str:
         kind = "warning: " if self.severity is Severity.WARNING else ""
@@ -136,9 +138,9 @@ class Findings:
         self.problems: list[Problem] = []
         self.passed_checks: list[Passed] = []
 
-    def error(self, location: Location, text: str) -> None:
-        """Add an error at a location of the canonical declaration."""
-        self.problems.append(Problem(self.places(*location), text, Severity.ERROR))
+    def error(self, location: Location, text: str, *, is_outage: bool = False) -> None:
+        """Add an error at a location of the canonical declaration. For the arguments, see `Problem`."""
+        self.problems.append(Problem(self.places(*location), text, Severity.ERROR, is_outage))
 
     def warning(self, location: Location, text: str) -> None:
         """Add a warning at a location of the canonical declaration."""

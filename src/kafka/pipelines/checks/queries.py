@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -19,13 +19,24 @@ _WINDOWS = {"window", "session_window"}
 """Spark's functions for windows of time, which add a column of their name."""
 
 
-def check_query(findings: Findings, text: str, sources: Mapping[str, Columns | None]) -> Columns | None:
+HasTable = Callable[[str], bool]
+"""Returns whether Spark has a table or a view of a name."""
+
+
+def no_tables(name: str) -> bool:
+    return False
+
+
+def check_query(
+    findings: Findings, text: str, sources: Mapping[str, Columns | None], has_table: HasTable = no_tables
+) -> Columns | None:
     """Check a query.
 
     Arguments:
         findings: collects the problems.
         text: the query.
         sources: the columns of each source; None if they are unknown.
+        has_table: returns whether Spark has another table or view of a name.
 
     Returns the columns of the result, without `kafka`; None if they are unknown.
     """
@@ -45,11 +56,13 @@ def check_query(findings: Findings, text: str, sources: Mapping[str, Columns | N
     except (SqlglotError, RecursionError) as error:
         findings.error(QUERY, f"not a valid query: {' '.join(str(error).split())[:200]}")
         return None
-    check = _QueryCheck(findings, sources, query)
+    check = _QueryCheck(findings, sources, query, has_table)
     for scope in scopes:
         check.scope(scope)
     check.unused(query)
     result = check.outputs.get(id(scopes[-1].expression)) if scopes else None
+    for name in result.repeated() if result is not None else ():
+        findings.error(QUERY, f"the query returns several columns {name!r}: give them different names with 'as'")
     if len(findings.problems) == before:
         findings.passed(QUERY, "the query uses every source, and columns that exist")
     if result is None:
@@ -64,7 +77,10 @@ class _QueryCheck:
         outputs: the columns of the result of each scope, by the id of its expression; None if they are unknown.
     """
 
-    def __init__(self, findings: Findings, sources: Mapping[str, Columns | None], query: Any) -> None:
+    def __init__(
+        self, findings: Findings, sources: Mapping[str, Columns | None], query: Any, has_table: HasTable
+    ) -> None:
+        self._has_table = has_table
         self._findings = findings
         self._outermost = query
         self._sources = {name.lower(): columns for name, columns in sources.items()}
@@ -111,7 +127,7 @@ class _QueryCheck:
             return None
         if table.name.lower() in self._sources:
             return self._sources[table.name.lower()]
-        if isinstance(table.this, exp.Identifier):
+        if isinstance(table.this, exp.Identifier) and not self._has_table(table.name):
             hint = one_of(table.name, self._names, "the sources are")
             self._findings.error(QUERY, f"there is no source {table.name!r}{hint}")
         return None

@@ -35,7 +35,7 @@ def reaches(findings: Findings, registry: Conf) -> bool:
     try:
         client_of(registry).get_compatibility()
     except SchemaRegistryConnectionError as error:
-        findings.error(URL, f"the schema registry cannot be reached: {error}")
+        findings.error(URL, f"the schema registry cannot be reached: {error}", is_outage=True)
         return False
     except KafkaConfigurationError as error:
         findings.error(URL, str(error))

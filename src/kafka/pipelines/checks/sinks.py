@@ -57,8 +57,6 @@ def check_sink(
 def _check_columns(findings: Findings, sink: Sink, result: Columns) -> None:
     if not result.names:
         findings.error(("query",), "the query returns no columns for the sink")
-    for name in result.repeated():
-        findings.error(("query",), f"the query returns several columns {name!r}: give them different names with 'as'")
     if sink.key is not None:
         if sink.key not in result.names:
             hint = one_of(sink.key, result.names, "the query returns")

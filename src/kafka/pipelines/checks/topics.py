@@ -10,6 +10,7 @@ from kafka.pipelines.checks.cluster_state import ClusterState, TopicState
 from kafka.pipelines.checks.columns import close
 from kafka.pipelines.checks.problem import Findings
 from kafka.pipelines.declaration import Declaration, Location, Source
+from kafka.pipelines.field_types import selects
 
 _WEEK_MS = 7 * 86_400_000
 _AHEAD_MS = 60_000
@@ -17,30 +18,15 @@ DEAD = ("dead_letters", "topic")
 SINK = ("sink", "topic")
 
 
-def check_names(findings: Findings, declaration: Declaration, matches: Callable[[str, str], bool]) -> None:
-    """Report topics that have two roles, so that the pipeline would read what it writes. Needs no broker.
+def check_names(findings: Findings, declaration: Declaration) -> None:
+    """Report a topic of dead letters that is also that of the sink. Needs no broker.
 
-    Arguments:
-        findings: collects the problems.
-        declaration: the declaration.
-        matches: returns whether a pattern of a source selects a topic.
+    `Declaration` itself refuses topics that the pipeline both reads and writes.
     """
     sink = declaration.topic_sink
-    written = {sink.topic: SINK} if sink is not None else {}
-    if declaration.dead_letters is not None:
-        dead = declaration.dead_letters.topic
-        if sink is not None and dead == sink.topic:
-            findings.error(DEAD, f"the sink writes to {dead!r}, too: dead letters need a topic of their own")
-        written.setdefault(dead, DEAD)
-    for name, source in declaration.all_sources.items():
-        for topic, location in written.items():
-            if topic in names_of(source):
-                findings.error(location, f"the source {name!r} reads {topic!r}: the pipeline would read what it writes")
-            elif source.pattern is not None and matches(source.pattern, topic):
-                findings.error(
-                    location,
-                    f"the pattern of the source {name!r} selects {topic!r}: the pipeline would read what it writes",
-                )
+    dead = declaration.dead_letters
+    if sink is not None and dead is not None and dead.topic == sink.topic:
+        findings.error(DEAD, f"the sink writes to {dead.topic!r}, too: dead letters need a topic of their own")
 
 
 def names_of(source: Source) -> tuple[str, ...]:
@@ -55,23 +41,20 @@ def locations_of(source: Source, name: str) -> dict[str, Location]:
     return {each: ("sources", name, "topics", index) for index, each in enumerate(source.topics or ())}
 
 
-def check_topics(
-    findings: Findings, declaration: Declaration, state: ClusterState, matches: Callable[[str, str], bool]
-) -> None:
+def check_topics(findings: Findings, declaration: Declaration, state: ClusterState) -> None:
     """Check that the topics exist, and their configs.
 
     Arguments:
         findings: collects the problems.
         declaration: the declaration.
         state: what the brokers answered.
-        matches: returns whether a pattern of a source selects a topic.
     """
     for name, source in declaration.all_sources.items():
         for topic, location in locations_of(source, name).items():
             _check_source(findings, location, topic, state)
         if source.pattern is not None:
             location = ("sources", name, "pattern")
-            found = [each for each in state.topics if matches(source.pattern, each)]
+            found = [each for each in state.topics if selects(source.pattern, each)]
             if found:
                 findings.passed(location, f"the pattern selects {len(found)} topics")
             else:

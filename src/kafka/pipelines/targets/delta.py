@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field, model_validator
 
 from kafka.pipelines.targets.arrow_types import arrow_schema, misfits, raise_misfits, restricted
-from kafka.pipelines.targets.storage import Directory, local_problems
+from kafka.pipelines.targets.storage import Directory, is_remote, local_problems
 from kafka.pipelines.targets.target import (
+    CHECK_S,
     Columns,
     Secrets,
     StoragePath,
@@ -33,11 +34,11 @@ from kafka.pipelines.targets.target import (
     check_key,
     file_name,
     first_line,
+    in_time,
     latest_rows,
     missing_columns,
     needs,
     revealed,
-    within_a_second,
 )
 from kafka.pipelines.targets.task_files import TaskFile, Writing, write_files
 
@@ -100,7 +101,11 @@ class DeltaSink(TargetModel):
         if staging:
             self._directory.delete_directory(staging)
 
-    def check(self) -> list[str]:
+    @property
+    def is_remote(self) -> bool:
+        return is_remote(self.delta)
+
+    def check(self, limit_s: float = CHECK_S) -> list[str]:
         def look() -> list[str]:
             table = self._table()
             if table is None:
@@ -109,7 +114,7 @@ class DeltaSink(TargetModel):
             columns = [field.name for field in table.schema().fields]
             return [f"{self._what}: {each}" for each in missing_columns(names, columns, "the table")]
 
-        return within_a_second(self._what, look, "deltalake")
+        return in_time(self._what, look, limit_s, "deltalake")
 
     @property
     def _what(self) -> str:

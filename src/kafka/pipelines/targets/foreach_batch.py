@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_serializer
 
-from kafka.pipelines.targets.target import TargetError, TargetModel, within_a_second
+from kafka.pipelines.targets.target import CHECK_S, TargetError, TargetModel, in_time
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -54,12 +54,16 @@ class ForeachBatchSink(TargetModel):
         function = self.function()
         function(frame, batch, **({_RUN: run} if _RUN in inspect.signature(function).parameters else {}))
 
-    def check(self) -> list[str]:
+    @property
+    def is_remote(self) -> bool:
+        return False
+
+    def check(self, limit_s: float = CHECK_S) -> list[str]:
         def look() -> list[str]:
             self.function()
             return []
 
-        return within_a_second("sink foreach_batch", look, may_take_longer=True)  # imports take their time
+        return in_time("sink foreach_batch", look, limit_s, may_take_longer=True)  # imports take their time
 
     def function(self) -> Callable[..., Any]:
         """Return the function. Raises `TargetError` if it cannot be imported, or takes other arguments."""

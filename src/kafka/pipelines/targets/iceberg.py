@@ -22,6 +22,7 @@ from kafka.pipelines.targets.arrow_types import arrow_schema, misfits, raise_mis
 from kafka.pipelines.targets.iceberg_merge import TableFiles, column_names, merged, touched_files
 from kafka.pipelines.targets.iceberg_storage import IcebergStorage
 from kafka.pipelines.targets.target import (
+    CHECK_S,
     Columns,
     Secrets,
     TargetError,
@@ -30,11 +31,11 @@ from kafka.pipelines.targets.target import (
     check_key,
     file_name,
     first_line,
+    in_time,
     latest_rows,
     missing_columns,
     needs,
     revealed,
-    within_a_second,
 )
 from kafka.pipelines.targets.task_files import TaskFile, Writing, write_files
 
@@ -114,7 +115,7 @@ class IcebergSink(TargetModel):
                     raise TargetError(f"{self._what}: the commit failed: {first_line(error)}") from error
                 table = catalog.load_table(self.iceberg)
 
-    def check(self) -> list[str]:
+    def check(self, limit_s: float = CHECK_S) -> list[str]:
         def look() -> list[str]:
             table = self._table(self._catalog())
             if table is None:
@@ -123,7 +124,7 @@ class IcebergSink(TargetModel):
             problems = missing_columns(names, column_names(table), "the table")
             return [f"{self._what}: {each}" for each in problems + self._partition_problems(table)]
 
-        return within_a_second(self._what, look, "pyiceberg.catalog.sql")
+        return in_time(self._what, look, limit_s, "pyiceberg.catalog.sql")
 
     @property
     def _what(self) -> str:

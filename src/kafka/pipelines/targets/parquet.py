@@ -19,15 +19,16 @@ from pydantic import Field
 
 from kafka.pipelines.targets.arrow_types import arrow_schema
 from kafka.pipelines.targets.parquet_log import ParquetLog
-from kafka.pipelines.targets.storage import Directory, local_problems
+from kafka.pipelines.targets.storage import Directory, is_remote, local_problems
 from kafka.pipelines.targets.target import (
+    CHECK_S,
     Secrets,
     StoragePath,
     TargetError,
     TargetModel,
     Text,
+    in_time,
     revealed,
-    within_a_second,
 )
 from kafka.pipelines.targets.task_files import PARTITION_TYPES, Writing, write_files
 
@@ -75,12 +76,16 @@ class ParquetSink(TargetModel):
         )
         log.commit(files, partition)
 
-    def check(self) -> list[str]:
+    @property
+    def is_remote(self) -> bool:
+        return is_remote(self.parquet)
+
+    def check(self, limit_s: float = CHECK_S) -> list[str]:
         def look() -> list[str]:
             assert self._directory.filesystem
             return local_problems(self.parquet)
 
-        return within_a_second(self._what, look, "pyarrow.fs")
+        return in_time(self._what, look, limit_s, "pyarrow.fs")
 
     def committed_files(self) -> list[str]:
         """Return the paths of the files of completed batches, sorted, relative to the directory.

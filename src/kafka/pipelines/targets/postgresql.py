@@ -30,9 +30,9 @@ from kafka.pipelines.targets.target import (
     check_key,
     file_name,
     first_line,
+    in_time,
     missing_columns,
     needs,
-    within_a_second,
 )
 
 if TYPE_CHECKING:
@@ -94,9 +94,9 @@ class PostgresqlSink(TargetModel):
         with self._connection() as connection:
             self._commit(connection, columns, staged, run, batch)
 
-    def check(self) -> list[str]:
+    def check(self, limit_s: float = CHECK_S) -> list[str]:
         def look() -> list[str]:
-            with self._connection(f"-c statement_timeout={int(CHECK_S * 1000)}") as connection:
+            with self._connection(f"-c statement_timeout={int(limit_s * 1000)}") as connection:
                 found = table_types(connection, self._parts)
                 if not found:
                     return []
@@ -105,7 +105,7 @@ class PostgresqlSink(TargetModel):
                 problems += [] if problems else self._index_problems(connection)
                 return [f"{self._what}: {each}" for each in problems]
 
-        return within_a_second(self._what, look, "psycopg")
+        return in_time(self._what, look, limit_s, "psycopg")
 
     @property
     def _what(self) -> str:

@@ -143,9 +143,14 @@ def _filesystem(uri: str, options: Mapping[str, str]) -> tuple[fs.FileSystem, st
     return found, path.rstrip("/")
 
 
+def is_remote(uri: str) -> bool:
+    """Return whether a path or URI is not that of a local directory."""
+    return "://" in uri and not uri.startswith("file:")
+
+
 def local_problems(uri: str) -> list[str]:
     """Return the reasons why files cannot be created in a local directory; nothing for other storage."""
-    if "://" in uri and not uri.startswith("file:"):
+    if is_remote(uri):
         return []
     path = Path(urlsplit(uri).path if uri.startswith("file:") else uri).absolute()
     existing = next(each for each in (path, *path.parents) if each.exists())

@@ -18,6 +18,7 @@ from kafka.pipelines.targets.iceberg import IcebergSink
 from kafka.pipelines.targets.parquet import ParquetSink
 from kafka.pipelines.targets.postgresql import PostgresqlSink
 from kafka.pipelines.targets.target import (
+    CHECK_S,
     Columns,
     Secret,
     Secrets,
@@ -106,9 +107,15 @@ class TablesByTopicSink(TargetModel):
             if not was_persisted:
                 rows.unpersist()
 
-    def check(self) -> list[str]:
+    @property
+    def is_remote(self) -> bool:
+        return self.table(_SAMPLE).is_remote
+
+    def check(self, limit_s: float = CHECK_S) -> list[str]:
         """Return the problems of the table for a topic that is named ``topic``."""
-        return [problem.replace(self._sample_name, self.tables_by_topic) for problem in self.table(_SAMPLE).check()]
+        return [
+            problem.replace(self._sample_name, self.tables_by_topic) for problem in self.table(_SAMPLE).check(limit_s)
+        ]
 
     @property
     def _what(self) -> str:

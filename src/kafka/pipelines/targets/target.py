@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 CHECK_S = 0.9
-"""Maximum duration of `Target.check`, in seconds."""
+"""Default time limit for `Target.check`, in seconds."""
 _SHOWN_CHARACTERS = 500
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
@@ -68,8 +68,12 @@ class Target(Protocol):
         cannot be reached.
         """
 
-    def check(self) -> list[str]:
-        """Return a text for each problem that can be found without Spark. Returns within a second."""
+    def check(self, limit_s: float = CHECK_S) -> list[str]:
+        """Return a text for each problem that can be found without Spark.
+
+        Arguments:
+            limit_s: maximum duration in seconds. It is a problem if a server takes longer.
+        """
 
 
 class TargetModel(BaseModel):
@@ -79,11 +83,16 @@ class TargetModel(BaseModel):
     needs_position: ClassVar[bool] = False
     """Whether `write` needs the struct column ``kafka`` with the position of each row."""
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether `check` connects to a server."""
+        return True
+
     def write(self, frame: DataFrame, run: str, batch: int) -> None:
         """Write a batch exactly once; see `Target.write`."""
         raise NotImplementedError
 
-    def check(self) -> list[str]:
+    def check(self, limit_s: float = CHECK_S) -> list[str]:
         """Return the problems found without Spark; see `Target.check`."""
         raise NotImplementedError
 
@@ -183,14 +192,15 @@ def column(name: str) -> Any:
 Found = TypeVar("Found")
 
 
-def within_a_second(
-    what: str, look: Callable[[], list[str]], *libraries: str, may_take_longer: bool = False
+def in_time(
+    what: str, look: Callable[[], list[str]], limit_s: float, *libraries: str, may_take_longer: bool = False
 ) -> list[str]:
-    """Run a check in a thread, and return its problems, or one problem if it takes longer than `CHECK_S`.
+    """Run a check in a thread, and return its problems, or one problem if it takes too long.
 
     Arguments:
         what: what is checked, such as "PostgreSQL at localhost:5432", for the message.
         look: returns the problems. If it raises an error, the error is a problem.
+        limit_s: maximum duration in seconds.
         libraries: modules that the check needs. They are imported first, without a limit, since this can take long.
         may_take_longer: whether it is no problem if the check takes longer.
     """
@@ -209,10 +219,10 @@ def within_a_second(
 
     thread = threading.Thread(target=run, name="kafka-target-check", daemon=True)
     thread.start()
-    thread.join(CHECK_S)
+    thread.join(limit_s)
     if not thread.is_alive():
         return problems
-    return [] if may_take_longer else [f"{what}: no answer within {CHECK_S} s"]
+    return [] if may_take_longer else [f"{what}: no answer within {limit_s:g} s"]
 
 
 def first_line(error: BaseException) -> str:
