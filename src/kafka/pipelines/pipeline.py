@@ -20,6 +20,7 @@ from kafka.pipelines.declaration import (
     validated,
 )
 from kafka.pipelines.field_types import is_identifier
+from kafka.pipelines.program_runs import before_run
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -285,6 +286,7 @@ class Pipeline:
         """
         from kafka.pipelines.run import start
 
+        before_run(self)
         return start(self.declaration, spark, function=self.function, once=once, on_event=on_event)
 
     def run(self, spark: SparkSession | None = None, *, on_event: OnEvent | None = None) -> RunResult:
@@ -295,10 +297,12 @@ class Pipeline:
         """Process dead letters again; see `kafka.pipelines.replay.replay` for the options."""
         from kafka.pipelines.replay import replay
 
+        before_run(self)
         return replay(self.declaration, spark, function=self.function, **options)
 
     def backfill(self, spark: SparkSession | None = None, **options: Any) -> RunResult:
         """Process a range of the sources' records; see `kafka.pipelines.backfill.backfill` for the options."""
         from kafka.pipelines.backfill import backfill
 
+        before_run(self)
         return backfill(self.declaration, spark, function=self.function, **options)
