@@ -24,6 +24,7 @@ from kafka.pipelines.declaration import (
     validated,
 )
 from kafka.pipelines.field_types import is_identifier
+from kafka.pipelines.program_runs import before_run
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -330,6 +331,7 @@ class Pipeline:
         """
         from kafka.pipelines.run import start
 
+        before_run(self)
         return start(self.declaration, spark, function=self.function, once=once, on_event=on_event, check=check)
 
     def run(
@@ -345,12 +347,14 @@ class Pipeline:
         """Process dead letters again; see `kafka.pipelines.replay.replay` for the options and errors."""
         from kafka.pipelines.replay import replay
 
+        before_run(self)
         return replay(self.declaration, spark, function=self.function, **options)
 
     def backfill(self, spark: SparkSession | None = None, **options: Any) -> RunResult:
         """Process a range of the sources' records; see `kafka.pipelines.backfill.backfill` for options and errors."""
         from kafka.pipelines.backfill import backfill
 
+        before_run(self)
         return backfill(self.declaration, spark, function=self.function, **options)
 
     def check(self, *, servers: bool = True) -> Report:

@@ -24,10 +24,11 @@ def load(path: str | Path) -> Declaration:
     number, the key, what was expected, and what was found.
     """
     path = Path(path)
-    return parse(_text(path), str(path), path.absolute().parent)
+    return parse(text_of(path), str(path), path.absolute().parent)
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """Return the content of a file in UTF-8. Raises `InvalidDeclaration` if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -45,7 +46,7 @@ def read(path: str | Path) -> tuple[dict[str, Any], Callable[[Location], int]]:
     Returns its content, and a function that returns the line of a location, or of the closest value that encloses it.
     Raises `InvalidDeclaration` for text that is not YAML, and for a key that occurs twice.
     """
-    document = _Document(_text(Path(path)), str(path))
+    document = _Document(text_of(Path(path)), str(path))
     return document.content, document.line
 
 

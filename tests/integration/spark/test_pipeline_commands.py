@@ -66,7 +66,7 @@ class Case:
         produce(self._servers, self.name, records)
         self.declare()
 
-    def declare(self, **given: object) -> None:
+    def declare(self, text: str = TEXT, **given: object) -> None:
         """Write the file."""
         values: dict[str, object] = {
             "most": 1000,
@@ -76,8 +76,9 @@ class Case:
             "more": "",
             "name": self.name,
             "servers": self._servers,
+            "directory": self.directory.base,
         }
-        self.file.write_text(TEXT.format(**values | given))
+        self.file.write_text(text.format(**values | given))
 
     def __call__(self, command: str, *arguments: str, status: int = 0) -> Result:
         """Run a command in this process, and check its exit status."""
@@ -224,3 +225,37 @@ def test_a_stateful_query_leaves_no_replay_behind(case: Case) -> None:
     assert "keeps state" in case("replay", status=2).stderr
     case.declare(limit=26)
     assert "replay 1 starting" in case("replay").stderr
+
+
+PROGRAM = """
+from pyspark.sql.functions import udf
+
+from kafka.pipelines import Pipeline, kafka_sink, kafka_source, rule
+
+pipeline = Pipeline(
+    "{name}", kafka={{"bootstrap.servers": "{servers}"}}, dead_letters="{name}.dead", checkpoint="{directory}"
+)
+source = kafka_source("{name}", value_format="json", value_schema="a int")
+pipeline.source(source).rules(rule("a is small", "a < {limit}"))
+MORE = 100
+
+
+@udf("int")
+def more(a):
+    return a + MORE
+
+
+@pipeline.sink(kafka_sink("{name}.out"))
+def rows({name}):
+    return {name}.select(more("a").alias("a"))
+
+
+pipeline.run()
+"""
+
+
+def test_the_query_in_a_python_file_runs_on_the_workers(case: Case) -> None:
+    case.file = case.file.with_suffix(".py")
+    case.declare(PROGRAM)
+    case("run")
+    assert case.out == list(range(100, 120))

@@ -84,3 +84,30 @@ def test_servers_can_be_named_on_the_command_line(file: Path, unused_tcp_port: i
     file.write_text(GOOD.replace('{bootstrap.servers: "localhost:9092"}', "text"))
     result = CliRunner().invoke(commands, ["pipeline", "check", str(file), "-b", address, "--offline"])
     assert f"{file}:3: kafka: expected " in result.stdout
+
+
+PROGRAM = """
+from kafka.pipelines import Pipeline, kafka_sink, kafka_source, rule
+
+pipeline = Pipeline("p", kafka={"bootstrap.servers": "localhost:9092"}, dead_letters="in.dead")
+source = kafka_source("t", value_format="json", value_schema="a int")
+pipeline.source(source).rules(rule("small", "b < 5"))
+pipeline.sink(kafka_sink("out", key="a"), "select a from t")
+pipeline.run()
+"""
+
+
+def test_a_python_file_is_checked_without_running_it(tmp_path: Path) -> None:
+    path = tmp_path / "p.py"
+    path.write_text(PROGRAM)
+    result = run(path)
+    assert result.exit_code == 1
+    assert (
+        result.stdout
+        == f"{path}: sources.t.rules[0].holds: there is no column 'b'; the columns are a, kafka\n1 error\n"
+    )
+    path.write_text(PROGRAM.replace("b <", "a <"))
+    assert run(path).exit_code == 0
+    path.write_text("1 / 0\n")
+    result = run(path)
+    assert (result.exit_code, result.stdout) == (1, f"{path}:1: ZeroDivisionError: division by zero\n1 error\n")

@@ -86,3 +86,42 @@ def test_an_invalid_declaration_is_wrong_use_with_a_line_for_each_problem(tmp_pa
     lines = result.stderr.splitlines()
     assert any("p.yaml:2: sink.topik: unknown key" in line for line in lines)
     assert any("kafka: this key is missing" in line for line in lines)
+
+
+PROGRAM = """
+from kafka.pipelines import Pipeline, kafka_sink, kafka_source
+
+pipeline = Pipeline("p", kafka={"bootstrap.servers": "localhost:9092"})
+pipeline.source(kafka_source("t", value_format="json", value_schema="a int"))
+
+
+@pipeline.sink(kafka_sink("s"))
+def rows(t):
+    return t
+
+
+pipeline.run()
+"""
+
+
+@click.command()
+@pipeline_options.with_query
+def query_probe(output: Any, declaration: Any, file: Any, function: Any) -> None:
+    """Print what a command gets that evaluates the query."""
+    output.data({"kafka": declaration.kafka, "function": getattr(function, "__name__", None)})
+
+
+def test_a_command_reads_the_pipeline_in_a_python_file(tmp_path: Path) -> None:
+    file = tmp_path / "p.py"
+    given = json.loads(probed(file, PROGRAM, "--json", "-b", "a:1").stdout)
+    assert given == {"kafka": {"bootstrap.servers": "a:1"}, "registry": {}, "file": "p.py"}
+    found = json.loads(CliRunner().invoke(query_probe, [str(file), "--json"]).stdout)
+    assert found == {"kafka": {"bootstrap.servers": "localhost:9092"}, "function": "rows"}
+    (tmp_path / "p.yaml").write_text(VALID)
+    assert json.loads(CliRunner().invoke(query_probe, [str(tmp_path / "p.yaml"), "--json"]).stdout)["function"] is None
+
+
+def test_an_invalid_python_file_is_wrong_use(tmp_path: Path) -> None:
+    result = probed(tmp_path / "p.py", "pipeline = None\n1 / 0\n")
+    assert result.exit_code == 2
+    assert "p.py:2: ZeroDivisionError: division by zero" in result.stderr

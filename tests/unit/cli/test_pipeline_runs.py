@@ -160,6 +160,43 @@ def _given(monkeypatch: pytest.MonkeyPatch, command: click.Command, name: str, a
     return given
 
 
+PROGRAM = """
+from kafka.pipelines import Pipeline, kafka_sink, kafka_source
+
+pipeline = Pipeline("p", kafka={"bootstrap.servers": "127.0.0.1:1"}, dead_letters="t.dead")
+pipeline.source(kafka_source("t", value_format="json", value_schema="a int"))
+
+
+@pipeline.sink(kafka_sink("s"))
+def rows(t):
+    return t
+"""
+
+
+@pytest.mark.parametrize(("command", "name"), [(replay, "replay"), (backfill, "backfill")])
+def test_the_query_of_a_python_file_is_passed_on(
+    command: click.Command, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "p.py"
+    program.write_text(PROGRAM)
+    assert _given(monkeypatch, command, name, [str(program)])["function"].__name__ == "rows"
+
+
+def test_an_audit_evaluates_the_query_of_a_python_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "p.py"
+    program.write_text(PROGRAM)
+    given: dict[str, Any] = {}
+
+    def audit_pipeline(declaration: Declaration, spark: object = None, **more: Any) -> Any:
+        given.update(more)
+        return types.SimpleNamespace(to_dict=dict, balances=True)
+
+    monkeypatch.setattr("kafka.pipelines.audit.audit_pipeline", audit_pipeline)
+    monkeypatch.setattr(SessionChoice, "session", lambda choice, name, log: contextlib.nullcontext())
+    assert run("audit", program, "--json").exit_code == 0
+    assert given["function"].__name__ == "rows"
+
+
 @pytest.mark.parametrize(
     "text", ["2026-01-31T12:00:00+00:00", "2026-01-31T12:00:00Z", "@1769860800000", "2026-01-31T13:00+01:00"]
 )

@@ -93,3 +93,34 @@ def test_invalid_files_are_wrong_use(project: Path, ran: list[str]) -> None:
     assert result.exit_code == 2
     assert "there is no test file" in result.stderr
     assert ran == []
+
+
+PROGRAM = """
+from kafka.pipelines import Pipeline, kafka_sink, kafka_source
+
+pipeline = Pipeline("p", kafka={"bootstrap.servers": "localhost:9092"})
+pipeline.source(kafka_source("t", value_format="json", value_schema="a int"))
+
+
+@pipeline.sink(kafka_sink("s"))
+def rows(t):
+    return t
+"""
+
+
+def test_the_cases_of_a_python_file_are_in_a_yaml_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    functions: list[Any] = []
+
+    def run_cases(declaration: Any, cases: Sequence[Case], spark: None, **given: Any) -> Iterator[CaseResult]:
+        functions.append(given["function"].__name__)
+        for case in cases:
+            yield CaseResult(case, (), 0.5, Observed())
+
+    monkeypatch.setattr(SessionChoice, "session", lambda choice, name, log: contextlib.nullcontext())
+    monkeypatch.setattr("kafka.pipelines.testing.suite.run_cases", run_cases)
+    monkeypatch.delattr("kafka.pipelines.testing.run_cases", raising=False)
+    (tmp_path / "p.py").write_text(PROGRAM)
+    assert "there is no test file" in run("test", tmp_path / "p.py").stderr
+    (tmp_path / "p.test.yaml").write_text("cases:\n  - {name: one, rows: [{a: 1}], expect: [{a: 1}]}\n")
+    result = run("test", tmp_path / "p.py")
+    assert (result.exit_code, functions) == (0, ["rows"]), result.output

@@ -1,4 +1,4 @@
-"""``kafka pipeline``: checks, tests, runs and inspects pipelines that are declared in YAML files.
+"""``kafka pipeline``: checks, tests, runs and inspects pipelines that are declared in YAML or Python files.
 
 Each command is a module of this package with the command's name, which contains ``command``, a `click.Command`.
 `pipeline_options` has the arguments and options that the commands share.
@@ -36,7 +36,11 @@ class _Commands(click.Group):
 
 @click.group(name="pipeline", cls=_Commands)
 def command() -> None:
-    """Check, test and run pipelines that are declared in YAML files."""
+    """Check, test and run pipelines.
+
+    FILE is a YAML file, or a Python file (.py) that declares a Pipeline. A Python file is executed until it runs the
+    pipeline itself.
+    """
 
 
 __all__ = ["ORDER", "command"]

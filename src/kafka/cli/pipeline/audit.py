@@ -3,6 +3,7 @@
 `kafka.pipelines.audit` does the work.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 
 from kafka.cli.command_output import Output, note, printable
 from kafka.cli.common_options import partition_of
-from kafka.cli.pipeline.pipeline_options import with_pipeline
+from kafka.cli.pipeline.pipeline_options import with_query
 from kafka.cli.pipeline.spark_session import SessionChoice, log_file, with_session
 from kafka.cli.position_syntax import POSITION, Position
 
@@ -52,7 +53,7 @@ _COLUMNS = ["topic", "partition", "start", "end", "in", "out", "filtered", "drop
     help="Do not evaluate the rules and the query again. This needs no Spark, but missing rows are only counted.",
 )
 @with_session
-@with_pipeline
+@with_query
 def command(
     output: Output,
     declaration: "Declaration",
@@ -62,6 +63,7 @@ def command(
     end: Position,
     no_recompute: bool,
     choice: SessionChoice,
+    function: Callable[..., Any] | None,
 ) -> None:
     """Balance the records that the pipeline in FILE has read: in = out + filtered + dropped + dead, by partition.
 
@@ -79,7 +81,7 @@ def command(
     from kafka.pipelines.audit import audit_pipeline
 
     chosen: list[TopicPartition] = [_partition(text) for text in partitions]
-    given: dict[str, Any] = {"partitions": chosen, "start": start, "end": end}
+    given: dict[str, Any] = {"partitions": chosen, "start": start, "end": end, "function": function}
     if no_recompute:
         result = audit_pipeline(declaration, recompute=False, **given)
     else:

@@ -1,13 +1,14 @@
 """``kafka pipeline backfill``: processes older records of the sources, next to the running pipeline."""
 
 import datetime
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kafka.cli.command_output import Output
-from kafka.cli.pipeline.pipeline_options import with_pipeline
+from kafka.cli.pipeline.pipeline_options import with_query
 from kafka.cli.pipeline.slices_display import SlicesCommand, parse_range, with_slices, with_times
 from kafka.cli.pipeline.spark_session import SessionChoice, with_session
 from kafka.structs import TopicPartition
@@ -19,7 +20,7 @@ _FORM = "TOPIC-PARTITION:START-END, such as flights-0:100-200"
 
 
 @click.command(name="backfill")
-@with_pipeline
+@with_query
 @with_times("records with timestamps")
 @click.option(
     "--offsets",
@@ -40,6 +41,7 @@ def command(
     to: str | None,
     slice_offsets: int,
     choice: SessionChoice,
+    function: Callable[..., Any] | None,
 ) -> None:
     """Process a range of the sources' records with the pipeline in FILE, next to the running pipeline.
 
@@ -62,7 +64,9 @@ def command(
     SlicesCommand(output, declaration, file, "backfill", "records").run(
         choice,
         slice_offsets,
-        lambda spark, given: backfill(declaration, spark, since=since, until=until, offsets=ranges, to=to, **given),
+        lambda spark, given: backfill(
+            declaration, spark, since=since, until=until, offsets=ranges, to=to, function=function, **given
+        ),
     )
 
 

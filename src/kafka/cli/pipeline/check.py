@@ -1,13 +1,12 @@
 """``kafka pipeline check``: reports every problem of a pipeline before Spark starts."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kafka.cli.command_output import Output, printable
-from kafka.cli.pipeline.pipeline_options import file_argument, with_output, with_servers
+from kafka.cli.pipeline.pipeline_options import Change, changed, file_argument, with_output, with_servers
 
 if TYPE_CHECKING:
     from kafka.pipelines.checks import Place, Report
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 def command(
     output: Output,
     file: Path,
-    change: Callable[[dict[str, Any]], dict[str, Any]],
+    change: Change,
     verbose: bool,
     offline: bool,
     strict: bool,
@@ -43,9 +42,10 @@ def command(
     Reports every problem with its file, line and key. Errors stop the pipeline; warnings do not. Exits with 1 if there
     is an error. A server that does not answer is a problem like any other.
     """
-    from kafka.pipelines.checks import check_file
+    from kafka.pipelines.pipeline_files import SUFFIX
 
-    report = check_file(file, change, servers=not offline, limit_s=limit_s)
+    checked = _check_program if file.suffix == SUFFIX else _check_yaml
+    report = checked(file, change, not offline, limit_s)
     if output.as_json:
         output.data(_json(report, verbose))
     else:
@@ -54,6 +54,26 @@ def command(
         click.echo(_summary(report))
     if report.errors or (strict and report.warnings):
         raise click.exceptions.Exit(1)
+
+
+def _check_yaml(file: Path, change: Change, servers: bool, limit_s: float) -> "Report":
+    from kafka.pipelines.checks import check_file
+
+    return check_file(file, change, servers=servers, limit_s=limit_s)
+
+
+def _check_program(file: Path, change: Change, servers: bool, limit_s: float) -> "Report":
+    """Check the pipeline in a Python file. The lines of its keys are not known."""
+    from kafka.pipelines import InvalidDeclaration
+    from kafka.pipelines.checks import Place, Problem, Report, check
+    from kafka.pipelines.checks.problem import Places
+    from kafka.pipelines.pipeline_files import load_file
+
+    try:
+        declaration = load_file(file).declaration
+    except InvalidDeclaration as error:
+        return Report(tuple(Problem(Place(""), line) for line in str(error).split("\n")))
+    return check(changed(declaration, change), places=Places(file=str(file)), servers=servers, limit_s=limit_s)
 
 
 def _summary(report: "Report") -> str:

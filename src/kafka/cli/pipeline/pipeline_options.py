@@ -12,13 +12,16 @@ from kafka.cli.common_options import given_before
 
 if TYPE_CHECKING:
     from kafka.pipelines import Declaration
+    from kafka.pipelines.pipeline_files import LoadedFile
 
 R = TypeVar("R")
+Change = Callable[[dict[str, Any]], dict[str, Any]]
+"""Replaces servers in the content of a declaration; see `with_servers`."""
 
 file_argument = click.argument(
     "file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 )
-"""FILE, the YAML file of a pipeline. The command gets a `Path`."""
+"""FILE, the YAML file or Python file of a pipeline. The command gets a `Path`."""
 
 
 def with_output(command: Callable[..., R]) -> Callable[..., R]:
@@ -77,25 +80,43 @@ def with_servers(command: Callable[..., R]) -> Callable[..., R]:
     return noted
 
 
-def with_pipeline(command: Callable[..., R]) -> Callable[..., R]:
-    """Add FILE and the options of `with_servers` and `with_output`.
+def with_query(command: Callable[..., R]) -> Callable[..., R]:
+    """Add FILE and the options of `with_servers` and `with_output`, for commands that evaluate the query.
 
-    The command gets the `Output`, the `Declaration` and the `Path` of the file. An invalid declaration ends the command
-    with the exit status 2, and one line for each problem.
+    The command gets the `Output`, the `Declaration`, the `Path` of the file, and the keyword argument `function`: the
+    query if it is a Python function, otherwise None. An invalid declaration ends the command with the exit status 2,
+    and one line for each problem.
     """
 
     @functools.wraps(command)
-    def run(output: Output, file: Path, change: Callable[[dict[str, Any]], dict[str, Any]], **given: Any) -> R:
-        return command(output, _declaration(file, change), file, **given)
+    def run(output: Output, file: Path, change: Change, **given: Any) -> R:
+        loaded = loaded_file(file)
+        return command(output, changed(loaded.declaration, change), file, function=loaded.function, **given)
 
     return file_argument(with_servers(with_output(run)))
 
 
-def _declaration(file: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> "Declaration":
-    from kafka.pipelines import InvalidDeclaration, load
+def with_pipeline(command: Callable[..., R]) -> Callable[..., R]:
+    """Add the same as `with_query`, for commands that do not evaluate the query."""
+
+    @functools.wraps(command)
+    def run(*args: Any, function: object, **given: Any) -> R:
+        return command(*args, **given)
+
+    return with_query(run)
+
+
+def loaded_file(file: Path) -> "LoadedFile":
+    """Read the pipeline in a file; a `click.UsageError` has a line for each problem."""
+    from kafka.pipelines import InvalidDeclaration
+    from kafka.pipelines.pipeline_files import load_file
 
     try:
-        declaration = load(file)
+        return load_file(file)
     except InvalidDeclaration as error:
         raise click.UsageError("the declaration is invalid:\n" + str(error)) from error
+
+
+def changed(declaration: "Declaration", change: Change) -> "Declaration":
+    """Return the declaration with the servers of the command line; see `with_servers`."""
     return declaration.model_copy(update=change({"kafka": declaration.kafka, "registry": declaration.registry}))

@@ -1,13 +1,14 @@
 """``kafka pipeline replay``: processes dead letters again."""
 
 import datetime
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kafka.cli.command_output import Output
-from kafka.cli.pipeline.pipeline_options import with_pipeline
+from kafka.cli.pipeline.pipeline_options import with_query
 from kafka.cli.pipeline.slices_display import SlicesCommand, parse_range, with_slices, with_times
 from kafka.cli.pipeline.spark_session import SessionChoice, with_session
 
@@ -18,7 +19,7 @@ _FORM = "PARTITION:START-END, such as 0:100-200"
 
 
 @click.command(name="replay")
-@with_pipeline
+@with_query
 @click.option("--rule", metavar="NAME", help="Only records that failed this rule.")
 @click.option(
     "--offsets",
@@ -41,6 +42,7 @@ def command(
     again: bool,
     slice_offsets: int,
     choice: SessionChoice,
+    function: Callable[..., Any] | None,
 ) -> None:
     """Process dead letters of the pipeline in FILE again, each once, with the current declaration.
 
@@ -73,6 +75,7 @@ def command(
             since=since,
             until=until,
             again=again,
+            function=function,
             **given,
         ),
     )

@@ -2,13 +2,14 @@
 
 import contextlib
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kafka.cli.command_output import Output, note
-from kafka.cli.pipeline.pipeline_options import with_pipeline
+from kafka.cli.pipeline.pipeline_options import with_query
 from kafka.cli.pipeline.run_display import RunDisplay, declared_lines, offsets_text
 from kafka.cli.pipeline.run_endings import StopSignals, failed_run
 from kafka.cli.pipeline.spark_session import SessionChoice, log_file, with_session
@@ -24,7 +25,7 @@ _WRITABLE = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
 @click.command(name="run")
-@with_pipeline
+@with_query
 @click.option(
     "--once/--forever",
     default=True,
@@ -45,6 +46,7 @@ def command(
     report: Path | None,
     prometheus: Path | None,
     choice: SessionChoice,
+    function: Callable[..., Any] | None,
 ) -> None:
     """Run the pipeline in FILE. Without options, process everything that is available, and end.
 
@@ -87,7 +89,9 @@ def command(
         spark = opened.enter_context(choice.session(declaration.pipeline, log_file(declaration, "run")))
         signals.keep()
         try:
-            running = start(declaration, spark, once=once, on_event=display.add, stop=stop, check=False)
+            running = start(
+                declaration, spark, function=function, once=once, on_event=display.add, stop=stop, check=False
+            )
         except StartStoppedError:
             note(f"{declaration.pipeline}: stopped before the first micro-batch")
             signals.end()

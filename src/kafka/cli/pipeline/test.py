@@ -12,7 +12,7 @@ from kafka.cli.pipeline.pipeline_options import file_argument, with_output
 from kafka.cli.pipeline.spark_session import SessionChoice, log_file, with_session
 
 if TYPE_CHECKING:
-    from kafka.pipelines import Declaration
+    from kafka.pipelines.pipeline_files import LoadedFile
     from kafka.pipelines.testing import CaseResult, TestFile
 
 T = TypeVar("T")
@@ -34,20 +34,22 @@ _SETTINGS = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions"
 def command(output: Output, file: Path, tests: Path | None, names: tuple[str, ...], choice: SessionChoice) -> None:
     """Run the pipeline in FILE on the rows of each test case, and compare what it writes.
 
-    TESTS is the YAML file with the cases; by default, flights.test.yaml for flights.yaml. Each case runs on an embedded
-    broker of its own, in one Spark session whose time zone is UTC. Exits with 1 if a case fails, and with 2 if FILE or
-    TESTS is wrong.
+    TESTS is the YAML file with the cases; by default, flights.test.yaml for flights.yaml and for flights.py. Each case
+    runs on an embedded broker of its own, in one Spark session whose time zone is UTC. Exits with 1 if a case fails,
+    and with 2 if FILE or TESTS is wrong.
     """
     from kafka.pipelines.testing import run_cases
 
-    declaration, content = _loaded(file, tests if tests is not None else file.with_suffix(f".test{file.suffix}"))
+    loaded, content = _loaded(file, tests if tests is not None else _tests_of(file))
+    declaration = loaded.declaration
     cases = [each for each in content.cases if not names or any(name in each.name for name in names)]
     if not cases:
         raise click.UsageError(f"no case contains {' or '.join(map(repr, names))}")
     quiet = dataclasses.replace(choice, conf={**_SETTINGS, **choice.conf})
     results: list[CaseResult] = []
+    given: dict[str, Any] = {"function": loaded.function, "schemas": content.schemas}
     with quiet.session(f"{declaration.pipeline}-tests", log_file(declaration, "test")) as spark:
-        for each in _wrong_use(lambda: run_cases(declaration, cases, spark, schemas=content.schemas)):
+        for each in _wrong_use(lambda: run_cases(declaration, cases, spark, **given)):
             results.append(each)
             if not output.as_json:
                 _show(each)
@@ -60,13 +62,20 @@ def command(output: Output, file: Path, tests: Path | None, names: tuple[str, ..
         raise click.exceptions.Exit(1)
 
 
-def _loaded(file: Path, tests: Path) -> "tuple[Declaration, TestFile]":
-    from kafka.pipelines import load
+def _tests_of(file: Path) -> Path:
+    """Return the default file of the cases, which is a YAML file even for a Python file."""
+    from kafka.pipelines.pipeline_files import SUFFIX
+
+    return file.with_suffix(".test.yaml" if file.suffix == SUFFIX else f".test{file.suffix}")
+
+
+def _loaded(file: Path, tests: Path) -> "tuple[LoadedFile, TestFile]":
+    from kafka.pipelines.pipeline_files import load_file
     from kafka.pipelines.testing import load_cases
 
     if not tests.exists():
         raise click.UsageError(f"there is no test file {tests}: write one, or name another as TESTS")
-    return _wrong_use(lambda: (load(file), load_cases(tests)))
+    return _wrong_use(lambda: (load_file(file), load_cases(tests)))
 
 
 def _wrong_use(read: Callable[[], T]) -> T:
