@@ -58,7 +58,7 @@ async def group_page(ui: Ui, name: str) -> Html | None:
     parts = []
     if now is not None:
         parts = [await _members(ui, now.groups[name])]
-        if ui.settings.allow_writes and now.groups[name].kind != "share":
+        if ui.may_write and now.groups[name].kind != "share":
             parts.append(_reset(ui, now.groups[name]))
     return live_page(ui, name, "/groups", group_part(ui, name), live_address("group", "id", name), joined(parts))
 

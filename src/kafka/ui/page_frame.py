@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from kafka.display.page_elements import Html, address, html, joined
+from kafka.ui.session_note import session_note
 from kafka.ui.shared_state import Ui
 
 _PAGES = (
@@ -34,17 +35,16 @@ def frame(ui: Ui, title: str, current: str, refresh: bool = False) -> Frame:
         html('<li><a href="{}"{}>{}</a></li>', path, Html(' aria-current="page"') if path == current else "", name)
         for name, path in _PAGES
     )
-    mode = "writes allowed" if ui.settings.allow_writes else "read-only"
     start = html(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{} – Kafka</title>'  # noqa: RUF001
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="/static/icon.svg">'
         '<link rel="stylesheet" href="/static/style.css">{}<script type="module" src="/static/live.js"></script></head>'
         '<body><a class="skip" href="#content">Skip to the content</a><header><strong>Kafka</strong>'
-        '<nav aria-label="Pages"><ul>{}</ul></nav><span class="quiet">{}</span></header><main id="content"><h1>{}</h1>',
+        '<nav aria-label="Pages"><ul>{}</ul></nav>{}</header><main id="content"><h1>{}</h1>',
         title,
         again if refresh else "",
         menu,
-        mode,
+        session_note(ui),
         title,
     )
     return Frame(start, Html("</main></body></html>"))

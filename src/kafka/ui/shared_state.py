@@ -8,6 +8,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from kafka.admin import AsyncKafkaAdminClient
+from kafka.ui.access.audit_log import AuditLog
+from kafka.ui.access.settings import Access, AccessSettings
+from kafka.ui.access.user import current_user
 from kafka.ui.guard import Forms
 from kafka.ui.page_registry import PageRegistry
 from kafka.ui.pipeline_dead_letters import DeadLetterReader
@@ -29,7 +32,9 @@ class UiSettings:
         registry: options of `SchemaRegistryClient`; None if there is no schema registry.
         spark: a file that `kafka.spark.watch` writes as ``json_lines``.
         pipelines: directories with pipelines; see `PipelineLogs`.
-        allow_writes: whether users may create topics and reset groups.
+        allow_writes: whether operators may create topics and reset groups.
+        producer: keyword arguments of the producer that writes messages.
+        access: logins, sessions and the audit log.
         names: host names that browsers may use for the UI, in addition to IP addresses and "localhost".
         interval_s: polling interval while there are viewers, in seconds.
         search_s: timeout of a search, in seconds.
@@ -44,6 +49,8 @@ class UiSettings:
     spark: pathlib.Path | None = None
     pipelines: tuple[pathlib.Path, ...] = ()
     allow_writes: bool = False
+    producer: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
+    access: AccessSettings = dataclasses.field(default_factory=AccessSettings)
     names: tuple[str, ...] = ()
     interval_s: float = 5.0
     search_s: float = 10.0
@@ -64,7 +71,14 @@ class Ui:
         self.pipelines = PipelineLogs(settings.pipelines) if settings.pipelines else None
         self.dead_letters = DeadLetterReader(self.searches)
         self.forms = Forms()
+        self.access = Access(settings.access) if settings.access.has_login else None
+        self.audit = AuditLog(settings.access.audit_log)
         self._reading = asyncio.Lock()
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the current user may change the cluster."""
+        return self.settings.allow_writes and current_user().role.writes
 
     async def read_spark(self) -> dict[str, list[Batch]]:
         """Return the batches in Spark's file, by query. Raises `OSError`."""

@@ -16,7 +16,7 @@ _PARTITIONS = ("partition", "leader", "replicas", "in sync", "first offset", "ne
 async def topics_page(ui: Ui) -> Html:
     """Return the page that lists all topics."""
     await ui.poller.snapshot()
-    still = _creation(ui) if ui.settings.allow_writes else Html("")
+    still = _creation(ui) if ui.may_write else Html("")
     return live_page(ui, TITLE, "/", topics_part(ui), live_address("topics"), still)
 
 

@@ -23,6 +23,10 @@ from kafka.display.page_elements import Html, visible
 from kafka.display.time_charts import CHART_STYLE
 from kafka.errors import KafkaError, error_text
 from kafka.pipelines.report.graph import GRAPH_STYLE
+from kafka.ui.access.audit_log import REFUSED
+from kafka.ui.access.gate import Gate
+from kafka.ui.access.login_page import LoginPages
+from kafka.ui.access.user import current_user
 from kafka.ui.actions import create_topic, reset_group
 from kafka.ui.groups_page import group_page, group_part, groups_page, groups_part
 from kafka.ui.guard import Guard
@@ -88,9 +92,12 @@ def make_app(ui: Ui) -> ASGIApp:
             Route("/topics", _action(ui, create_topic), methods=["POST"]),
             Route("/group/reset", _action(ui, reset_group), methods=["POST"]),
         ]
+    if ui.access is not None:
+        routes += LoginPages(ui.access, ui.forms, ui.audit).routes()
     wrong_address = _wrong_address(ui)
     found_not = {404: wrong_address, 405: wrong_address}
-    return Guard(Starlette(routes=routes, exception_handlers=found_not), ui.settings.names)
+    app = Starlette(routes=routes, exception_handlers=found_not)
+    return Guard(Gate(app, ui.access, ui.audit), ui.settings.names)
 
 
 def _wrong_address(ui: Ui) -> Callable[[Request, Exception], Awaitable[Response]]:
@@ -190,14 +197,22 @@ def _action(ui: Ui, done: Callable[[Ui, Mapping[str, str]], Awaitable[Html]]) ->
             return _answer(page(ui, "Error", "", trouble(str(error))), 413)
         except ClientDisconnect:
             return Response(status_code=400)  # the client has disconnected
-        if given is None:
-            text = (
-                "this form comes from another page, or from before kafka ui was restarted: go back and reload the page"
-            )
-            return _answer(page(ui, "Refused", "", trouble(text)), 403)
+        refusal = _refusal(ui, given)
+        if given is None or refusal:
+            ui.audit.add(request.url.path, {}, REFUSED, refusal)
+            return _answer(page(ui, "Refused", "", trouble(refusal)), 403)
         return _answer(await done(ui, {**request.query_params, **given}))
 
     return answer
+
+
+def _refusal(ui: Ui, given: Mapping[str, str] | None) -> str:
+    """Return why a form is refused; "" if it is accepted."""
+    if not ui.may_write:
+        return f"the role {current_user().role.value} may only read; this needs the role operator"
+    if given is None:
+        return "this form comes from another page, or from before kafka ui was restarted: go back and reload the page"
+    return ""
 
 
 async def _static(request: Request) -> Response:
@@ -238,8 +253,13 @@ async def _run(settings: UiSettings, host: str, port: int, ready: Callable[[str]
         async with connected(settings) as ui:
             address = listening.getsockname()
             shown = format_address(address[0], address[1])
+            access = settings.access
             config = uvicorn.Config(
                 make_app(ui),
+                ssl_certfile=access.tls_cert,
+                ssl_keyfile=access.tls_key,
+                proxy_headers=bool(access.proxy),
+                forwarded_allow_ips=access.proxy,
                 log_level="warning",
                 access_log=False,
                 server_header=False,
@@ -248,7 +268,8 @@ async def _run(settings: UiSettings, host: str, port: int, ready: Callable[[str]
                 timeout_graceful_shutdown=_PATIENCE_S,
             )
             logging.getLogger("uvicorn.error").addFilter(_is_ours)
-            await _Server(config, ui, lambda: ready(f"http://{shown}/")).serve(sockets=[listening])
+            scheme = "http" if access.tls_cert is None else "https"
+            await _Server(config, ui, lambda: ready(f"{scheme}://{shown}/")).serve(sockets=[listening])
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
