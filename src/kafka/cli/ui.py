@@ -1,6 +1,8 @@
 """``kafka ui``: a web UI for the cluster."""
 
+import dataclasses
 import pathlib
+import re
 from typing import Any
 
 import click
@@ -20,6 +22,13 @@ from kafka.cli.session import Session
     multiple=True,
     metavar="NAME",
     help="Host name that browsers may use, in addition to addresses and localhost; repeatable.",
+)
+@click.option(
+    "--with-profile",
+    "others",
+    multiple=True,
+    metavar="NAME",
+    help="Profile of another cluster to show; repeatable. The page's header switches between the clusters.",
 )
 @click.option(
     "--spark",
@@ -59,6 +68,7 @@ def command(
     port: int,
     host: str,
     names: tuple[str, ...],
+    others: tuple[str, ...],
     spark: pathlib.Path | None,
     pipelines: tuple[pathlib.Path, ...],
     allow_writes: bool,
@@ -76,20 +86,40 @@ def command(
     from kafka.ui.shared_state import UiSettings
     from kafka.ui.web_server import is_loopback, run
 
-    settings = UiSettings(
+    first = UiSettings(
         admin=session.configs("admin"),
         consumer=session.configs("consumer"),
         parse_position=parse_position,
         registry=registry,
         spark=spark,
         pipelines=pipelines,
+        profile=_names_in_urls(session.profile, others)[0],
         allow_writes=allow_writes,
         names=(*names, host),
         interval_s=interval,
         search_s=search_seconds,
         search_records=search_records,
     )
+    settings = [first]
+    for other in map(session.of_profile, others):
+        admin, consumer = other.configs("admin"), other.configs("consumer")
+        own = dataclasses.replace(first, admin=admin, consumer=consumer, profile=other.profile)
+        settings.append(dataclasses.replace(own, registry=None, spark=None, pipelines=()))
     if not is_loopback(host):
         may = " and change topics and groups" if allow_writes else ""
         note(f"Warning: anyone who can reach {host} can see all records of this cluster{may}; there is no login.")
     run(settings, host, port, lambda address: note(f"Web UI at {address} (stop it with Ctrl-C)."))
+
+
+def _names_in_urls(first: str, others: tuple[str, ...]) -> list[str]:
+    """Return the names of the clusters, which are parts of URLs if there are several clusters."""
+    if not others:
+        return [first]
+    names = [first or "default", *others]
+    for name in names:
+        if re.fullmatch(r"[\w.-]*\w[\w.-]*", name) is None:
+            allowed = "letters, digits, '_', '-' and '.'"
+            raise click.UsageError(f"with --with-profile, the names of profiles must consist of {allowed}: {name!r}")
+        if names.count(name) > 1:
+            raise click.UsageError(f"with --with-profile, expected different profiles, got {name!r} twice")
+    return names

@@ -59,7 +59,7 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         '<form method="post" action="{}"><input type="hidden" name="token" value="{}">'
         '<input type="hidden" name="topic" value="{}"><input type="hidden" name="to" value="{}">'
         '<input type="hidden" name="confirmed" value="yes"><button{}>Reset offsets</button></form>',
-        *(address("/group/reset", id=group), ui.forms.token, sent_back(topic), sent_back(text)),
+        *(address("/reset-group", id=group), ui.forms.token, sent_back(topic), sent_back(text)),
         "" if fixed else Html(" disabled"),
     )
     return page(ui, title, "/groups", joined([html("<p>New offsets:</p>"), places, confirm, back]))

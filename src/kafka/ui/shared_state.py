@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import dataclasses
 import pathlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 from kafka.admin import AsyncKafkaAdminClient
@@ -29,6 +29,7 @@ class UiSettings:
         registry: options of `SchemaRegistryClient`; None if there is no schema registry.
         spark: a file that `kafka.spark.watch` writes as ``json_lines``.
         pipelines: directories with pipelines; see `PipelineLogs`.
+        profile: the name under which the cluster is shown, usually that of a profile; "" for its id.
         allow_writes: whether users may create topics and reset groups.
         names: host names that browsers may use for the UI, in addition to IP addresses and "localhost".
         interval_s: polling interval while there are viewers, in seconds.
@@ -43,6 +44,7 @@ class UiSettings:
     registry: Mapping[str, Any] | None = dataclasses.field(default=None, repr=False)
     spark: pathlib.Path | None = None
     pipelines: tuple[pathlib.Path, ...] = ()
+    profile: str = ""
     allow_writes: bool = False
     names: tuple[str, ...] = ()
     interval_s: float = 5.0
@@ -52,10 +54,15 @@ class UiSettings:
 
 
 class Ui:
-    """The shared state of a running UI."""
+    """The shared state of the UI of a cluster.
 
-    def __init__(self, settings: UiSettings, admin: AsyncKafkaAdminClient) -> None:
+    Arguments:
+        peers: the profiles of all clusters that the server shows, if there are several.
+    """
+
+    def __init__(self, settings: UiSettings, admin: AsyncKafkaAdminClient, peers: Sequence[str] = ()) -> None:
         self.settings = settings
+        self.peers = peers
         self.admin = admin
         self.poller = ClusterPoller(lambda time: look(admin, time), settings.interval_s)
         self.searches = Searches(settings.consumer, settings.searches, settings.search_s, settings.search_records)
@@ -82,10 +89,10 @@ class Ui:
 
 
 @contextlib.asynccontextmanager
-async def connected(settings: UiSettings) -> AsyncIterator[Ui]:
+async def connected(settings: UiSettings, peers: Sequence[str] = ()) -> AsyncIterator[Ui]:
     """Open the UI's clients for the duration of the block. Raises the errors of `AsyncKafkaAdminClient.start`."""
     async with AsyncKafkaAdminClient(**settings.admin) as admin:
-        ui = Ui(settings, admin)
+        ui = Ui(settings, admin, peers)
         try:
             yield ui
         finally:
