@@ -1,6 +1,8 @@
 """``kafka ui``: a web UI for the cluster."""
 
+import dataclasses
 import pathlib
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +24,13 @@ from kafka.cli.ui_access import Listening, with_access
     multiple=True,
     metavar="NAME",
     help="Host name that browsers may use, in addition to addresses and localhost; repeatable.",
+)
+@click.option(
+    "--with-profile",
+    "others",
+    multiple=True,
+    metavar="NAME",
+    help="Profile of another cluster to show; repeatable. The page's header switches between the clusters.",
 )
 @click.option(
     "--spark",
@@ -61,6 +70,7 @@ def command(
     port: int,
     listening: Listening,
     names: tuple[str, ...],
+    others: tuple[str, ...],
     spark: pathlib.Path | None,
     pipelines: tuple[pathlib.Path, ...],
     allow_writes: bool,
@@ -85,7 +95,7 @@ def command(
             f"--listen {host} lets other machines connect, so it requires a login: add --token, --users FILE or "
             "--oidc URL"
         )
-    settings = UiSettings(
+    first = UiSettings(
         admin=session.configs("admin"),
         consumer=session.configs("consumer"),
         producer=session.configs("producer"),
@@ -93,6 +103,7 @@ def command(
         registry=registry,
         spark=spark,
         pipelines=pipelines,
+        profile=_names_in_urls(session.profile, others)[0],
         allow_writes=allow_writes,
         names=tuple(filter(None, (*names, host, urlsplit(access.public_url).hostname))),
         interval_s=interval,
@@ -100,6 +111,12 @@ def command(
         search_records=search_records,
         access=access,
     )
+    settings = [first]
+    for other in map(session.of_profile, others):
+        admin, consumer = other.configs("admin"), other.configs("consumer")
+        own = dataclasses.replace(first, admin=admin, consumer=consumer, profile=other.profile)
+        own = dataclasses.replace(own, producer=other.configs("producer"))
+        settings.append(dataclasses.replace(own, registry=None, spark=None, pipelines=()))
     if not is_local and not access.is_secure:
         note(
             f"Warning: without --tls-cert and --tls-key, anyone on the network of {host} can read passwords and "
@@ -109,3 +126,17 @@ def command(
         note(f"Token for logging in: {access.token.token}")
     chosen = port if listening.port is None else listening.port
     run(settings, host, chosen, lambda address: note(f"Web UI at {address} (stop it with Ctrl-C)."))
+
+
+def _names_in_urls(first: str, others: tuple[str, ...]) -> list[str]:
+    """Return the names of the clusters, which are parts of URLs if there are several clusters."""
+    if not others:
+        return [first]
+    names = [first or "default", *others]
+    for name in names:
+        if re.fullmatch(r"[\w.-]*\w[\w.-]*", name) is None:
+            allowed = "letters, digits, '_', '-' and '.'"
+            raise click.UsageError(f"with --with-profile, the names of profiles must consist of {allowed}: {name!r}")
+        if names.count(name) > 1:
+            raise click.UsageError(f"with --with-profile, expected different profiles, got {name!r} twice")
+    return names

@@ -177,12 +177,8 @@ def _settings(
 
     role = Role.OPERATOR if writes else Role.VIEWER
     _check_tls(tls_cert, tls_key)
-    if public_url is not None and (
-        urlsplit(public_url).scheme not in ("http", "https") or urlsplit(public_url).path.strip("/")
-    ):
-        raise click.UsageError(
-            f"--public-url: expected http:// or https:// with a host and without a path, got {public_url!r:.100}"
-        )
+    if public_url is not None and urlsplit(public_url).scheme not in ("http", "https"):
+        raise click.UsageError(f"--public-url: expected a URL with http:// or https://, got {public_url!r:.100}")
     try:
         return AccessSettings(
             token=OneToken(os.environ.get("KAFKA_UI_TOKEN", ""), role) if has_token else None,

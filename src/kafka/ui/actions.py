@@ -24,9 +24,9 @@ async def create_topic(ui: Ui, given: Mapping[str, str]) -> Html:
         }
         await ui.admin.create_topics({name: wanted}, wait_for_metadata=True)
     except (KafkaError, ValueError, TypeError) as error:
-        ui.audit.add("create topic", {"topic": name}, FAILED, error_text(error))
+        ui.record("create topic", {"topic": name}, FAILED, error_text(error))
         return page(ui, title, "/", trouble(f"The topic was not created: {error_text(error)}"))
-    ui.audit.add("create topic", {"topic": name, **wanted}, DONE)
+    ui.record("create topic", {"topic": name, **wanted}, DONE)
     return page(ui, title, "/", html("<p>Topic {} was created.</p>", link(name, "/topic", name=name)))
 
 
@@ -47,7 +47,7 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         moved = await ui.admin.reset_group_offsets(group, {topic: target}, dry_run=not confirmed)
     except (KafkaError, ValueError, TypeError, OverflowError) as error:
         if confirmed:
-            ui.audit.add("reset group", {"group": group, "topic": topic, "to": text}, FAILED, error_text(error))
+            ui.record("reset group", {"group": group, "topic": topic, "to": text}, FAILED, error_text(error))
         return page(ui, title, "/groups", trouble(f"The group was not reset: {error_text(error)}"))
     rows = [
         [tp.topic, tp.partition, count(each["offset"]), "" if each["error"] is NoError else each["error"].__name__]
@@ -59,7 +59,7 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         failed = any(each["error"] is not NoError for each in moved.values())
         offsets = {str(tp.partition): each["offset"] for tp, each in moved.items() if each["error"] is NoError}
         what = {"group": group, "topic": topic, "to": text, "offsets": offsets}
-        ui.audit.add("reset group", what, FAILED if failed else DONE, "not all partitions were reset" if failed else "")
+        ui.record("reset group", what, FAILED if failed else DONE, "not all partitions were reset" if failed else "")
         told = trouble("Not all partitions were reset.") if failed else html("<p>The group was reset.</p>")
         return page(ui, title, "/groups", joined([told, places, back]))
     fixed = {f"{tp.partition}": each["offset"] for tp, each in moved.items() if each["error"] is NoError}
@@ -67,7 +67,7 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         '<form method="post" action="{}"><input type="hidden" name="token" value="{}">'
         '<input type="hidden" name="topic" value="{}"><input type="hidden" name="to" value="{}">'
         '<input type="hidden" name="confirmed" value="yes"><button{}>Reset offsets</button></form>',
-        *(address("/group/reset", id=group), ui.forms.token, sent_back(topic), sent_back(text)),
+        *(address("/reset-group", id=group), ui.forms.token, sent_back(topic), sent_back(text)),
         "" if fixed else Html(" disabled"),
     )
     return page(ui, title, "/groups", joined([html("<p>New offsets:</p>"), places, confirm, back]))

@@ -8,20 +8,22 @@ from __future__ import annotations
 from kafka.display.page_elements import Html, html
 from kafka.ui.access.user import current_user
 from kafka.ui.shared_state import Ui
+from kafka.ui.view import current_view
 
 
 def session_note(ui: Ui) -> Html:
     """Return the note for the current user."""
     mode = "writes allowed" if ui.may_write else "read-only"
     user = current_user()
-    if ui.access is None or user.login == "none":
+    if ui.entrance.access is None or user.login == "none":
         return html('<span class="quiet">{}</span>', mode)
     shown = html('<span class="quiet">{}, {} ({})</span>', user.name, user.role.value, mode)
     if not is_session(user.session):
         return shown
     return html(
-        '<form method="post" action="/logout" class="session">{}<input type="hidden" name="token" value="{}">'
+        '<form method="post" action="{}logout" class="session">{}<input type="hidden" name="token" value="{}">'
         '<button class="small">Log out</button></form>',
+        current_view().up + ("../" if len(ui.peers) > 1 else ""),
         shown,
         ui.forms.token,
     )

@@ -8,7 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -108,8 +109,8 @@ def runs_with(monkeypatch: pytest.MonkeyPatch) -> list[tuple[UiSettings, str, in
     """The arguments of the server, which is not run."""
     calls: list[tuple[UiSettings, str, int]] = []
 
-    def run(settings: UiSettings, host: str, port: int, ready: Callable[[str], None]) -> None:
-        calls.append((settings, host, port))
+    def run(settings: Sequence[UiSettings], host: str, port: int, ready: Callable[[str], None]) -> None:
+        calls.extend((each, host, port) for each in settings)
         ready(f"http://{host}:{port}/")
 
     monkeypatch.setattr(web_server, "run", run)
@@ -171,7 +172,7 @@ def test_with_a_login_others_can_reach_it(monkeypatch: pytest.MonkeyPatch) -> No
             "expected an https URL of an OpenID Connect provider, got 'http://a.example'",
         ),
         (["--oidc", "https://a", "--oidc-client", "a", "--oidc-viewers", "b"], "expected CLAIM=VALUE"),
-        (["--public-url", "kafka.example"], "--public-url: expected http:// or https://"),
+        (["--public-url", "kafka.example"], "--public-url: expected a URL with http:// or https://"),
         (["--tls-cert", __file__], "--tls-cert and --tls-key require each other"),
         (["--tls-cert", __file__, "--tls-key", __file__], f"cannot use --tls-cert {__file__}"),
     ],
@@ -221,6 +222,28 @@ def test_settings_come_from_the_same_sources_as_for_other_commands(monkeypatch: 
     assert "isolation_level" not in settings.admin
     assert settings.consumer["isolation_level"] == "read_committed"
     assert "hunter2" not in result.output
+
+
+def test_several_profiles_are_several_clusters(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    calls = runs_with(monkeypatch)
+    file = tmp_path / "profiles.toml"
+    file.write_text('[one]\nbootstrap_servers = "a:1"\n[two]\nbootstrap_servers = "b:2"\nclient_id = "c"\n["a/b"]\n')
+    env = {"KAFKA_PROFILES": str(file), "KAFKA_PROFILE": "one"}
+    result = CliRunner().invoke(commands, ["ui", "--with-profile", "two", "--registry", "http://r"], env=env)
+    assert result.exit_code == 0, result.output
+    first, second = (settings for settings, _, _ in calls)
+    assert (first.profile, first.admin["bootstrap_servers"]) == ("one", "a:1")
+    assert (second.profile, second.admin["bootstrap_servers"], second.admin["client_id"]) == ("two", "b:2", "c")
+    assert first.registry is not None
+    assert second.registry is None
+    for other, told in (
+        ("one", "got 'one' twice"),
+        ("a/b", "must consist of letters"),
+        ("three", "no profile 'three'"),
+    ):
+        result = CliRunner().invoke(commands, ["ui", "--with-profile", other], env=env)
+        assert result.exit_code != 0
+        assert told in result.stderr
 
 
 def test_a_port_in_use_is_a_one_line_error() -> None:

@@ -81,7 +81,7 @@ async def test_nothing_is_shown_without_a_login(guarded: Pages, path: str) -> No
     assert "topic" not in answer.text.lower()
     page = await guarded.browser.get(path, headers={"accept": "text/html"})
     assert page.status_code == 303
-    assert page.headers["location"].startswith("/login?next=%2F")
+    assert re.match(r"\.\.?/login\?next=%2F", page.headers["location"])
     assert (await guarded.browser.post("/topics", data={"name": "forged"})).status_code == 401
 
 
@@ -94,7 +94,7 @@ async def test_the_login_page_says_nothing_about_the_cluster(guarded: Pages) -> 
 
 
 async def test_a_user_logs_in_writes_and_logs_out(guarded: Pages, tmp_path: pathlib.Path) -> None:
-    assert await log_in(guarded, next="/groups?a=b") == "/groups?a=b"
+    assert await log_in(guarded, next="/groups?a=b") == "./groups?a=b"
     (cookie,) = guarded.browser.cookies.jar
     kept = dict(guarded.browser.cookies)
     assert cookie.has_nonstandard_attr("HttpOnly")
@@ -105,7 +105,7 @@ async def test_a_user_logs_in_writes_and_logs_out(guarded: Pages, tmp_path: path
     token = await form_token(guarded)
     assert "was created" in await guarded.post("/topics", token=token, name="by-olga")
     out = await guarded.browser.post("/logout", data={"token": token})
-    assert (out.status_code, out.headers["location"]) == (303, "/login")
+    assert (out.status_code, out.headers["location"]) == (303, "./login")
     await guarded.get("/", 401)
     guarded.browser.cookies.update(kept)
     await guarded.get("/", 401)
@@ -145,7 +145,7 @@ async def test_a_wrong_token_is_refused(guarded: Pages, token: str) -> None:
 
 async def test_the_right_token_is_accepted(guarded: Pages) -> None:
     answer = await guarded.browser.post("/login", data={"login": "token", "token": TOKEN})
-    assert answer.headers["location"] == "/"
+    assert answer.headers["location"] == "./"
     assert "token, viewer (read-only)" in await guarded.get("/")
 
 
@@ -163,7 +163,7 @@ async def test_programs_send_their_credentials_with_each_request(
             assert answer.status_code == 200
             assert shown in answer.text
             assert "set-cookie" not in answer.headers
-            assert "/logout" not in answer.text
+            assert "logout" not in answer.text
     assert hashed.count(PASSWORD) == 1
     await asyncio.to_thread(add, users, "olga:operator", "another password")
     assert (await guarded.browser.get("/", headers={"authorization": f"Basic {basic}"})).status_code == 401
@@ -179,7 +179,7 @@ async def test_an_invalid_authorization_header_is_refused(guarded: Pages, header
 async def test_a_viewer_cannot_write(guarded: Pages, tmp_path: pathlib.Path) -> None:
     await log_in(guarded, "vera", f"{PASSWORD} of vera")
     page = await guarded.get("/")
-    assert 'action="/topics"' not in page
+    assert 'action="topics"' not in page
     told = await guarded.post("/topics", 403, token=await form_token(guarded), name="forged", role="operator")
     assert "the role viewer may only read" in told
     assert "forged" not in await guarded.ui.admin.list_topics()
@@ -216,9 +216,9 @@ async def test_the_file_of_users_decides_for_running_sessions(guarded: Pages, us
 
 
 async def test_a_session_expires(guarded: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert guarded.ui.access is not None
+    assert guarded.ui.entrance.access is not None
     now = 1_000_000.0
-    guarded.ui.access.sessions = sessions.Sessions(100.0, False, lambda: now)
+    guarded.ui.entrance.access.sessions = sessions.Sessions(100.0, False, lambda: now)
     await log_in(guarded)
     now += 90
     await guarded.get("/")
@@ -253,9 +253,9 @@ async def test_each_login_has_a_new_session(guarded: Pages) -> None:
 
 
 async def test_guessing_is_slowed_down(guarded: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert guarded.ui.access is not None
+    assert guarded.ui.entrance.access is not None
     now = 0.0
-    monkeypatch.setattr(guarded.ui.access.brake, "_clock", lambda: now)
+    monkeypatch.setattr(guarded.ui.entrance.access.brake, "_clock", lambda: now)
     for _ in range(5):
         await log_in(guarded, "olga", "wrong", 401)
     page = await log_in(guarded, "olga", PASSWORD, 429)
@@ -263,7 +263,7 @@ async def test_guessing_is_slowed_down(guarded: Pages, monkeypatch: pytest.Monke
     basic = base64.b64encode(f"vera:{PASSWORD} of vera".encode()).decode()
     assert (await guarded.browser.get("/", headers={"authorization": f"Basic {basic}"})).status_code == 429
     now += 2
-    assert await log_in(guarded, "olga", PASSWORD) == "/"
+    assert await log_in(guarded, "olga", PASSWORD) == "./"
 
 
 async def test_a_page_that_is_followed_ends_with_its_session(guarded: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,8 +273,8 @@ async def test_a_page_that_is_followed_ends_with_its_session(guarded: Pages, mon
         await log_in(guarded)
         token = await form_token(guarded)
         if ends == "by its age":
-            assert guarded.ui.access is not None
-            monkeypatch.setattr(guarded.ui.access.sessions, "_longest_s", 2)
+            assert guarded.ui.entrance.access is not None
+            monkeypatch.setattr(guarded.ui.entrance.access.sessions, "_longest_s", 2)
         following = asyncio.create_task(guarded.browser.get("/live/topics"))
         while not poller._viewers:
             await asyncio.sleep(0)
@@ -307,7 +307,7 @@ async def test_a_page_that_is_followed_ends_with_its_session(guarded: Pages, mon
 )
 async def test_a_login_leads_to_no_other_site(guarded: Pages, given: str, followed: str) -> None:
     assert safe_next(given) == followed
-    assert await log_in(guarded, next=given) == followed
+    assert await log_in(guarded, next=given) == f".{followed}"
     assert f'value="{html.escape(followed)}"' in await guarded.get("/login", next=given)
 
 

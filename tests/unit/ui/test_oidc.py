@@ -39,22 +39,22 @@ async def pages(broker: EmbeddedBroker, there: Provider) -> AsyncIterator[Pages]
         yield made
 
 
-async def return_of(pages: Pages, path: str = "/login/oidc?next=%2Fgroups%3Fa%3Db") -> str:
+async def return_of(pages: Pages, path: str = "/login-oidc?next=%2Fgroups%3Fa%3Db") -> str:
     """Log in at the provider; return the URL with which it sends the browser back."""
     to_provider = await pages.browser.get(path)
     assert to_provider.status_code == 302, to_provider.text
     async with httpx.AsyncClient() as browser:
         back = (await browser.get(to_provider.headers["location"])).headers["location"]
     assert isinstance(back, str)
-    assert back.startswith("http://127.0.0.1:8085/login/callback?")
+    assert back.startswith("http://127.0.0.1:8085/login-callback?")
     return back
 
 
 async def test_a_user_logs_in_at_the_provider_and_comes_back_to_the_page(pages: Pages) -> None:
-    assert "/login/oidc?next=%2Fgroups" in await pages.get("/login", next="/groups")
+    assert "login-oidc?next=%2Fgroups" in await pages.get("/login", next="/groups")
     back = await return_of(pages)
     begun = await pages.browser.get(back)
-    assert (begun.status_code, begun.headers["location"]) == (303, "/groups?a=b")
+    assert (begun.status_code, begun.headers["location"]) == (303, "./groups?a=b")
     assert "ada, viewer" in await pages.get("/groups")
     assert (await pages.browser.get(back)).status_code == 401, "the same response of the provider must not work twice"
 
@@ -106,7 +106,7 @@ async def test_a_response_that_another_browser_asked_for_is_refused(pages: Pages
     pages.browser.cookies.clear()
     assert (await pages.browser.get(back)).status_code == 401
     for query in ("", "?code=a&state=b", "?error=access_denied&error_description=<b>no</b>"):
-        answer = await pages.browser.get(f"/login/callback{query}")
+        answer = await pages.browser.get(f"/login-callback{query}")
         assert answer.status_code == 401
         assert "<b>" not in answer.text
 
@@ -116,13 +116,13 @@ async def test_a_provider_that_does_not_answer_is_reported(broker: EmbeddedBroke
         url = gone.url
     access = AccessSettings(oidc=oidc(url))
     async with pages_of(settings(broker.bootstrap_servers, access=access)) as pages:
-        assert "the provider does not answer" in await pages.get("/login/oidc", 502)
+        assert "the provider does not answer" in await pages.get("/login-oidc", 502)
 
 
 async def test_the_public_url_is_where_the_provider_sends_users_back(broker: EmbeddedBroker, there: Provider) -> None:
     access = AccessSettings(oidc=oidc(there.url), public_url="https://kafka.example")
     async with pages_of(settings(broker.bootstrap_servers, access=access, names=("kafka.example",))) as pages:
-        answer = await pages.browser.get("/login/oidc")
+        answer = await pages.browser.get("/login-oidc")
         assert "redirect_uri=https%3A%2F%2Fkafka.example%2Flogin%2Fcallback" in answer.headers["location"]
         cookie = answer.headers["set-cookie"]
         assert cookie.startswith("__Host-kafka_ui_login_")

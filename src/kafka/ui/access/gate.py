@@ -20,7 +20,7 @@ from kafka.ui.access.audit_log import FAILED, AuditLog
 from kafka.ui.access.settings import Access
 from kafka.ui.access.user import ANYONE, Role, User, become, leave
 
-PUBLIC = ("/login", "/login/oidc", "/login/callback", "/static/style.css", "/static/icon.svg")
+PUBLIC = ("/login", "/login-oidc", "/login-callback", "/static/style.css", "/static/icon.svg")
 
 
 def address_of(request: HTTPConnection) -> str:
@@ -132,8 +132,9 @@ def _to_login(request: HTTPConnection) -> Response:
     method, accepts = request.scope["method"], request.headers.get("accept", "")
     if method in ("GET", "HEAD") and "text/html" in accepts:
         query = request.scope["query_string"].decode("latin-1")
-        here = request.url.path + (f"?{query}" if query else "")
-        return RedirectResponse(f"/login?next={quote(here, safe='')}", 303)
+        here = request.scope["path"] + (f"?{query}" if query else "")
+        up = "../" * (request.scope["path"].count("/") - 1)
+        return RedirectResponse(f"{up or './'}login?next={quote(here, safe='')}", 303)
     return _not_logged_in("log in at /login, or send a name and password or a token in the header Authorization")
 
 

@@ -46,7 +46,7 @@ class LoginPages:
             Route("/logout", self._log_out, methods=["POST"]),
         ]
         if self._access.oidc is not None:
-            found += [Route("/login/oidc", self._to_provider), Route("/login/callback", self._from_provider)]
+            found += [Route("/login-oidc", self._to_provider), Route("/login-callback", self._from_provider)]
         return found
 
     async def _form(self, request: Request) -> Response:
@@ -81,7 +81,7 @@ class LoginPages:
         return await self._access.by_password(name, given.get("password", ""))
 
     def _begin(self, request: Request, user: User, next_page: str) -> Response:
-        response = RedirectResponse(safe_next(next_page), 303)
+        response = RedirectResponse(f".{safe_next(next_page)}", 303)
         begun = self._access.sessions.begin(request, response, user.name, user.role, user.login)
         self._audit.add("log in", {}, DONE, user=_from(request, begun))
         return response
@@ -93,7 +93,7 @@ class LoginPages:
             given = None
         if given is None:
             return self._page("", "This form is from an earlier session: go back and reload the page.", 403)
-        response = RedirectResponse("/login", 303)
+        response = RedirectResponse("./login", 303)
         self._access.sessions.end(request, response, current_user())
         self._audit.add("log out", {}, DONE)
         return response
@@ -127,7 +127,7 @@ class LoginPages:
 
     def _callback(self, request: Request) -> str:
         base = self._access.settings.public_url or str(request.base_url)
-        return f"{base.rstrip('/')}/login/callback"
+        return f"{base.rstrip('/')}/login-callback"
 
     def _page(
         self, next_page: str, told: str = "", status: int = 200, headers: Mapping[str, str] | None = None
@@ -138,7 +138,7 @@ class LoginPages:
         if settings.users is not None:
             ways.append(
                 html(
-                    '<form method="post" action="/login" class="login">{}<input type="hidden" name="login" '
+                    '<form method="post" action="login" class="login">{}<input type="hidden" name="login" '
                     'value="password"><label>Name<input name="name" autocomplete="username" required></label>'
                     '<label>Password<input type="password" name="password" autocomplete="current-password" required>'
                     "</label><button>Log in</button></form>",
@@ -148,7 +148,7 @@ class LoginPages:
         if settings.users is not None or settings.token is not None:
             ways.append(
                 html(
-                    '<form method="post" action="/login" class="login">{}<input type="hidden" name="login" '
+                    '<form method="post" action="login" class="login">{}<input type="hidden" name="login" '
                     'value="token"><label>Token<input type="password" name="token" autocomplete="off" required></label>'
                     "<button>Log in with a token</button></form>",
                     onward,
@@ -158,14 +158,14 @@ class LoginPages:
             ways.append(
                 html(
                     '<p><a class="button" href="{}">Log in with your organization’s account</a></p>',  # noqa: RUF001
-                    address("/login/oidc", next=safe_next(next_page)),
+                    address("/login-oidc", next=safe_next(next_page)),
                 )
             )
         trouble = html('<p class="trouble" role="alert">{}</p>', told) if told else Html("")
         content = html(
             '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Log in – Kafka</title>'  # noqa: RUF001
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            '<link rel="icon" href="/static/icon.svg"><link rel="stylesheet" href="/static/style.css"></head>'
+            '<link rel="icon" href="static/icon.svg"><link rel="stylesheet" href="static/style.css"></head>'
             '<body class="login-page"><main id="content"><h1>Log in to Kafka</h1>{}{}</main></body></html>',
             trouble,
             joined(ways),
