@@ -19,6 +19,7 @@ EXTRAS = {
     "opentelemetry",
     "matplotlib",
     "rich",
+    "jinja2",
     "starlette",
     "uvicorn",
 }

@@ -27,6 +27,8 @@ _EXTRAS = {
     "pyarrow": "arrow",
     "pydantic": "pipelines",
     "sqlglot": "pipelines",
+    "authlib": "ui-oidc",
+    "itsdangerous": "ui",
     "starlette": "ui",
     "uvicorn": "ui",
     "yaml": "pipelines",

@@ -1,6 +1,7 @@
 """The context of a command: settings for its clients, and its output."""
 
 import functools
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,19 @@ class Session:
         from kafka.cli.client_settings import settings
 
         return settings(self._given)
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile that was chosen by an option or ``KAFKA_PROFILE``; "" if there is none."""
+        if self._given["bootstrap_servers"]:
+            return ""
+        return str(self._given["profile"] or os.environ.get("KAFKA_PROFILE") or "")
+
+    def of_profile(self, name: str) -> "Session":
+        """Return a session with the settings of a profile only, and the output of this one."""
+        unset: dict[str, Any] = dict.fromkeys(self._given)
+        kept = {each: self._given[each] for each in ("as_json", "titles", "log_level")}
+        return Session({**unset, "bootstrap_servers": (), "extra_config": (), **kept, "profile": name})
 
     def configs(self, client: str) -> dict[str, Any]:
         """Return the keyword arguments for one kind of client."""

@@ -31,6 +31,10 @@ class Html(str):
 
     __slots__ = ()
 
+    def __html__(self) -> str:
+        """Return the text; template libraries call this instead of escaping it."""
+        return self
+
 
 def html(template: str, *values: Any) -> Html:
     """Fill a template like `str.format`; values are escaped unless they are `Html`."""

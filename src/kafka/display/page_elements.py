@@ -23,9 +23,17 @@ def link(text: Any, path: str, **query: Any) -> Html:
 
 
 def address(path: str, **query: Any) -> str:
-    """Return a path with a query string."""
+    """Return the relative address of a page, with a query string.
+
+    Addresses are relative so that the pages work below any path, as for several clusters or behind a proxy.
+
+    Arguments:
+        path: the path below the cluster's root, such as "/topic".
+        query: the fields; values that are None or "" are omitted, and a "_" at the end of a name is removed.
+    """
+    page = path.lstrip("/") or "./"
     given = {name.rstrip("_"): value for name, value in query.items() if value not in (None, "")}
-    return f"{path}?{urlencode(given, errors='surrogatepass')}" if given else path
+    return f"{page}?{urlencode(given, errors='surrogatepass')}" if given else page
 
 
 def table(titles: Iterable[str], rows: Iterable[Iterable[Any]], numbers: Iterable[str] = (), caption: str = "") -> Html:

@@ -6,6 +6,7 @@ from typing import Any
 from kafka.admin import OffsetSpec
 from kafka.display.page_elements import Html, address, count, html, joined, link, sent_back, table
 from kafka.errors import KafkaError, NoError, error_text
+from kafka.ui.access.audit_log import DONE, FAILED
 from kafka.ui.page_frame import page, trouble
 from kafka.ui.shared_state import Ui
 
@@ -23,7 +24,9 @@ async def create_topic(ui: Ui, given: Mapping[str, str]) -> Html:
         }
         await ui.admin.create_topics({name: wanted}, wait_for_metadata=True)
     except (KafkaError, ValueError, TypeError) as error:
+        ui.record("create topic", {"topic": name}, FAILED, error_text(error))
         return page(ui, title, "/", trouble(f"The topic was not created: {error_text(error)}"))
+    ui.record("create topic", {"topic": name, **wanted}, DONE)
     return page(ui, title, "/", html("<p>Topic {} was created.</p>", link(name, "/topic", name=name)))
 
 
@@ -43,6 +46,8 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         target: Any = _EDGES.get(position) if isinstance(position, str) else position
         moved = await ui.admin.reset_group_offsets(group, {topic: target}, dry_run=not confirmed)
     except (KafkaError, ValueError, TypeError, OverflowError) as error:
+        if confirmed:
+            ui.record("reset group", {"group": group, "topic": topic, "to": text}, FAILED, error_text(error))
         return page(ui, title, "/groups", trouble(f"The group was not reset: {error_text(error)}"))
     rows = [
         [tp.topic, tp.partition, count(each["offset"]), "" if each["error"] is NoError else each["error"].__name__]
@@ -52,6 +57,9 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
     back = html("<p>{}</p>", link("Back to the group", "/group", id=group))
     if confirmed:
         failed = any(each["error"] is not NoError for each in moved.values())
+        offsets = {str(tp.partition): each["offset"] for tp, each in moved.items() if each["error"] is NoError}
+        what = {"group": group, "topic": topic, "to": text, "offsets": offsets}
+        ui.record("reset group", what, FAILED if failed else DONE, "not all partitions were reset" if failed else "")
         told = trouble("Not all partitions were reset.") if failed else html("<p>The group was reset.</p>")
         return page(ui, title, "/groups", joined([told, places, back]))
     fixed = {f"{tp.partition}": each["offset"] for tp, each in moved.items() if each["error"] is NoError}
@@ -59,7 +67,7 @@ async def reset_group(ui: Ui, given: Mapping[str, str]) -> Html:
         '<form method="post" action="{}"><input type="hidden" name="token" value="{}">'
         '<input type="hidden" name="topic" value="{}"><input type="hidden" name="to" value="{}">'
         '<input type="hidden" name="confirmed" value="yes"><button{}>Reset offsets</button></form>',
-        *(address("/group/reset", id=group), ui.forms.token, sent_back(topic), sent_back(text)),
+        *(address("/reset-group", id=group), ui.forms.token, sent_back(topic), sent_back(text)),
         "" if fixed else Html(" disabled"),
     )
     return page(ui, title, "/groups", joined([html("<p>New offsets:</p>"), places, confirm, back]))

@@ -58,9 +58,9 @@ async def group_page(ui: Ui, name: str) -> Html | None:
     parts = []
     if now is not None:
         parts = [await _members(ui, now.groups[name])]
-        if ui.settings.allow_writes and now.groups[name].kind != "share":
+        if ui.may_write and now.groups[name].kind != "share":
             parts.append(_reset(ui, now.groups[name]))
-    return live_page(ui, name, "/groups", group_part(ui, name), live_address("group", "id", name), joined(parts))
+    return live_page(ui, name, "/groups", group_part(ui, name), live_address("group"), joined(parts))
 
 
 def group_part(ui: Ui, name: str) -> Html:
@@ -116,7 +116,7 @@ def _reset(ui: Ui, group: GroupState) -> Html:
         '<label>Topic<select name="topic">{}</select></label>'
         '<label>To<input name="to" required placeholder="earliest, latest, 1234, 15m"></label>'
         "<button>Show</button></form>",
-        address("/group/reset", id=group.name),  # not a form field, because browsers change line endings there
+        address("/reset-group", id=group.name),  # not a form field, because browsers change line endings there
         ui.forms.token,
         options,
     )

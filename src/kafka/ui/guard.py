@@ -1,5 +1,7 @@
 """Protects the UI: rejects requests from other sites, and restricts what browsers may do with the responses."""
 
+import hashlib
+import hmac
 import ipaddress
 import secrets
 from collections.abc import Iterable
@@ -11,8 +13,10 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kafka._addresses import AddressError, split_address
+from kafka.ui.access.user import current_user
 
 LARGEST_FORM = 64 << 10
+_MOST_FIELDS = 100
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -108,18 +112,34 @@ def host_of(header: str) -> str:
 
 
 class Forms:
-    """Accepts only forms that were created by this UI: they contain a token that no other site can read."""
+    """Accepts only forms that were created by this UI for the same session: their token is known to no other site."""
 
     def __init__(self) -> None:
-        self.token = secrets.token_urlsafe(32)
+        self._key = secrets.token_bytes(32)
 
-    async def fields(self, request: Request) -> dict[str, str] | None:
-        """Return a form's fields; None if the token is wrong. Raises `ValueError` if the form is too long."""
-        body = b""
+    @property
+    def token(self) -> str:
+        """The token for forms of the current user's session."""
+        return hmac.digest(self._key, current_user().session.encode(), hashlib.sha256).hex()
+
+    async def read(self, request: Request, largest: int = LARGEST_FORM) -> dict[str, str]:
+        """Return a form's fields without checking the token.
+
+        Arguments:
+            largest: maximum size of the form in bytes.
+
+        Raises `ValueError` if the form is too long.
+        """
+        body = bytearray()
         async for part in request.stream():
             body += part
-            if len(body) > LARGEST_FORM:
-                raise ValueError(f"expected a form of at most {LARGEST_FORM:,} bytes")
-        given = {name: values[-1] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
+            if len(body) > largest:
+                raise ValueError(f"expected a form of at most {largest:,} bytes")
+        fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        return {name: values[-1] for name, values in fields.items()}
+
+    async def fields(self, request: Request, largest: int = LARGEST_FORM) -> dict[str, str] | None:
+        """Return a form's fields; None if the token is wrong. Raises `ValueError` if the form is too long."""
+        given = await self.read(request, largest)
         token = given.pop("token", "")
-        return given if secrets.compare_digest(token.encode(), self.token.encode()) else None
+        return given if hmac.compare_digest(token.encode(), self.token.encode()) else None

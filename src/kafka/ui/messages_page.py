@@ -123,7 +123,7 @@ async def _form(ui: Ui, given: Mapping[str, str]) -> Html:
     now = await ui.poller.snapshot()
     names = joined(html('<option value="{}">', name) for name in (now.topics if now is not None else ()))
     return html(
-        '{}<form method="get" action="/messages" role="search">'
+        '{}<form method="get" action="messages" role="search">'
         '<label>Topic<input name="topic" list="topics" required value="{}"></label><datalist id="topics">{}</datalist>'
         '<label>Partition<input name="partition" inputmode="numeric" placeholder="all" value="{}"></label>'
         '<label>From<input name="from" placeholder="offset, time or 15m" value="{}"></label>'

@@ -1,18 +1,22 @@
-"""The frame that all pages share: head, menu and title."""
+"""The frame that all pages share: title, header with the cluster, theme and menu. Its HTML is `templates/frame.jinja`.
+
+To add a page, add it to `PAGES` here and to the routes in `web_server.py`.
+"""
 
 from typing import NamedTuple
 
-from kafka.display.page_elements import Html, address, html, joined
+from kafka.display.page_elements import Html, html, joined
+from kafka.ui.session_note import session_note
 from kafka.ui.shared_state import Ui
+from kafka.ui.templating import render
+from kafka.ui.view import THEMES, address_of, current_view
 
-_PAGES = (
-    ("Topics", "/"),
-    ("Messages", "/messages"),
-    ("Groups", "/groups"),
-    ("Schemas", "/schemas"),
-    ("Spark", "/spark"),
-    ("Pipelines", "/pipelines"),
+PAGES = (
+    ("Data", (("Topics", "/"), ("Messages", "/messages"), ("Groups", "/groups"), ("Schemas", "/schemas"))),
+    ("Processing", (("Spark", "/spark"), ("Pipelines", "/pipelines"))),
 )
+"""The menu: groups of pages with their paths."""
+_MARK = "[content]"
 
 
 class Frame(NamedTuple):
@@ -29,25 +33,30 @@ def frame(ui: Ui, title: str, current: str, refresh: bool = False) -> Frame:
         current: the path of the page's menu entry.
         refresh: whether browsers without JavaScript reload the page at the polling interval.
     """
-    again = html('<noscript><meta http-equiv="refresh" content="{}"></noscript>', max(1, round(ui.settings.interval_s)))
-    menu = joined(
-        html('<li><a href="{}"{}>{}</a></li>', path, Html(' aria-current="page"') if path == current else "", name)
-        for name, path in _PAGES
+    view = current_view()
+    newest = ui.poller.newest
+    cluster = newest.cluster if newest is not None else ""
+    profile = ui.settings.profile
+    whole = render(
+        "frame",
+        title=title,
+        current=current,
+        refresh=max(1, round(ui.settings.interval_s)) if refresh else 0,
+        groups=PAGES,
+        up=view.up,
+        theme=view.theme,
+        themes=THEMES,
+        token=ui.forms.token,
+        back=view.back if not view.up else "./",
+        profile=profile,
+        cluster=cluster,
+        cluster_name=profile or cluster or "cluster unknown",
+        peers=[(name, f"{view.up}../{name}{current or '/'}") for name in ui.peers],
+        mode=session_note(ui),
+        health=Html(""),
     )
-    mode = "writes allowed" if ui.settings.allow_writes else "read-only"
-    start = html(
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{} – Kafka</title>'  # noqa: RUF001
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="/static/icon.svg">'
-        '<link rel="stylesheet" href="/static/style.css">{}<script type="module" src="/static/live.js"></script></head>'
-        '<body><a class="skip" href="#content">Skip to the content</a><header><strong>Kafka</strong>'
-        '<nav aria-label="Pages"><ul>{}</ul></nav><span class="quiet">{}</span></header><main id="content"><h1>{}</h1>',
-        title,
-        again if refresh else "",
-        menu,
-        mode,
-        title,
-    )
-    return Frame(start, Html("</main></body></html>"))
+    start, end = whole.rsplit(_MARK, 1)
+    return Frame(Html(start), Html(end))
 
 
 def page(ui: Ui, title: str, current: str, content: Html) -> Html:
@@ -73,6 +82,6 @@ def trouble(text: str) -> Html:
     return html('<p class="trouble" role="status">{}</p>', text) if text else Html("")
 
 
-def live_address(part: str, field: str = "", value: str = "") -> str:
-    """Return the path of a page's live part."""
-    return address(f"/live/{part}", **({field: value} if field else {}))
+def live_address(part: str) -> str:
+    """Return the address of a page's live part, with the query of the page."""
+    return f"live/{address_of(part, current_view().query)}"

@@ -94,7 +94,7 @@ async def pipeline_page(ui: Ui, given: Mapping[str, str]) -> Html | None:
     if name not in (await ui.read_pipelines())[0]:
         return None
     live = await pipeline_part(ui, name)
-    return live_page(ui, f"Pipeline {name}", "/pipelines", live, live_address("pipeline", "name", name))
+    return live_page(ui, f"Pipeline {name}", "/pipelines", live, live_address("pipeline"))
 
 
 async def pipeline_part(ui: Ui, name: str) -> Html:

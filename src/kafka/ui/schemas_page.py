@@ -32,7 +32,7 @@ async def schemas_page(ui: Ui, given: Mapping[str, str]) -> Html:
     names, more = found[:_ON_A_PAGE], len(found) > _ON_A_PAGE
     rows = await ui.registry.ask(lambda registry: [_summary(registry, name) for name in names], ui.registry)
     form = html(
-        '<form method="get" action="/schemas" role="search">'
+        '<form method="get" action="schemas" role="search">'
         '<label>Subject prefix<input name="begins" value="{}"></label><button>Show</button></form>',
         sent_back(prefix),
     )

@@ -4,10 +4,13 @@ import asyncio
 import contextlib
 import dataclasses
 import pathlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 from kafka.admin import AsyncKafkaAdminClient
+from kafka.ui.access.audit_log import AuditLog
+from kafka.ui.access.settings import Access, AccessSettings
+from kafka.ui.access.user import current_user
 from kafka.ui.guard import Forms
 from kafka.ui.page_registry import PageRegistry
 from kafka.ui.pipeline_dead_letters import DeadLetterReader
@@ -29,7 +32,10 @@ class UiSettings:
         registry: options of `SchemaRegistryClient`; None if there is no schema registry.
         spark: a file that `kafka.spark.watch` writes as ``json_lines``.
         pipelines: directories with pipelines; see `PipelineLogs`.
-        allow_writes: whether users may create topics and reset groups.
+        profile: the name under which the cluster is shown, usually that of a profile; "" for its id.
+        allow_writes: whether operators may create topics and reset groups.
+        producer: keyword arguments of the producer that writes messages.
+        access: logins, sessions and the audit log.
         names: host names that browsers may use for the UI, in addition to IP addresses and "localhost".
         interval_s: polling interval while there are viewers, in seconds.
         search_s: timeout of a search, in seconds.
@@ -43,7 +49,10 @@ class UiSettings:
     registry: Mapping[str, Any] | None = dataclasses.field(default=None, repr=False)
     spark: pathlib.Path | None = None
     pipelines: tuple[pathlib.Path, ...] = ()
+    profile: str = ""
     allow_writes: bool = False
+    producer: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
+    access: AccessSettings = dataclasses.field(default_factory=AccessSettings)
     names: tuple[str, ...] = ()
     interval_s: float = 5.0
     search_s: float = 10.0
@@ -51,11 +60,35 @@ class UiSettings:
     searches: int = 4
 
 
-class Ui:
-    """The shared state of a running UI."""
+class Entrance:
+    """What all clusters of a server share: logins, the tokens of forms, and the audit log.
 
-    def __init__(self, settings: UiSettings, admin: AsyncKafkaAdminClient) -> None:
+    Raises `OSError` if the audit log cannot be opened.
+    """
+
+    def __init__(self, settings: AccessSettings) -> None:
+        self.access = Access(settings) if settings.has_login else None
+        self.forms = Forms()
+        self.audit = AuditLog(settings.audit_log)
+
+
+class Ui:
+    """The shared state of the UI of a cluster.
+
+    Arguments:
+        peers: the profiles of all clusters that the server shows, if there are several.
+        entrance: the logins of the server; None for new ones.
+    """
+
+    def __init__(
+        self,
+        settings: UiSettings,
+        admin: AsyncKafkaAdminClient,
+        peers: Sequence[str] = (),
+        entrance: Entrance | None = None,
+    ) -> None:
         self.settings = settings
+        self.peers = peers
         self.admin = admin
         self.poller = ClusterPoller(lambda time: look(admin, time), settings.interval_s)
         self.searches = Searches(settings.consumer, settings.searches, settings.search_s, settings.search_records)
@@ -63,8 +96,19 @@ class Ui:
         self.registry = PageRegistry(settings.registry) if settings.registry is not None else None
         self.pipelines = PipelineLogs(settings.pipelines) if settings.pipelines else None
         self.dead_letters = DeadLetterReader(self.searches)
-        self.forms = Forms()
+        self.entrance = entrance or Entrance(settings.access)
+        self.forms = self.entrance.forms
         self._reading = asyncio.Lock()
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the current user may change the cluster."""
+        return self.settings.allow_writes and current_user().role.writes
+
+    def record(self, action: str, what: Mapping[str, Any], result: str, error: str = "") -> None:
+        """Add a line to the audit log; see `AuditLog.add`. With several clusters, it names this one."""
+        cluster = {"cluster": self.settings.profile} if len(self.peers) > 1 else {}
+        self.entrance.audit.add(action, {**cluster, **what}, result, error)
 
     async def read_spark(self) -> dict[str, list[Batch]]:
         """Return the batches in Spark's file, by query. Raises `OSError`."""
@@ -82,10 +126,12 @@ class Ui:
 
 
 @contextlib.asynccontextmanager
-async def connected(settings: UiSettings) -> AsyncIterator[Ui]:
+async def connected(
+    settings: UiSettings, peers: Sequence[str] = (), entrance: Entrance | None = None
+) -> AsyncIterator[Ui]:
     """Open the UI's clients for the duration of the block. Raises the errors of `AsyncKafkaAdminClient.start`."""
     async with AsyncKafkaAdminClient(**settings.admin) as admin:
-        ui = Ui(settings, admin)
+        ui = Ui(settings, admin, peers, entrance)
         try:
             yield ui
         finally:

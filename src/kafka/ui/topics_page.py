@@ -7,16 +7,16 @@ from kafka.ui.charts import chart, sparkline
 from kafka.ui.page_frame import live_address, live_page, trouble
 from kafka.ui.shared_state import Ui
 from kafka.ui.snapshot import Snapshot, TopicState
+from kafka.ui.tables import Column, Hiding, Table
 
 TITLE = "Topics"
-_COLUMNS = ("topic", "partitions", "offsets", "size", "rate", "last hour")
 _PARTITIONS = ("partition", "leader", "replicas", "in sync", "first offset", "next offset", "offsets", "size")
 
 
 async def topics_page(ui: Ui) -> Html:
     """Return the page that lists all topics."""
     await ui.poller.snapshot()
-    still = _creation(ui) if ui.settings.allow_writes else Html("")
+    still = _creation(ui) if ui.may_write else Html("")
     return live_page(ui, TITLE, "/", topics_part(ui), live_address("topics"), still)
 
 
@@ -25,23 +25,37 @@ def topics_part(ui: Ui) -> Html:
     now = ui.poller.newest
     if now is None:
         return trouble(ui.poller.trouble)
-    rows = [
-        [
-            joined(
-                [
-                    link(each.name, "/topic", name=each.name),
-                    html(' <span class="quiet">internal</span>') if each.internal else Html(""),
-                ]
-            ),
-            len(each.partitions),
-            count(each.offsets),
-            size(each.size),
-            rate(_newest_rate(ui, each.name), " records/s"),
-            sparkline(f"rate of {each.name}", list(ui.poller.history.rates.get(each.name, ()))),
-        ]
-        for each in now.topics.values()
-    ]
-    return joined([_standing(ui, now), table(_COLUMNS, rows, _COLUMNS[1:5], "Topics")])
+    return joined([_standing(ui, now), _table(ui).html(now.topics.values())])
+
+
+def _table(ui: Ui) -> Table[TopicState]:
+    """Return the table of all topics."""
+    columns = (
+        Column[TopicState]("topic", lambda each: _name(each), lambda each: each.name),
+        Column("partitions", lambda each: len(each.partitions), lambda each: len(each.partitions), is_number=True),
+        Column("offsets", lambda each: count(each.offsets), lambda each: each.offsets, is_number=True),
+        Column("size", lambda each: size(each.size), lambda each: each.size, is_number=True),
+        Column(
+            "rate",
+            lambda each: rate(_newest_rate(ui, each.name), " records/s"),
+            lambda each: _newest_rate(ui, each.name),
+            is_number=True,
+        ),
+        Column(
+            "last hour",
+            lambda each: sparkline(f"rate of {each.name}", list(ui.poller.history.rates.get(each.name, ()))),
+        ),
+    )
+    hiding = (
+        Hiding[TopicState]("internal", "internal topics", lambda each: each.internal),
+        Hiding("empty", "empty topics", lambda each: each.offsets == 0, is_hidden=False),
+    )
+    return Table("Topics", columns, lambda each: each.name, hiding, sort="topic", empty="There are no topics yet.")
+
+
+def _name(topic: TopicState) -> Html:
+    name = link(topic.name, "/topic", name=topic.name)
+    return html('{} <span class="quiet">internal</span>', name) if topic.internal else name
 
 
 def _standing(ui: Ui, now: Snapshot) -> Html:
@@ -72,7 +86,7 @@ async def topic_page(ui: Ui, name: str) -> Html | None:
         link("Browse and search messages", "/messages", topic=name),
         await _configs(ui, name) if now is not None and not ui.poller.trouble else "",  # the request would time out
     )
-    return live_page(ui, name, "/", topic_part(ui, name), live_address("topic", "name", name), still)
+    return live_page(ui, name, "/", topic_part(ui, name), live_address("topic"), still)
 
 
 def topic_part(ui: Ui, name: str) -> Html:
@@ -142,7 +156,7 @@ async def _configs(ui: Ui, name: str) -> Html:
 
 def _creation(ui: Ui) -> Html:
     return html(
-        '<h2>Create a topic</h2><form method="post" action="/topics"><input type="hidden" name="token" value="{}">'
+        '<h2>Create a topic</h2><form method="post" action="topics"><input type="hidden" name="token" value="{}">'
         '<label>Name<input name="name" required maxlength="249"></label>'
         '<label>Partitions<input name="partitions" inputmode="numeric" placeholder="broker\'s default"></label>'
         '<label>Replicas<input name="replicas" inputmode="numeric" placeholder="broker\'s default"></label>'

@@ -4,16 +4,17 @@ import ipaddress
 import logging
 import pathlib
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
 from typing import Any
+from urllib.parse import quote
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
 from kafka._addresses import bare_host, format_address
@@ -23,6 +24,10 @@ from kafka.display.page_elements import Html, visible
 from kafka.display.time_charts import CHART_STYLE
 from kafka.errors import KafkaError, error_text
 from kafka.pipelines.report.graph import GRAPH_STYLE
+from kafka.ui.access.audit_log import REFUSED
+from kafka.ui.access.gate import Gate
+from kafka.ui.access.login_page import LoginPages
+from kafka.ui.access.user import current_user
 from kafka.ui.actions import create_topic, reset_group
 from kafka.ui.groups_page import group_page, group_part, groups_page, groups_part
 from kafka.ui.guard import Guard
@@ -30,11 +35,13 @@ from kafka.ui.messages_page import message_page, messages_page
 from kafka.ui.page_frame import page, trouble
 from kafka.ui.pipelines_page import pipeline_page, pipeline_part, pipelines_page, pipelines_part
 from kafka.ui.schemas_page import no_schema, schema_page, schemas_page
-from kafka.ui.shared_state import Ui, UiSettings, connected
+from kafka.ui.shared_state import Entrance, Ui, UiSettings, connected
 from kafka.ui.spark_page import spark_page, spark_part
 from kafka.ui.topics_page import topic_page, topic_part, topics_page, topics_part
+from kafka.ui.view import THEME_COOKIE, THEMES, Viewed, is_own_page
 
 _STATIC = pathlib.Path(__file__).parent / "static"
+_THEME_KEPT_S = 365 * 24 * 3600
 _KINDS = {"style.css": "text/css", "live.js": "text/javascript", "icon.svg": "image/svg+xml"}
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -66,8 +73,28 @@ _PARTS: Mapping[str, Callable[[Ui, Mapping[str, str]], Awaitable[Html]]] = {
 }
 
 
-def make_app(ui: Ui) -> ASGIApp:
-    """Return the UI as an ASGI application. Without `allow_writes`, it has no routes that change the cluster."""
+def make_app(*uis: Ui) -> ASGIApp:
+    """Return the UIs of one or more clusters as an ASGI application.
+
+    A single cluster is at the root. Each of several is below the name of its profile, and the root leads to the first.
+    Without `allow_writes`, a UI has no routes that change its cluster.
+    """
+    names = {name for ui in uis for name in ui.settings.names}
+    entrance = uis[0].entrance
+    routes: list[BaseRoute] = []
+    if entrance.access is not None:
+        routes += LoginPages(entrance.access, entrance.forms, entrance.audit).routes()
+    if len(uis) == 1:
+        routes.append(Mount("", _cluster_app(uis[0])))
+    else:
+        routes += [Mount(f"/{ui.settings.profile}", _cluster_app(ui)) for ui in uis]
+        routes.append(Route("/", _redirect(f"{quote(uis[0].settings.profile, safe='')}/")))
+        routes.append(Route("/static/{name}", _static))
+    return Guard(Gate(Starlette(routes=routes), entrance.access, entrance.audit), names)
+
+
+def _cluster_app(ui: Ui) -> ASGIApp:
+    """Return the UI of a cluster, below any path."""
     routes = [
         Route("/", _page(ui, lambda given: topics_page(ui))),
         Route("/topic", _page(ui, lambda given: topic_page(ui, given.get("name", "")), _no_topic)),
@@ -81,16 +108,17 @@ def make_app(ui: Ui) -> ASGIApp:
         Route("/message", _page(ui, lambda given: message_page(ui, given), _no_message)),
         Route("/messages", _messages(ui)),
         Route("/live/{part}", _events(ui)),
+        Route("/theme", _theme(ui), methods=["POST"]),
         Route("/static/{name}", _static),
     ]
     if ui.settings.allow_writes:
         routes += [
             Route("/topics", _action(ui, create_topic), methods=["POST"]),
-            Route("/group/reset", _action(ui, reset_group), methods=["POST"]),
+            Route("/reset-group", _action(ui, reset_group), methods=["POST"]),
         ]
     wrong_address = _wrong_address(ui)
     found_not = {404: wrong_address, 405: wrong_address}
-    return Guard(Starlette(routes=routes, exception_handlers=found_not), ui.settings.names)
+    return Viewed(Starlette(routes=routes, exception_handlers=found_not))
 
 
 def _wrong_address(ui: Ui) -> Callable[[Request, Exception], Awaitable[Response]]:
@@ -190,12 +218,44 @@ def _action(ui: Ui, done: Callable[[Ui, Mapping[str, str]], Awaitable[Html]]) ->
             return _answer(page(ui, "Error", "", trouble(str(error))), 413)
         except ClientDisconnect:
             return Response(status_code=400)  # the client has disconnected
-        if given is None:
-            text = (
-                "this form comes from another page, or from before kafka ui was restarted: go back and reload the page"
-            )
-            return _answer(page(ui, "Refused", "", trouble(text)), 403)
+        refusal = _refusal(ui, given)
+        if given is None or refusal:
+            ui.record(request.url.path, {}, REFUSED, refusal)
+            return _answer(page(ui, "Refused", "", trouble(refusal)), 403)
         return _answer(await done(ui, {**request.query_params, **given}))
+
+    return answer
+
+
+def _refusal(ui: Ui, given: Mapping[str, str] | None) -> str:
+    """Return why a form is refused; "" if it is accepted."""
+    if not ui.may_write:
+        return f"the role {current_user().role.value} may only read; this needs the role operator"
+    if given is None:
+        return "this form comes from another page, or from before kafka ui was restarted: go back and reload the page"
+    return ""
+
+
+def _redirect(target: str) -> Answer:
+    async def answer(_: Request) -> Response:
+        return RedirectResponse(target)
+
+    return answer
+
+
+def _theme(ui: Ui) -> Answer:
+    """Return the endpoint that keeps the chosen theme in a cookie, and returns to the page."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            given = await ui.forms.fields(request) or {}
+        except (ValueError, ClientDisconnect):
+            return Response(status_code=400)
+        chosen, back = given.get("theme", ""), given.get("back", "")
+        response = RedirectResponse(back if is_own_page(back) else "./", status_code=303)
+        if chosen in THEMES:
+            response.set_cookie(THEME_COOKIE, chosen, max_age=_THEME_KEPT_S, samesite="strict", httponly=True)
+        return response
 
     return answer
 
@@ -220,10 +280,11 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def run(settings: UiSettings, host: str, port: int, ready: Callable[[str], None]) -> None:
+def run(settings: Sequence[UiSettings], host: str, port: int, ready: Callable[[str], None]) -> None:
     """Serve until Ctrl-C or SIGTERM; the signal is raised again after everything is closed.
 
     Arguments:
+        settings: the settings of each cluster; if there are several, each with its own `UiSettings.profile`.
         ready: called with the UI's URL as soon as the server accepts requests.
 
     Raises `OSError` if the address is not available, and the errors of `AsyncKafkaAdminClient.start`.
@@ -231,15 +292,23 @@ def run(settings: UiSettings, host: str, port: int, ready: Callable[[str], None]
     run_on_new_loop(_run(settings, host, port, ready))
 
 
-async def _run(settings: UiSettings, host: str, port: int, ready: Callable[[str], None]) -> None:
+async def _run(settings: Sequence[UiSettings], host: str, port: int, ready: Callable[[str], None]) -> None:
     host = bare_host(host)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listening:
-        async with connected(settings) as ui:
+        async with AsyncExitStack() as stack:
+            peers = [each.profile for each in settings]
+            entrance = Entrance(settings[0].access)
+            uis = [await stack.enter_async_context(connected(each, peers, entrance)) for each in settings]
             address = listening.getsockname()
             shown = format_address(address[0], address[1])
+            access = settings[0].access
             config = uvicorn.Config(
-                make_app(ui),
+                make_app(*uis),
+                ssl_certfile=access.tls_cert,
+                ssl_keyfile=access.tls_key,
+                proxy_headers=bool(access.proxy),
+                forwarded_allow_ips=access.proxy,
                 log_level="warning",
                 access_log=False,
                 server_header=False,
@@ -248,7 +317,8 @@ async def _run(settings: UiSettings, host: str, port: int, ready: Callable[[str]
                 timeout_graceful_shutdown=_PATIENCE_S,
             )
             logging.getLogger("uvicorn.error").addFilter(_is_ours)
-            await _Server(config, ui, lambda: ready(f"http://{shown}/")).serve(sockets=[listening])
+            scheme = "http" if access.tls_cert is None else "https"
+            await _Server(config, uis, lambda: ready(f"{scheme}://{shown}/")).serve(sockets=[listening])
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
@@ -259,9 +329,9 @@ def _is_ours(record: logging.LogRecord) -> bool:
 class _Server(uvicorn.Server):
     """A server that ends its event streams before it waits for connections to close."""
 
-    def __init__(self, config: uvicorn.Config, ui: Ui, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, uis: Sequence[Ui], ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self._ui = ui
+        self._uis = uis
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -271,6 +341,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """See `uvicorn.Server`."""
-        self._ui.searches.close()
-        await self._ui.poller.close()
+        for ui in self._uis:
+            ui.searches.close()
+            await ui.poller.close()
         await super().shutdown(sockets)

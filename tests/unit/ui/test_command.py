@@ -3,11 +3,13 @@
 import contextlib
 import http.client
 import os
+import pathlib
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -17,6 +19,8 @@ from harness.ports import free_port
 from kafka.broker import EmbeddedBroker
 from kafka.cli.commands import commands
 from kafka.ui import web_server
+from kafka.ui.access.user import Role
+from kafka.ui.access.users_file import UsersFile
 from kafka.ui.shared_state import UiSettings
 
 pytestmark = pytest.mark.once
@@ -105,8 +109,8 @@ def runs_with(monkeypatch: pytest.MonkeyPatch) -> list[tuple[UiSettings, str, in
     """The arguments of the server, which is not run."""
     calls: list[tuple[UiSettings, str, int]] = []
 
-    def run(settings: UiSettings, host: str, port: int, ready: Callable[[str], None]) -> None:
-        calls.append((settings, host, port))
+    def run(settings: Sequence[UiSettings], host: str, port: int, ready: Callable[[str], None]) -> None:
+        calls.extend((each, host, port) for each in settings)
         ready(f"http://{host}:{port}/")
 
     monkeypatch.setattr(web_server, "run", run)
@@ -121,25 +125,87 @@ def test_by_default_it_is_read_only_and_local(monkeypatch: pytest.MonkeyPatch) -
     assert (host, port, settings.allow_writes, settings.spark) == ("127.0.0.1", 8085, False, None)
 
 
+@pytest.mark.parametrize("listen", ["0.0.0.0", "::", "[::]:80", "box.example:9000", "10.0.0.1"])
+def test_others_can_reach_it_only_with_a_login(monkeypatch: pytest.MonkeyPatch, listen: str) -> None:
+    calls = runs_with(monkeypatch)
+    result = CliRunner().invoke(commands, ["ui", "--listen", listen, "--allow-writes"])
+    assert result.exit_code == 2
+    assert "requires a login: add --token, --users FILE or --oidc URL" in result.stderr
+    assert not calls
+
+
+def test_with_a_login_others_can_reach_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = runs_with(monkeypatch)
+    result = CliRunner().invoke(commands, ["ui", "--listen", "box.example:9000", "--token"])
+    warning, token, _ = result.stderr.splitlines()
+    assert warning.startswith("Warning: without --tls-cert and --tls-key, anyone on the network of box.example")
+    ((settings, host, port),) = calls
+    assert (host, port) == ("box.example", 9000)
+    assert "box.example" in settings.names
+    assert settings.access.token is not None
+    assert token == f"Token for logging in: {settings.access.token.token}"
+    assert settings.access.token.role is Role.VIEWER
+    assert settings.access.token.token not in repr(settings)
+    env = {"KAFKA_UI_TOKEN": "a token that stays the same"}
+    options = ["--listen", "::1", "--token", "--allow-writes", "--public-url", "https://kafka.example/"]
+    result = CliRunner().invoke(commands, ["ui", *options], env=env)
+    assert result.stderr == "Web UI at http://::1:8085/ (stop it with Ctrl-C).\n"
+    settings, host, port = calls[1]
+    assert settings.access.token is not None
+    assert settings.access.token.role is Role.OPERATOR
+    assert settings.access.is_secure
+    assert "kafka.example" in settings.names
+
+
 @pytest.mark.parametrize(
-    ("arguments", "warning"),
+    ("arguments", "told"),
     [
+        (["--listen", ":80"], "--listen ':80': expected a host before the port"),
+        (["--listen", "a:x"], "expected 'host:port' with a port from 1 to 65535"),
+        (["--users", "nothing"], "cannot read the file of users nothing"),
+        (["--add-user", "ada:viewer"], "--add-user and --add-token require --users FILE"),
+        (["--oidc-client", "a"], "require --oidc URL"),
+        (["--oidc", "https://a.example"], "--oidc requires --oidc-client ID"),
+        (["--oidc", "https://a.example", "--oidc-client", "a"], "--oidc requires --oidc-viewers or --oidc-operators"),
         (
-            ["--host", "0.0.0.0"],
-            "Warning: anyone who can reach 0.0.0.0 can see all records of this cluster; there is no login.",
+            ["--oidc", "http://a.example", "--oidc-client", "a", "--oidc-viewers", "*"],
+            "expected an https URL of an OpenID Connect provider, got 'http://a.example'",
         ),
-        (
-            ["--host", "::", "--allow-writes"],
-            "Warning: anyone who can reach :: can see all records of this cluster and change",
-        ),
-        (["--host", "box.example"], "Warning: anyone who can reach box.example"),
+        (["--oidc", "https://a", "--oidc-client", "a", "--oidc-viewers", "b"], "expected CLAIM=VALUE"),
+        (["--public-url", "kafka.example"], "--public-url: expected a URL with http:// or https://"),
+        (["--tls-cert", __file__], "--tls-cert and --tls-key require each other"),
+        (["--tls-cert", __file__, "--tls-key", __file__], f"cannot use --tls-cert {__file__}"),
     ],
 )
-def test_it_warns_if_others_can_reach_it(monkeypatch: pytest.MonkeyPatch, arguments: list[str], warning: str) -> None:
+def test_wrong_options_for_access_are_one_line_errors(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], told: str
+) -> None:
     calls = runs_with(monkeypatch)
     result = CliRunner().invoke(commands, ["ui", *arguments])
-    assert result.stderr.startswith(warning)
-    assert arguments[1] in calls[0][0].names
+    assert result.exit_code == 2
+    assert told in " ".join(result.stderr.split())
+    assert not calls
+
+
+def test_users_are_added_by_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    calls = runs_with(monkeypatch)
+    file = tmp_path / "users"
+    options = ["ui", "--users", str(file)]
+    done = CliRunner().invoke(commands, [*options, "--add-user", "ada:operator"], input="pass word\npass word\n")
+    assert done.exit_code == 0, done.output
+    assert done.stdout == ""
+    assert f"ada:operator was written to {file}" in done.stderr
+    done = CliRunner().invoke(commands, [*options, "--add-token", "ci:viewer"])
+    assert len(done.stdout.strip()) > 40
+    users = UsersFile(file)
+    found = users.by_token(done.stdout.strip())
+    assert found is not None
+    assert found.name == "ci"
+    assert users.by_password("ada", "pass word") is not None
+    short = CliRunner().invoke(commands, [*options, "--add-user", "bob:viewer"], input="short\nshort\n")
+    assert short.exit_code == 2
+    assert "expected a password of 8 to 1,024 characters, got 5" in short.stderr
+    assert not calls
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
@@ -156,6 +222,28 @@ def test_settings_come_from_the_same_sources_as_for_other_commands(monkeypatch: 
     assert "isolation_level" not in settings.admin
     assert settings.consumer["isolation_level"] == "read_committed"
     assert "hunter2" not in result.output
+
+
+def test_several_profiles_are_several_clusters(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    calls = runs_with(monkeypatch)
+    file = tmp_path / "profiles.toml"
+    file.write_text('[one]\nbootstrap_servers = "a:1"\n[two]\nbootstrap_servers = "b:2"\nclient_id = "c"\n["a/b"]\n')
+    env = {"KAFKA_PROFILES": str(file), "KAFKA_PROFILE": "one"}
+    result = CliRunner().invoke(commands, ["ui", "--with-profile", "two", "--registry", "http://r"], env=env)
+    assert result.exit_code == 0, result.output
+    first, second = (settings for settings, _, _ in calls)
+    assert (first.profile, first.admin["bootstrap_servers"]) == ("one", "a:1")
+    assert (second.profile, second.admin["bootstrap_servers"], second.admin["client_id"]) == ("two", "b:2", "c")
+    assert first.registry is not None
+    assert second.registry is None
+    for other, told in (
+        ("one", "got 'one' twice"),
+        ("a/b", "must consist of letters"),
+        ("three", "no profile 'three'"),
+    ):
+        result = CliRunner().invoke(commands, ["ui", "--with-profile", other], env=env)
+        assert result.exit_code != 0
+        assert told in result.stderr
 
 
 def test_a_port_in_use_is_a_one_line_error() -> None:

@@ -104,7 +104,7 @@ async def test_dead_letters_of_this_pipeline_with_their_bytes(
     assert "flights, partition 3, offset 1,234,567" in shown
     assert '"dep_delay": 99999' in shown
     assert "--rule 'delay is plausible'" in shown
-    assert 'href="/message?topic=flights.dead&amp;partition=0&amp;offset=0"' in page
+    assert 'href="message?topic=flights.dead&amp;partition=0&amp;offset=0"' in page
     assert "<script>" not in page
     assert "<img" not in page
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
@@ -118,8 +118,8 @@ async def test_dead_letters_of_this_pipeline_with_their_bytes(
 
 async def test_the_live_parts_follow_the_files(project_pages: Pages, project: Path) -> None:
     page = await project_pages.get("/pipelines")
-    assert 'data-live="/live/pipelines"' in page
-    assert f'data-live="/live/pipeline?name={NAME}"' in await project_pages.get("/pipeline", name=NAME)
+    assert 'data-live="live/pipelines"' in page
+    assert f'data-live="live/pipeline?name={NAME}"' in await project_pages.get("/pipeline", name=NAME)
     write(project / "checkpoints" / "third", Sample(pipeline="third").run(3))
     assert [row[0] for row in rows_of(await project_pages.get("/pipelines"), "Pipelines")] == [NAME, "other", "third"]
 

@@ -87,7 +87,7 @@ async def test_subjects_are_paged(
         registry.register_schema(f"many-{number}", Schema('"string"'))
     first = await pages.get("/schemas", begins="many-")
     assert [row[0] for row in rows_of(first, "Subjects")] == ["many-0", "many-1"]
-    assert 'href="/schemas?begins=many-&amp;after=many-1">next subjects' in first
+    assert 'href="schemas?begins=many-&amp;after=many-1">next subjects' in first
     second = await pages.get("/schemas", begins="many-", after="many-1")
     assert [row[0] for row in rows_of(second, "Subjects")] == ["many-2"]
     assert "next subjects" not in second
@@ -162,7 +162,7 @@ async def test_messages_are_decoded_by_their_schema(
     assert "<script>" not in page
     one = await pages.get("/message", topic=name, partition="0", offset="0")
     assert "AVRO, schema" in text_of(one)
-    assert ('href="/schema?id=' in one) == (conf is None)
+    assert ('href="schema?id=' in one) == (conf is None)
     as_hex = await pages.get("/messages", topic=name, as_="hex", **{"as": "hex"})
     assert "12.50" not in text_of(as_hex)
 
