@@ -94,6 +94,13 @@ _OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
         "--header", "headers", multiple=True, metavar="NAME[=VALUE]", help="Only records with this header; repeatable."
     ),
     click.option("--grep", metavar="REGEX", help="Only records whose value matches REGEX."),
+    click.option(
+        "-w",
+        "--where",
+        "condition",
+        metavar="EXPRESSION",
+        help="Only records for which EXPRESSION is true, such as \"value.status = 'PAID' and value.amount > 10\".",
+    ),
     click.option("--read-committed", is_flag=True, help="Skip records of aborted transactions."),
     click.option("--idle-timeout", type=DURATION, help="Stop when no record arrives for this long."),
     click.option("--skip-bad", is_flag=True, help="Skip records that --key-format and --value cannot decode."),
@@ -199,6 +206,11 @@ def _explain_nothing(source: "Source", selection: "Selection", where: dict[str, 
         note(f"no record has offset {start} or higher; to give milliseconds, write @{start}")
     elif searched is not None and selection.has_filters:
         note(f"0 of {selection.looked_at:,} records matched; {searched}")
+        if selection.condition is not None and selection.last is not None:
+            from kafka.filters import missing_fields
+
+            for hint in missing_fields(selection.condition, selection.last):
+                note(f"the last record: {hint}")
     elif searched is not None and (start is not None or where["end"] is not None):
         note(f"no records found; {searched}")
 
@@ -235,7 +247,15 @@ def _selection(where: dict[str, Any]) -> "Selection":
     headers = [
         (name, value if equals else None) for name, equals, value in (h.partition("=") for h in where["headers"])
     ]
-    return Selection(where["keys"], where["key_regex"], headers, where["grep"], where["max_records"])
+    condition = None
+    if where["condition"] is not None:
+        from kafka.filters import Filter, FilterError
+
+        try:
+            condition = Filter(where["condition"])
+        except FilterError as error:
+            raise ValueError(f"--where: {error}") from None
+    return Selection(where["keys"], where["key_regex"], headers, where["grep"], where["max_records"], condition)
 
 
 _BEGINNINGS = ("auto_offset_reset", "auto_offset_reset_new_partitions")

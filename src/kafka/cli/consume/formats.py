@@ -189,7 +189,7 @@ def _as_text(value: bytes) -> str:
     return value.decode("utf-8", "surrogateescape")
 
 
-_TOKEN = re.compile(r"%(.)|\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_TOKEN = re.compile(r"%\{((?:'[^']*'|\"[^\"]*\"|[^}'\"])*)\}|%(.)|\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _FIELDS: "dict[str, Callable[[ConsumerRecord], bytes]]" = {
     "t": lambda record: record.topic.encode(),
     "p": lambda record: b"%d" % record.partition,
@@ -211,7 +211,8 @@ def template(text: str, change: Change | None = None) -> "Callable[[ConsumerReco
         change: applied to each field.
 
     %t topic, %p partition, %o offset, %k key, %s value, %K and %S their lengths (-1: null), %T time in milliseconds,
-    %h headers; escapes such as ``\\n`` and ``\\x00``. Raises `ValueError` for others.
+    %h headers, %{value.status} any field in the syntax of `kafka.filters`, empty if it is null or missing; escapes such
+    as ``\\n`` and ``\\x00``. Raises `ValueError` for others.
     """
     parts: list[Callable[[ConsumerRecord], bytes] | bytes] = []
     at = 0
@@ -219,13 +220,18 @@ def template(text: str, change: Change | None = None) -> "Callable[[ConsumerReco
         parts.append(as_typed(text[at : match.start()]))
         at = match.end()
         if match[1] is not None:
-            if match[1] not in _FIELDS:
+            from kafka.cli.consume.record_fields import field_text
+
+            parts.append(_changed(field_text(match[1]), change))
+        elif match[2] is not None:
+            if match[2] not in _FIELDS:
                 raise ValueError(
-                    f"%{match[1]} is not a field of templates; expected one of {' '.join('%' + f for f in _FIELDS)}"
+                    f"%{match[2]} is not a field of templates; expected one of "
+                    f"{' '.join('%' + f for f in _FIELDS)} %{{value.name}}"
                 )
-            parts.append(_changed(_FIELDS[match[1]], change))
+            parts.append(_changed(_FIELDS[match[2]], change))
         else:
-            parts.append(escaped(match[2]))
+            parts.append(escaped(match[3]))
     parts.append(as_typed(text[at:]))
 
     def fill(record: "ConsumerRecord") -> bytes:
