@@ -77,6 +77,12 @@ _OPTIONS: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
     ),
     click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=pathlib.Path), help="Write to this file."),
     click.option(
+        "--tee",
+        type=click.Path(dir_okay=False, path_type=pathlib.Path),
+        help="Also write the records to this file, in the format of its name.",
+    ),
+    click.option("--as-text", is_flag=True, help="Write JSON values as text instead of nested JSON (json)."),
+    click.option(
         "-K", "--key-separator", metavar="TEXT", help="Write keys too, followed by this separator (text, hex)."
     ),
     click.option(
@@ -141,6 +147,8 @@ def command(
     topics: list[str],
     name: str | None,
     output: pathlib.Path | None,
+    tee: pathlib.Path | None,
+    as_text: bool,
     key_separator: str | None,
     delimiter: str,
     null: str,
@@ -166,7 +174,13 @@ def command(
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     _check_group(where)
-    sink = open_sink(name, output, session.output.as_json, end, between, as_typed(null), encoding)
+    look = (end, between, as_typed(null), encoding)
+    if tee is not None and output is not None:
+        raise click.UsageError("--tee and --output are mutually exclusive: --tee writes to standard output as well")
+    copy = None if tee is None else open_sink(None, tee, False, *look, as_text=as_text)
+    sink = open_sink(
+        name, output, session.output.as_json, *look, colors=session.output.colors, as_text=as_text, tee=copy
+    )
     if typed and sink.is_arrow:
         raise click.UsageError(
             "--value and --key-format apply to text, json, csv and templates: parquet and arrow contain bytes; for "
@@ -195,6 +209,8 @@ def command(
         if output is not None and sink.is_open and not session.output.as_json:
             seconds = max(time.monotonic() - began, 1e-6)
             note(f"{sink.records:,} records in {seconds:.1f} s, {sink.records / seconds:,.0f} per second, to {output}")
+        elif tee is not None and sink.is_open:
+            note(f"{sink.records:,} records also written to {tee}")
         if sink.remark is not None:
             note(sink.remark)
 
