@@ -15,6 +15,7 @@ import click
 
 from kafka.cli.command_output import note
 from kafka.cli.common_options import at_least_one, complete_group, connected, count_option, topic_option
+from kafka.cli.name_search import matching_topics, name_pattern, regex_option
 from kafka.cli.position_syntax import DURATION, POSITION, Position, instant
 from kafka.cli.session import Session
 from kafka.cli.typed_values import Typed, note_likely_mistakes, with_typed_values
@@ -139,12 +140,14 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command(name="consume")
 @topic_option
+@regex_option
 @_with_options
 @with_typed_values
 @connected
 def command(
     session: Session,
     topics: list[str],
+    regex: bool,
     name: str | None,
     output: pathlib.Path | None,
     tee: pathlib.Path | None,
@@ -200,7 +203,7 @@ def command(
     if progress is None:
         progress = output is not None and sys.stderr.isatty()
     began = time.monotonic()
-    source = _source(session, topics, where, progress, lambda: sink.is_safe)
+    source = _source(session, topics, regex, where, progress, lambda: sink.is_safe)
     try:
         _copy(source, selection, sink, typed, skip_bad)
         if not sink.records:
@@ -336,13 +339,22 @@ def _check_group(where: dict[str, Any]) -> None:
 
 
 def _source(
-    session: Session, topics: list[str], where: dict[str, Any], progress: bool, is_safe: Callable[[], bool]
+    session: Session,
+    topics: list[str],
+    regex: bool,
+    where: dict[str, Any],
+    progress: bool,
+    is_safe: Callable[[], bool],
 ) -> "Source":
     from kafka.cli.consume.source import Following, InGroup, Snapshot, open_read
 
     timeout: datetime.timedelta | None = where["idle_timeout"]
     idle_s = None if timeout is None else timeout.total_seconds()
     start: Position | None = where["start"]
+    pattern = name_pattern(topics) if regex else None
+    if pattern is not None and where["group"] is None:
+        with session.admin() as admin:
+            topics = matching_topics(admin, pattern)
     if where["share_group"] is not None:
         from kafka.cli.consume.source import InShareGroup
 
@@ -350,7 +362,7 @@ def _source(
     if where["group"] is not None:
         configs = {"group_id": where["group"], "group_instance_id": where["group_instance_id"]}
         reset = str(start or session.settings.get("auto_offset_reset") or "earliest")
-        return InGroup(session, topics, configs, reset, idle_s, is_safe)
+        return InGroup(session, pattern or topics, configs, reset, idle_s, is_safe)
     if where["follow"]:
         begin: Position = start if start is not None else "latest" if where["last"] is None else "earliest"
         read = open_read(session, _targets(topics, where), begin, last=where["last"])
