@@ -34,6 +34,16 @@ class AnyCase(Choice):
         return f"{value!r} is not one of {', '.join(map(repr, self.choices))}."
 
 
+_OUTPUT: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    click.option("--titles/--no-titles", default=None, help="Print column titles. [default: titles]"),
+    click.option(
+        "--color",
+        "--colour",
+        type=AnyCase(["auto", "always", "never"]),
+        help="Use colours. [default: auto, on a terminal unless NO_COLOR is set]",
+    ),
+]
 LEVELS = ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG")
 
 _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
@@ -78,8 +88,7 @@ _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
         metavar="TEXT",
         help="Password; visible in the process list, so KAFKA_SASL_PLAIN_PASSWORD is safer.",
     ),
-    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-    click.option("--titles", is_flag=True, help="Print column titles even if the output is not a terminal."),
+    *_OUTPUT,
     click.option(
         "-l",
         "--log-level",
@@ -98,6 +107,7 @@ _NAMES = (
     "sasl_password",
     "as_json",
     "titles",
+    "color",
     "log_level",
 )
 _REMEMBERED = "kafka.cli.common_options"
@@ -144,9 +154,25 @@ def _merged(layers: list[dict[str, Any]]) -> dict[str, Any]:
         for name, value in layer.items():
             if name == "extra_config":
                 merged[name] += value
-            elif value:
+            elif value or (name == "titles" and value is not None):
                 merged[name] = value
     return merged
+
+
+def output_options(command: Callable[..., R]) -> Callable[..., R]:
+    """Add the options for the output to a command that has no session; it gets an `Output` as ``output``."""
+
+    @functools.wraps(command)
+    def run(*args: Any, as_json: bool, titles: bool | None, color: str | None, **given: Any) -> R:
+        from kafka.cli.command_output import output_of
+
+        own = {"as_json": as_json, "titles": titles, "color": color}
+        return command(*args, output=output_of(_merged([given_before(), own])), **given)
+
+    noted: Callable[..., R] = run
+    for note in reversed(_OUTPUT):
+        noted = note(noted)
+    return noted
 
 
 def complete_topic(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -125,7 +125,8 @@ def _target_session(session: Session, where: Mapping[str, Any]) -> Session:
             "sasl_user": None,
             "sasl_password": None,
             "as_json": session.output.as_json,
-            "titles": False,
+            "titles": None,
+            "color": None,
             "log_level": None,
         }
     )

@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka.cli.command_output import Output
+from kafka.cli.command_output import output_of
 
 if TYPE_CHECKING:
     from kafka.admin import KafkaAdminClient
@@ -24,7 +24,7 @@ class Session:
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._given = given
-        self.output = Output(bool(given["as_json"]), bool(given["titles"]))
+        self.output = output_of(given)
 
     def given(self, *options: str) -> bool:
         """Return whether any of these options was given."""

@@ -21,12 +21,24 @@ To add an operator, add its symbol or keyword to `tokens` and `parser`, a node t
 | `linear_patterns` | regular expressions in time proportional to the length of the text |
 | `times` | dates, times and durations |
 | `evaluation` | `Filter`, and `RecordField` for a single field |
+| `hints` | the fields that a record lacks, for searches without a result |
 """
 
 from kafka.filters.errors import FilterError
 from kafka.filters.evaluation import Filter, RecordField
-from kafka.filters.record_fields import MISSING, FilterRecord, Missing
+from kafka.filters.hints import missing_fields
+from kafka.filters.record_fields import MISSING, FilterRecord, Missing, parsed_json
 from kafka.filters.syntax_tree import ROOTS
 
-__all__ = ["MISSING", "ROOTS", "Filter", "FilterError", "FilterRecord", "Missing", "RecordField"]
+__all__ = [
+    "MISSING",
+    "ROOTS",
+    "Filter",
+    "FilterError",
+    "FilterRecord",
+    "Missing",
+    "RecordField",
+    "missing_fields",
+    "parsed_json",
+]
 """The public names. Other modules of this package are internal."""

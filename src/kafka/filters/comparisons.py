@@ -62,11 +62,20 @@ def text_of(value: Any) -> str | None:
             return None
     if isinstance(value, Mapping | list | tuple):
         try:
-            return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+            return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
         except (ValueError, TypeError, RecursionError):
             return None
     value = scalar(value)
     return value if isinstance(value, str) else None
+
+
+def _plain(value: Any) -> Any:
+    """Return a value for `json.dumps`: decimals as numbers, everything unknown as text."""
+    return (int(value) if value == value.to_integral_value() else float(value)) if _is_small(value) else str(value)
+
+
+def _is_small(value: Any) -> bool:
+    return isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) < 300
 
 
 def scalar(value: Any) -> Decimal | str | bool | datetime.datetime | None:
@@ -93,7 +102,7 @@ def scalar(value: Any) -> Decimal | str | bool | datetime.datetime | None:
 
 
 def number_of(value: Any) -> Decimal | None:
-    """Return a number, or the number that a text or bytes contain; None for anything else."""
+    """Return a number, or the number that a text or bytes contain; None for other values."""
     if isinstance(value, str | bytes):
         value = parsed_json(value.strip()) if len(value) <= _LONGEST_SCALAR else None
     found = scalar(value)

@@ -44,6 +44,7 @@ class Filter:
     Attributes:
         expression: the condition as given.
         fields: the fields that it uses, as written, without repetition.
+        nested_fields: those within keys, values and headers, parsed.
         roots: the parts of a record that it uses, such as "value" or "headers".
 
     Raises `FilterError`, whose text shows the position of the mistake.
@@ -54,6 +55,7 @@ class Filter:
         self.expression = expression
         used = list(_fields(condition))
         self.fields = tuple(dict.fromkeys(field.text for field in used))
+        self.nested_fields = tuple({field.text: field for field in used if field.steps}.values())
         self.roots = frozenset(field.root for field in used)
         self.result: Result = _result(condition)
         """Returns True, False, or None if the result is unknown, for example because a field is missing."""

@@ -167,7 +167,7 @@ def test_decoded_objects_are_compared_by_type() -> None:
         "value.day = '2026-01-02'",
         "value.id = '00000000-0000-0000-0000-000000000001'",
         "value.raw = 'ab' and size = 12 and value.list[0].n = 1",
-        "value contains '0.30'",
+        "value contains '0.3'",
     ):
         assert Filter(expression).matches(record), expression
     assert Filter("value.nan = value.nan").result(record) is None
