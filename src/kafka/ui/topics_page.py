@@ -48,7 +48,7 @@ def _table(ui: Ui) -> Table[TopicState]:
     )
     hiding = (
         Hiding[TopicState]("internal", "internal topics", lambda each: each.internal),
-        Hiding("empty", "empty topics", lambda each: each.offsets == 0, is_hidden=False),
+        Hiding[TopicState]("empty", "empty topics", lambda each: each.offsets == 0, is_hidden=False),
     )
     return Table("Topics", columns, lambda each: each.name, hiding, sort="topic", empty="There are no topics yet.")
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from kafka.errors import IllegalStateError
 from kafka.pipelines import backfill, first_backfill, replay
+from kafka.pipelines.batch_runs import BoundedRun
 from kafka.pipelines.bounded_runs import (
     Ranges,
     RunDirectory,
@@ -28,6 +29,7 @@ from kafka.pipelines.bounded_runs import (
 )
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import directory_of
+from kafka.pipelines.run_results import RunResult
 from kafka.pipelines.yaml_file import parse
 from kafka.structs import TopicPartition
 
@@ -247,9 +249,9 @@ def test_a_backfill_selects_offsets_of_the_sources_within_their_logs(tmp_path: P
 def test_the_topics_of_sources_are_each_named_once_with_those_that_match_now(tmp_path: Path) -> None:
     logs = consumer(a0=(0, 1), b0=(0, 1), d0=(0, 1), e0=(0, 1))
     assert backfill.source_topics(logs, declared(SOURCES, tmp_path)) == ["a", "c", "b"]
-    text = "sources: {one: {topic: e, value: {format: bytes}}, two: {pattern: '[de]', value: {format: bytes}}}"
+    text = "sources: {one: {topic: e, value: {format: bytes}}, two: {pattern: '^[de]$', value: {format: bytes}}}"
     assert backfill.source_topics(logs, declared(text, tmp_path)) == ["e", "d"]
-    text = "source: {pattern: '[bde]', value: {format: bytes}}"
+    text = "source: {pattern: '^[bde]$', value: {format: bytes}}"
     assert backfill.source_topics(logs, declared(text, tmp_path)) == ["b", "d", "e"]
 
 
@@ -294,16 +296,17 @@ def test_the_stream_starts_where_the_backfill_ends_also_after_a_kill(
         assert given == (declaration, spark, function, {A0: (4, 9), A1: (4, 6)})
         return by_row
 
-    def run_plan(*given: Any) -> None:
-        assert given[:3] == (declaration, spark, function)
-        ran.append(given[4])
+    def process_plan(bounded: BoundedRun, session: Any, plan: RunPlan) -> RunResult:
+        assert (bounded.declaration, session, bounded.function) == (declaration, spark, function)
+        ran.append(plan)
         if len(ran) == 1:
             raise RuntimeError("killed")
-        given[3].store(RunPlan("first", 1, ran[-1].selection, ran[-1].slices, len(ran[-1].slices)))
+        bounded.runs.store(RunPlan("first", 1, plan.selection, plan.slices, len(plan.slices)))
+        return RunResult((), directory_of(declaration))
 
     monkeypatch.setattr(first_backfill, "consumer_of", lambda declaration: logs.pop(0))
     monkeypatch.setattr(first_backfill, "is_by_row", is_by_row)
-    monkeypatch.setattr(first_backfill, "run_plan", run_plan)
+    monkeypatch.setattr(first_backfill, "process_plan", process_plan)
     if by_row:
         with pytest.raises(RuntimeError):
             first_backfill.stream_starts(declaration, spark, function)

@@ -123,7 +123,7 @@ async def test_the_public_url_is_where_the_provider_sends_users_back(broker: Emb
     access = AccessSettings(oidc=oidc(there.url), public_url="https://kafka.example")
     async with pages_of(settings(broker.bootstrap_servers, access=access, names=("kafka.example",))) as pages:
         answer = await pages.browser.get("/login-oidc")
-        assert "redirect_uri=https%3A%2F%2Fkafka.example%2Flogin%2Fcallback" in answer.headers["location"]
+        assert "redirect_uri=https%3A%2F%2Fkafka.example%2Flogin-callback" in answer.headers["location"]
         cookie = answer.headers["set-cookie"]
         assert cookie.startswith("__Host-kafka_ui_login_")
         assert "; Secure" in cookie
