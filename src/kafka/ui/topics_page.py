@@ -1,5 +1,7 @@
 """The topic pages: all topics with sizes and rates; one topic with its partitions, settings and rate over time."""
 
+from collections.abc import Sequence
+
 from kafka.admin import ConfigResource
 from kafka.display.page_elements import Html, count, facts, html, joined, link, rate, size, table
 from kafka.errors import KafkaError, error_text
@@ -30,7 +32,7 @@ def topics_part(ui: Ui) -> Html:
 
 def _table(ui: Ui) -> Table[TopicState]:
     """Return the table of all topics."""
-    columns = (
+    columns: Sequence[Column[TopicState]] = (
         Column[TopicState]("topic", lambda each: _name(each), lambda each: each.name),
         Column("partitions", lambda each: len(each.partitions), lambda each: len(each.partitions), is_number=True),
         Column("offsets", lambda each: count(each.offsets), lambda each: each.offsets, is_number=True),
