@@ -67,6 +67,15 @@ class Supervised:
             time.sleep(POLL_S)
         return False
 
+    def finish(self, timeout_s: float) -> int | None:
+        """Wait until the process ends by itself; return its exit status, or None when the time was up."""
+        try:
+            status = self._child.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return None
+        self._dismiss_watchdog()
+        return status
+
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the process and its children, if it still runs."""
         if self.running():

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka.errors import IllegalStateError
 from kafka.pipelines.combined_rows import result_columns, result_counts
 from kafka.pipelines.declaration import Declaration, Sink
 from kafka.pipelines.kafka_rows import dead_letter_rows, output_rows, write_options
@@ -16,8 +20,39 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class StreamRun:
+    """What identifies a streaming query for a target.
+
+    With a new checkpoint, the numbers of micro-batches begin at 0 again, so that the pipeline's name is not enough.
+    Spark writes the query's id into the checkpoint before the first micro-batch.
+
+    Arguments:
+        pipeline: the name of the pipeline.
+        checkpoint: the directory of the checkpoint.
+    """
+
+    pipeline: str
+    checkpoint: Path
+
+    def __call__(self) -> str:
+        """Return the identity. Raises `IllegalStateError` if the checkpoint cannot be read here."""
+        metadata = self.checkpoint / "metadata"
+        try:
+            query_id = json.loads(metadata.read_text(encoding="utf-8"))["id"]
+        except FileNotFoundError:
+            raise IllegalStateError(
+                f"pipeline {self.pipeline}: expected the checkpoint of the query at {metadata}, found no such file; "
+                "put 'checkpoint' on storage that has the same path for the program and for Spark's driver, which, "
+                "with Spark Connect, is the server"
+            ) from None
+        return f"{self.pipeline}/stream/{query_id}"
+
+
 class BatchWrite:
     """Writes micro-batches in `foreachBatch`.
+
+    With Spark Connect, an object of this class is pickled, and called in a Python process of the server.
 
     The target's rows are written first and the dead letters last, each exactly once by the number of the micro-batch.
 

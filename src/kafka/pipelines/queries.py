@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.errors import IllegalStateError
 from kafka.pipelines.combined_rows import QueryFunction
+from kafka.pipelines.connect_plans import is_connect
 from kafka.pipelines.declaration import FUNCTION, Declaration, InvalidDeclaration
-from kafka.pipelines.source_rows import KAFKA
+from kafka.pipelines.source_rows import KAFKA, quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -67,8 +68,21 @@ class _SqlQuery:
         self._sql = sql
 
     def __call__(self, sources: Mapping[str, DataFrame]) -> DataFrame:
+        if is_connect(next(iter(sources.values())).sparkSession):
+            return self._sent(sources)
         with _ANALYSIS:
             return self._analyzed(sources)
+
+    def _sent(self, sources: Mapping[str, DataFrame]) -> DataFrame:
+        """Return the result for Spark Connect, which would look up the names of views each time a frame is used.
+
+        The frames are sent with the query, and common table expressions give them the names of the sources.
+        """
+        spark = next(iter(sources.values())).sparkSession
+        views = {f"source_{number}": rows for number, rows in enumerate(sources.values())}
+        tables = [f"{quoted(name)} as (select * from {{{view}}})" for name, view in zip(sources, views, strict=True)]
+        sql = self._sql.rstrip().removesuffix(";").replace("{", "{{").replace("}", "}}")
+        return spark.sql(f"with {', '.join(tables)} select * from (\n{sql}\n)", **views)
 
     def _analyzed(self, sources: Mapping[str, DataFrame]) -> DataFrame:
         spark = next(iter(sources.values())).sparkSession
@@ -78,9 +92,7 @@ class _SqlQuery:
         try:
             for name, rows in sources.items():
                 rows.createOrReplaceTempView(name)
-            result = spark.sql(self._sql)
-            result.schema  # noqa: B018  # With Spark Connect, Spark analyzes the query only now.
-            return result
+            return spark.sql(self._sql)
         finally:
             for name in sources:
                 spark.catalog.dropTempView(name)

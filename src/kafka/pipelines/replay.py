@@ -262,7 +262,7 @@ def selected_letters(declaration: Declaration, source: Source, rule: str | None,
     added = added_headers()
 
     def has(name: str, value: str) -> Column:
-        return f.exists(added, lambda each: (each["key"] == name) & (each["value"] == value.encode()))
+        return f.exists(added, lambda each: (each["key"] == name) & (each["value"] == f.lit(value.encode())))
 
     condition = has(record_headers.PIPELINE, declaration.pipeline)
     if rule is not None:

@@ -5,13 +5,15 @@ input row stays in the result together with its hidden columns. A filter becomes
 `Hidden.PASSES`, and the query's expressions are only evaluated for rows that meet this condition. The micro-batch's
 good rows and dead letters can therefore be written from one frame, and the source is read once.
 
-The plan is a Java object (`LogicalPlan`). With Spark Connect there is none, and `carry` returns None.
+The plan is a Java object (`LogicalPlan`). With Spark Connect there is none: `carry` returns None, and `connect_plans`
+finds out whether a query is stateless.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kafka.pipelines import connect_plans
 from kafka.pipelines.source_rows import Hidden
 
 if TYPE_CHECKING:
@@ -72,10 +74,12 @@ def carry(result: DataFrame) -> DataFrame | None:
 def is_stateless(result: DataFrame) -> bool:
     """Return whether the result for a micro-batch depends on this micro-batch alone.
 
-    With Spark Connect, this is unknown, and the result is False.
+    With Spark Connect, the result is False for streams: functions for `foreachBatch` run on the server there, so that
+    `Form.BATCH` cannot report how many rows a micro-batch returned.
     """
-    jdf = getattr(result, "_jdf", None)
-    return jdf is not None and _is_stateless(_inlined(result))
+    if getattr(result, "_jdf", None) is None:
+        return not result.isStreaming and connect_plans.is_stateless(result)
+    return _is_stateless(_inlined(result))
 
 
 def _inlined(result: DataFrame) -> Any:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka.pipelines.backfill import SourceRecords
-from kafka.pipelines.batch_writes import BatchWrite
+from kafka.pipelines.batch_writes import BatchWrite, StreamRun
 from kafka.pipelines.combined_rows import Form
 from kafka.pipelines.declaration import Declaration, Sink
 from kafka.pipelines.directories import directory_of
@@ -185,22 +185,14 @@ class RunningPipeline:
             writer = rows.writeStream.format(FORMAT).options(**write_options(declaration, sink, prefix))
         else:
             out = self._events.out if planned.form is Form.BATCH else None
-            write = BatchWrite(declaration, planned.combine, ids, prefix, self._target_run, out)
+            identity = StreamRun(declaration.pipeline, self._directory.stream)
+            write = BatchWrite(declaration, planned.combine, ids, prefix, identity, out)
             writer = planned.count(planned.frame).writeStream.foreachBatch(write)
         writer = writer.outputMode(declaration.output_mode)
         writer = writer.option("checkpointLocation", str(self._directory.stream)).queryName(self._query_name)
         if self._once:
             return writer.trigger(availableNow=True)
         return writer.trigger(processingTime=declaration.trigger) if declaration.trigger else writer
-
-    def _target_run(self) -> str:
-        """Return what identifies the query for a target.
-
-        With a new checkpoint, the numbers of micro-batches begin at 0 again, so that the pipeline's name is not enough.
-        Spark writes the query's id into the checkpoint before the first micro-batch.
-        """
-        query_id = json.loads((self._directory.stream / "metadata").read_text(encoding="utf-8"))["id"]
-        return f"{self._declaration.pipeline}/stream/{query_id}"
 
     def _on_report(self, report: Mapping[str, Any]) -> None:
         event = self._events.add_report(report)

@@ -107,7 +107,7 @@ def session(
 
     Arguments:
         app_name: the name shown in Spark's logs.
-        master: Spark's master; None leaves it to spark-submit.
+        master: Spark's master, or ``sc://HOST:PORT`` for a server of Spark Connect; None leaves it to spark-submit.
         arrow_bounds_checks: False also sets `UNCHECKED_ARROW_SETTINGS`: reads are faster, but accesses to Arrow memory
             are no longer checked anywhere in the JVM.
         conf: more Spark settings, which take precedence. Their names contain dots, so pass them as
@@ -128,10 +128,11 @@ def session(
     elif "PYSPARK_PYTHON" not in os.environ:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName(app_name)
+    remote = _is_remote(master, conf)
     if master is not None:
-        builder = builder.master(master)
+        builder = builder.remote(master) if master.startswith(_REMOTE) else builder.master(master)
     for setting in (*SESSION_SETTINGS, *(() if arrow_bounds_checks else UNCHECKED_ARROW_SETTINGS)):
-        if local or not setting.local_only:
+        if setting.name.startswith("spark.sql.") if remote else local or not setting.local_only:
             builder = builder.config(setting.name, setting.value)
     for name, value in conf.items():
         builder = builder.config(name, value)
@@ -145,11 +146,20 @@ def session(
     return spark
 
 
+_REMOTE = "sc://"
+
+
+def _is_remote(master: str | None, conf: Mapping[str, str]) -> bool:
+    """Return whether the session is one of Spark Connect, whose server already has the settings that are not SQL's."""
+    given = master or conf.get("spark.remote") or os.environ.get("SPARK_REMOTE") or ""
+    return given.startswith(_REMOTE)
+
+
 def _starts_java(master: str | None, conf: Mapping[str, str]) -> bool:
     """Return whether this process will start a JVM; False if a JVM is running, or with Spark Connect."""
     from pyspark import SparkContext
 
-    if master is None or master.startswith("sc://") or "spark.remote" in conf or "SPARK_REMOTE" in os.environ:
+    if master is None or master.startswith(_REMOTE) or "spark.remote" in conf or "SPARK_REMOTE" in os.environ:
         return False
     return SparkContext._gateway is None
 
