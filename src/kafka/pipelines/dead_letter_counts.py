@@ -24,10 +24,12 @@ class RuleCount(NamedTuple):
     Arguments:
         letters: number of dead letters.
         superseded: how many of them were replayed and rejected again: a later attempt of the same input record exists.
+        open: how many of them are neither superseded nor processed by a replay.
     """
 
     letters: int
     superseded: int
+    open: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -40,12 +42,14 @@ class Count:
         rules: the counts by rule, the most frequent first. A dead letter that fails two rules is counted for both;
             `NO_RULE` stands for records that name no rule.
         others: number of records in the same range that are not of the selected pipeline.
+        open: number of dead letters that are neither superseded nor processed by a replay.
     """
 
     letters: int
     superseded: int
     rules: Mapping[str, RuleCount]
     others: int
+    open: int
 
 
 class Counter:
@@ -60,10 +64,18 @@ class Counter:
         self._pipelines: dict[bytes | None, int] = {}
         self._sources: dict[tuple[TopicPartition, str], int] = {}
         self._keys: list[Any] = []
+        self._replayed: list[Mask] = []
         self._pairs: list[Any] = []
 
-    def add(self, own: OwnHeaders, wanted: Mask, is_mine: Mask) -> None:
-        """Count the wanted rows of a batch."""
+    def add(self, own: OwnHeaders, wanted: Mask, is_mine: Mask, is_replayed: Mask) -> None:
+        """Count the wanted rows of a batch.
+
+        Arguments:
+            own: the headers of the batch.
+            wanted: which rows to count.
+            is_mine: which rows are of the selected pipeline.
+            is_replayed: which rows a replay has processed.
+        """
         first, rows = self._letters, np.flatnonzero(wanted)
         self._letters += len(rows)
         self._others += int(own.rows - is_mine.sum())
@@ -81,6 +93,7 @@ class Counter:
             at = numbers[members] - first
             keys[at] = np.stack([np.full(len(at), source), offsets, by_pipeline[members], attempts[members]], axis=1)
         self._keys.append(keys)
+        self._replayed.append(is_replayed[rows])
         self._add_rules(own, wanted, numbers)
 
     def _add_rules(self, own: OwnHeaders, wanted: Mask, numbers: Any) -> None:
@@ -103,11 +116,15 @@ class Counter:
         pairs = np.concatenate(self._pairs) if self._pairs else np.empty((0, 2), np.int64)
         counts = np.bincount(pairs[:, 1], minlength=len(self._rules)).tolist()
         again = np.bincount(pairs[later[pairs[:, 0]], 1], minlength=len(self._rules)).tolist()
+        is_open = ~later
+        if self._replayed:
+            is_open &= ~np.concatenate(self._replayed)
+        still = np.bincount(pairs[is_open[pairs[:, 0]], 1], minlength=len(self._rules)).tolist()
         rules = {
-            name.decode("utf-8", "replace"): RuleCount(counts[index], again[index])
+            name.decode("utf-8", "replace"): RuleCount(counts[index], again[index], still[index])
             for name, index in sorted(self._rules.items(), key=lambda each: (-counts[each[1]], each[0]))
         }
-        return Count(self._letters, int(later.sum()), rules, self._others)
+        return Count(self._letters, int(later.sum()), rules, self._others, int(is_open.sum()))
 
     def _superseded(self) -> Mask:
         """Return which dead letters have a later attempt of the same input record and pipeline."""

@@ -32,6 +32,7 @@ from kafka.pipelines.record_headers import (
     Position,
     added_headers,
 )
+from kafka.pipelines.replayed_letters import ReplayedLetters
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -195,13 +196,21 @@ class DeadLetterTopic:
         self.topic = topic
         self._configs: dict[str, Any] = {**configs, "isolation_level": "read_committed"}
 
-    def count_by_rule(self, selection: Selection = Selection()) -> Count:
-        """Count the dead letters in a selection. Raises the errors of `kafka.read`."""
-        found = Counter()
+    def count_by_rule(self, selection: Selection = Selection(), replayed: ReplayedLetters | None = None) -> Count:
+        """Count the dead letters in a selection.
+
+        Arguments:
+            selection: which dead letters.
+            replayed: which ones replays have processed, from `replayed_letters`; None if that is not known.
+
+        Raises the errors of `kafka.read`.
+        """
+        found, known = Counter(), replayed or ReplayedLetters()
         with self._read(selection) as read:
             for columns in read.columns():
                 own = _own_headers(columns)
-                found.add(own, _wanted(own, selection), own.are_of(selection.pipeline))
+                mine, done = own.are_of(selection.pipeline), known.mask(own, columns.partition, columns.offsets)
+                found.add(own, _wanted(own, selection), mine, done)
         return found.result()
 
     def ranges(self, selection: Selection = Selection()) -> dict[int, OffsetRange]:

@@ -72,11 +72,18 @@ class Progress:
             self.end()
 
     def end(self) -> None:
-        """Print what has not been printed yet, and the totals. Does nothing if there were no micro-batches since."""
+        """Print what has not been printed yet, and the totals. Does nothing if there were no micro-batches since.
+
+        In a terminal, what follows begins on a line of its own.
+        """
         self._flush()
         if self.totals.batches:
             self._permanent(totals_text(self.totals))
             self.totals = Totals()
+        elif self._shown:
+            self._shown = ""
+            self._stream.write("\n")
+            self._stream.flush()
 
     def _flush(self) -> None:
         if self._first is None or self._last is None:

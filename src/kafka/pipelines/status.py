@@ -98,6 +98,7 @@ class PipelineStatus:
         dead_by_rule: number of rows that failed each rule with the outcome dead_letter.
         unfinished: replays and backfills that did not finish.
         runs: number of finished replays and backfills.
+        other_totals: the counts of all replays and of all backfills, by kind; only for kinds with micro-batches.
         broker_error: why the broker did not respond; None if it did.
     """
 
@@ -114,6 +115,7 @@ class PipelineStatus:
     dead_by_rule: Mapping[str, int]
     unfinished: tuple[RunPlan, ...]
     runs: Mapping[str, int]
+    other_totals: Mapping[str, Totals]
     broker_error: str | None
 
     @property
@@ -163,6 +165,10 @@ class PipelineStatus:
                 for plan in self.unfinished
             ],
             "finished": dict(self.runs),
+            "other_totals": {
+                kind: {"rows": each.rows, "out": each.out, "dead": each.dead, "dropped": each.dropped}
+                for kind, each in self.other_totals.items()
+            },
             "broker_error": self.broker_error,
         }
 
@@ -220,6 +226,7 @@ def status_of(declaration: Declaration) -> PipelineStatus:
         dead_by_rule=_dead_by_rule(declaration, totals),
         unfinished=tuple(plan for plan in plans if not plan.is_finished),
         runs={kind: sum(plan.kind == kind and plan.is_finished for plan in plans) for kind in ("replay", "backfill")},
+        other_totals={kind: each for kind, each in found.totals.items() if kind != "stream" and each.batches},
         broker_error=error,
     )
 

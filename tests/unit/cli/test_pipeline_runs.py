@@ -22,6 +22,7 @@ from kafka.cli.commands import commands
 from kafka.cli.failures import INTERRUPTED, TERMINATED
 from kafka.cli.pipeline.backfill import command as backfill
 from kafka.cli.pipeline.replay import command as replay
+from kafka.cli.pipeline.run import _changes
 from kafka.cli.pipeline.run_display import RunDisplay, offsets_text, ranges_text
 from kafka.cli.pipeline.run_endings import StopSignals, failed_run
 from kafka.cli.pipeline.slices_display import END, MomentType, SlicesCommand
@@ -321,6 +322,35 @@ def test_errors_of_runs_are_told_without_their_class() -> None:
         raise KafkaConnectionError("no broker")
 
 
+def test_the_summary_for_a_query_that_keeps_state_suggests_a_backfill(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(TEXT + "query: select count(*) as n from source\n")
+    display = RunDisplay(Output(as_json=False), load(file), file)
+    display.add(batch(0, 10, known=1))
+    display.finish("delays: complete")
+    assert f"once corrected  kafka pipeline backfill {file} --since TIME\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("a < 10", "a < 20", ["rules"]),
+        ("a int", "a long", ["source.value"]),
+        ("topic: small", "topic: tiny", ["sink"]),
+        ("pipeline: delays", "pipeline: delays\ndescription: late flights", []),
+        ("source: {", "max_bad: 0.5\nsource: {start: latest, ", ["max_bad", "source.start"]),
+    ],
+)
+def test_a_run_names_the_keys_that_have_changed(old: str, new: str, expected: list[str], file: Path) -> None:
+    before = load(file)
+    events = EventFile(file.parent / "checkpoints" / "delays" / "events", "1")
+    events.append(Event("start", "2026-11-28T00:00:00.000+00:00", "delays", declaration=before.shown()))
+    assert _changes(before) == []
+    file.write_text(TEXT.replace(old, new))
+    assert _changes(load(file)) == expected
+
+
 def test_the_summary_has_counts_rules_and_commands(
     declaration: Declaration, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -337,7 +367,7 @@ def test_the_summary_has_counts_rules_and_commands(
         ["dropped", "rows", "3"],
         ["failed", "rules", "a is known  3  dead_letter"],
     ]
-    assert f"kafka pipeline dead {file} --by-rule" in found.out
+    assert f"look at them    kafka pipeline dead {file}\n" in found.out
     assert f"kafka pipeline replay {file}\n" in found.out, "two rules failed"
     assert found.err.startswith("delays: starting\n  sink  small\n")
     assert "batch 0, 10 rows" in found.err

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from kafka.pipelines import Pipeline, kafka_sink, kafka_source
 from kafka.pipelines.checks.columns import Columns, columns_of_source
 from kafka.pipelines.checks.problem import Findings, Places
 from kafka.pipelines.checks.queries import check_query
+from kafka.pipelines.checks.state import keeps_state
 
 FLIGHTS = columns_of_source(
     pa.struct(
@@ -122,3 +124,44 @@ def test_types_of_the_result_are_known_where_sql_defines_them() -> None:
         ("l", "DOUBLE"),
         ("ts", "TIMESTAMP"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("select a from t where b > 1", False),
+        ("select explode(array(a, b)) as c from t", False),
+        ("select array_distinct(array(a)), aggregate(array(a), 0, (x, y) -> x + y) as s from t", False),
+        ("select a from (select a, b from t) where b = 1", False),
+        ("select a, count(*) from t group by a", True),
+        ("select window.start, sum(a) from t group by window(ts, '1 hour')", True),
+        ("select distinct a from t", True),
+        ("select count_if(a > 1) as n from t", True),
+        ("select x.a from t x join t y on x.a = y.a", True),
+        ("with n as (select max(a) as a from t) select a from n", True),
+        ("select from from", False),
+    ],
+)
+def test_queries_that_keep_state(query: str, expected: bool) -> None:
+    pipeline = Pipeline("p", kafka={"bootstrap.servers": "localhost:9092"})
+    pipeline.source(kafka_source("t", value_format="json", value_schema="a int, b int, ts timestamp"))
+    pipeline.sink(kafka_sink("s"), query)
+    assert keeps_state(pipeline.declaration) is expected
+
+
+def test_several_sources_and_unique_rows_keep_state() -> None:
+    servers = {"bootstrap.servers": "localhost:9092"}
+    one = Pipeline("p", kafka=servers)
+    unique = {"by": ["a"], "within": "10 minutes", "time": "ts"}
+    one.source(kafka_source("t", value_format="json", value_schema="a int, ts timestamp", dedupe=unique))
+    one.sink(kafka_sink("s"))
+    assert keeps_state(one.declaration)
+    two = Pipeline("p", kafka=servers)
+    for name in ("t", "u"):
+        two.source(kafka_source(name, value_format="json", value_schema="a int"))
+    two.sink(kafka_sink("s"))(lambda t, u: t.union(u))
+    assert keeps_state(two.declaration)
+    function = Pipeline("p", kafka=servers)
+    function.source(kafka_source("t", value_format="json", value_schema="a int"))
+    function.sink(kafka_sink("s"))(lambda t: t)
+    assert not keeps_state(function.declaration), "nobody knows without Spark"

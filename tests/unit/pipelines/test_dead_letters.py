@@ -17,6 +17,7 @@ from kafka.pipelines import record_headers as names
 from kafka.pipelines.dead_letters import DeadLetter, DeadLetterTopic, Selection, dead_letter_of
 from kafka.pipelines.header_columns import OwnHeaders
 from kafka.pipelines.record_headers import Position
+from kafka.pipelines.replayed_letters import Part, ReplayedLetters
 
 from .dead_letter_support import Headers, own_headers
 
@@ -159,7 +160,17 @@ def test_dead_letters_are_counted_by_rule(broker: EmbeddedBroker) -> None:
     topic = written(broker, "counted", records)
     found = topic.count_by_rule(Selection("p"))
     assert (found.letters, found.superseded, found.others) == (5, 1, 2)
-    assert {name: tuple(count) for name, count in found.rules.items()} == {"one": (3, 1), "two": (2, 0), "": (1, 0)}
+    assert {name: tuple(count) for name, count in found.rules.items()} == {
+        "one": (3, 1, 2),
+        "two": (2, 0, 2),
+        "": (1, 0, 1),
+    }
+    replayed = ReplayedLetters([Part("two", {0: (0, 9), 1: (1, 9)}), Part(None, {1: (2, 4)})])
+    done = topic.count_by_rule(Selection("p"), replayed)
+    assert (found.open, done.open) == (4, 2), "the first of partition 0 is superseded, two are replayed"
+    assert {name: count.open for name, count in done.rules.items()} == {"one": 1, "two": 1, "": 1}
+    marks = {each.value: replayed.has(each.position, each.rules) for each in topic.letters(Selection("p"))}
+    assert marks == {b"0": False, b"1": False, b"2": True, b"4": False, b"5": True}
     assert topic.count_by_rule(Selection("p", rule="two")).letters == 2
     everything = topic.count_by_rule()
     assert (everything.letters, everything.others) == (7, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from kafka.broker import EmbeddedBroker
 from kafka.cli.commands import commands
 from kafka.errors import IllegalStateError
 from kafka.pipelines import InvalidDeclaration, Pipeline, kafka_sink, kafka_source
+from kafka.pipelines.bounded_runs import RunDirectory
 from kafka.pipelines.events import Event, EventFile, SourceCounts
 from kafka.structs import TopicPartition
 
@@ -103,16 +105,14 @@ def test_dead_counts_and_shows_dead_letters(broker: EmbeddedBroker, tmp_path: Pa
     result = written.command("dead", "--limit", "2", "--titles")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[:3] == ["rule\tdead_letters\tsuperseded", "small\t5\t1", "even\t1\t0"]
+    assert lines[:3] == ["rule\tdead_letters\treplayed\topen", "small\t5\t1\t4", "even\t1\t0\t1"]
     assert "dead letter shown.dead:0:5 of shown:0:9" in lines
     assert "  rules:     small, even" in lines
     assert "  value:     again" in lines
     assert "  attempt:   1 (superseded by attempt 2)" in lines
     assert "  value:     000000  ff 00 39 " in result.stdout
-    assert (
-        "5 dead letters of pipeline shown in topic shown.dead, 1 of them superseded; 1 other records" in result.stderr
-    )
-    assert result.stderr.splitlines()[-1] == f"Replay with: kafka pipeline replay {written.file}"
+    assert "5 dead letters of pipeline shown in topic shown.dead, 4 of them open; 1 other records" in result.stderr
+    assert result.stderr.splitlines()[-1] == f"Once corrected, replay them: kafka pipeline replay {written.file}"
     hexadecimal = written.command("dead", "--limit", "1", "--hex", "--bytes", "3").stdout
     assert "000000  61 67 61" in hexadecimal
     assert "... (5 bytes)" in hexadecimal
@@ -123,8 +123,8 @@ def test_dead_in_json_has_all_bytes_and_the_command_to_replay_a_selection(
 ) -> None:
     written = Written(broker, tmp_path, "selected")
     found = json.loads(written.command("dead", "--rule", "small", "--from", "1", "--to", "3", "--json").stdout)
-    assert (found["letters"], found["superseded"], found["other_records"]) == (2, 0, 0)
-    assert found["rules"] == [{"rule": "small", "letters": 2, "superseded": 0}]
+    assert (found["letters"], found["superseded"], found["open"], found["other_records"]) == (2, 0, 2, 0)
+    assert found["rules"] == [{"rule": "small", "letters": 2, "superseded": 0, "open": 2}]
     assert found["replay"] == f"kafka pipeline replay {written.file} --rule small --offsets 0:1-3"
     newest, oldest = found["dead_letters"]
     assert base64.b64decode(newest["value"]) == b"\xff\x006"
@@ -133,6 +133,34 @@ def test_dead_in_json_has_all_bytes_and_the_command_to_replay_a_selection(
     since = json.loads(written.command("dead", "--by-rule", "--from", "2020-01-01T00:00+00:00", "--json").stdout)
     assert "dead_letters" not in since
     assert since["replay"].endswith("--since 2020-01-01T00:00:00+00:00")
+
+
+def test_dead_letters_that_a_replay_has_processed_are_not_open(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    written = Written(broker, tmp_path, "replayed")
+    runs = RunDirectory(written.base / "replays", "replay")
+    partition = TopicPartition("replayed.dead", 0)
+    plan = runs.add({"rule": "small"}, [{partition: (0, 2)}, {partition: (2, 4)}])
+    runs.store(dataclasses.replace(plan, done=1))
+    result = written.command("dead", "--titles", "--oldest")
+    assert result.stdout.splitlines()[:2] == ["rule\tdead_letters\treplayed\topen", "small\t4\t2\t2"]
+    assert result.stdout.count("  attempt:   1 (replayed)\n") == 2
+    assert "4 dead letters of pipeline replayed in topic replayed.dead, 2 of them open" in result.stderr
+    runs.store(dataclasses.replace(plan, done=2))
+    result = written.command("dead", "--by-rule")
+    assert result.stdout == "small\t4\t4\t0\n"
+    assert "Once corrected" not in result.stderr
+    other = dataclasses.replace(plan, done=2, topic_ids={"replayed.dead": "another topic of this name"})
+    runs.store(other)
+    assert written.command("dead", "--by-rule").stdout == "small\t4\t0\t4\n"
+
+
+def test_for_a_query_that_keeps_state_dead_suggests_a_backfill(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    written = Written(broker, tmp_path, "stateful")
+    text = written.file.read_text(encoding="utf-8")
+    written.file.write_text(text.replace("select n from source", "select count(*) as n from source"), encoding="utf-8")
+    last = written.command("dead", "--by-rule").stderr.splitlines()[-1]
+    assert last.startswith("The query keeps state, so dead letters cannot be replayed.")
+    assert last.endswith(f"kafka pipeline backfill {written.file} --since TIME --to TOPIC")
 
 
 def test_status_shows_counts_and_lag(broker: EmbeddedBroker, tmp_path: Path) -> None:
@@ -156,6 +184,13 @@ def test_status_shows_counts_and_lag(broker: EmbeddedBroker, tmp_path: Path) -> 
     assert found["broker_error"] is None
     text = written.command("status").stdout
     assert "rows\t9 in, 6 out, 3 dead, 0 dropped" in text
+    assert "rows_of_" not in text
+    events = EventFile(written.base / "events", "replay")
+    counts = {"source": SourceCounts(3, 2, 0, 1)}
+    time = "2026-01-01T00:02:00+00:00"
+    events.append(Event("batch", time, "reported", "replay", "r2", 1, batch=0, sources=counts, out=2))
+    text = written.command("status").stdout
+    assert "rows\t9 in, 6 out, 3 dead, 0 dropped\nrows_of_replays\t3 in, 2 out, 1 dead, 0 dropped\n" in text
 
 
 def test_status_without_a_broker_shows_the_files(
@@ -208,8 +243,6 @@ def test_audit_on_real_topics_finds_skipped_offsets_and_missing_dead_letters(
     written = Written(broker, tmp_path, "lost")
     written.run((0, 4), (5, 12))
     with KafkaAdminClient(**written.configs) as admin:
-        from kafka.structs import TopicPartition
-
         admin.delete_records({TopicPartition("lost.out", 0): 3, TopicPartition("lost.dead", 0): 1})
     found = json.loads(written.command("audit", "--no-recompute", "--json").stdout)
     faults = found["faults"]

@@ -96,6 +96,17 @@ def test_in_a_terminal_the_line_is_replaced_and_fits() -> None:
     assert lines[1].startswith("total: 5 batches, 2,030 rows in")
 
 
+def test_in_a_terminal_a_summary_begins_on_a_line_of_its_own() -> None:
+    stream = io.StringIO()
+    progress = Progress(stream, is_terminal=True, clock=Clock())
+    progress.add(batch(0, 10))
+    progress.totals = Totals()
+    progress.end()
+    assert stream.getvalue().endswith("\x1b[K\n")
+    progress.end()
+    assert stream.getvalue().count("\n") == 1
+
+
 def test_a_failure_is_reported_with_its_first_line() -> None:
     stream = io.StringIO()
     progress = Progress(stream, clock=Clock())

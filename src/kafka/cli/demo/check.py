@@ -96,10 +96,8 @@ def expected_dead_letters(data: Flights, planted: Planted, *, is_replayed: bool)
         if not kind.is_dropped:
             counts[kind.rule] += planted.each
     counts[PLAUSIBLE] += cancelled(data) + planted.each * is_replayed
-    return {
-        rule: RuleCount(count, planted.each if is_replayed and rule == ABSURD.rule else 0)
-        for rule, count in counts.items()
-    }
+    again = {ABSURD.rule: planted.each} if is_replayed else {}
+    return {rule: RuleCount(count, again.get(rule, 0), count - again.get(rule, 0)) for rule, count in counts.items()}
 
 
 def cancelled(data: Flights) -> int:

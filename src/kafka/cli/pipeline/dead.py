@@ -77,8 +77,9 @@ def command(
 ) -> None:
     """Show the dead letters of the pipeline in FILE: how many, why, and the records themselves.
 
-    Positions are offsets or times at which dead letters were written. A dead letter is superseded if it was replayed
-    and rejected again. The last line is the command that replays what was shown.
+    Positions are offsets or times at which dead letters were written. A dead letter is open until a replay has
+    processed it; if the replay rejects it again, that is another dead letter, which supersedes it. The last line is the
+    command that replays what was shown.
 
     \b
     Exit statuses:
@@ -89,31 +90,47 @@ def command(
     """
     from kafka.pipelines.client_configs import client_configs
     from kafka.pipelines.dead_letters import DeadLetterTopic, Selection
+    from kafka.pipelines.replayed_letters import replayed_letters
 
     if declaration.dead_letters is None:
         raise click.ClickException(f"pipeline {declaration.pipeline} has no dead_letters")
     name = None if all_pipelines else declaration.pipeline
     selection = Selection(name, rule, _fixed(start), _fixed(end), partitions)
     topic = DeadLetterTopic(declaration.dead_letters.topic, client_configs(declaration))
-    count = topic.count_by_rule(selection)
+    replayed = replayed_letters(declaration)
+    count = topic.count_by_rule(selection, replayed)
     letters = [] if by_rule else list(topic.letters(selection, limit=limit, newest_first=not oldest))
     later = topic.later_attempts(letters)
+    done = {each.position for each in letters if replayed.has(each.position, each.rules)}
     replay = _replay_command(file, selection, topic)
     if output.as_json:
-        shown = {} if by_rule else {"dead_letters": [_json(each, later) for each in letters]}
+        shown = {} if by_rule else {"dead_letters": [_json(each, later, each.position in done) for each in letters]}
         output.data({"topic": topic.topic, **_counts(count), **shown, "replay": replay})
         return
     _show_counts(output, count, topic, selection)
     for each in letters:
-        _show(each, later, as_hex, most)
-    if count.letters > count.superseded and not all_pipelines:
-        note(f"\nReplay with: {replay}")
+        _show(each, _attempt(each, later, each.position in done), as_hex, most)
+    if count.open and not all_pipelines:
+        note(f"\n{_next_step(declaration, file, replay)}")
+
+
+def _next_step(declaration: "Declaration", file: Path, replay: str) -> str:
+    """Say how the dead letters become rows."""
+    from kafka.pipelines.checks.state import keeps_state
+
+    if keeps_state(declaration):
+        return (
+            "The query keeps state, so dead letters cannot be replayed. Once corrected, process the time in question "
+            f"again: kafka pipeline backfill {shlex.quote(str(file))} --since TIME --to TOPIC"
+        )
+    return f"Once corrected, replay them: {replay}"
 
 
 def _counts(count: "Count") -> dict[str, Any]:
     return {
         "letters": count.letters,
         "superseded": count.superseded,
+        "open": count.open,
         "other_records": count.others,
         "rules": [{"rule": name, **each._asdict()} for name, each in count.rules.items()],
     }
@@ -121,18 +138,24 @@ def _counts(count: "Count") -> dict[str, Any]:
 
 def _show_counts(output: Output, count: "Count", topic: "DeadLetterTopic", selection: "Selection") -> None:
     rows = [
-        {"rule": name or "(none)", "dead_letters": each.letters, "superseded": each.superseded}
+        {
+            "rule": name or "(none)",
+            "dead_letters": each.letters,
+            "replayed": each.letters - each.open,
+            "open": each.open,
+        }
         for name, each in count.rules.items()
     ]
     if rows:
-        output.table(rows, ["rule", "dead_letters", "superseded"])
+        output.table(rows, ["rule", "dead_letters", "replayed", "open"])
     others = f"; {count.others:,} other records" if count.others else ""
     of = "" if selection.pipeline is None else f" of pipeline {selection.pipeline}"
-    again = f", {count.superseded:,} of them superseded" if count.superseded else ""
-    note(f"{count.letters:,} dead letters{of} in topic {topic.topic}{again}{others}")
+    again = f", {count.open:,} of them open" if count.open < count.letters else ""
+    noun = "dead letter" if count.letters == 1 else "dead letters"
+    note(f"{count.letters:,} {noun}{of} in topic {topic.topic}{again}{others}")
 
 
-def _show(letter: "DeadLetter", later: dict["RecordPosition", int], as_hex: bool, most: int) -> None:
+def _show(letter: "DeadLetter", attempt: str, as_hex: bool, most: int) -> None:
     click.echo("")
     title = f"dead letter {_place(letter.position)}"
     if letter.source is not None:
@@ -143,7 +166,7 @@ def _show(letter: "DeadLetter", later: dict["RecordPosition", int], as_hex: bool
         "pipeline": letter.pipeline,
         "rules": ", ".join(letter.rules),
         "cause": letter.cause,
-        "attempt": _attempt(letter, later),
+        "attempt": attempt,
         "timestamp": _time(letter.source_timestamp_ms),
     }
     for name, text in details.items():
@@ -155,11 +178,12 @@ def _show(letter: "DeadLetter", later: dict["RecordPosition", int], as_hex: bool
         click.echo(f"  {name + ':':<11}{indented(payload_text(content, as_hex, most), 13)}")
 
 
-def _attempt(letter: "DeadLetter", later: dict["RecordPosition", int]) -> str:
+def _attempt(letter: "DeadLetter", later: dict["RecordPosition", int], is_replayed: bool) -> str:
     if not letter.attempt:
         return ""
     newest = later.get(letter.position)
-    return f"{letter.attempt}" + (f" (superseded by attempt {newest})" if newest else "")
+    done = f" (superseded by attempt {newest})" if newest else " (replayed)" if is_replayed else ""
+    return f"{letter.attempt}{done}"
 
 
 def _place(position: "RecordPosition") -> str:
@@ -175,7 +199,7 @@ def _time(timestamp_ms: int | None) -> str:
         return f"{timestamp_ms} ms"
 
 
-def _json(letter: "DeadLetter", later: dict["RecordPosition", int]) -> dict[str, Any]:
+def _json(letter: "DeadLetter", later: dict["RecordPosition", int], is_replayed: bool) -> dict[str, Any]:
     source = letter.source
     return {
         "position": _json_position(letter.position),
@@ -185,6 +209,7 @@ def _json(letter: "DeadLetter", later: dict["RecordPosition", int]) -> dict[str,
         "cause": letter.cause,
         "attempt": letter.attempt,
         "superseded_by": later.get(letter.position),
+        "replayed": is_replayed,
         "timestamp_ms": letter.timestamp_ms,
         "source_timestamp_ms": letter.source_timestamp_ms,
         "key": _base64(letter.key),

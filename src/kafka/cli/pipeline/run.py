@@ -2,7 +2,7 @@
 
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,8 +141,19 @@ def _changes(declaration: "Declaration") -> list[str]:
     start = last_start(directory_of(declaration).events, "stream")
     if start is None or start.declaration is None:
         return []
-    before, now = ({**each, "description": None} for each in (start.declaration, declaration.shown()))
+    before, now = _by_key(start.declaration), _by_key(declaration.shown())
     return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+
+
+def _by_key(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a canonical declaration by key; those of the sources are separate, such as source.topic."""
+    found = {name: value for name, value in shown.items() if name not in ("description", "sources", "rules")}
+    sources = shown.get("sources") or {}
+    for name, source in sources.items():
+        for key, value in source.items():
+            of = "source" if len(sources) == 1 else f"sources.{name}"
+            found["rules" if of == "source" and key == "rules" else f"{of}.{key}"] = value
+    return found
 
 
 def _end_lines(checkpoint: "StreamCheckpoint", ending: str) -> list[tuple[str, str]]:

@@ -151,12 +151,15 @@ class RunDisplay:
     def _commands(self) -> list[tuple[str, str]]:
         if not self._totals.dead or self._declaration.dead_letters is None:
             return []
+        from kafka.pipelines.checks.state import keeps_state
+
         failed = [rule for each in self._totals.sources.values() for rule, rows in each.rules.items() if rows]
         rule = f" --rule {shlex.quote(failed[0])}" if len(set(failed)) == 1 else ""
         file = shlex.quote(str(self._file))
+        again = f"replay {file}{rule}" if not keeps_state(self._declaration) else f"backfill {file} --since TIME"
         return [
-            ("look at them", f"kafka pipeline dead {file} --by-rule"),
-            ("replay them", f"kafka pipeline replay {file}{rule}"),
+            ("look at them", f"kafka pipeline dead {file}{rule}"),
+            ("once corrected", f"kafka pipeline {again}"),
         ]
 
 

@@ -11,6 +11,7 @@ from kafka.cli.pipeline.pipeline_options import with_pipeline
 
 if TYPE_CHECKING:
     from kafka.pipelines import Declaration
+    from kafka.pipelines.run_history import Totals
     from kafka.pipelines.status import PipelineStatus
 
 
@@ -59,8 +60,9 @@ def _summary(status: "PipelineStatus") -> dict[str, Any]:
         found["last_batch"] = f"{batch.batch}: {batch.rows:,} rows in {batch.seconds or 0:.1f} s"
     if status.unfinished_batch is not None:
         found["unfinished_batch"] = status.unfinished_batch
-    out = "unknown" if totals.out is None else f"{totals.out:,}"
-    found["rows"] = f"{totals.rows:,} in, {out} out, {totals.dead:,} dead, {totals.dropped:,} dropped"
+    found["rows"] = _counts(totals)
+    for kind, each in status.other_totals.items():
+        found[f"rows_of_{kind}s"] = _counts(each)
     if totals.late:
         found["late_rows"] = totals.late
     if totals.rate is not None:
@@ -68,6 +70,11 @@ def _summary(status: "PipelineStatus") -> dict[str, Any]:
         found["rows_per_second"] = f"{totals.rate:,.0f}{recent}"
     found["directory"] = str(status.directory)
     return found
+
+
+def _counts(totals: "Totals") -> str:
+    out = "unknown" if totals.out is None else f"{totals.out:,}"
+    return f"{totals.rows:,} in, {out} out, {totals.dead:,} dead, {totals.dropped:,} dropped"
 
 
 def _age(age: datetime.timedelta | None) -> str:
