@@ -1,5 +1,6 @@
 """Options that commands share: the connection to the cluster, the output format, and others."""
 
+import codecs
 import functools
 import logging
 import sys
@@ -56,7 +57,12 @@ _NOTES: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
         metavar="HOST:PORT",
         help="Bootstrap brokers; repeatable. [default: localhost:9092]",
     ),
-    click.option("--profile", metavar="NAME", help="Profile of the profiles file; see KAFKA_PROFILES."),
+    click.option(
+        "--profile",
+        metavar="NAME",
+        help="Profile; see 'kafka profiles'.",
+        shell_complete=lambda *given: complete_profile(*given),
+    ),
     click.option(
         "--config",
         "--command-config",
@@ -187,6 +193,13 @@ def complete_group(context: click.Context, parameter: click.Parameter, incomplet
     from kafka.cli.completion import groups
 
     return groups(_said_so_far(context), incomplete)
+
+
+def complete_profile(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a profile in the shell."""
+    from kafka.cli.completion import profiles
+
+    return profiles(incomplete)
 
 
 def _said_so_far(context: click.Context | None) -> dict[str, Any]:
@@ -324,6 +337,24 @@ def ask_password(question: str) -> str:
         password.encode()
     except UnicodeError:
         raise click.UsageError("the password is not valid text") from None
+    return password
+
+
+def given_password(question: str) -> str:
+    """Prompt for a password on a terminal, or read the first line of standard input as UTF-8.
+
+    Raises `click.UsageError`, whose message does not contain the line.
+    """
+    if sys.stdin.isatty():
+        password = ask_password(question)
+    else:
+        encoding = codecs.lookup(sys.stdin.encoding).name.replace("ascii", "utf-8")
+        try:
+            password = sys.stdin.buffer.readline().decode(encoding).rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise click.UsageError(f"the password is not valid text in {encoding}") from None
+    if not password:
+        raise click.UsageError("expected a password as the first line of standard input, got nothing")
     return password
 
 
