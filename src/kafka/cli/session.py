@@ -45,14 +45,14 @@ class Session:
     @property
     def profile(self) -> str:
         """The name of the profile that was chosen by an option or ``KAFKA_PROFILE``; "" if there is none."""
-        if self._given["bootstrap_servers"]:
+        if self.options["bootstrap_servers"]:
             return ""
-        return str(self._given["profile"] or os.environ.get("KAFKA_PROFILE") or "")
+        return str(self.options["profile"] or os.environ.get("KAFKA_PROFILE") or "")
 
     def of_profile(self, name: str) -> "Session":
         """Return a session with the settings of a profile only, and the output of this one."""
-        unset: dict[str, Any] = dict.fromkeys(self._given)
-        kept = {each: self._given[each] for each in ("as_json", "titles", "log_level")}
+        unset: dict[str, Any] = dict.fromkeys(self.options)
+        kept = {each: self.options[each] for each in ("as_json", "titles", "log_level")}
         return Session({**unset, "bootstrap_servers": (), "extra_config": (), **kept, "profile": name})
 
     def configs(self, client: str) -> dict[str, Any]:
