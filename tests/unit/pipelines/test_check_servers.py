@@ -199,7 +199,8 @@ def test_subjects_and_compatibility(broker: EmbeddedBroker) -> None:
     query = "select cast(a as string) as a, b from source"
     found = problems(broker, registry=registry, source=avro, sink=sink, query=query)
     assert found
-    assert all(each.startswith("sink.value: the schema is not compatible with subject 'out-value': ") for each in found)
+    refused = "sink.value: warning: the schema is not compatible with subject 'out-value': "
+    assert all(each.startswith(refused) for each in found), "a warning, because Spark may derive other types"
     pinned = {"topic": "out", "value": {"format": "avro", "version": 1}}
     (wide,) = problems(broker, registry=registry, source=avro, sink=pinned, query="select a, b, 1 as c from source")
     assert "do not fit the schema: record out_value has no field for the columns 'c'" in wide

@@ -6,6 +6,7 @@ The columns are encoded as the Spark sink encodes them, without rows.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaConfigurationError, KafkaError
@@ -119,7 +120,8 @@ def _registered(
     client = client_of(options.typed.registry)
     kind = REGISTRY_FORMATS[value.format]
     registers = options.typed.register
-    if text is None and registers and value.format == "avro" and value.version == "latest":
+    is_derived = text is None and registers and value.format == "avro" and value.version == "latest"
+    if is_derived:
         text = _derived(findings, subject, result)
         if text is None:
             return None
@@ -139,7 +141,8 @@ def _registered(
             )
         schema = Schema(text, kind)
         if registers:
-            _check_compatibility(findings, at, client, subject, schema)
+            report = findings.warning if is_derived else findings.error  # Spark may derive other types
+            _check_compatibility(findings, report, at, client, subject, schema)
         else:
             client.lookup_schema(subject, schema)
             findings.passed(at, f"the schema is registered under subject {subject!r}")
@@ -161,13 +164,15 @@ def _similar(client: Any, subject: str) -> str:
         return ""
 
 
-def _check_compatibility(findings: Findings, at: Location, client: Any, subject: str, schema: Schema) -> None:
+def _check_compatibility(
+    findings: Findings, report: Callable[[Location, str], None], at: Location, client: Any, subject: str, schema: Schema
+) -> None:
     """Report why the registry will refuse a schema that the sink is going to register."""
     reasons = [each for each in client.compatibility_errors(subject, schema) if not each.startswith(_DETAILS)]
     for each in reasons:
         found = _REASON.search(each)
         why = " ".join((found[2] if found is not None else each).split())
-        findings.error(at, f"the schema is not compatible with subject {subject!r}: {why}")
+        report(at, f"the schema is not compatible with subject {subject!r}: {why}")
     if not reasons:
         findings.passed(at, f"the schema is compatible with subject {subject!r}, or the subject is new")
 
@@ -183,13 +188,13 @@ def _derived(findings: Findings, subject: str, result: Columns | None) -> str | 
     import json
 
     from kafka.formats.avro.arrow_types import avro_schema_of
+    from kafka.spark.typed.writer_schema import record_name
 
     type_ = None if result is None else arrow_type_of(result)
     if type_ is None:
         return None
-    name = re.sub(r"\W", "_", subject, flags=re.ASCII)
     try:
-        return json.dumps(avro_schema_of(type_, f"_{name}" if name[:1].isdigit() else name))
+        return json.dumps(avro_schema_of(type_, record_name(subject)))
     except ValueError as error:
         findings.error(("query",), f"the columns of the query have no Avro schema: {error}")
         return None

@@ -56,7 +56,7 @@ def find_writer_schema(
     text = schema_text(field)
     if field.format not in REGISTRY_FORMATS or not typed.registry:
         if field.format == "avro":
-            text = text if text is not None else _derived(field, topic, type_)
+            text = text if text is not None else _derived(field, f"{topic or 'row'}-{field.field}", type_)
         if field.format == "protobuf" and text is None:
             raise KafkaConfigurationError(
                 f"option {field.option('Format')!r} protobuf needs {field.option('Schema')}, "
@@ -72,14 +72,10 @@ def find_writer_schema(
             )
         subject = f"{topic}-{field.field}"
     what = f"looking for the schema of subject {subject}"
-    return wait_for_registry(
-        lambda: _registered(field, typed, subject, text, topic, type_), typed.registry_wait_ms, what
-    )
+    return wait_for_registry(lambda: _registered(field, typed, subject, text, type_), typed.registry_wait_ms, what)
 
 
-def _registered(
-    field: FieldOptions, typed: TypedOptions, subject: str, text: str | None, topic: str | None, type_: Any
-) -> WriterSchema:
+def _registered(field: FieldOptions, typed: TypedOptions, subject: str, text: str | None, type_: Any) -> WriterSchema:
     from kafka.formats.registry.schema_objects import Schema
 
     client = client_of(typed.registry)
@@ -93,7 +89,7 @@ def _registered(
             )
         references = referenced_texts(registered.schema, client, kind)
         return _made(field, registered.schema, registered.schema_id, tuple(references.items()))
-    schema = Schema(text if text is not None else _derived(field, topic, type_), kind)
+    schema = Schema(text if text is not None else _derived(field, subject, type_), kind)
     if field.format == "avro":
         _check(field, client, schema)
     if field.format == "protobuf":
@@ -129,16 +125,23 @@ def _checked(schema: WriterSchema) -> WriterSchema:
     return schema
 
 
-def _derived(field: FieldOptions, topic: str | None, type_: Any) -> str:
-    """Return an Avro schema for a column: a record named after the topic."""
+def record_name(subject: str) -> str:
+    """Return the name of the record in an Avro schema that is derived from columns.
+
+    Arguments:
+        subject: the subject under which the schema is registered, such as ``flights-value``.
+    """
+    name = re.sub(r"\W", "_", subject, flags=re.ASCII)
+    return f"_{name}" if name[:1].isdigit() else name
+
+
+def _derived(field: FieldOptions, subject: str, type_: Any) -> str:
+    """Return an Avro schema for a column: a record named after the subject."""
     import json
 
     from kafka.formats.avro.arrow_types import avro_schema_of
 
-    name = re.sub(r"\W", "_", f"{topic or 'row'}_{field.field}", flags=re.ASCII)
-    if name[0].isdigit():
-        name = f"_{name}"
     try:
-        return json.dumps(avro_schema_of(type_, name))
+        return json.dumps(avro_schema_of(type_, record_name(subject)))
     except ValueError as error:
         raise KafkaConfigurationError(f"column {field.field!r} has no Avro schema: {error}") from error
