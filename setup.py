@@ -10,6 +10,7 @@ import os
 import runpy
 import shutil
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,32 @@ PURE = os.environ.get("KAFKA_PURE", "") not in ("", "0")
 def say(text: str) -> None:
     """Print a line that also shows where the build tool keeps standard output to itself."""
     print(f"kafka-columnar: {text}", file=sys.stderr, flush=True)
+
+
+class Progress:
+    """Shows how far the build is: one line that changes on a terminal, otherwise a line for each tenth.
+
+    Arguments:
+        what: what is done with the modules, such as ``translating``.
+        total: the number of modules.
+    """
+
+    def __init__(self, what: str, total: int) -> None:
+        self._what = what
+        self._total = total
+        self._done = 0
+        self._lock = threading.Lock()
+
+    def begin(self, name: str) -> None:
+        """Show that the next module is being processed. Several threads may call this."""
+        with self._lock:
+            self._done += 1
+            text = f"kafka-columnar: {self._what} {self._done} of {self._total}"
+            if sys.stderr.isatty():
+                end = "\n" if self._done == self._total else ""
+                print(f"\r\033[K{text}: {name}", end=end, file=sys.stderr, flush=True)
+            elif self._done * 10 // self._total > (self._done - 1) * 10 // self._total:
+                print(text, file=sys.stderr, flush=True)
 
 
 def hot_modules() -> list[str]:
@@ -129,11 +156,18 @@ class BuildHotModules(build_ext):
 
     def build_extensions(self) -> None:
         """Translate to C below the build folder, then compile what was translated."""
-        self.extensions = [c for extension in self.extensions for c in self.translate(extension)]
+        progress = Progress("translating", len(self.extensions))
+        translated = []
+        for extension in self.extensions:
+            progress.begin(extension.name)
+            translated += self.translate(extension)
+        self.extensions = translated
+        self.progress = Progress("compiling", len(translated))
         super().build_extensions()
 
     def build_extension(self, extension: Extension) -> None:
         """Compile one module; a failure is reported, and then passed over by the base class as it is optional."""
+        self.progress.begin(extension.name)
         try:
             super().build_extension(extension)
         except Exception as error:
