@@ -35,6 +35,7 @@ from kafka.pipelines.run_events import OnEvent, RunEvents
 from kafka.pipelines.run_results import RunResult, recorded_run
 from kafka.pipelines.source_rows import by_topic, read_options, topic_options
 from kafka.pipelines.start_checks import check_owner
+from kafka.pipelines.topic_ids import topic_ids
 from kafka.spark.queries import FORMAT
 from kafka.structs import TopicPartition
 
@@ -98,7 +99,9 @@ def backfill(
     target = _with_topic(declaration, to)
     spark = spark or session(declaration.pipeline, **SETTINGS)
     with runs.lock():
-        unfinished = [each for each in runs.plans() if not each.is_finished and each.selection == selection]
+        ids = topic_ids(declaration)
+        same = [each for each in runs.plans() if each.selection == selection and each.has_same_topics(ids)]
+        unfinished = [each for each in same if not each.is_finished]
         if unfinished:
             log.info("backfill %d is not finished; continuing with slice %d", unfinished[0].number, unfinished[0].done)
             return _run(target, spark, function, runs, unfinished[0], directory, on_event, on_plan, stop)
@@ -108,7 +111,8 @@ def backfill(
             return RunResult((), directory)
         whole = sum(end - start for start, end in ranges.values())
         parts = sliced(ranges, slice_offsets if is_by_row(target, spark, function, ranges) else max(whole, 1))
-        return _run(target, spark, function, runs, runs.add(selection, parts), directory, on_event, on_plan, stop)
+        new = runs.add(selection, parts, topic_ids=ids)
+        return _run(target, spark, function, runs, new, directory, on_event, on_plan, stop)
 
 
 def _with_topic(declaration: Declaration, to: str | None) -> Declaration:
