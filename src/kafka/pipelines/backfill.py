@@ -33,6 +33,7 @@ from kafka.pipelines.run_events import OnEvent
 from kafka.pipelines.run_results import RunResult
 from kafka.pipelines.source_rows import by_topic, read_options, topic_options
 from kafka.pipelines.start_checks import check_owner
+from kafka.pipelines.topic_ids import topic_ids
 from kafka.spark.queries import FORMAT
 from kafka.structs import TopicPartition
 
@@ -97,7 +98,9 @@ def backfill(
     bounded = BoundedRun(target, function, runs, on_event, on_plan, stop)
     spark = spark or session(declaration.pipeline, **SETTINGS)
     with runs.lock():
-        unfinished = [each for each in runs.plans() if not each.is_finished and each.selection == selection]
+        ids = topic_ids(declaration)
+        same = [each for each in runs.plans() if each.selection == selection and each.has_same_topics(ids)]
+        unfinished = [each for each in same if not each.is_finished]
         if unfinished:
             log.info("backfill %d is not finished; continuing with slice %d", unfinished[0].number, unfinished[0].done)
             return process_plan(bounded, spark, unfinished[0])
@@ -107,7 +110,7 @@ def backfill(
             return RunResult((), directory)
         whole = sum(end - start for start, end in ranges.values())
         parts = sliced(ranges, slice_offsets if is_by_row(target, spark, function, ranges) else max(whole, 1))
-        return process_plan(bounded, spark, runs.add(selection, parts))
+        return process_plan(bounded, spark, runs.add(selection, parts, topic_ids=ids))
 
 
 def _with_topic(declaration: Declaration, to: str | None) -> Declaration:

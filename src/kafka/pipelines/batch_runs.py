@@ -29,6 +29,7 @@ from kafka.pipelines.rule_counts import read_counts
 from kafka.pipelines.rules import all_rules
 from kafka.pipelines.run_events import OnEvent, RunEvents, now
 from kafka.pipelines.run_results import RunResult, recorded_run, result_of
+from kafka.pipelines.source_rows import by_topic
 from kafka.pipelines.topic_ids import topic_ids
 
 if TYPE_CHECKING:
@@ -129,14 +130,19 @@ class SliceRunner:
         else:
             write.write(planned.frame, number, options, planned.count)
         found = observations.values()
-        ranges = {f"{topic}-{partition}": ends for (topic, partition), ends in part.items()}
+        readers = {topic: by_topic(sources, topic) for topic, _ in part}  # None: dead letters
         self._events.add_batch(
             time=time_text,
             batch=number,
             seconds=round(time.monotonic() - began, 3),
             sources={
                 name: dataclasses.replace(
-                    read_counts(all_rules(self._declaration, source), found.get(observed_source(name))), ranges=ranges
+                    read_counts(all_rules(self._declaration, source), found.get(observed_source(name))),
+                    ranges={
+                        f"{at.topic}-{at.partition}": each
+                        for at, each in part.items()
+                        if readers[at.topic] in (name, None)
+                    },
                 )
                 for name, source in sources.items()
             },

@@ -59,7 +59,8 @@ class RunPlan:
         letters: for a replay, the number of dead letters in the slices that are to be replayed; None if unknown.
         id: distinguishes the run from others of this number, such as one whose directory was deleted. The sink
             remembers the slices that it has under this id.
-        topic_ids: for a replay, the id of the dead-letter topic by its name, if it is known.
+        topic_ids: the ids of the topics that the run reads, by name, as far as they are known: that of the dead letters
+            for a replay, those of the sources for a backfill.
     """
 
     kind: Kind

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kafka.pipelines.field_types import RECORD_TIMESTAMP
 from kafka.pipelines.source_declaration import DECODES, REQUIRED, TIMES, Otherwise, Rule, Source, TimeBounds
 
 if TYPE_CHECKING:
@@ -38,13 +39,24 @@ def built_in(source: Source, otherwise: Otherwise = Otherwise.DEAD_LETTER, now: 
     rules = []
     if columns := error_columns(source):
         rules.append(Rule(name=DECODES, holds=" and ".join(f"{name} is null" for name in columns), otherwise=otherwise))
-    if source.required:
-        holds = " and ".join(f"{_quoted(name)} is not null" for name in source.required)
+    if required := required_columns(source):
+        holds = " and ".join(f"{_quoted(name)} is not null" for name in required)
         rules.append(Rule(name=REQUIRED, holds=holds, otherwise=otherwise))
     if source.times:
         holds = " and ".join(_within(each, f"cast({_quoted(each.column)} as timestamp)", now) for each in source.times)
         rules.append(Rule(name=TIMES, holds=holds, otherwise=otherwise))
     return tuple(rules)
+
+
+def required_columns(source: Source) -> tuple[str, ...]:
+    """Return the columns that must not be null: the declared ones, and those with the times of steps.
+
+    Steps and windows drop rows without a time, and Spark does not count them. Columns whose bounds are checked are left
+    out, because the rule `TIMES` fails for null, too.
+    """
+    times = [step.time for step in (source.watermark, source.dedupe) if step is not None and step.time is not None]
+    checked = {*source.required, *(each.column for each in source.times), RECORD_TIMESTAMP}
+    return (*source.required, *dict.fromkeys(each for each in times if each not in checked))
 
 
 def error_columns(source: Source) -> tuple[str, ...]:
@@ -82,7 +94,7 @@ def _cause_of(rule: Rule, source: Source) -> Column:
     if rule.name == DECODES:
         return f.concat_ws("; ", *[f.col(f"{name}.cause") for name in error_columns(source)])
     if rule.name == REQUIRED:
-        absent = [f.when(f.expr(f"{_quoted(name)} is null"), f.lit(name)) for name in source.required]
+        absent = [f.when(f.expr(f"{_quoted(name)} is null"), f.lit(name)) for name in required_columns(source)]
         return f.concat(f.concat_ws(", ", *absent), f.lit(" is null"))
     if rule.name == TIMES:
         return f.concat_ws(", ", *[_outside(each) for each in source.times])

@@ -41,6 +41,6 @@ def client_configs(
 
 
 def isolation_of_source(declaration: Declaration, options: Mapping[str, str]) -> str:
-    """Return the isolation level at which a source is read: "read_uncommitted", as Spark does, unless it is set."""
+    """Return the isolation level at which a source is read: "read_committed", unless it is set."""
     name = "isolation.level"
-    return options.get(_PREFIX + name) or declaration.kafka.get(name) or "read_uncommitted"
+    return options.get(_PREFIX + name) or declaration.kafka.get(name) or "read_committed"

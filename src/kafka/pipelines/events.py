@@ -63,6 +63,7 @@ class Event:
         out: number of rows that the query returned; None if unknown.
         late: number of rows that were dropped because they were older than the watermark.
         state_rows: number of rows in the state of stateful operators.
+        watermark_ms: the watermark with which the batch was planned, in ms since 1970; None without one.
         declaration: with ``start``, the declaration as `Declaration.shown` returns it, without secrets.
         cause: with ``failure``, the error's text.
     """
@@ -79,6 +80,7 @@ class Event:
     out: int | None = None
     late: int = 0
     state_rows: int = 0
+    watermark_ms: int | None = None
     declaration: Mapping[str, Any] | None = None
     cause: str | None = None
 

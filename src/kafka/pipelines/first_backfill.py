@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from kafka.pipelines.backfill import is_by_row, process_plan, source_topics
 from kafka.pipelines.batch_runs import BoundedRun
-from kafka.pipelines.bounded_runs import SLICE, Ranges, RunDirectory, consumer_of, log_ranges, sliced
+from kafka.pipelines.bounded_runs import SLICE, Ranges, RunDirectory, RunPlan, consumer_of, log_ranges, sliced
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import directory_of
 from kafka.pipelines.run_events import OnEvent
 from kafka.pipelines.run_results import StartStoppedError
 from kafka.pipelines.source_rows import by_topic
+from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -74,6 +75,17 @@ def stream_starts(
                 raise StartStoppedError(f"pipeline {declaration.pipeline}: stopped in the backfill before the stream")
     found: dict[str, str] = json.loads(plan.selection[_STARTS])
     return {name: {"startingOffsets": offsets} for name, offsets in found.items()}
+
+
+def planned_starts(plan: RunPlan) -> dict[TopicPartition, int]:
+    """Return the offsets at which the stream starts, from the plan of the run before it."""
+    found: dict[str, str] = json.loads(plan.selection[_STARTS])
+    return {
+        TopicPartition(topic, int(partition)): offset
+        for offsets in found.values()
+        for topic, partitions in json.loads(offsets).items()
+        for partition, offset in partitions.items()
+    }
 
 
 def backfilled_ranges(consumer: KafkaConsumer, declaration: Declaration) -> Ranges:

@@ -53,7 +53,7 @@ def outcomes(
     """
     from pyspark.sql import functions as f
 
-    fixed = _without_failing(declaration)
+    fixed = without_failing(declaration)
     records = {name: records_of(fixed, spark, name, source, ranges) for name, source in fixed.all_sources.items()}
     checked: dict[str, DataFrame] = {}
 
@@ -61,8 +61,7 @@ def outcomes(
         checked[name] = frame
         return frame
 
-    now = None if at is None else f"timestamp'{at.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S.%f}Z'"
-    planned = plan(fixed, records, function, keep, now=now)
+    planned = plan(fixed, records, function, keep, now=None if at is None else moment_sql(at))
     passes, dead, dropped = f.col(Hidden.PASSES), f.col(Hidden.DEAD), f.col(Hidden.DROPPED)
     rejected = f.when(dead, DEAD).when(dropped, DROPPED)
     columns = [f.col(Hidden.TOPIC).alias("topic"), f.col(Hidden.PARTITION).alias("partition")]
@@ -81,7 +80,12 @@ def outcomes(
     return result
 
 
-def _without_failing(declaration: Declaration) -> Declaration:
+def moment_sql(at: datetime.datetime) -> str:
+    """Return SQL for a time with a time zone."""
+    return f"timestamp'{at.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S.%f}Z'"
+
+
+def without_failing(declaration: Declaration) -> Declaration:
     """Return the declaration with dead letters instead of failures, so that the computation does not stop."""
     from kafka.pipelines.declaration import DeadLetters, Otherwise
 

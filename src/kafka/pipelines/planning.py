@@ -5,15 +5,17 @@ Streams, replays and backfills share this; `run` and `batch_runs` call it.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kafka.pipelines import row_plans
 from kafka.pipelines.combined_rows import Form, QueryFunction, choose_form, combined, result_counts
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration
 from kafka.pipelines.queries import query_of
 from kafka.pipelines.rule_counts import counts
-from kafka.pipelines.source_rows import Hidden, Origin, SourceRows
+from kafka.pipelines.source_rows import Hidden, Origin, SourceRows, visible
 from kafka.pipelines.steps import apply_steps
 
 if TYPE_CHECKING:
@@ -74,13 +76,38 @@ def plan(
 
     Raises `InvalidDeclaration` if the query does not fit the sources.
     """
-    from pyspark.errors import AnalysisException, ParseException
-
-    try:
+    with _clear_errors(declaration):
         sources = {name: SourceRows(declaration, name, now) for name in declaration.all_sources}
         checked = {name: each.checked(records[name], origin) for name, each in sources.items()}
         query = _WithSteps(declaration, _named(declaration, query_of(declaration, function), function), markers)
         return _planned(checked, sources, query, observe, has_letters=declaration.dead_letters is not None)
+
+
+def result_of(
+    declaration: Declaration,
+    records: Mapping[str, DataFrame],
+    function: Callable[..., Any] | None,
+    now: str | None = None,
+) -> DataFrame:
+    """Return the result of a pipeline's query for the records that pass the rules, without rejected rows.
+
+    For the arguments and errors, see `plan`.
+    """
+    from pyspark.sql import functions as f
+
+    with _clear_errors(declaration):
+        checked = {name: SourceRows(declaration, name, now).checked(records[name]) for name in declaration.all_sources}
+        query = _WithSteps(declaration, _named(declaration, query_of(declaration, function), function), None)
+        return query({name: visible(rows.where(f.col(Hidden.PASSES))) for name, rows in checked.items()})
+
+
+@contextlib.contextmanager
+def _clear_errors(declaration: Declaration) -> Iterator[None]:
+    """Turn Spark's errors of analysis into `InvalidDeclaration`."""
+    from pyspark.errors import AnalysisException, ParseException
+
+    try:
+        yield
     except (AnalysisException, ParseException) as error:
         text = str(error).strip().split("\n\n", 1)[0].split("SQLSTATE", 1)[0]
         raise InvalidDeclaration(
@@ -103,12 +130,32 @@ def _planned(
         (name,) = checked
         columns = (*counters[name], *result_counts())
         return Planned(form, carried, _unchanged, lambda frame: observe(frame, observed_source(name), columns))
+    if form is Form.UNION and has_letters:
+        for name, rows in checked.items():
+            _check_repeatable(sources[name], rows)
     observed = {name: observe(rows, observed_source(name), counters[name]) for name, rows in checked.items()}
     if form is Form.BATCH:
         ((name, rows),) = observed.items()
         return Planned(form, rows, lambda batch: combined({name: batch}, query, has_letters=has_letters), _unchanged)
     frame = observe(combined(observed, query, has_letters=has_letters), RESULT, result_counts())
     return Planned(form, frame, _unchanged, _unchanged)
+
+
+def _check_repeatable(source: SourceRows, rows: DataFrame) -> None:
+    """Raise `InvalidDeclaration` for a rule that can have another result each time.
+
+    A union evaluates the rules for the query and for the dead letters, so a row could be on both sides or on neither.
+    """
+    from pyspark.sql import functions as f
+
+    for rule in source.source.rules:
+        frame = visible(rows).select(f.expr(rule.holds) if isinstance(rule.holds, str) else rule.holds)
+        if not row_plans.is_deterministic(frame):
+            raise InvalidDeclaration(
+                f"source {source.name}: rule {rule.name!r}: expected an expression that always has the same result for "
+                f"a row, got {rule.expression}: for a query with state, Spark evaluates rules twice, so a row could be "
+                "in the sink and in the dead letters, or in none of them. Use a column of the record instead"
+            )
 
 
 def _counters(source: SourceRows) -> Sequence[Column]:

@@ -210,8 +210,9 @@ class _Letters:
         """Raise `InvalidDeclaration` if the query is stateful."""
         if form is Form.UNION:
             raise InvalidDeclaration(
-                "replay: the query keeps state (an aggregation, a join, or a removal of duplicates), so dead letters "
-                "cannot be processed without the rows that were with them; run a backfill of the time in question"
+                "replay: the query keeps state (an aggregation, a join of sources, or a removal of duplicates), so "
+                "dead letters cannot be processed without the rows that were with them; run a backfill of the time in "
+                "question. A join with a table keeps no state, unless it returns rows of the table alone"
             )
 
     def count(self, function: Callable[..., Any] | None, ranges: Ranges) -> int:

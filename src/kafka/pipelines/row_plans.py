@@ -42,6 +42,10 @@ _STATELESS = _SAME_ROWS | {
 }
 """Nodes whose result for a micro-batch depends on this micro-batch alone."""
 
+_LEFT_JOINS = frozenset({"INNER", "CROSS", "LEFT OUTER", "LEFT SEMI", "LEFT ANTI"})
+_RIGHT_JOINS = frozenset({"INNER", "CROSS", "RIGHT OUTER"})
+"""Joins of the rows of the source, on the left or on the right, with a table, which is read again for each batch."""
+
 _SUBQUERIES = frozenset({"ScalarSubquery", "Exists", "ListQuery", "InSubquery", "LateralSubquery", "WindowExpression"})
 """Expressions that contain another query, or that depend on other rows."""
 
@@ -82,6 +86,13 @@ def is_stateless(result: DataFrame) -> bool:
     return _is_stateless(_inlined(result))
 
 
+def is_deterministic(projection: DataFrame) -> bool:
+    """Return whether the columns of a projection always have the same values for a row. True with Spark Connect."""
+    jdf = getattr(projection, "_jdf", None)
+    plan = None if jdf is None else jdf.queryExecution().analyzed()
+    return plan is None or all(each.deterministic() for each in _items(plan.expressions()))
+
+
 def _inlined(result: DataFrame) -> Any:
     """Return the analyzed plan of a query, with its common table expressions (``with ... as``) in their places."""
     plan = result._jdf.queryExecution().analyzed()
@@ -94,7 +105,24 @@ def _is_stateless(plan: Any) -> bool:
     if any(each.name() == Hidden.FAILURES for each in _items(plan.output())):
         return True  # the rows of the source
     children = _items(plan.children())
+    if _name(plan) == "Join":
+        return _is_join_with_table(plan)
     return _name(plan) in _STATELESS and bool(children) and all(map(_is_stateless, children))
+
+
+def _is_join_with_table(plan: Any) -> bool:
+    """Return whether a join has the rows of the source on one side, and the result is about these rows alone."""
+    reads = [_reads_source(each) for each in (plan.left(), plan.right())]
+    if reads == [True, False]:
+        return str(plan.joinType().sql()) in _LEFT_JOINS and _is_stateless(plan.left())
+    return reads == [False, True] and str(plan.joinType().sql()) in _RIGHT_JOINS and _is_stateless(plan.right())
+
+
+def _reads_source(plan: Any) -> bool:
+    """Return whether the rows of the source are part of a plan."""
+    if any(each.name() == Hidden.FAILURES for each in _items(plan.output())):
+        return True
+    return any(map(_reads_source, _items(plan.children())))
 
 
 def _name(node: Any) -> str:

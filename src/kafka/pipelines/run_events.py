@@ -137,6 +137,7 @@ class RunEvents:
             "out": self.out.pop(progress.batch, result_count(observed)),
             "late": late,
             "state_rows": progress.state_rows,
+            "watermark_ms": _milliseconds((report.get("eventTime") or {}).get("watermark")),
         }
 
     def add_batch(self, **fields: Any) -> Event:
@@ -194,6 +195,11 @@ class RunEvents:
             totals = read_counts(all_rules(self._declaration, source), counts)
             found[name] = dataclasses.replace(totals, ranges=ranges, lag=lag)
         return found
+
+
+def _milliseconds(time: str | None) -> int | None:
+    """Return a time in ISO 8601 in ms since 1970."""
+    return None if time is None else round(datetime.datetime.fromisoformat(time).timestamp() * 1000)
 
 
 def _first_offsets(report: Mapping[str, Any]) -> dict[TopicPartition, int]:

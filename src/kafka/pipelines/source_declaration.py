@@ -188,7 +188,10 @@ def _as_list(given: Any) -> Any:
 class Watermark(Model):
     """How late rows can be, as for Spark's ``withWatermark``."""
 
-    time: ColumnPath = Field(description="Column with the time of the row, of type timestamp.")
+    time: ColumnPath = Field(
+        description="Column with the time of the row, of type timestamp. A row in which it is null fails the built-in "
+        f"rule '{REQUIRED}'."
+    )
     delay: Duration = Field(description="How long stateful steps wait for late rows, such as 10 minutes.")
 
 
@@ -200,7 +203,9 @@ class Dedupe(Model):
     )
     within: Duration = Field(description="Maximum time between a row and its duplicates, such as 10 minutes.")
     time: ColumnPath | None = Field(
-        default=None, description="Column with the time of the row; by default, the time of the watermark."
+        default=None,
+        description="Column with the time of the row; by default, the time of the watermark. A row in which it is null "
+        f"fails the built-in rule '{REQUIRED}'.",
     )
 
 

@@ -232,19 +232,19 @@ def status_of(declaration: Declaration) -> PipelineStatus:
 
 
 def _state(newest: RunHistory | None, directory: PipelineDirectory) -> tuple[State, str]:
-    is_locked = _is_locked(directory.base / LOCK)
-    if is_locked:
+    locked = is_locked(directory.base / LOCK)
+    if locked:
         return "running", ""
     if newest is None:
         return "never started", ""
     if newest.ending == "open":
-        return ("running or killed" if is_locked is None else "killed"), ""
+        return ("running or killed" if locked is None else "killed"), ""
     if newest.ending == "failed":
         return "failed", newest.cause
     return ("killed" if newest.ending == "killed" else "stopped"), ""
 
 
-def _is_locked(path: Path) -> bool | None:
+def is_locked(path: Path) -> bool | None:
     """Return whether a process holds the lock of a file; None if the file does not exist or cannot be read."""
     import fcntl
 

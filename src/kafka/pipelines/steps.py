@@ -157,7 +157,7 @@ def dedupe(
     with the same key is kept again if its time is more than `within` after the last row that was kept.
 
     Rows whose time is NULL are dropped, because Spark would compare them with an arbitrary part of the stream. To make
-    them dead letters instead, declare the column as required.
+    them dead letters instead, declare the column as required; `Source.dedupe` does so.
 
     Arguments:
         frame: the rows.

@@ -14,6 +14,8 @@ from kafka import KafkaAdminClient, KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.pipelines.audit import AuditResult, FaultKind, audit_pipeline
 from kafka.pipelines.backfill import backfill
+from kafka.pipelines.declaration import Backfill
+from kafka.pipelines.events import read_events
 from kafka.pipelines.record_headers import parse_position
 from kafka.pipelines.replay import replay
 from kafka.pipelines.run import run
@@ -60,7 +62,7 @@ dead_letters: {{topic: {self.name}.dead}}
 """
         )
 
-    def produce(self, numbers: range, transactional: bool = False) -> None:
+    def produce(self, numbers: range, transactional: bool = False, aborted: bool = False) -> None:
         """Write numbers; a transaction leaves a marker in each log, which is an offset without a record."""
         options: Any = {"transactional_id": "numbers"} if transactional else {}
         with KafkaProducer(bootstrap_servers=self.servers, **options) as producer:
@@ -70,7 +72,9 @@ dead_letters: {{topic: {self.name}.dead}}
             for number in numbers:
                 value = b"broken" if number % 10 == 0 else json.dumps({"n": number}).encode()
                 producer.send(self.name, value, partition=number % 2)
-            if transactional:
+            if aborted:
+                producer.abort_transaction()
+            elif transactional:
                 producer.commit_transaction()
 
     def records(self, suffix: str) -> list[Any]:
@@ -159,3 +163,118 @@ def test_an_aggregating_query_balances_by_counts(spark: Any, embedded: EmbeddedB
     total = result.total
     assert (total.records, total.out + total.dropped + total.dead) == (50, 50)
     assert any("were not compared by offset" in text for text in result.notes)
+    assert result.groups is not None
+    assert result.groups.expected == total.out
+
+
+def test_the_backfill_before_the_stream_is_part_of_the_audit(
+    spark: Any, embedded: EmbeddedBroker, tmp_path: Path
+) -> None:
+    numbers = Numbers(embedded, tmp_path, "first")
+    numbers.produce(range(40))
+    numbers.produce(range(40, 50), transactional=True, aborted=True)
+    declaration = numbers.declaration()
+    source = declaration.all_sources["source"].model_copy(update={"backfill": Backfill(since="earliest")})
+    declaration = declaration.model_copy(update={"sources": {"source": source}})
+    run(declaration, spark)
+    numbers.produce(range(50, 60))
+    run(declaration, spark)
+    result = audit_pipeline(declaration, spark)
+    assert [str(each) for each in result.faults] == []
+    assert result.total.records == 50, "nothing of the aborted transaction"
+    assert result.total.out == len(numbers.records(".out"))
+    row = next(each for each in numbers.records(".out") if json.loads(each.value)["n"] < 40)
+    numbers.copy(row)
+    offset = parse_position(dict(row.headers)["kafka.source"].decode()).offset
+    assert faults(audit_pipeline(declaration, spark)) == [(FaultKind.DUPLICATED_IN_SINK, offset)]
+
+
+class Minutes:
+    """A pipeline that counts records by minute and number; numbers from 100 on are dead."""
+
+    def __init__(self, broker: EmbeddedBroker, directory: Path, name: str, mode: str = "append") -> None:
+        self.servers, self.name, self._mode, self._directory = broker.bootstrap_servers, name, mode, directory
+        with KafkaAdminClient(bootstrap_servers=self.servers) as admin:
+            admin.create_topics({f"{name}{suffix}": {"num_partitions": 1} for suffix in ("", ".out", ".dead")})
+
+    def declaration(self, count: str = "count(*) as records") -> Any:
+        return parse(
+            f"""
+pipeline: {self.name}
+kafka: {{bootstrap.servers: "{self.servers}"}}
+checkpoint: {self._directory}
+source:
+  topic: {self.name}
+  value: {{format: json, schema: "n int, ts timestamp"}}
+  watermark: {{time: ts, delay: 1 minute}}
+rules: [{{name: small, holds: n < 100}}]
+query: >
+  select window(ts, '1 minute').start as minute, n, {count} from source where n > 0 group by window(ts, '1 minute'), n
+sink: {{topic: {self.name}.out}}
+dead_letters: {{topic: {self.name}.dead}}
+output_mode: {self._mode}
+"""
+        )
+
+    def produce(self, *records: tuple[int, int]) -> None:
+        """Write records: a number, and its minute."""
+        with KafkaProducer(bootstrap_servers=self.servers) as producer:
+            for number, minute in records:
+                value = {"n": number, "ts": f"2026-01-01T00:{minute:02}:30Z"}
+                producer.send(self.name, json.dumps(value).encode(), partition=0)
+
+    def rows(self) -> list[Any]:
+        """Return the records in the sink."""
+        return list(kafka.read(f"{self.name}.out", isolation_level="read_committed", bootstrap_servers=self.servers))
+
+
+def test_windows_are_compared_with_the_records_of_the_source(
+    spark: Any, embedded: EmbeddedBroker, tmp_path: Path
+) -> None:
+    minutes = Minutes(embedded, tmp_path, "windows")
+    declaration = minutes.declaration()
+    minutes.produce(*[(number, minute) for minute in range(8) for number in (0, 1, 1, 2, 100)])
+    run(declaration, spark)
+    minutes.produce((1, 0), (1, 0), (3, 0), (2, 2), (1, 6), (1, 9), (2, 12))
+    run(declaration, spark)
+    late = sum(event.late for event in read_events(tmp_path / "events"))
+    assert 0 < late <= 4, "Spark counts late rows after it has added them up"
+    result = audit_pipeline(declaration, spark)
+    assert [str(each) for each in result.faults] == []
+    assert result.groups is not None
+    closed = [minute for minute in range(8) for _ in (1, 2)] + [9]
+    assert (result.groups.groups, result.groups.late, result.groups.open) == (len(closed), 4, 1)
+    assert result.groups.expected == result.groups.found == 3 * 8 + 2
+    assert any(text.startswith(f"{late} rows were late") for text in result.notes)
+
+    repeated, *_ = [each for each in minutes.rows() if json.loads(each.value)["minute"].startswith("2026-01-01T00:03")]
+    (deleted, *_) = minutes.rows()
+    with KafkaProducer(bootstrap_servers=minutes.servers) as producer:
+        producer.send(repeated.topic, repeated.value, partition=repeated.partition).get(timeout=30)
+    with KafkaAdminClient(bootstrap_servers=minutes.servers) as admin:
+        admin.delete_records({TopicPartition(deleted.topic, deleted.partition): deleted.offset + 1})
+    found = {(each.kind, each.detail) for each in audit_pipeline(declaration, spark).faults}
+    gone, twice = (json.loads(each.value) for each in (deleted, repeated))
+    assert found == {
+        (FaultKind.WINDOW_DIFFERS, f"{_group(gone)}: {gone['records']} rows expected, 0 in the sink"),
+        (FaultKind.WINDOW_REPEATED, f"{_group(twice)}: 2 rows in the sink, 1 expected"),
+    }
+
+
+def _group(row: dict[str, Any]) -> str:
+    """Return the keys of a window as the audit shows them."""
+    return f"minute {row['minute'][:19].replace('T', ' ')}, n {row['n']}"
+
+
+def test_an_audit_says_what_the_query_lacks(spark: Any, embedded: EmbeddedBroker, tmp_path: Path) -> None:
+    minutes = Minutes(embedded, tmp_path, "uncounted", "update")
+    declaration = minutes.declaration("max(ts) as newest")
+    minutes.produce((1, 0), (2, 1))
+    run(declaration, spark)
+    result = audit_pipeline(declaration, spark)
+    assert result.balances
+    assert result.groups is None
+    (note,) = [each for each in result.notes if "were not compared: it has" in each]
+    assert note.endswith(
+        "it has no column with the number of rows of each group: add one to the query, such as count(*) as rows"
+    )

@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import functions as f
 
 from kafka.broker import EmbeddedBroker
-from kafka.pipelines.declaration import Otherwise, Source
+from kafka.pipelines.declaration import Otherwise, Source, TimeBounds
 from kafka.pipelines.pipeline import kafka_source, rule
 from kafka.pipelines.rules import Evaluation, built_in, cause
 
@@ -198,6 +198,29 @@ def test_times_can_be_text_dates_and_timestamps_of_records(spark: Any, broker: E
     assert first.cause.endswith(", more than 10000 days ago")
     assert second == Outcome([], "")
     assert third == Outcome([TIMES], f"{TIMES}: a is soon, not a time")
+
+
+def test_rows_without_the_time_of_a_step_fail_instead_of_vanishing(spark: Any, broker: EmbeddedBroker) -> None:
+    records = [
+        Rec(b'{"id": 1, "at": "2024-01-01T00:00:00Z"}'),
+        Rec(b'{"id": 2}'),
+        Rec(b'{"at": "2024-01-01T00:00:00Z"}'),
+    ]
+    produce(broker.bootstrap_servers, "untimed", records)
+    source = kafka_source(
+        "untimed",
+        value_format="json",
+        value_schema=SCHEMA,
+        watermark={"time": "at", "delay": "1 minute"},
+        dedupe={"by": "id", "within": "1 minute"},
+    )
+    assert outcomes(spark, broker, source) == [
+        Outcome([], ""),
+        Outcome(["required fields are present"], "required fields are present: at is null"),
+        Outcome([], ""),
+    ]
+    timed = source.model_copy(update={"times": (TimeBounds(column="at"),)})
+    assert outcomes(spark, broker, timed)[1].names == ["times are within bounds"]
 
 
 def test_a_time_in_the_year_294247_does_not_overflow(spark: Any) -> None:

@@ -344,7 +344,8 @@ def test_a_declared_backfill_comes_first_and_the_stream_starts_where_it_ends(spa
         ("select * from source where delay > 0", Form.ROWS),
         ("select x.* from (select id, 100 div (id - 51) as origin, delay from source where delay > 1) x", Form.ROWS),
         (EXPLODED, Form.BATCH),
-        ("select s.id, s.delay from source s join (select 1 as one) t on one = 1 where delay > 0", Form.UNION),
+        ("select s.id, s.delay from source s join (select 1 as one) t on one = 1 where delay > 0", Form.BATCH),
+        (f"{QUERY} and id % 2 = 0 union all {QUERY} and id % 2 = 1", Form.UNION),
     ],
 )
 def test_the_same_rows_come_out_of_each_form_of_query(spark, one_broker, query, form, monkeypatch):
@@ -384,6 +385,43 @@ def test_windows_are_counted_from_good_rows_and_bad_ones_become_dead_letters_onc
     assert [number for number, _, _ in one_broker.letters()] == numbers_of("dead", range(140))
     with pytest.raises(InvalidDeclaration, match="the query keeps state"):
         replay(declaration, spark)
+
+
+def test_a_join_with_a_table_is_replayed_with_its_current_rows(spark, one_broker):
+    one_broker.produce(range(200))
+    query = "select id, city from source left join cities on origin = code where delay > 0"
+    cities = spark.createDataFrame([("EWR", "Newark"), ("JFK", "New York")], "code string, city string")
+    cities.createOrReplaceTempView("cities")
+    try:
+        run(one_broker.declaration(query), spark)
+        assert one_broker.out() == numbers_of("out", range(200))
+        cities.where("code = 'EWR'").createOrReplaceTempView("cities")
+        replayed = replay(one_broker.declaration(query, longest=120), spark, rule="delay is plausible")
+    finally:
+        spark.catalog.dropTempView("cities")
+    assert one_broker.out() == numbers_of("out", range(200), 120)
+    again = [number for number in range(150, 171) if expected(number, 120) == "out"]
+    rows = {
+        found["id"]: found["city"]
+        for found in (json.loads(each.value) for each in one_broker.committed(one_broker.sink))
+    }
+    assert {number: rows[number] for number in again} == {
+        number: "Newark" if ORIGINS[number % 4] == "EWR" else None for number in again
+    }
+    assert replayed.out == len(again)
+
+
+def test_a_random_rule_is_refused_where_it_would_be_evaluated_twice(spark, one_broker):
+    pipeline = Pipeline("random", kafka={"bootstrap.servers": one_broker.servers}, dead_letters=one_broker.dead)
+    source = kafka_source(one_broker.source, value_format="json", value_schema=SCHEMA)
+    pipeline.source(source, "flights").rules(rule("some", "rand() < 0.5"))
+
+    @pipeline.sink(kafka_sink(one_broker.sink))
+    def count(flights: Any) -> Any:
+        return flights.groupBy("origin").count()
+
+    with pytest.raises(InvalidDeclaration, match=r"rule 'some': expected an expression that always has the same"):
+        pipeline.start(spark)
 
 
 def test_without_dead_letters_a_stateful_query_reads_its_source_once(spark, one_broker):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka.consumer.bounds import OffsetRange
-from kafka.pipelines.audit import AuditResult, FaultKind, KafkaEvidence, Replayed, audit
+from kafka.pipelines.audit import AuditResult, Backfilled, FaultKind, KafkaEvidence, Replayed, audit, scope_of
+from kafka.pipelines.audit.pipeline_audit import _foreign_runs, scope_of_pipeline
+from kafka.pipelines.audit.recomputation import _Read
+from kafka.pipelines.bounded_runs import RunDirectory
+from kafka.pipelines.declaration import declare
+from kafka.pipelines.directories import directory_of
 from kafka.pipelines.header_columns import OwnHeaders
 from kafka.structs import TopicPartition
 
@@ -181,3 +188,88 @@ def test_replays_process_each_dead_letter_once_unless_they_are_told_to_do_it_aga
     evidence = KafkaEvidence(["t"], "s", "dead", "p", {}, {}, replays=[first, second, again])
     found = evidence.replays_of(letters, np.arange(10), own)
     assert found.tolist() == [1, 1, 2, 1, 1, 1, -1, -1, 0, 0]
+
+
+def before_the_stream(world: World, **changed: int) -> Backfilled:
+    """Return the first micro-batch of a pipeline as if a backfill before the stream had read it."""
+    event = world.events()[0]
+    counts = dataclasses.replace(event.sources["source"], **changed)
+    event = dataclasses.replace(event, run="backfill", sources={"source": counts})
+    return Backfilled(world.batches[0], name="the backfill before the stream", slices=[event])
+
+
+@given(st.integers(0, 10**9), st.sampled_from(["", "rows", "processed", "dead", "out"]))
+@settings(max_examples=20)
+def test_a_backfill_before_the_stream_is_audited_like_a_micro_batch(seed: int, wrong: str) -> None:
+    world = World.correct(seed, partitions=2, backfills=False)
+    given = {wrong: getattr(world.events()[0].sources["source"], wrong) + 1} if wrong not in ("", "out") else {}
+    first = before_the_stream(world, **given)
+    if wrong == "out":
+        (event,) = first.slices
+        first = dataclasses.replace(first, slices=[dataclasses.replace(event, out=(event.out or 0) + 1)])
+    starts = {tp: each.end for tp, each in world.batches[0].items()}
+    scope = scope_of("p", world.scope().batches[1:], [first], [Replayed({})], starts)
+    assert {tp: each.start for tp, each in scope.ranges.items()} == {
+        tp: each.start for tp, each in world.batches[0].items()
+    }
+    result = audit(scope, ArrayEvidence(world))
+    assert result.balances == (not wrong)
+    for fault in result.faults:
+        assert fault.kind is FaultKind.COUNTS_DIFFER
+        assert fault.detail.startswith("slice 0 of the backfill before the stream, ")
+        assert ("rows out" if wrong == "out" else wrong) in fault.detail
+
+
+@given(st.integers(0, 10**9))
+@settings(max_examples=20)
+def test_records_between_the_backfill_and_the_stream_are_not_lost(seed: int) -> None:
+    world = World.correct(seed, partitions=2, backfills=False)
+    starts = {tp: each.end for tp, each in world.batches[0].items()}
+    scope = scope_of("p", world.scope().batches[2:], [before_the_stream(world)], [Replayed({})], starts)
+    gone = {
+        (tp, offset)
+        for tp, offset in world.outcomes
+        if tp in world.batches[1] and offset in range(*world.batches[1][tp])
+    }
+    world.sink = [place for place in world.sink if place not in gone]
+    world.letters = [each for each in world.letters if each.place not in gone]
+    assert found(audit(scope, ArrayEvidence(world))) == {(FaultKind.SKIPPED, *place) for place in gone}
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 10)), max_size=8))
+def test_each_offset_belongs_to_the_first_run_that_read_it(runs: list[tuple[int, int]]) -> None:
+    tp, read, seen = TopicPartition("flights", 0), _Read(), set[int]()
+    for start, size in runs:
+        pieces = read.rest_of({tp: OffsetRange(start, start + size)})
+        offsets = [offset for piece in pieces for offset in range(*piece[tp])]
+        assert sorted(offsets) == sorted(set(range(start, start + size)) - seen)
+        seen |= set(offsets)
+
+
+def test_runs_that_read_a_deleted_topic_of_the_same_name_do_not_count(tmp_path: Path) -> None:
+    given = {"topic": "flights", "value": {"format": "json", "schema": "n int"}}
+    declaration = declare(
+        {
+            "pipeline": "p",
+            "kafka": {"bootstrap.servers": "localhost:1"},
+            "source": given,
+            "sink": {"topic": "out"},
+            "dead_letters": {"topic": "dead"},
+            "checkpoint": str(tmp_path),
+        }
+    )
+    directory = directory_of(declaration)
+    replays, backfills = RunDirectory(directory.replays, "replay"), RunDirectory(directory.backfills, "backfill")
+    letters, source = TopicPartition("dead", 0), TopicPartition("flights", 0)
+    for runs, tp, topic_id in ((replays, letters, "old"), (replays, letters, "new"), (backfills, source, "old")):
+        plan = runs.add({}, [{tp: (0, 5)}], topic_ids={tp.topic: topic_id})
+        runs.store(dataclasses.replace(plan, done=1))
+    now = {"dead": "new", "flights": "new"}
+    scope = scope_of_pipeline(declaration, directory, [], now)
+    assert [dict(each.ranges) for each in scope.replays] == [{letters: OffsetRange(0, 5)}]
+    assert list(scope.backfills) == []
+    assert len(scope_of_pipeline(declaration, directory, []).backfills) == 1, "an unknown id is no reason"
+    assert list(_foreign_runs(directory, now)) == [
+        f"{run} 1 read a topic {topic} that has been deleted and created again since, so its offsets were not audited"
+        for run, topic in (("replay", "dead"), ("backfill", "flights"))
+    ]

@@ -232,6 +232,29 @@ def test_a_pipeline_in_python_has_keys_but_no_lines() -> None:
 
 
 @pytest.mark.parametrize(
+    ("query", "change"),
+    [
+        ("select origin, count(*) as n from source group by origin", ""),
+        ("select distinct origin from source", ""),
+        ("select max(dep_delay) as origin from source", ""),
+        ("select origin from source", "  dedupe: {by: origin, within: 1 hour, time: kafka.timestamp}\n"),
+    ],
+)
+def test_rules_that_are_evaluated_twice_cannot_be_random(tmp_path: Path, query: str, change: str) -> None:
+    text = (HEAD + SOURCE + REST).replace("select origin, dep_delay from source", query).replace("key: origin", "")
+    text = text.replace("dep_delay between -120 and 2000", "rand() < 0.5 or uuid() = carrier").replace(
+        "  topic: flights\n", f"  topic: flights\n{change}"
+    )
+    text = text.replace("{topic: delays, }", "{topic: delays}")
+    found = [each for each in problems(tmp_path, text) if "differs each time" in each]
+    assert len(found) == 2
+    assert all("Spark evaluates rules twice for a query with state" in each and "warning" not in each for each in found)
+    once = text.replace(query, "select origin from source").replace(change or "none", "")
+    assert all("warning: " in each for each in problems(tmp_path, once) if "differs each time" in each)
+    assert "differs each time" in " ".join(problems(tmp_path, once))
+
+
+@pytest.mark.parametrize(
     "sink",
     [
         "{{postgresql: delays, url: 'postgresql://{address}/db'}}",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kafka.pipelines.audit import AuditResult
     from kafka.structs import TopicPartition
 
-_COLUMNS = ["topic", "partition", "start", "end", "in", "out", "filtered", "dropped", "dead", "late", "faults"]
+_COLUMNS = ["topic", "partition", "start", "end", "in", "out", "filtered", "dropped", "dead", "faults"]
 
 
 @click.command(name="audit")
@@ -107,6 +107,11 @@ def _show(output: Output, result: "AuditResult") -> None:
         note(f"note: {printable(text)}")
     for fault in result.faults:
         click.echo(printable(str(fault)))
+    if (groups := result.groups) is not None:
+        note(
+            f"windows: {groups.groups:,} compared, {groups.expected:,} rows expected, {groups.found:,} in the sink; "
+            f"{groups.late:,} rows late, {groups.open:,} windows open"
+        )
     total = result.total
     late = f" (of them {result.late:,} rows late)" if result.late else ""
     sums = (

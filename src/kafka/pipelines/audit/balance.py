@@ -17,9 +17,10 @@ from kafka.pipelines.audit.batch_counts import BatchComparison
 from kafka.pipelines.audit.evidence import Evidence
 from kafka.pipelines.audit.faults import Fault, FaultKind, FaultList, ranges_of
 from kafka.pipelines.audit.ledger import Ledger
-from kafka.pipelines.audit.micro_batches import gaps, overlaps, whole, without_event
+from kafka.pipelines.audit.micro_batches import gaps, overlaps, without_event
 from kafka.pipelines.audit.offset_evidence import Balance, Reader
 from kafka.pipelines.audit.scope import Scope, Slice
+from kafka.pipelines.audit.windows import GroupBalance
 from kafka.structs import TopicPartition, is_another_topic
 
 MAX_OFFSETS = 20_000_000
@@ -56,12 +57,15 @@ class AuditResult:
         faults: what is wrong, by partition and kind; empty if everything adds up.
         late: number of rows that Spark dropped because they were older than the watermark.
         notes: what the audit could not examine, as sentences.
+        groups: the comparison of windows, for an aggregating query; None if they were not compared. Its faults are
+            among `faults`.
     """
 
     partitions: tuple[PartitionBalance, ...]
     faults: tuple[Fault, ...]
     late: int = 0
     notes: tuple[str, ...] = ()
+    groups: GroupBalance | None = None
 
     @property
     def balances(self) -> bool:
@@ -110,6 +114,7 @@ class AuditResult:
             "late": self.late,
             "faults": [each.to_dict() for each in self.faults],
             "notes": list(self.notes),
+            "groups": None if self.groups is None else self.groups.to_dict(),
         }
 
 
@@ -158,7 +163,7 @@ class _Audit:
         self._strangers: dict[tuple[FaultKind, TopicPartition], list[Any]] = {}
         self._earlier = 0
         self._topics = {tp.topic for tp in self._begin}
-        self._stream = whole(scope.batches)
+        self._stream = scope.stream
         self._has_reads = bool(scope.batches or scope.backfills)
 
     def _existing(self, scope: Scope) -> Scope:

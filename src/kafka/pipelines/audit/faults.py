@@ -39,6 +39,7 @@ class FaultKind(enum.StrEnum):
     READ_TWICE = "read by two micro-batches"
     COUNTS_DIFFER = "counts of a micro-batch differ"
     WINDOW_DIFFERS = "count of a window differs"
+    WINDOW_REPEATED = "window is in the sink several times"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -6,24 +6,30 @@ become a `Scope`; `recomputation` evaluates the declaration again with Spark.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import kafka
 from kafka.consumer.bounds import OffsetRange
 from kafka.pipelines.audit.balance import MAX_OFFSETS, AuditResult, audit
 from kafka.pipelines.audit.evidence import KafkaEvidence
-from kafka.pipelines.audit.micro_batches import joined
+from kafka.pipelines.audit.groups import NotCompared
+from kafka.pipelines.audit.micro_batches import joined, ranges_of_event
 from kafka.pipelines.audit.recomputation import Recomputation
 from kafka.pipelines.audit.scope import Backfilled, Replayed, Scope, scope_of
+from kafka.pipelines.audit.windows import GroupBalance
 from kafka.pipelines.backfill import source_topics
-from kafka.pipelines.bounded_runs import RunDirectory, RunPlan, consumer_of
+from kafka.pipelines.bounded_runs import Kind, RunDirectory, RunPlan, consumer_of
 from kafka.pipelines.client_configs import client_configs, isolation_of_source
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory, directory_of
 from kafka.pipelines.events import Event, read_events
+from kafka.pipelines.first_backfill import planned_starts
+from kafka.pipelines.status import LOCK, is_locked
 from kafka.pipelines.stream_checkpoint import read_checkpoint
-from kafka.pipelines.topic_ids import topic_ids
+from kafka.pipelines.topic_ids import ids_of, topic_ids
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -60,7 +66,10 @@ def audit_pipeline(
     """
     directory = directory_of(declaration)
     events = read_events(directory.events)
-    scope = scope_of_pipeline(declaration, directory, events)
+    sources = topic_ids(declaration)
+    letters = None if declaration.dead_letters is None else declaration.dead_letters.topic
+    ids = sources | (ids_of(declaration, [letters]) if letters is not None else {})
+    scope = scope_of_pipeline(declaration, directory, events, ids)
     consumer = client_configs(declaration)
     with consumer_of(declaration) as client:
         topics = source_topics(client, declaration)
@@ -74,11 +83,11 @@ def audit_pipeline(
     evidence = KafkaEvidence(
         topics=topics,
         sink_topic=sink,
-        dead_topic=None if declaration.dead_letters is None else declaration.dead_letters.topic,
+        dead_topic=letters,
         pipeline=declaration.pipeline,
         consumer=consumer,
         admin=client_configs(declaration, "admin"),
-        ids=topic_ids(declaration),
+        ids=sources,
         isolation=isolation_of_source(declaration, source.options),
         replays=scope.replays,
         evaluate=None if computed is None else computed.outcomes,
@@ -86,7 +95,9 @@ def audit_pipeline(
     )
     if computed is None and positions:
         positions = evidence.has_positions()
-    notes = [] if computed is None else computed.notes
+    notes = [*_foreign_runs(directory, ids), *([] if computed is None else computed.notes)]
+    if scope.late:
+        notes.append(f"{scope.late:,} rows were late: Spark reports only their total, not their partitions or offsets")
     if not positions:
         reason = "do not have the positions of their input records" if sink is not None else "are not in a topic"
         notes = [*notes, f"rows of the sink were not compared by offset: they {reason}"]
@@ -97,28 +108,99 @@ def audit_pipeline(
         exact=computed is None or computed.is_exact,
         max_offsets=max_offsets,
     )
+    if computed is not None and not computed.is_by_row and scope.batches:
+        is_whole = not partitions and start == "earliest" and end == "latest"
+        try:
+            groups = _groups(computed, scope, directory, evidence, is_whole)
+            result = dataclasses.replace(result, groups=groups, faults=(*result.faults, *groups.faults))
+        except NotCompared as error:
+            notes = [*notes, f"the windows of the query were not compared: {error}"]
     return result.with_notes([*notes, *evidence.notes()])
 
 
-def scope_of_pipeline(declaration: Declaration, directory: PipelineDirectory, events: Sequence[Event]) -> Scope:
+def _groups(
+    computed: Recomputation, scope: Scope, directory: PipelineDirectory, evidence: KafkaEvidence, is_whole: bool
+) -> GroupBalance:
+    """Compare the groups of an aggregating query. Raises `NotCompared`."""
+    checkpoint = read_checkpoint(directory.stream)
+    if not is_whole:
+        raise NotCompared("only a part of the sources is audited")
+    if is_locked(directory.base / LOCK) or checkpoint.unfinished is not None:
+        raise NotCompared("the pipeline is running, or its last micro-batch is incomplete: stop it, or run it again")
+    begin = evidence.bounds()
+    if any(tp not in begin or begin[tp].start > start for tp, (start, _) in scope.ranges.items()):
+        raise NotCompared("records that the pipeline has read are deleted from the log")
+    return computed.groups(scope, checkpoint)
+
+
+def scope_of_pipeline(
+    declaration: Declaration,
+    directory: PipelineDirectory,
+    events: Sequence[Event],
+    ids: Mapping[str, str] | None = None,
+) -> Scope:
     """Return what the runs of a pipeline have read, from its directory.
 
     Arguments:
         declaration: the pipeline.
         directory: its directory.
         events: the events in the directory.
+        ids: the ids of topics, by name. Replays and backfills that read a deleted topic of the same name are left out.
     """
+    ids = ids or {}
     batches = joined(events, read_checkpoint(directory.stream))
     sink = _sink_topic(declaration)
     backfills = [
-        Backfilled(_done(plan), plan.selection.get("to", sink) == sink, _current(plan))
+        Backfilled(
+            _done(plan),
+            plan.selection.get("to", sink) == sink,
+            _current(plan),
+            f"backfill {plan.number}",
+            _slices(plan, events),
+        )
         for plan in RunDirectory(directory.backfills, "backfill").plans()
+        if plan.has_same_topics(ids)
     ]
+    starts: dict[TopicPartition, int] = {}
+    for plan in RunDirectory(directory.first_backfill, "first").plans():
+        starts |= planned_starts(plan)
+        slices = _slices(plan, events)
+        backfills.append(Backfilled(_done(plan), True, _current(plan), "the backfill before the stream", slices))
     replays = [
         Replayed(_done(plan), plan.selection.get("rule"), bool(plan.selection.get("again")), _current(plan))
         for plan in RunDirectory(directory.replays, "replay").plans()
+        if plan.has_same_topics(ids)
     ]
-    return scope_of(declaration.pipeline, batches, backfills, replays)
+    return scope_of(declaration.pipeline, batches, backfills, replays, starts)
+
+
+def _foreign_runs(directory: PipelineDirectory, ids: Mapping[str, str]) -> Iterator[str]:
+    """Yield a note for each replay and backfill that read a topic that has been deleted and created again since."""
+    kinds: tuple[tuple[Path, Kind], ...] = ((directory.replays, "replay"), (directory.backfills, "backfill"))
+    for folder, kind in kinds:
+        for plan in RunDirectory(folder, kind).plans():
+            if not plan.has_same_topics(ids):
+                topics = ", ".join(plan.topic_ids)
+                yield (
+                    f"{kind} {plan.number} read a topic {topics} that has been deleted and created again since, so its "
+                    "offsets were not audited"
+                )
+
+
+def _slices(plan: RunPlan, events: Sequence[Event]) -> list[Event]:
+    """Return the last event of each finished slice of a backfill."""
+    found: dict[int, Event] = {}
+    number = 0 if plan.kind == "first" else plan.number
+    for event in events:
+        if (event.kind, event.run, event.number) != ("batch", "backfill", number) or event.batch is None:
+            continue
+        if event.batch < plan.done and ranges_of_event(event) == _ranges(plan.slices[event.batch]):
+            found[event.batch] = event
+    return [found[number] for number in sorted(found)]
+
+
+def _ranges(part: Mapping[TopicPartition, tuple[int, int]]) -> dict[TopicPartition, OffsetRange]:
+    return {tp: OffsetRange(*ends) for tp, ends in part.items()}
 
 
 def _sink_topic(declaration: Declaration) -> str | None:
@@ -140,4 +222,4 @@ def _current(plan: RunPlan) -> dict[TopicPartition, OffsetRange]:
     """Return the ranges of the slice that an unfinished run processes, or will process, next."""
     if plan.is_finished:
         return {}
-    return {tp: OffsetRange(*ends) for tp, ends in plan.slices[plan.done].items()}
+    return _ranges(plan.slices[plan.done])

@@ -13,10 +13,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka.consumer.bounds import OffsetRange
+from kafka.pipelines.audit.groups import NotCompared, Part, balance_groups, late_bounds
+from kafka.pipelines.audit.micro_batches import ranges_of_event
 from kafka.pipelines.audit.scope import Ranges, Scope
+from kafka.pipelines.audit.windows import GroupBalance
 from kafka.pipelines.declaration import Declaration, InvalidDeclaration, declare
 from kafka.pipelines.events import Event, Run
 from kafka.pipelines.rules import SETTINGS
+from kafka.pipelines.stream_checkpoint import StreamCheckpoint
 from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
@@ -34,6 +38,51 @@ class _Part:
     declaration: Declaration
     at: datetime.datetime | None
     ranges: dict[TopicPartition, OffsetRange]
+
+    def continues(self, declaration: Declaration, at: datetime.datetime | None, ranges: Ranges) -> bool:
+        """Return whether ranges can be added: they adjoin, and were processed with the same declaration."""
+        same = self.declaration is declaration and self.at == at
+        return same and all(tp not in self.ranges or self.ranges[tp].end == each.start for tp, each in ranges.items())
+
+    def add(self, ranges: Ranges) -> None:
+        """Add ranges that adjoin."""
+        for tp, (start, end) in ranges.items():
+            self.ranges[tp] = OffsetRange(self.ranges[tp].start if tp in self.ranges else start, end)
+
+
+class _Read:
+    """The offsets of the parts so far."""
+
+    def __init__(self) -> None:
+        self._read: dict[TopicPartition, list[OffsetRange]] = {}
+
+    def rest_of(self, ranges: Ranges) -> list[dict[TopicPartition, OffsetRange]]:
+        """Return the pieces of ranges that are new, at most one for each partition in each item, and add the ranges."""
+        found: list[dict[TopicPartition, OffsetRange]] = []
+        for tp, part in ranges.items():
+            read = self._read.setdefault(tp, [])
+            for index, piece in enumerate(_without(part, read)):
+                if index == len(found):
+                    found.append({})
+                found[index][tp] = piece
+            if read and read[-1].start <= part.start <= read[-1].end:
+                read[-1] = OffsetRange(read[-1].start, max(read[-1].end, part.end))
+            else:
+                read.append(part)
+        return found
+
+
+def _without(part: OffsetRange, others: Sequence[OffsetRange]) -> list[OffsetRange]:
+    """Return the pieces of a range that are in none of the others."""
+    pieces = [part]
+    for start, end in others:
+        cut = [
+            piece
+            for first, last in pieces
+            for piece in (OffsetRange(first, min(last, start)), OffsetRange(max(first, end), last))
+        ]
+        pieces = [piece for piece in cut if piece.start < piece.end]
+    return [piece for piece in pieces if piece.start < piece.end]
 
 
 class Recomputation:
@@ -71,19 +120,24 @@ class Recomputation:
         self.is_exact = True
         self._declared = self._declarations(events)
         self._parts = list(self._parts_of(scope))
-        self._check_backfills(events)
+        self._check_backfills(scope)
         self._replays = self._declaration_of_replays(events, scope)
         self.is_by_row = self._is_by_row(scope.ranges)
 
     def _declarations(self, events: Sequence[Event]) -> dict[str, Declaration]:
         """Return the declaration of each run, by its id."""
         found: dict[str, Declaration] = {}
-        current = self._declaration.fingerprint()
+        equal = {self._declaration.fingerprint(): self._declaration}
         for event in events:
             if event.kind == "start" and event.declaration is not None:
                 earlier = self._earlier(event.declaration)
-                is_current = earlier is None or earlier.fingerprint() == current
-                found[event.run_id] = self._declaration if earlier is None or is_current else self._merged(earlier)
+                if earlier is None:
+                    found[event.run_id] = self._declaration
+                    continue
+                fingerprint = earlier.fingerprint()
+                if fingerprint not in equal:
+                    equal[fingerprint] = self._merged(earlier)
+                found[event.run_id] = equal[fingerprint]
         return found
 
     def _earlier(self, content: Mapping[str, Any]) -> Declaration | None:
@@ -108,40 +162,74 @@ class Recomputation:
         self.notes.append(note)
 
     def _parts_of(self, scope: Scope) -> Iterator[_Part]:
-        """Yield consecutive micro-batches with the same declaration, and then what only backfills have read.
+        """Yield what the stream has read, then what only backfills have read, and then the rest of the scope.
 
-        The parts do not overlap.
+        Each part has the declaration with which its records were processed. The parts do not overlap.
         """
+        read = _Read()
         current: _Part | None = None
+        for declaration, at, ranges in self._runs(scope):
+            for piece in read.rest_of(ranges):
+                if current is not None and current.continues(declaration, at, piece):
+                    current.add(piece)
+                    continue
+                if current is not None:
+                    yield current
+                current = _Part(declaration, at, piece)
+        if current is not None:
+            yield current
+        for piece in read.rest_of(scope.ranges):
+            yield _Part(self._declaration, None, piece)
+
+    def _runs(self, scope: Scope) -> Iterator[tuple[Declaration, datetime.datetime | None, Ranges]]:
+        """Yield the declaration, the time if it matters, and the ranges of each batch of the stream and backfills."""
+        yield from self._of_stream(scope)
+        for backfill in scope.backfills:
+            for event in backfill.slices if backfill.same_sink else ():
+                declaration = self._declared.get(event.run_id, self._declaration)
+                yield declaration, event.moment if _has_times(declaration) else None, ranges_of_event(event)
+
+    def _of_stream(self, scope: Scope) -> Iterator[tuple[Declaration, datetime.datetime | None, Ranges]]:
         declaration = self._declaration
-        read: dict[TopicPartition, OffsetRange] = {}
         for batch in scope.batches:
             if batch.event is not None:
                 declaration = self._declared.get(batch.event.run_id, declaration)
             at = batch.event.moment if batch.event is not None and _has_times(declaration) else None
-            if current is None or current.declaration is not declaration or at != current.at:
-                if current is not None:
-                    yield current
-                current = _Part(declaration, at, {})
-            for tp, (start, end) in batch.ranges.items():
-                begin = max(start, read[tp].end) if tp in read else start
-                first = current.ranges[tp].start if tp in current.ranges else begin
-                current.ranges[tp] = OffsetRange(first, max(first, end))
-                read[tp] = OffsetRange(read[tp].start if tp in read else start, max(begin, end))
-        if current is not None:
-            yield current
-        before, after = {}, {}
-        for tp, (start, end) in scope.ranges.items():
-            first, last = read.get(tp, OffsetRange(end, end))
-            before[tp], after[tp] = OffsetRange(start, first), OffsetRange(last, end)
-        yield from (_Part(self._declaration, None, rest) for rest in (before, after))
+            yield declaration, at, batch.ranges
 
-    def _check_backfills(self, events: Sequence[Event]) -> None:
-        """Outcomes cannot be exact if a backfill used another declaration than the stream did."""
-        used = {id(part.declaration) for part in self._parts}
-        runs = {event.run_id for event in events if event.run == "backfill"}
-        if any(id(self._declared[run]) not in used for run in runs if run in self._declared):
-            self._inexact("a backfill used another declaration than the stream, so outcomes are not compared strictly")
+    def groups(self, scope: Scope, checkpoint: StreamCheckpoint) -> GroupBalance:
+        """Compare the groups of an aggregating query; see `groups`. Raises `NotCompared`."""
+        allowed = self._spark.conf.get("spark.sql.streaming.statefulOperator.allowMultiple", "true")
+        late = late_bounds(scope, checkpoint.watermarks_ms, allows_multiple=str(allowed).lower() == "true")
+        parts: list[Part] = []
+        current: _Part | None = None
+        for (declaration, at, ranges), batch in zip(self._of_stream(scope), scope.batches, strict=True):
+            given = {tp: each for tp, each in ranges.items() if each.start < each.end}
+            if not given:
+                continue
+            if batch.number in late:
+                parts.append(Part(declaration, at, given, late[batch.number]))
+                current = None
+            elif current is not None and current.continues(declaration, at, given):
+                current.add(given)
+            else:
+                current = _Part(declaration, at, given)
+                parts.append(Part(declaration, at, current.ranges))
+        if not parts:
+            raise NotCompared("the pipeline has not read any records")
+        last = None if checkpoint.committed is None else checkpoint.watermarks_ms.get(checkpoint.committed)
+        return balance_groups(self._declaration, self._spark, self._function, scope, parts, last)
+
+    def _check_backfills(self, scope: Scope) -> None:
+        """Outcomes cannot be exact if a backfill read records of the stream with another declaration."""
+        for event in (event for backfill in scope.backfills for event in backfill.slices):
+            declaration = self._declared.get(event.run_id, self._declaration)
+            others = [part.ranges for part in self._parts if part.declaration is not declaration]
+            if any(_intersection(ranges_of_event(event), each) for each in others):
+                self._inexact(
+                    "a backfill used another declaration than the stream, so outcomes are not compared strictly"
+                )
+                return
 
     def _declaration_of_replays(self, events: Sequence[Event], scope: Scope) -> Declaration | None:
         """Return the declaration of all replays; None if there are none, or if they used several."""

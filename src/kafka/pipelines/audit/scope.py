@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kafka.consumer.bounds import OffsetRange
 from kafka.pipelines.audit.micro_batches import MicroBatch, whole
+from kafka.pipelines.events import Event
 from kafka.structs import TopicPartition
 
 Ranges = Mapping[TopicPartition, OffsetRange]
@@ -41,11 +42,15 @@ class Backfilled:
         ranges: the offsets that the backfill has processed, by partition of the source.
         same_sink: whether it wrote to the sink of the pipeline. Its dead letters are those of the pipeline in any case.
         current: the offsets of an unfinished slice, which may or may not have been written.
+        name: what the backfill is called in reports.
+        slices: the events of its finished slices, each with its ranges.
     """
 
     ranges: Ranges
     same_sink: bool = True
     current: Ranges = dataclasses.field(default_factory=dict)
+    name: str = "a backfill"
+    slices: Sequence[Event] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -58,6 +63,7 @@ class Scope:
         batches: the complete micro-batches of the stream, in ascending order.
         backfills: what backfills have processed.
         replays: the dead letters that replays have processed.
+        starts: the offsets at which the stream had to start, if a backfill before it determined them.
     """
 
     pipeline: str
@@ -65,6 +71,15 @@ class Scope:
     batches: Sequence[MicroBatch] = ()
     backfills: Sequence[Backfilled] = ()
     replays: Sequence[Replayed] = ()
+    starts: Mapping[TopicPartition, int] = dataclasses.field(default_factory=dict)
+
+    @property
+    def stream(self) -> dict[TopicPartition, OffsetRange]:
+        """The offsets that the stream had to read, up to the end of its last complete micro-batch."""
+        return {
+            tp: OffsetRange(min(start, self.starts.get(tp, start)), end)
+            for tp, (start, end) in whole(self.batches).items()
+        }
 
     @property
     def late(self) -> int:
@@ -113,6 +128,7 @@ def scope_of(
     batches: Sequence[MicroBatch],
     backfills: Sequence[Backfilled] = (),
     replays: Sequence[Replayed] = (),
+    starts: Mapping[TopicPartition, int] | None = None,
 ) -> Scope:
     """Return the whole scope: all offsets that the stream, and backfills to the same sink, have read.
 
@@ -121,10 +137,12 @@ def scope_of(
         batches: the complete micro-batches of the stream.
         backfills: what backfills have processed.
         replays: what replays have processed.
+        starts: where the stream had to start, if a backfill before it determined that.
     """
-    ranges = whole(batches)
+    stream = Scope(pipeline, {}, batches, starts=starts or {})
+    ranges = stream.stream
     for backfill in backfills:
         for tp, each in backfill.ranges.items() if backfill.same_sink else ():
             before = ranges.get(tp, each)
             ranges[tp] = OffsetRange(min(before.start, each.start), max(before.end, each.end))
-    return Scope(pipeline, ranges, batches, backfills, replays)
+    return dataclasses.replace(stream, ranges=ranges, backfills=backfills, replays=replays)

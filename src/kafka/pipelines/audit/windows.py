@@ -1,8 +1,8 @@
-"""Balances the rows of an aggregating query: compares counts per window or other group with those that are expected.
+"""Compares the rows of an aggregating query by window or other group: the counts in the sink with the expected ones.
 
-Rows of an aggregation have no positions of input records. If the output has a column that counts, the counts of all
-groups must add up to the rows that the query processed, without those that Spark dropped because they were late.
-`compare_groups` compares two tables, whatever computed them: the latest rows of the sink, and a new evaluation.
+Rows of an aggregation have no positions of input records, but a column with the number of rows of each group says how
+many records it contains. `compare_groups` compares two tables, whatever computed them. `groups` computes the expected
+one, and reads the other one from the sink.
 """
 
 from __future__ import annotations
@@ -21,120 +21,107 @@ from kafka.pipelines.audit.faults import Fault, FaultKind
 pc: Any = pyarrow.compute
 MAX_GROUPS = 1_000
 """Maximum number of groups that are reported one by one."""
+_ALL = "all rows"
+"""The column that stands for the key if there is only one group."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class GroupBalance:
-    """The comparison of counts by group.
+    """The comparison of counts by window or other group.
 
     Arguments:
-        expected: number of rows in all expected groups.
-        found: number of rows in all groups of the output.
-        late: number of rows that Spark dropped because they were late.
-        faults: groups whose counts differ; empty if late rows explain all differences.
-        differing: number of groups whose counts differ.
+        expected: number of rows in all expected groups, without late rows and open windows.
+        found: number of rows in all groups of the sink.
+        groups: number of expected groups.
+        differing: number of groups that differ.
+        faults: what differs, at most `MAX_GROUPS` groups of each kind.
+        late: number of rows that are not expected because they were older than the watermark.
+        open: number of windows that are not expected yet, because the watermark has not passed their end.
     """
 
     expected: int
     found: int
-    late: int
-    faults: tuple[Fault, ...]
+    groups: int
     differing: int
+    faults: tuple[Fault, ...]
+    late: int = 0
+    open: int = 0
 
     @property
     def balances(self) -> bool:
         """Whether the counts add up."""
         return not self.faults
 
-
-def latest_rows(rows: pa.Table, keys: Sequence[str], order: str = "offset") -> pa.Table:
-    """Return the last row of each group, as readers of an output in mode update see it.
-
-    Arguments:
-        rows: the rows of the sink.
-        keys: the columns that identify a group.
-        order: a column that increases with each row of a group, such as the offset in a partition.
-
-    Raises `IllegalArgumentError` if a column does not exist.
-    """
-    _check(rows, [*keys, order])
-    numbered = rows.append_column("row number", pa.array(range(rows.num_rows), pa.int64()))
-    ordered = numbered.sort_by(order)
-    last = ordered.group_by(list(keys), use_threads=False).aggregate([("row number", "last")])
-    return rows.take(last.column("row number_last"))
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as values for JSON, without the faults."""
+        names = ("expected", "found", "groups", "differing", "late", "open")
+        return {name: getattr(self, name) for name in names}
 
 
 def compare_groups(
-    expected: pa.Table, found: pa.Table, keys: Sequence[str], count: str, *, late: int = 0
+    expected: pa.Table, found: pa.Table, keys: Sequence[str], count: str, *, updates: bool = False
 ) -> GroupBalance:
     """Compare the counts of groups.
 
     Arguments:
-        expected: a row for each group that a new evaluation returns, with its count. It includes late rows.
-        found: a row for each group in the output.
-        keys: the columns that identify a group, such as the start of a window.
+        expected: a row for each group that a new evaluation returns, with its count.
+        found: the rows in the sink.
+        keys: the columns that identify a group, such as the start of a window; empty if there is only one group.
         count: the column with the number of rows of the group.
-        late: number of rows that Spark dropped because they were late. Groups may lack that many rows in total, and no
-            more.
+        updates: whether the sink has a row for each change of a group, as in output mode update. The largest count of a
+            group, which only increases, is its last one. Otherwise, several rows for a group are a fault.
 
-    Returns the comparison. Differences are faults, unless late rows explain all of them. Raises `IllegalArgumentError`
-    if a column does not exist, or if a group is there twice.
+    Returns the comparison. Raises `IllegalArgumentError` if a column does not exist, or if an expected group is there
+    twice.
     """
-    tables = []
-    for name, table in (("expected", expected), ("found", found)):
-        _check(table, [*keys, count])
-        counts = table.select([*keys, count]).rename_columns([*keys, name])
-        sizes = counts.group_by(list(keys)).aggregate([([], "count_all")])
-        repeated = np.flatnonzero(_numbers(sizes.column("count_all")) > 1)
-        if len(repeated):
-            group = _group(sizes, keys, int(repeated[0]))
-            raise IllegalArgumentError(f"{name}: expected a row for each group, got several for {group}")
-        tables.append(counts)
-    both = _joined(tables[0], tables[1], keys)
-    wanted, there = (_numbers(both.column(name)) for name in ("expected", "found"))
-    lacking = wanted - there
-    differing = np.flatnonzero(lacking)
-    is_explained = not (lacking < 0).any() and int(lacking.sum()) == late
+    _check(expected, [*keys, count])
+    _check(found, [*keys, count])
+    names = list(keys) or [_ALL]
+    wanted = _by_group(expected, keys, count, "expected")
+    if (repeated := np.flatnonzero(_numbers(wanted.column("expected_count")) > 1)).size:
+        group = _group(wanted, names, int(repeated[0]))
+        raise IllegalArgumentError(f"expected: expected a row for each group, got several for {group}")
+    both = wanted.join(_by_group(found, keys, count, "found"), keys=names, join_type="full outer").sort_by(
+        [(name, "ascending") for name in names]
+    )
+    least, there, times = (_numbers(both.column(name)) for name in ("expected_max", "found_max", "found_count"))
     faults = []
-    if not is_explained:
-        for row in differing[:MAX_GROUPS].tolist():
-            text = f"{_group(both, keys, row)}: {wanted[row]} rows expected, {there[row]} in the sink"
-            faults.append(Fault(FaultKind.WINDOW_DIFFERS, None, (), 0, text))
-        if not faults:
-            text = f"{late:,} rows were late, but no group lacks a row"
-            faults.append(Fault(FaultKind.WINDOW_DIFFERS, None, (), 0, text))
-    return GroupBalance(int(wanted.sum()), int(there.sum()), late, tuple(faults), len(differing))
+    differing = np.flatnonzero(least != there)
+    for row in differing[:MAX_GROUPS].tolist():
+        text = f"{_group(both, names, row)}: {least[row]} rows expected, {there[row]} in the sink"
+        faults.append(Fault(FaultKind.WINDOW_DIFFERS, None, (), 0, text))
+    several = np.flatnonzero(times > 1) if not updates else np.empty(0, np.int64)
+    for row in several[:MAX_GROUPS].tolist():
+        text = f"{_group(both, names, row)}: {times[row]} rows in the sink, 1 expected"
+        faults.append(Fault(FaultKind.WINDOW_REPEATED, None, (), 0, text))
+    is_wrong = np.union1d(differing, several)
+    return GroupBalance(int(least.sum()), int(there.sum()), int((least > 0).sum()), len(is_wrong), tuple(faults))
+
+
+def _by_group(table: pa.Table, keys: Sequence[str], count: str, what: str) -> pa.Table:
+    """Return a row for each group, with its keys as text, the largest count and the number of rows."""
+    columns = {key: texts(table.column(key)) for key in keys} or {_ALL: pa.array(["all"] * table.num_rows)}
+    counts = pc.fill_null(table.column(count), 0).cast(pa.int64())
+    found = pa.table({**columns, what: counts}).group_by(list(columns), use_threads=False)
+    return found.aggregate([(what, "max"), (what, "count")])
+
+
+def texts(values: Any) -> Any:
+    """Return the values of a key as text; values that are equal have equal texts, whatever wrote them."""
+    kind = values.type
+    if pa.types.is_struct(kind):
+        chunks = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        parts = [texts(pc.struct_field(chunks, index)) for index in range(kind.num_fields)]
+        return pc.binary_join_element_wise(*parts, " to ")
+    if pa.types.is_timestamp(kind):
+        values = pc.strftime(values.cast(pa.timestamp("us", kind.tz)).cast(pa.timestamp("us")), "%Y-%m-%d %H:%M:%S")
+        values = pc.replace_substring_regex(values, r"\.0+$", "")
+    return pc.fill_null(values.cast(pa.string()), "null")
 
 
 def _numbers(column: Any) -> Any:
     """Return counts as an array of numpy; 0 for null."""
     return pc.fill_null(column, 0).to_numpy().astype(np.int64)
-
-
-def _joined(expected: pa.Table, found: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """Join by the keys, where null equals null, which Arrow's join does not support."""
-    names = [f"group {index}" for index in range(len(keys))]
-    texts = []
-    for table in (expected, found):
-        dictionary = [_text(table.column(key)) for key in keys]
-        texts.append(table.select([table.column_names[-1]]))
-        for name, column in zip(names, dictionary, strict=True):
-            texts[-1] = texts[-1].append_column(name, column)
-    both = texts[0].join(texts[1], keys=names, join_type="full outer")
-    return both.rename_columns([_named(name, names, keys) for name in both.column_names])
-
-
-def _named(name: str, names: Sequence[str], keys: Sequence[str]) -> str:
-    return keys[names.index(name)] if name in names else name
-
-
-def _text(column: Any) -> Any:
-    """Return the values of a key as text; values that are equal have equal texts."""
-    values = column
-    if pa.types.is_struct(values.type):
-        parts = [_text(pc.struct_field(values, index)) for index in range(values.type.num_fields)]
-        return pc.binary_join_element_wise(*parts, " to ")
-    return pc.fill_null(values.cast(pa.string()), "null")
 
 
 def _check(table: pa.Table, names: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ from kafka.pipelines.checks.cluster_state import Cluster
 from kafka.pipelines.checks.columns import KAFKA, Columns
 from kafka.pipelines.checks.expressions import check_condition
 from kafka.pipelines.checks.problem import Findings, Place, Places, Problem, Report, report_of
-from kafka.pipelines.checks.queries import HasTable, check_query, no_tables
+from kafka.pipelines.checks.queries import HasTable, aggregates, check_query, no_tables
 from kafka.pipelines.checks.registries import quick, reaches
 from kafka.pipelines.checks.sinks import check_sink
 from kafka.pipelines.declaration import FUNCTION, Declaration, InvalidDeclaration, Location, Sink, declare
@@ -181,6 +181,7 @@ def _check_schemas(
     registries = [each.typed.registry for each in (*sources.values(), sink) if each is not None and each.typed.registry]
     has_registry = bool(registries) and servers and reaches(findings, quick(registries[0], answer_s))
     columns: dict[str, Columns | None] = {}
+    is_twice = declaration.dead_letters is not None and _keeps_state(declaration)
     for name, options in sources.items():
         source = declaration.all_sources[name]
         columns[name] = None
@@ -189,7 +190,8 @@ def _check_schemas(
             columns[name] = value_schemas.columns(findings, name, source, fast, has_registry=has_registry)
         for index, rule in enumerate(source.rules):
             if isinstance(rule.holds, str):
-                check_condition(findings, ("sources", name, "rules", index, "holds"), rule.holds, columns[name])
+                at = ("sources", name, "rules", index, "holds")
+                check_condition(findings, at, rule.holds, columns[name], is_twice=is_twice)
     result = None
     if declaration.query is not None and declaration.query != FUNCTION:  # the columns of a function are not known
         result = check_query(findings, declaration.query, columns, has_table)
@@ -199,6 +201,15 @@ def _check_schemas(
     if sink is not None:
         fast_sink = dataclasses.replace(sink, typed=_quick_typed(sink.typed, answer_s))
         check_sink(findings, declaration, fast_sink, result, has_registry=has_registry)
+
+
+def _keeps_state(declaration: Declaration) -> bool:
+    """Return whether the query certainly keeps state; False for what only Spark knows, such as a function."""
+    sources = declaration.all_sources
+    if len(sources) > 1 or any(each.dedupe is not None for each in sources.values()):
+        return True
+    query = declaration.query
+    return query is not None and query != FUNCTION and aggregates(query)
 
 
 def _quick_typed(typed: Any, answer_s: float) -> Any:

@@ -60,7 +60,20 @@ def _cause(error: SqlglotError, text: str) -> str:
     return f"not valid SQL: {why[:1].lower()}{why[1:]}" + (f" after {near!r}" if near else "") + where
 
 
-def check_condition(findings: Findings, location: Location, text: str, columns: Columns | None) -> None:
+_RANDOM = frozenset({"shuffle", "monotonically_increasing_id", "spark_partition_id", "randstr", "uniform"})
+"""Spark's functions without a class in sqlglot whose result for a row can differ each time."""
+
+
+def _differing(expression: Any) -> Iterator[str]:
+    """Yield the calls in an expression whose result for a row can differ each time."""
+    for each in expression.find_all(exp.Rand, exp.Randn, exp.Uuid, exp.Anonymous):
+        if not isinstance(each, exp.Anonymous) or each.name.lower() in _RANDOM:
+            yield str(each.sql(DIALECT))
+
+
+def check_condition(
+    findings: Findings, location: Location, text: str, columns: Columns | None, *, is_twice: bool = False
+) -> None:
     """Check the expression of a rule.
 
     Arguments:
@@ -68,6 +81,7 @@ def check_condition(findings: Findings, location: Location, text: str, columns: 
         location: the location of the expression.
         text: the expression.
         columns: the columns of the source; None if they are unknown.
+        is_twice: whether Spark evaluates the rule twice, because the query keeps state.
     """
     before = len(findings.problems)
     try:
@@ -82,10 +96,15 @@ def check_condition(findings: Findings, location: Location, text: str, columns: 
         findings.error(location, f"a rule cannot contain {what}, because it is evaluated for each row alone")
     for each in unknown_functions(expression):
         findings.warning(location, each)
-    for each in expression.find_all(exp.Rand, exp.Randn, exp.Uuid):
-        findings.warning(
-            location, f"{each.sql(DIALECT)} differs each time: a repeated micro-batch may reject other rows"
-        )
+    for each in _differing(expression):
+        if is_twice:
+            findings.error(
+                location,
+                f"{each} differs each time, and Spark evaluates rules twice for a query with state: a row could be in "
+                "the sink and in the dead letters, or in none of them; use a column of the record instead",
+            )
+        else:
+            findings.warning(location, f"{each} differs each time: a repeated micro-batch may reject other rows")
     if columns is not None:
         for reference in references(expression):
             if (problem := columns.problem(reference)) is not None:

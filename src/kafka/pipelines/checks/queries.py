@@ -70,6 +70,17 @@ def check_query(
     return Columns(each for each in result if each.name.lower() != KAFKA)
 
 
+def aggregates(text: str) -> bool:
+    """Return whether a query has an aggregation or removes duplicates; False for text that is not a query."""
+    try:
+        query = parsed(text)
+    except SyntaxProblem:
+        return False
+    return query.find(exp.Group, exp.Distinct) is not None or any(
+        each.find_ancestor(exp.Window) is None for each in query.find_all(exp.AggFunc)
+    )
+
+
 class _QueryCheck:
     """Checks the scopes of a query, from the innermost to the outermost.
 
