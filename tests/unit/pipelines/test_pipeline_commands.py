@@ -12,14 +12,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from kafka import KafkaAdminClient, KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.broker import EmbeddedBroker
 from kafka.cli.commands import commands
 from kafka.errors import IllegalStateError
-from kafka.pipelines import InvalidDeclaration, Pipeline, kafka_sink, kafka_source
+from kafka.pipelines import InvalidDeclaration, Pipeline, client_configs, kafka_sink, kafka_source
 from kafka.pipelines.bounded_runs import RunDirectory
 from kafka.pipelines.events import Event, EventFile, SourceCounts
-from kafka.structs import TopicPartition
+from kafka.pipelines.start_checks import run_lock
+from kafka.spark.exactly_once.decision import Decision, decision_group, to_parts
+from kafka.structs import OffsetAndMetadata, TopicPartition
 
 from .dead_letter_support import own_headers
 
@@ -198,8 +200,6 @@ def test_status_without_a_broker_shows_the_files(
 ) -> None:
     import fcntl
 
-    from kafka.pipelines import client_configs
-
     written = Written(broker, tmp_path, "alone")
     written.run((0, 6), end=False)
     monkeypatch.setattr(client_configs, "_PATIENCE", {"bootstrap_timeout_ms": 200})
@@ -280,3 +280,48 @@ def test_a_pipeline_object_without_dead_letters() -> None:
     pipeline.sink(kafka_sink("b", value_format="bytes"))
     with pytest.raises(InvalidDeclaration, match="pipeline p: it has no dead_letters"):
         pipeline.dead_letters()
+
+
+def test_reset_deletes_what_the_pipeline_has_processed_but_no_other_files(
+    broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    written = Written(broker, tmp_path, "over")
+    written.run((0, 6))
+    partition = TopicPartition("over.dead", 0)
+    RunDirectory(written.base / "replays", "replay").add({}, [{partition: (0, 2)}])
+    (written.base / "stream").mkdir()
+    (written.base / "spark-run.log").write_text("log")
+    (written.base / "mine.txt").write_text("mine")
+    with run_lock(written.base / "stream.lock", "run of this pipeline"):
+        refused = written.command("reset")
+    assert refused.exit_code == 1
+    assert "another run of this pipeline is running" in refused.stderr
+    assert (written.base / "events").exists()
+    result = written.command("reset", "--json")
+    assert result.exit_code == 0, result.output
+    names = ["stream", "events", "replays"]
+    assert json.loads(result.stdout) == {"pipeline": "over", "deleted": [str(written.base / name) for name in names]}
+    assert [path.name for path in written.base.iterdir()] == ["mine.txt"]
+    assert json.loads(written.command("status", "--json").stdout)["state"] == "never started"
+    (written.base / "mine.txt").unlink()
+    assert written.command("reset").stderr == "over: the next run starts over\n"
+    assert not written.base.exists()
+
+
+def test_reset_lets_a_query_with_another_checkpoint_write_the_transactions(
+    broker: EmbeddedBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = Written(broker, tmp_path, "released")
+    groups = [decision_group("released", 0), decision_group("other", 0)]
+    (decided,) = to_parts(Decision("query", "run", 7, "/checkpoint", 0, ()), "released")
+    for group in groups:
+        with KafkaConsumer(group_id=group, **written.configs) as consumer:
+            consumer.commit({TopicPartition("released", 0): OffsetAndMetadata(1, decided, -1)})
+    assert written.command("reset").exit_code == 0
+    with KafkaAdminClient(**written.configs) as admin:
+        left = {group: len(admin.list_consumer_group_offsets(group)) for group in groups}
+    assert left == {groups[0]: 0, groups[1]: 1}
+    monkeypatch.setattr(client_configs, "_PATIENCE", {"bootstrap_timeout_ms": 200})
+    written.run((0, 6))
+    assert written.command("reset", "-b", "127.0.0.1:1").exit_code == 3
+    assert (written.base / "events").exists(), "nothing is deleted"

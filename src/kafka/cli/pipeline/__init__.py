@@ -15,7 +15,7 @@ import importlib.util
 
 import click
 
-ORDER = ("init", "check", "test", "run", "status", "dead", "replay", "backfill", "audit", "schema")
+ORDER = ("init", "check", "test", "run", "status", "dead", "replay", "backfill", "audit", "reset", "schema")
 """The names of the commands, in the order of the help. A name without a module is not a command."""
 
 
