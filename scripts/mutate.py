@@ -40,6 +40,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "coordinator": ("coordinator",),
     "formats": ("formats",),
     "net": ("net",),
+    "pipelines": ("pipelines",),
     "producer": ("producer",),
     "record": ("record/test_reference.py", "record"),
     "spark": ("spark",),

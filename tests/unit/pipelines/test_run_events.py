@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from kafka.pipelines import run_events
+from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import Event, EventFile, SourceCounts, read_events
 from kafka.pipelines.planning import RESULT
@@ -106,6 +107,70 @@ def test_the_results_of_two_runs_are_added(tmp_path: Path) -> None:
     assert [each.batch for each in both.events] == [0, 1, 2, 10, 11, 12]
     assert not both.is_complete
     assert results[0].by_rule() == {"a": 9, "b0": 3}, "the earlier result is unchanged"
+
+
+def first_report(end: int = 10, **changes: Any) -> dict[str, Any]:
+    """The report of the first micro-batch of a query, which does not say where the query started."""
+    found = report(0) | changes
+    found["sources"][0] |= {"startOffset": None, "endOffset": json.dumps({"flights": {"0": end}})}
+    return found
+
+
+def ranges(declaration: Declaration, directory: Path, given: dict[str, Any], starts: str | None = None) -> Any:
+    """Return the ranges in the event for a report."""
+    events = RunEvents(declaration, PipelineDirectory(directory))
+    events.add_start(starts)
+    event = events.add_report(given)
+    assert event is not None
+    return dict(event.sources["source"].ranges)
+
+
+def test_the_first_micro_batch_begins_where_the_stream_starts(tmp_path: Path) -> None:
+    """From the earliest offset, from those of a backfill before it, or from those in the report; or it is unknown."""
+    assert ranges(DECLARATION, tmp_path, first_report()) == {"flights-0": (0, 10)}
+    assert ranges(DECLARATION, tmp_path, first_report(), '{"flights": {"0": 4}}') == {"flights-0": (4, 10)}
+    assert ranges(DECLARATION, tmp_path, first_report(), '{"flights": {"1": 4}}') == {"flights-0": (0, 10)}
+    assert ranges(DECLARATION, tmp_path, first_report(4), '{"flights": {"0": 4}}') == {}, "nothing was read"
+    source = DECLARATION.all_sources["source"].model_copy(update={"start": "latest"})
+    latest = DECLARATION.model_copy(update={"sources": {"source": source}})
+    assert ranges(latest, tmp_path, first_report()) == {}
+    assert ranges(latest, tmp_path, report(2)) == {"flights-0": (20, 30)}
+    assert ranges(DECLARATION, tmp_path, report(2), '{"flights": {"0": 4}}') == {"flights-0": (20, 30)}
+
+
+def test_lag_late_rows_and_counts_of_the_result(tmp_path: Path) -> None:
+    given = report(1)
+    given["sources"][0]["latestOffset"] = json.dumps({"flights": {"0": 27}})
+    given["stateOperators"] = [{"numRowsDroppedByWatermark": 3}, {}, {"numRowsDroppedByWatermark": 4}]
+    events = RunEvents(DECLARATION, PipelineDirectory(tmp_path))
+    events.out = {1: 5, 2: 6}
+    event = events.add_report(given)
+    assert event is not None
+    assert (event.out, event.late, event.sources["source"].lag) == (5, 7, 7)
+    assert events.out == {2: 6}
+    unknown = report(3) | {"observedMetrics": None, "stateOperators": None}
+    unknown["sources"][0]["latestOffset"] = None
+    event = events.add_report(unknown)
+    assert event is not None
+    assert (event.out, event.late, event.rows) == (None, 0, 0)
+
+
+def test_a_report_that_cannot_be_read_can_come_again(tmp_path: Path) -> None:
+    events = RunEvents(DECLARATION, PipelineDirectory(tmp_path))
+    wrong = report(0) | {"observedMetrics": {"kafka_pipelines_source_source": {}}}
+    with pytest.raises(KeyError):
+        events.add_report(wrong)
+    assert events.add_report(report(0)) is not None
+
+
+def test_the_end_of_a_run_has_the_first_line_of_its_error(tmp_path: Path) -> None:
+    events = RunEvents(DECLARATION, PipelineDirectory(tmp_path), "replay", 7)
+    events.end()
+    events.end(ValueError("wrong\nin line 2"))
+    events.end(KeyError())
+    found = [(each.kind, each.cause, each.run, each.number) for each in read_events(PipelineDirectory(tmp_path).events)]
+    causes = ["wrong", "KeyError"]
+    assert found == [("stop", None, "replay", 7), *(("failure", cause, "replay", 7) for cause in causes)]
 
 
 def test_threads_record_a_micro_batch_once(tmp_path: Path) -> None:
