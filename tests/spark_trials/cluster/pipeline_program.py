@@ -112,7 +112,8 @@ def carry_out(work: dict[str, Any], spark: Any) -> dict[str, Any]:
 def main(*works: str) -> None:
     from kafka.spark import session
 
-    spark = session("pipeline-trial", None)
+    spark = session("pipeline-trial")
+    print(json.dumps({"event": "session", "master": spark.conf.get("spark.master")}), flush=True)
     for work in works:
         print(json.dumps(carry_out(json.loads(work), spark)), flush=True)
     spark.stop()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
 
+from harness.process import Supervised
 from harness.spark_cluster import connect_server
 
 from .pipeline_support import (
+    DECLARATION,
     PROGRAM,
     Flights,
-    Supervised,
     delta_ids,
     good,
     hours,
@@ -94,6 +96,14 @@ def test_the_last_windows_are_written_and_errors_name_their_cause(server, flight
     assert (windows["rows"], windows["dead"]) == (len(NUMBERS), len(NUMBERS) - len(good(NUMBERS)))
     assert {each["hour"]: each["flights"] for each in flights.values(flights.sink)} == hours(NUMBERS)
     assert failed["error"] == "PipelineFailedError"
-    assert f"The record at {flights.source}/" in failed["text"]
-    assert "fails rules" in failed["text"]
-    assert "carrier is known" in failed["text"]
+    assert f"The record at TOPIC/PARTITION/OFFSET {flights.source}/" in failed["text"]
+    assert "fails rules, at least one with the outcome 'fail': carrier is known" in failed["text"]
+
+
+def test_the_command_connects_to_a_server(server, flights, tmp_path):
+    topics = {"source": flights.source, "sink": flights.sink, "dead": flights.dead}
+    (tmp_path / "flights.yaml").write_text(DECLARATION.format(servers=flights.servers, **topics))
+    kafka = [sys.executable, "-m", "kafka", "pipeline", "run", "flights.yaml", "--master", server[0]]
+    done = subprocess.run(with_environment(kafka, {}), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2_000:] + done.stderr[-4_000:]
+    assert flights.ids(flights.sink) == late_flights(NUMBERS)
