@@ -67,7 +67,7 @@ class Flights:
                 at = START_MS + 60_000 * number
                 producer.send(self.source, value, partition=number % PARTITIONS, timestamp_ms=at)
 
-    def work(self, what: str, kind: str, offsets: int = 1_000, **more: str) -> str:
+    def work(self, what: str, kind: str, offsets: int = 1_000, **more: Any) -> str:
         """Return an argument of the program."""
         topics = (self.source, self.sink, self.dead)
         given = {"what": what, "kind": kind, "servers": self.servers, "topics": topics, "offsets": offsets}

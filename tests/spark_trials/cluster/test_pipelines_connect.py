@@ -92,12 +92,16 @@ def test_targets_get_each_batch_once(server, flights, tmp_path):
 
 def test_the_last_windows_are_written_and_errors_name_their_cause(server, flights, tmp_path):
     works = [flights.work("run", "windows"), flights.work("run", "rows", missing="fail")]
-    windows, failed = carried_out(server, tmp_path, *works)
+    works.append(flights.work("run", "delta", max_bad=0.05))
+    windows, failed, rejected = carried_out(server, tmp_path, *works)
     assert (windows["rows"], windows["dead"]) == (len(NUMBERS), len(NUMBERS) - len(good(NUMBERS)))
     assert {each["hour"]: each["flights"] for each in flights.values(flights.sink)} == hours(NUMBERS)
     assert failed["error"] == "PipelineFailedError"
     assert f"The record at TOPIC/PARTITION/OFFSET {flights.source}/" in failed["text"]
     assert "fails rules, at least one with the outcome 'fail': carrier is known" in failed["text"]
+    assert rejected["error"] == "TooManyRejectedError"
+    assert "but max_bad is 0.05" in rejected["text"]
+    assert delta_ids(flights.folder / "table.delta") == late_flights(NUMBERS)
 
 
 def test_the_command_connects_to_a_server(server, flights, tmp_path):
