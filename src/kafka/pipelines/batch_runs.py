@@ -24,6 +24,7 @@ from kafka.pipelines.declaration import Declaration, Sink
 from kafka.pipelines.directories import directory_of
 from kafka.pipelines.events import Run
 from kafka.pipelines.failing_records import FailedPart
+from kafka.pipelines.observations import BatchCounts
 from kafka.pipelines.planning import observed_source, plan, result_count
 from kafka.pipelines.rule_counts import read_counts
 from kafka.pipelines.rules import all_rules
@@ -154,14 +155,12 @@ class _Observations:
     """Observes frames of a batch."""
 
     def __init__(self) -> None:
-        self._given: dict[str, Any] = {}
+        self._given: dict[str, BatchCounts] = {}
 
     def observe(self, frame: DataFrame, name: str, counts: Any) -> DataFrame:
-        from pyspark.sql import Observation
-
-        self._given[name] = Observation(name)
-        return frame.observe(self._given[name], *counts)
+        self._given[name] = BatchCounts(name)
+        return self._given[name].on(frame, counts)
 
     def values(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return the observed values by name, after an action."""
-        return {name: dict(each.get) for name, each in self._given.items()}
+        """Return the observed values by name, after the write."""
+        return {name: each.values() for name, each in self._given.items()}

@@ -12,6 +12,7 @@ from kafka.errors import IllegalStateError
 from kafka.pipelines.combined_rows import result_columns, result_counts
 from kafka.pipelines.declaration import Declaration, Sink
 from kafka.pipelines.kafka_rows import dead_letter_rows, output_rows, write_options
+from kafka.pipelines.observations import BatchCounts
 from kafka.pipelines.planning import RESULT
 from kafka.pipelines.source_rows import KAFKA, Hidden, quoted
 from kafka.spark.queries import FORMAT
@@ -82,17 +83,15 @@ class BatchWrite:
         self._out = out
 
     def __call__(self, batch: DataFrame, number: int, options: Mapping[str, str] | None = None) -> None:
-        from pyspark.sql import Observation
-
         batch.persist()
         try:
             frame = self._combine(batch)
             if self._out is None:
                 self.write(frame, number, options)
             else:
-                counted = Observation(RESULT)
-                self.write(frame.observe(counted, *result_counts()), number, options)
-                self._out[number] = counted.get["out"]
+                counted = BatchCounts(RESULT)
+                self.write(counted.on(frame, result_counts()), number, options)
+                self._out[number] = counted.values()["out"]
         finally:
             batch.unpersist()
 

@@ -62,9 +62,8 @@ def combined(checked: Mapping[str, DataFrame], query: QueryFunction, *, has_lett
     if not has_letters:
         names = (Hidden.TOPIC, Hidden.PARTITION, Hidden.OFFSET)
         types = {name: next(iter(checked.values())).schema[name].dataType for name in names}
-        return result.withColumns(
-            {name: f.lit(None).cast(type_) for name, type_ in types.items() if name not in result.columns}
-        )
+        missing = {name: f.lit(None).cast(type_) for name, type_ in types.items() if name not in result.columns}
+        return result.withColumns(missing) if missing else result
     rejected = [
         rows.where(~f.col(Hidden.PASSES)).select(*[name for name in rows.columns if name.startswith(PREFIX)])
         for rows in checked.values()

@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from kafka.pipelines.connect_plans import is_connect
 from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import Event, EventFile, Run, SourceCounts
@@ -219,6 +220,10 @@ def _first_line(error: BaseException) -> str:
     return str(error).strip().split("\n", 1)[0] or type(error).__name__
 
 
+_LAST_EVENT_S = 10.0
+"""Maximum time to wait for the event that a query of Spark Connect has ended."""
+
+
 class ReportListener:
     """Passes the reports of one query on.
 
@@ -236,6 +241,8 @@ class ReportListener:
         self._name = name
         self._on_report = on_report
         self._listener: Any = None
+        self._running: set[str] = set()
+        self._changed = threading.Condition()
 
     def __enter__(self) -> ReportListener:
         from pyspark.sql.streaming.listener import QueryIdleEvent as Idle
@@ -244,17 +251,19 @@ class ReportListener:
         from pyspark.sql.streaming.listener import QueryTerminatedEvent as Terminated
         from pyspark.sql.streaming.listener import StreamingQueryListener
 
-        passed = self._pass_on
+        passed, started, terminated = self._pass_on, self._started, self._terminated
 
         class Listener(StreamingQueryListener):  # type: ignore[misc]  # PySpark's classes are untyped here
-            def onQueryStarted(self, event: Started) -> None: ...  # noqa: N802  # Spark's name
+            def onQueryStarted(self, event: Started) -> None:  # noqa: N802  # Spark's name
+                started(event.name, str(event.runId))
 
             def onQueryProgress(self, event: Progress) -> None:  # noqa: N802  # Spark's name
                 passed(event.progress.json)
 
             def onQueryIdle(self, event: Idle) -> None: ...  # noqa: N802  # Spark's name
 
-            def onQueryTerminated(self, event: Terminated) -> None: ...  # noqa: N802  # Spark's name
+            def onQueryTerminated(self, event: Terminated) -> None:  # noqa: N802  # Spark's name
+                terminated(str(event.runId))
 
         self._listener = Listener()
         self._spark.streams.addListener(self._listener)
@@ -264,7 +273,22 @@ class ReportListener:
         from kafka.spark.monitoring.query_monitor import await_delivery
 
         await_delivery(self._spark)
+        if is_connect(self._spark):
+            # Its removeListener waits for the thread that delivers events while it holds a lock that this thread needs
+            # for each event. So the last event must have been delivered before.
+            with self._changed:
+                self._changed.wait_for(lambda: not self._running, _LAST_EVENT_S)
         self._spark.streams.removeListener(self._listener)
+
+    def _started(self, name: str | None, run_id: str) -> None:
+        if name == self._name:
+            with self._changed:
+                self._running.add(run_id)
+
+    def _terminated(self, run_id: str) -> None:
+        with self._changed:
+            self._running.discard(run_id)
+            self._changed.notify_all()
 
     def _pass_on(self, text: str) -> None:
         try:

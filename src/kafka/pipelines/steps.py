@@ -196,8 +196,9 @@ def dedupe(
             f"got {shown(within_us)}. Spark keeps keys for the delay of the watermark: increase the delay"
         )
     nested = {f"__by_{i}": key for i, key in enumerate(keys) if key not in frame.columns}
-    rows = frame.withColumns({name: f.col(reference(frame, key)) for name, key in nested.items()})
-    rows = rows.where(f.col(quoted(column)).isNotNull())
+    rows = frame.where(f.col(quoted(column)).isNotNull())
+    for name, key in nested.items():
+        rows = rows.withColumn(name, f.col(reference(frame, key)))
     return rows.dropDuplicatesWithinWatermark([*(key for key in keys if key in frame.columns), *nested]).drop(*nested)
 
 

@@ -94,7 +94,7 @@ SESSION_SETTINGS: tuple[Setting, ...] = (
 
 def session(
     app_name: str = "kafka-columnar",
-    master: str | None = "local[2]",
+    master: str | None = "default",
     *,
     arrow_bounds_checks: object = True,  # with bool, type checkers would reject **dict[str, str]
     **conf: str,
@@ -107,7 +107,8 @@ def session(
 
     Arguments:
         app_name: the name shown in Spark's logs.
-        master: Spark's master, or ``sc://HOST:PORT`` for a server of Spark Connect; None leaves it to spark-submit.
+        master: Spark's master, or ``sc://HOST:PORT`` for a server of Spark Connect. None leaves it to Spark; "default"
+            is ``local[2]``, or what spark-submit or the environment variable SPARK_REMOTE chooses.
         arrow_bounds_checks: False also sets `UNCHECKED_ARROW_SETTINGS`: reads are faster, but accesses to Arrow memory
             are no longer checked anywhere in the JVM.
         conf: more Spark settings, which take precedence. Their names contain dots, so pass them as
@@ -120,6 +121,8 @@ def session(
     check_pyspark()
     from pyspark.sql import SparkSession
 
+    if master == "default":
+        master = None if is_chosen() else "local[2]"
     if _starts_java(master, conf):
         check_java()
     local = master is not None and re.match(r"local(\[|-cluster|$)", master) is not None
@@ -147,6 +150,11 @@ def session(
 
 
 _REMOTE = "sc://"
+
+
+def is_chosen() -> bool:
+    """Return whether spark-submit, or SPARK_REMOTE for Spark Connect, has chosen the master."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ
 
 
 def _is_remote(master: str | None, conf: Mapping[str, str]) -> bool:

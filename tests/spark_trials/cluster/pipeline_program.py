@@ -16,7 +16,15 @@ START_MS = 1_764_288_000_000
 KINDS = ("rows", "unique", "delta", "function", "windows")
 
 
-def declared(kind: str, servers: str, topics: tuple[str, str, str], folder: str, offsets: int, missing: str) -> Any:
+def declared(
+    kind: str,
+    servers: str,
+    topics: tuple[str, str, str],
+    folder: str,
+    offsets: int,
+    missing: str,
+    max_bad: float | None,
+) -> Any:
     """Return a pipeline.
 
     Arguments:
@@ -26,6 +34,7 @@ def declared(kind: str, servers: str, topics: tuple[str, str, str], folder: str,
         folder: for what it writes.
         offsets: most offsets of a micro-batch.
         missing: the outcome of the rule that a carrier must be known.
+        max_bad: the largest fraction of rejected rows in a micro-batch; None for no limit.
     """
     from kafka.pipelines import Pipeline, delta_sink, foreach_batch_sink, kafka_sink, kafka_source, parquet_sink, rule
 
@@ -47,6 +56,7 @@ def declared(kind: str, servers: str, topics: tuple[str, str, str], folder: str,
         dead_letters=dead,
         checkpoint=f"{folder}/{kind}",
         flush_at_end=kind == "windows",
+        max_bad=max_bad,
     )
     schema = "id int, carrier string, delay double"
     pipeline.source(
@@ -90,7 +100,7 @@ def carry_out(work: dict[str, Any], spark: Any) -> dict[str, Any]:
     what = work["what"]
     topics: Any = tuple(work["topics"])
     arguments = (work["kind"], work["servers"], topics, work["folder"], work["offsets"])
-    pipeline = declared(*arguments, work.get("missing", "dead_letter"))
+    pipeline = declared(*arguments, work.get("missing", "dead_letter"), work.get("max_bad"))
 
     def say(event: Any) -> None:
         print(json.dumps({"event": event.kind, "batch": event.batch}), flush=True)
@@ -112,7 +122,8 @@ def carry_out(work: dict[str, Any], spark: Any) -> dict[str, Any]:
 def main(*works: str) -> None:
     from kafka.spark import session
 
-    spark = session("pipeline-trial", None)
+    spark = session("pipeline-trial")
+    print(json.dumps({"event": "session", "master": spark.conf.get("spark.master")}), flush=True)
     for work in works:
         print(json.dumps(carry_out(json.loads(work), spark)), flush=True)
     spark.stop()

@@ -27,6 +27,18 @@ PARTITIONS = 2
 LIMIT_S = 900.0
 """A deadline ends a hang; a busy machine takes a quarter of it."""
 
+DECLARATION = """
+pipeline: submitted
+kafka: {{bootstrap.servers: "{servers}"}}
+source: {{topic: {source}, value: {{format: json, schema: "id int, carrier string, delay double"}}}}
+rules:
+  - {{name: carrier is known, holds: carrier is not null}}
+query: select id, delay from source where delay > 0
+sink: {{topic: {sink}, key: id}}
+dead_letters: {{topic: {dead}}}
+"""
+"""The pipeline rows of `pipeline_program` in YAML."""
+
 
 class Flights:
     """Topics with records, and the works for pipelines between them.
@@ -55,7 +67,7 @@ class Flights:
                 at = START_MS + 60_000 * number
                 producer.send(self.source, value, partition=number % PARTITIONS, timestamp_ms=at)
 
-    def work(self, what: str, kind: str, offsets: int = 1_000, **more: str) -> str:
+    def work(self, what: str, kind: str, offsets: int = 1_000, **more: Any) -> str:
         """Return an argument of the program."""
         topics = (self.source, self.sink, self.dead)
         given = {"what": what, "kind": kind, "servers": self.servers, "topics": topics, "offsets": offsets}

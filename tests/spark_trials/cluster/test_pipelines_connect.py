@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
 
+from harness.process import Supervised
 from harness.spark_cluster import connect_server
 
 from .pipeline_support import (
+    DECLARATION,
     PROGRAM,
     Flights,
-    Supervised,
     delta_ids,
     good,
     hours,
@@ -90,10 +92,22 @@ def test_targets_get_each_batch_once(server, flights, tmp_path):
 
 def test_the_last_windows_are_written_and_errors_name_their_cause(server, flights, tmp_path):
     works = [flights.work("run", "windows"), flights.work("run", "rows", missing="fail")]
-    windows, failed = carried_out(server, tmp_path, *works)
+    works.append(flights.work("run", "delta", max_bad=0.05))
+    windows, failed, rejected = carried_out(server, tmp_path, *works)
     assert (windows["rows"], windows["dead"]) == (len(NUMBERS), len(NUMBERS) - len(good(NUMBERS)))
     assert {each["hour"]: each["flights"] for each in flights.values(flights.sink)} == hours(NUMBERS)
     assert failed["error"] == "PipelineFailedError"
-    assert f"The record at {flights.source}/" in failed["text"]
-    assert "fails rules" in failed["text"]
-    assert "carrier is known" in failed["text"]
+    assert f"The record at TOPIC/PARTITION/OFFSET {flights.source}/" in failed["text"]
+    assert "fails rules, at least one with the outcome 'fail': carrier is known" in failed["text"]
+    assert rejected["error"] == "TooManyRejectedError"
+    assert "but max_bad is 0.05" in rejected["text"]
+    assert delta_ids(flights.folder / "table.delta") == late_flights(NUMBERS)
+
+
+def test_the_command_connects_to_a_server(server, flights, tmp_path):
+    topics = {"source": flights.source, "sink": flights.sink, "dead": flights.dead}
+    (tmp_path / "flights.yaml").write_text(DECLARATION.format(servers=flights.servers, **topics))
+    kafka = [sys.executable, "-m", "kafka", "pipeline", "run", "flights.yaml", "--master", server[0]]
+    done = subprocess.run(with_environment(kafka, {}), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2_000:] + done.stderr[-4_000:]
+    assert flights.ids(flights.sink) == late_flights(NUMBERS)

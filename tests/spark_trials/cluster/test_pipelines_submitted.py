@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import zipfile
@@ -11,6 +12,7 @@ import pytest
 from harness.spark_cluster import Standalone
 
 from .pipeline_support import (
+    DECLARATION,
     PROGRAM,
     Flights,
     delta_ids,
@@ -30,16 +32,6 @@ __all__ = ["environment"]
 
 COMMAND = "from kafka_columnar import main\n\nmain()\n"
 """The program `kafka_command.py` of docs/PIPELINES.md: spark-submit takes a file without .py for a JAR."""
-DECLARATION = """
-pipeline: submitted
-kafka: {{bootstrap.servers: "{servers}"}}
-source: {{topic: {source}, value: {{format: json, schema: "id int, carrier string, delay double"}}}}
-rules:
-  - {{name: carrier is known, holds: carrier is not null}}
-query: select id, delay from source where delay > 0
-sink: {{topic: {sink}, key: id}}
-dead_letters: {{topic: {dead}}}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +110,7 @@ def test_windows_are_flushed_and_a_function_gets_each_batch(cluster, embedded_br
     works = [flights.work("run", "windows"), flights.work("run", "function", offsets=80)]
     done = submit(cluster.url, [str(PROGRAM), *works], tmp_path / "run.log", PYSPARK_PYTHON=sys.executable)
     windows, function = results(done)
+    assert json.dumps({"event": "session", "master": cluster.url}) in done.output()
     assert (windows["rows"], windows["dead"]) == (160, 160 - len(good(range(160))))
     assert {each["hour"]: each["flights"] for each in flights.values(flights.sink)} == hours(range(160))
     assert function["out"] == len(late_flights(range(160)))

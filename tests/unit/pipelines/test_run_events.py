@@ -17,7 +17,7 @@ from kafka.pipelines.declaration import Declaration
 from kafka.pipelines.directories import PipelineDirectory
 from kafka.pipelines.events import Event, EventFile, SourceCounts, read_events
 from kafka.pipelines.planning import RESULT
-from kafka.pipelines.run_events import RunEvents
+from kafka.pipelines.run_events import ReportListener, RunEvents
 from kafka.pipelines.run_results import result_of
 from kafka.pipelines.yaml_file import parse
 
@@ -231,3 +231,47 @@ def test_a_line_that_does_not_fit_on_the_disk_leaves_the_file_as_it_was(tmp_path
     assert (tmp_path / "run.jsonl").read_bytes() == before
     file.append(EVENT)
     assert read_events(tmp_path) == [EVENT, EVENT]
+
+
+class _ConnectSession:
+    """A session of Spark Connect that keeps what happens to its listener."""
+
+    def __init__(self) -> None:
+        self.happened: list[str] = []
+        self.streams = self
+
+    def addListener(self, listener: Any) -> None:  # noqa: N802  # Spark's name
+        self.listener = listener
+
+    def removeListener(self, listener: Any) -> None:  # noqa: N802  # Spark's name
+        self.happened.append("removed")
+
+
+def query_event(**fields: Any) -> Any:
+    return type("QueryEvent", (), fields)()
+
+
+@pytest.mark.parametrize("name", ["delays", "another"])
+def test_with_spark_connect_a_listener_is_removed_after_the_last_event_of_its_query(name: str) -> None:
+    """Its `removeListener` holds a lock that the delivery of an event needs, and waits for the delivery."""
+    session: Any = _ConnectSession()
+    reports = ReportListener(session, "delays", lambda report: None)
+    condition = reports._changed
+
+    class Waiting:
+        """The condition of the listener; the last event is delivered while it is waited for."""
+
+        __enter__, __exit__ = condition.__enter__, condition.__exit__
+        notify_all = staticmethod(condition.notify_all)
+
+        def wait_for(self, is_over: Any, timeout: float) -> bool:
+            if not is_over():
+                session.happened.append("waited")
+                session.listener.onQueryTerminated(query_event(runId="r1"))
+            assert is_over()
+            return True
+
+    reports._changed = Waiting()  # type: ignore[assignment]
+    with reports:
+        session.listener.onQueryStarted(query_event(name=name, runId="r1"))
+    assert session.happened == (["waited", "removed"] if name == "delays" else ["removed"])

@@ -84,11 +84,17 @@ class Builder:
     def __init__(self) -> None:
         self.set: dict[str, str] = {}
         self.python = ""
+        self.chosen: tuple[str, str] | None = None
 
     def appName(self, name: str) -> "Builder":  # noqa: N802  # Spark's name
         return self
 
     def master(self, master: str) -> "Builder":
+        self.chosen = ("master", master)
+        return self
+
+    def remote(self, url: str) -> "Builder":
+        self.chosen = ("remote", url)
         return self
 
     def config(self, name: str, value: str) -> "Builder":
@@ -113,6 +119,32 @@ def test_arrows_checks_stay_enabled_by_default(no_jvm, monkeypatch):
     assert settings[0] == {each.name: each.value for each in SESSION_SETTINGS}
     assert not any("arrow.enable" in value for value in settings[0].values())
     assert settings[1] == settings[0] | {each.name: each.value for each in UNCHECKED_ARROW_SETTINGS}
+
+
+def test_a_session_leaves_the_master_to_spark_submit_and_connects_to_a_server(no_jvm, monkeypatch):
+    module = sys.modules[session.__module__]
+    monkeypatch.setattr(module, "check_java", lambda: None)
+    monkeypatch.setattr(module, "_found_by_spark", lambda: True)
+    monkeypatch.setenv("PYSPARK_PYTHON", "python")
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+
+    def built(**given: str) -> Builder:
+        monkeypatch.setattr("pyspark.sql.SparkSession.builder", builder := Builder())
+        session(**given)
+        return builder
+
+    assert built().chosen == ("master", "local[2]")
+    remote = built(master="sc://server:15002")
+    assert remote.chosen == ("remote", "sc://server:15002")
+    assert {name.startswith("spark.sql.") for name in remote.set} == {True}
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "4040")
+    assert built().chosen is None
+    assert "spark.ui.enabled" not in built().set
+    assert built(master="local[2]").chosen == ("master", "local[2]")
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT")
+    monkeypatch.setenv("SPARK_REMOTE", "sc://server:15002")
+    assert built().chosen is None
+    assert {name.startswith("spark.sql.") for name in built().set} == {True}
 
 
 def test_a_session_sets_the_interpreter_of_sparks_processes(no_jvm, monkeypatch):

@@ -42,7 +42,7 @@ class SessionChoice:
     """The session that the user chose.
 
     Arguments:
-        master: Spark's master; None for the default.
+        master: Spark's master, or the URL of a server of Spark Connect; None for the default.
         conf: settings of the session, by Spark's names.
         verbose: how many levels more than errors to log.
     """
@@ -80,10 +80,13 @@ class SessionChoice:
     def _master(self) -> str | None:
         if self.master is not None or "spark.master" in self.conf:
             return self.master
-        is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ
-        return None if is_submitted else MASTER
+        from kafka.spark.sessions import is_chosen
+
+        return None if is_chosen() else MASTER
 
     def _conf(self) -> dict[str, str]:
+        if self.master is not None and self.master.startswith("sc://"):
+            return dict(self.conf)  # the server of Spark Connect logs
         level = _LOG_LEVELS[min(self.verbose, len(_LOG_LEVELS) - 1)]
         return {_LOG_LEVEL: level, "spark.ui.showConsoleProgress": "false"} | dict(self.conf)
 
@@ -161,7 +164,8 @@ def with_session(command: Callable[..., R]) -> Callable[..., R]:
     master = click.option(
         "--master",
         metavar="MASTER",
-        help=f"Spark's master. [default: {MASTER}; under spark-submit, the one that it chooses]",
+        help="Spark's master, or sc://HOST:PORT for Spark Connect. "
+        f"[default: {MASTER}; under spark-submit, the one that it chooses]",
     )
     conf = click.option("--conf", multiple=True, metavar="NAME=VALUE", help="Setting of the Spark session; repeatable.")
     verbose = click.option(
