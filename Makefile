@@ -13,7 +13,7 @@
 # make simulate  clients and brokers in virtual time, from seeds (SEEDS=1-100)
 # make mutate    change the code in small ways and see whether a test notices (half an hour)
 # make fuzz      mutated batches and messages under sanitizers, for ten minutes (FUZZ_SECONDS=600, FUZZ_ARGS='--start N')
-# make docs      the site of guides and reference in build/docs/html, with its links checked
+# make docs      the site of guides and reference in build/docs/html; checks links, spelling, search, and page sizes
 # make release-check   all of a release but the upload: builds, judges and tries it (RELEASE_ARGS='--pythons 3.11')
 # make setup     what all of these do first: .venv, pinned packages, the compiled build
 # make clean     remove what was built (make distclean: the environment too)
@@ -187,8 +187,9 @@ demo: setup java
 	$(BIN)/python -m kafka demo $(DEMO_ARGS)
 
 docs: setup $(STAMPS)/docs
-	$(BIN)/python -m sphinx -q -W --keep-going -j $(WORKERS) -b html -d build/docs/doctrees docs build/docs/html
-	$(BIN)/python -m scripts.reference.links build/docs/html
+	KAFKA_PURE=1 $(BIN)/python -m scripts.site.sources build/docs/source
+	$(BIN)/python -m sphinx -q -W --keep-going -j $(WORKERS) -b html -c docs -d build/docs/doctrees build/docs/source build/docs/html
+	$(BIN)/python -m scripts.site build/docs/html
 
 $(STAMPS)/docs: requirements/docs.txt $(STAMPS)/packages
 	$(BIN)/python -m pip install --quiet --no-deps --no-compile -r requirements/docs.txt

@@ -1,4 +1,7 @@
-"""How Sphinx builds the site: `make docs`. Everything that it shows lies in the tree; nothing is fetched."""
+"""How Sphinx builds the site from what `scripts.site.sources` writes: `make docs`. The pages fetch nothing.
+
+Colours and widths are in `_static/site.css`.
+"""
 
 import os
 import sys
@@ -8,20 +11,18 @@ os.environ["KAFKA_PURE"] = "1"  # the signatures of the sources
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "src")]
 
-from scripts.reference.names_pages import pages  # noqa: E402
-
 from kafka.version import DISTRIBUTION_VERSION  # noqa: E402
 
 project = "kafka-columnar"
 author = "The kafka-columnar developers"
 version = release = DISTRIBUTION_VERSION
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["conf.py"]
 root_doc = "index"
 default_role = "literal"
 nitpicky = False
+suppress_warnings = ["ref.python"]  # `type` in a signature is Python's, although some classes have an attribute `type`
 smartquotes = False  # a command is copied as it stands: "--follow" stays two hyphens
 
 myst_heading_anchors = 4
@@ -40,23 +41,15 @@ napoleon_use_ivar = True
 html_theme = "furo"
 html_title = f"kafka-columnar {release}"
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
+html_use_index = False
+html_show_copyright = False
+copybutton_selector = "div:not(.highlight-text):not(.highlight-none) > div.highlight > pre"  # not what programs print
 html_show_sphinx = False
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
-
-
-def write_names(app):
-    """Write the pages of public names beside the others; git ignores them."""
-    folder = HERE / "names"
-    folder.mkdir(exist_ok=True)
-    wanted = pages()
-    for file in folder.iterdir():
-        if file.name not in wanted:
-            file.unlink()
-    for name, text in wanted.items():
-        file = folder / name
-        if not file.exists() or file.read_text(encoding="utf-8") != text:
-            file.write_text(text, encoding="utf-8")
 
 
 def leave_options_out(app, what, name, obj, options, lines):
@@ -90,4 +83,3 @@ def setup(app):
     app.connect("autodoc-process-docstring", texts.keep, priority=100)
     app.connect("autodoc-process-docstring", texts.put_back, priority=900)
     app.connect("autodoc-process-docstring", leave_options_out, priority=100)  # before napoleon
-    app.connect("builder-inited", write_names)

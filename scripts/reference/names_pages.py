@@ -1,4 +1,7 @@
-"""The pages of public names, one a module, as directives that Sphinx fills with the docstrings."""
+"""The pages of public names, as directives that Sphinx fills with the docstrings.
+
+Each module has a page, each class with many members has one of its own, and those of admin clients have two.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +41,11 @@ MODULES: dict[str, str] = {
 }
 """Public modules, and what they are about. Errors and options have pages of their own."""
 
+OWN_PAGE = 20
+"""A class with more public members than this has a page of its own."""
+PART = 40
+"""A class with more than one and a half times as many members has several pages, with at most this many on each."""
+
 OLD = {
     *("BrokerConnection", "HashedPartitioner", "KafkaClient", "KafkaConnection", "KeyedProducer", "Murmur2Partitioner"),
     *("MultiProcessConsumer", "RoundRobinPartitioner", "SimpleClient", "SimpleConsumer", "SimpleProducer"),
@@ -48,7 +56,9 @@ OLD = {
 
 def pages() -> dict[str, str]:
     """Every page by the name of its file, below the folder of names; `index.md` leads to all."""
-    found = {f"{name}.md": _page(name, title) for name, title in MODULES.items()}
+    found: dict[str, str] = {}
+    for name, title in MODULES.items():
+        found |= _module_pages(name, title)
     rows = [f"| [`{name}`]({name}.md) | {title} |\n" for name, title in MODULES.items()]
     hidden = "".join(f"{name}\n" for name in MODULES)
     found["index.md"] = (
@@ -90,13 +100,52 @@ def shown_in(module: ModuleType, name: str) -> str:
     return module.__name__
 
 
-def _page(name: str, title: str) -> str:
+def members(cls: type) -> list[str]:
+    """The public members of a class that have a docstring, their own or inherited, sorted."""
+    return [name for name in sorted(dir(cls)) if not name.startswith("_") and inspect.getdoc(getattr(cls, name, None))]
+
+
+def _module_pages(name: str, title: str) -> dict[str, str]:
     module = importlib.import_module(name)
-    parts = [f"# {title}\n\n`{name}`\n"]
+    parts, rows = [f"# {title}\n\n`{name}`\n"], []
+    found: dict[str, str] = {}
     for each in public_names(module):
-        kind = "autoclass" if inspect.isclass(getattr(module, each)) else "autofunction"
-        members = "   :members:\n   :inherited-members: BaseException, dict, int, str, tuple, object\n" * (
-            kind == "autoclass"
-        )
-        parts.append(f"\n## {each}\n\n```{{eval-rst}}\n.. {kind}:: {name}.{each}\n{members}```\n")
-    return "".join(parts)
+        value = getattr(module, each)
+        if inspect.isclass(value) and len(members(value)) > OWN_PAGE:
+            own = _class_pages(f"{name}.{each}", each, members(value))
+            rows.append(f"- [`{each}`]({name}.{each}.md)\n")
+            found |= own
+        else:
+            parts.append(f"\n## {each}\n{_directive(f'{name}.{each}', inspect.isclass(value))}")
+    if rows:
+        hidden = "".join(f"{file.removesuffix('.md')}\n" for file in found)
+        parts.insert(1, "\n" + "".join(rows) + f"\n```{{toctree}}\n:hidden:\n\n{hidden}```\n")
+    return {f"{name}.md": "".join(parts), **found}
+
+
+def _class_pages(path: str, title: str, names: list[str]) -> dict[str, str]:
+    """The pages of a class with many members: its own, and more for the members that are too many for that."""
+    if len(names) <= PART * 1.5:
+        return {f"{path}.md": f"# {title}\n{_directive(path, True)}"}
+    parts = [names[start : start + PART] for start in range(0, len(names), PART)]
+    found: dict[str, str] = {}
+    for number, part in enumerate(parts, 1):
+        span = f"{part[0]} to {part[-1]}"
+        if number == 1:
+            others = "".join(f"- [{each[0]} to {each[-1]}]({path}-{n}.md)\n" for n, each in enumerate(parts[1:], 2))
+            body = f"\nThis page has the methods from {span}; the others:\n\n{others}{_directive(path, True, part)}"
+            found[f"{path}.md"] = f"# {title}\n{body}"
+        else:
+            lines = "".join(f".. automethod:: {path}.{each}\n" for each in part)
+            found[f"{path}-{number}.md"] = f"# {title}: {span}\n\n```{{eval-rst}}\n{lines}```\n"
+    return found
+
+
+def _directive(path: str, is_class: bool, only: list[str] | None = None) -> str:
+    kind = "autoclass" if is_class else "autofunction"
+    options = ""
+    if only:
+        options = f"   :members: {', '.join(only)}\n"
+    elif is_class:
+        options = "   :members:\n   :inherited-members: BaseException, dict, int, str, tuple, object\n"
+    return f"\n```{{eval-rst}}\n.. {kind}:: {path}\n{options}```\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 from scripts.reference.history import FIRST_IN
@@ -35,6 +34,22 @@ GROUPS: dict[str, tuple[type[Any], ...]] = {
 `SecurityOptions` has those of TLS, and of three others, which have sections of their own.
 """
 
+SHOWN = (
+    *("Connections", "TLS", "SASL", "Producer", "Consumer: the group", "Consumer: returned records"),
+    *("Consumer: fetching", "Share consumer", "SASL: OAUTHBEARER", "Proxies"),
+)
+"""The titles in the order of the page, the sections that most programs need first."""
+FIRST: tuple[str, ...] = (
+    *("bootstrap_servers", "client_id", "security_protocol", "sasl_mechanism", "sasl_plain_username"),
+    *("sasl_plain_password", "ssl_cafile"),
+    *("value_serializer", "key_serializer", "acks", "compression_type", "linger_ms", "delivery_timeout_ms"),
+    *("transactional_id", "max_request_size"),
+    *("group_id", "enable_auto_commit", "group_protocol", "max_poll_interval_ms", "auto_offset_reset"),
+    *("isolation_level", "value_deserializer", "key_deserializer", "on_deserialization_error", "max_poll_records"),
+    *("consumer_timeout_ms", "fetch_max_bytes"),
+)
+"""The options that most programs need, in the order in which they need them; they also come first in their sections."""
+
 HEAD = """\
 # Options
 
@@ -63,7 +78,7 @@ def text() -> str:
     """The page."""
     table = option_table()
     live = {name: row for name, row in table.items() if not row.inert}
-    parts = [HEAD, *_contents(live)]
+    parts = [HEAD, *_first(live), *_contents(live)]
     for title, rows in sections(live).items():
         parts += [f"\n## {title}\n", *map(_section, rows)]
     inert = [f"`{row.name}` (since {since(row)})" for row in table.values() if row.inert]
@@ -71,7 +86,7 @@ def text() -> str:
 
 
 def sections(table: dict[str, Option]) -> dict[str, list[Option]]:
-    """The rows by the title of their section, each once, in the order of the table."""
+    """The rows by the title of their section, each once: those of `FIRST`, then the others in the table's order."""
     special = {name for cls in (SaslOptions, OAuthBearerOptions, ProxyOptions) for name in _names(cls)}
     taken: set[str] = set()
     found = {}
@@ -80,8 +95,9 @@ def sections(table: dict[str, Option]) -> dict[str, list[Option]]:
         if SecurityOptions in classes:
             names = [name for name in names if name not in special]
         taken.update(names)
-        found[title] = [table[name] for name in names]
-    return found
+        ordered = sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+        found[title] = [table[name] for name in ordered]
+    return {title: found[title] for title in SHOWN}
 
 
 def since(row: Option) -> str:
@@ -93,19 +109,24 @@ def _names(cls: type[Any]) -> list[str]:
     return [field.name for field in dataclasses.fields(cls)]
 
 
-def _contents(live: dict[str, Option]) -> list[str]:
-    """Links to all options of each client."""
-    lines = ["\n| client | its options |\n|---|---|\n"]
-    everyone = [row for row in live.values() if len(row.clients) == 4]
-    lines.append(_line("all", lambda row: row in everyone, live))
-    for client in ("producer", "consumer", "share consumer"):
-        lines.append(_line(client, lambda row, c=client: c in row.clients and row not in everyone, live))  # type: ignore[misc]
+def _first(live: dict[str, Option]) -> list[str]:
+    """A table of the options that most programs need."""
+    lines = ["\n| most used | of | default | meaning |\n|---|---|---|---|\n"]
+    for name in FIRST:
+        row = live[name]
+        clients = "all" if len(row.clients) == 4 else ", ".join(sorted(row.clients))
+        meaning = row.doc.partition(". ")[0].rstrip(".").replace("|", "\\|")
+        lines.append(f"| [{name}](#{name}) | {clients} | `{default_text(row.default)}` | {meaning} |\n")
     return lines
 
 
-def _line(client: str, wanted: Callable[[Option], bool], live: dict[str, Option]) -> str:
-    links = [f"[{name}](#{name})" for name, row in live.items() if wanted(row)]
-    return f"| {client} | {', '.join(links)} |\n"
+def _contents(live: dict[str, Option]) -> list[str]:
+    """Links to all options of each section."""
+    lines = ["\n| section | all options |\n|---|---|\n"]
+    for title, rows in sections(live).items():
+        links = ", ".join(f"[{row.name}](#{row.name})" for row in rows)
+        lines.append(f"| {title} | {links} |\n")
+    return lines
 
 
 def _section(row: Option) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from scripts.reference import docstrings, errors_page, history, links, names_pages, options_page
+from scripts.site import sources
 
 import kafka
 from kafka.config import option_table
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
+RECIPES = sorted((DOCS / "recipes").glob("*.md"))
 
 
 def test_the_pages_of_options_and_errors_are_what_the_code_says() -> None:
@@ -70,13 +72,22 @@ def test_a_remedy_that_names_a_guide_links_to_it() -> None:
 
 
 def test_every_page_is_in_the_table_of_contents() -> None:
-    listed = set(re.findall(r"^([A-Z_]+)$", (DOCS / "index.md").read_text(), flags=re.MULTILINE))
-    assert listed == {page.stem for page in PAGES} - {"index"}
+    listed = set(re.findall(r"^([A-Z_]+|recipes/index)$", (DOCS / "index.md").read_text(), flags=re.MULTILINE))
+    of_root = {name for name in sources.OF_ROOT.values() if name != "index"}
+    assert listed == {page.stem for page in PAGES} - {"index"} | of_root | {"recipes/index"}
+
+
+def test_every_recipe_is_in_the_list_of_recipes() -> None:
+    rows, contents = (DOCS / "recipes" / "index.md").read_text().split("```{toctree}")
+    names = [page.stem for page in RECIPES if page.stem != "index"]
+    assert len(names) >= 12
+    assert sorted(re.findall(r"\(([\w-]+)\.md\)", rows)) == names
+    assert sorted(re.findall(r"^([\w-]+)$", contents, flags=re.MULTILINE)) == names
 
 
 def test_the_front_page_leads_to_every_guide() -> None:
     text, *lists = (DOCS / "index.md").read_text().split("```{toctree}")
-    guides = re.findall(r"^([A-Z_]+)$", "".join(lists[:2]), flags=re.MULTILINE)
+    guides = re.findall(r"^([A-Z_]+)$", "".join(lists[:5]), flags=re.MULTILINE)
     assert len(guides) > 20
     assert [name for name in guides if f"]({name}.md)" not in text] == []
 
@@ -95,7 +106,9 @@ def test_texts_come_to_the_site_as_they_stand() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [*PAGES, *RECIPES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name
+)
 def test_a_link_of_a_page_leads_somewhere(page: Path) -> None:
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", text)):
@@ -103,7 +116,7 @@ def test_a_link_of_a_page_leads_somewhere(page: Path) -> None:
             continue
         name, _, anchor = target.partition("#")
         file = page.parent / name if name else page
-        assert file.is_file() or name.startswith("names/"), target
+        assert file.is_file() or name.removeprefix("../").startswith("names/"), target
         assert not anchor or anchor in _anchors(file), target
 
 
@@ -111,6 +124,17 @@ def _anchors(page: Path) -> set[str]:
     """As GitHub and the site make them of headings."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_options_that_most_programs_need_exist_and_come_first() -> None:
+    live = {name: row for name, row in option_table().items() if not row.inert}
+    assert [name for name in options_page.FIRST if name not in live] == []
+    assert set(options_page.SHOWN) == options_page.GROUPS.keys()
+    (first, *_), *_ = options_page.sections(live).values()
+    assert first.name == "bootstrap_servers"
+    assert [rows[0].name for title, rows in options_page.sections(live).items() if title == "Consumer: the group"] == [
+        "group_id"
+    ]
 
 
 def test_every_public_name_is_on_a_page() -> None:

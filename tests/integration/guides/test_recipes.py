@@ -1,0 +1,87 @@
+"""The programs and commands of docs/recipes and of the front page run, on another broker, and print what is shown."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka.broker import EmbeddedBroker
+
+RECIPES = Path(__file__).resolve().parents[3] / "docs" / "recipes"
+PAGES = sorted(path.stem for path in RECIPES.glob("*.md"))
+ELSEWHERE = {
+    "index": "a list",
+    "fastapi": "frameworks/test_frameworks.py",
+    "notebook": "frameworks/test_notebook.py",
+    "test-with-a-failing-broker": "the test below",
+}
+"""By page that has nothing to run here: what runs its programs."""
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """The programs, commands and outputs of a page in their order, each after its language."""
+    text = (RECIPES / f"{page}.md").read_text(encoding="utf-8")
+    return re.findall(r"^```(\w+)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def stripped(text: str) -> list[str]:
+    """The lines without white space at their ends, which an empty last column leaves."""
+    return [line.rstrip() for line in text.splitlines()]
+
+
+def run(kind: str, code: str) -> str:
+    """What a program prints in this process, or what commands print in a shell."""
+    if kind == "sh":
+        kafka = f'kafka() {{ {sys.executable} -m kafka "$@"; }}\nset -eo pipefail\n'
+        done = subprocess.run(["bash", "-c", kafka + code], capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "recipe", "exec"), {"__name__": "__main__"})
+    return printed.getvalue()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in ELSEWHERE])
+def test_a_recipe_prints_what_it_shows(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with EmbeddedBroker(tmp_path / "broker", registry=True, group_initial_rebalance_delay_ms=0) as broker:
+        monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", broker.bootstrap_servers)
+        printed = ""
+        for kind, code in blocks(page):
+            if kind == "text":
+                assert stripped(printed) == stripped(code)
+                printed = ""
+                continue
+            code = code.replace("localhost:9092", broker.bootstrap_servers).replace("/tmp/", f"{tmp_path}/")
+            printed += run(kind, code.replace("http://localhost:8081", broker.registry_url))
+    assert printed == "", "what the last block prints is not shown"
+
+
+def test_the_tests_of_a_failing_broker_pass(tmp_path: Path) -> None:
+    ((_, program),) = blocks("test-with-a-failing-broker")
+    (tmp_path / "test_failures.py").write_text(program)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "4 passed" in done.stdout
+
+
+def test_every_recipe_has_something_that_runs() -> None:
+    shown = {page for page in PAGES if any(kind == "text" for kind, _ in blocks(page))}
+    assert sorted(set(PAGES) - shown) == sorted(ELSEWHERE)
+    tests = Path(__file__).resolve().parents[1]
+    assert [each for each in ELSEWHERE.values() if each.endswith(".py") and not (tests / each).is_file()] == []
+
+
+def test_the_client_of_the_front_page_runs() -> None:
+    client, _spark = re.findall(
+        r"^```python\n(.*?)^```", (RECIPES.parent / "index.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert run("python", client) == "b'ada' b'3 apples'\n"

@@ -1,0 +1,32 @@
+"""Headless Chromium measures pages as the site's check needs it: heights, widths, and tables that are cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scripts.site import __main__ as check
+
+PAGES = {
+    "good.html": "<p>short</p>",
+    "long.html": '<div style="height: 13000px">long</div>',
+    "wide.html": '<div style="width: 600px">wide</div>',
+    "table.html": '<div class="table-wrapper" style="overflow: auto; width: 300px"><table><tr><td>'
+    '<div style="width: 500px">a cell</div></td></tr></table></div>',
+}
+"""By name: the content of a page. A phone is 390 pixels wide."""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    for name, body in PAGES.items():
+        (tmp_path / name).write_text(f'<!doctype html><body style="margin: 0">{body}</body>')
+    return tmp_path
+
+
+def test_what_is_too_long_or_too_wide_is_found(site: Path, chromium: Path) -> None:
+    assert sorted(check.sizes(site, str(chromium))) == [
+        "long.html is 13000 pixels high, over 12000: split it (scripts/site/chapters.py)",
+        "table.html has a table that does not fit: a cell",
+        "wide.html is wider than 390 pixels",
+    ]
