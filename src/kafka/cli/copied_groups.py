@@ -60,8 +60,8 @@ def translate_groups(
         committed = _committed(admin, sides.source, own, names)
     if not committed:
         return []
-    starts, ends = _range(sides.to, sides.target, progress)
-    firsts, _ = _range(sides.session, sides.source, progress)
+    starts, ends = offset_range(sides.to, sides.target, progress)
+    firsts, _ = offset_range(sides.session, sides.source, progress)
     wanted = {
         number: min(each[number].offset for each in committed.values() if number in each)
         for number in {number for each in committed.values() for number in each}
@@ -131,7 +131,7 @@ def _committed(
     return found
 
 
-def _range(session: Session, topic: str, numbers: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
+def offset_range(session: Session, topic: str, numbers: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
     """Return the first and the end offsets of partitions."""
     from kafka.cli.topic_ranges import offsets_at
 
@@ -147,19 +147,19 @@ def _range(session: Session, topic: str, numbers: Mapping[int, int]) -> tuple[di
 
 def _tails(sides: Sides, number: int, offset: int, progress: int, start: int, end: int) -> tuple[Tail, Tail]:
     """Read the copied records of the source from an offset on, and as many of the target, back from its end."""
-    source = _read(sides.session, TopicPartition(sides.source, number), offset, progress)
+    source = read_tail(sides.session, TopicPartition(sides.source, number), offset, progress)
     begin = end
     target = Tail()
     ahead = len(source)
     reach = ahead + _SLACK
     while len(target) < ahead and begin > start:
         begin = max(start, end - reach)
-        target = _read(sides.to, TopicPartition(sides.target, number), begin, end)
+        target = read_tail(sides.to, TopicPartition(sides.target, number), begin, end)
         reach *= 2
     return source, target
 
 
-def _read(session: Session, tp: TopicPartition, begin: int, end: int) -> Tail:
+def read_tail(session: Session, tp: TopicPartition, begin: int, end: int) -> Tail:
     """Read the committed records of a partition in a range of offsets."""
     tail = Tail()
     if begin >= end:

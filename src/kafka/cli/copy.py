@@ -12,6 +12,7 @@ import click
 
 from kafka.cli.command_output import note
 from kafka.cli.common_options import complete_group, complete_topic, connected
+from kafka.cli.copy_clusters import partitions_to_copy, target_session
 from kafka.cli.position_syntax import POSITION, Position
 from kafka.cli.session import Session
 
@@ -74,6 +75,11 @@ _NO_EFFECT = {
     help="Translate only the offsets of this group; repeatable.",
     shell_complete=complete_group,
 )
+@click.option(
+    "--keep-offsets",
+    is_flag=True,
+    help="Give each record its offset of the source. Requires an empty target, and a source without gaps.",
+)
 @click.option("--restart", is_flag=True, help="Start again at --from, even if the copy was started before.")
 @click.option("--dry-run", is_flag=True, help="Show what would be copied.")
 @connected
@@ -87,6 +93,7 @@ def command(
     name: str | None,
     with_groups: bool,
     groups: tuple[str, ...],
+    keep_offsets: bool,
     restart: bool,
     dry_run: bool,
     **where: Any,
@@ -100,7 +107,12 @@ def command(
     """
     if follow and end is not None:
         raise click.UsageError("--follow never ends: leave out --to or --follow")
-    to = _target_session(session, where)
+    if keep_offsets and (start is not None or restart or name or dry_run):
+        raise click.UsageError(
+            "--keep-offsets cannot be used with --from, --restart, --name or --dry-run: it continues at the end of the "
+            "target"
+        )
+    to = target_session(session, where)
     for each in (session, to):
         each.refuse_settings(_NO_EFFECT)
     if not source or not target:
@@ -110,7 +122,7 @@ def command(
     with session.admin() as admin, to.admin() as other:
         if not name:  # topic names contain no colon
             name = f"kafka-copy.{admin.describe_cluster()['cluster_id']}.{source}:{target}"
-        partitions = _partitions(admin, other, source, target, create=not dry_run)
+        partitions = partitions_to_copy(admin, other, source, target, create=not dry_run)
         topic_id = admin.describe_topics([source])[0]["topic_id"]
     copy = _Copy(session, to, _Topic(source, topic_id or ""), target, name)
     if with_groups or groups:
@@ -122,7 +134,7 @@ def command(
         return
     began = time.monotonic()
     try:
-        copy.run(bounds)
+        copy.run_equal(bounds) if keep_offsets else copy.run(bounds)
     finally:
         seconds = max(time.monotonic() - began, 1e-6)
         told = {"source": source, "target": target, "records": copy.records, "seconds": round(seconds, 3), "name": name}
@@ -146,51 +158,6 @@ def _explained(rows: list[dict[str, Any]]) -> str:
             "because others have written to it, or because of compaction"
         )
     return f"offsets of {groups} were not translated ({failed[0]['error']}): a group must have no members on the target"
-
-
-def _target_session(session: Session, where: Mapping[str, Any]) -> Session:
-    """Return a session for the target, with the source's settings unless another cluster is given."""
-    names = ("to_bootstrap_servers", "to_profile", "to_config", "to_extra_config")
-    if not any(where[name] for name in names):
-        return session
-    return Session(
-        {
-            "bootstrap_servers": where["to_bootstrap_servers"],
-            "profile": where["to_profile"],
-            "config_file": where["to_config"],
-            "extra_config": where["to_extra_config"],
-            "security_protocol": None,
-            "sasl_mechanism": None,
-            "sasl_user": None,
-            "sasl_password": None,
-            "as_json": session.output.as_json,
-            "titles": None,
-            "color": None,
-            "log_level": None,
-        }
-    )
-
-
-def _partitions(
-    admin: "KafkaAdminClient", other: "KafkaAdminClient", source: str, target: str, create: bool
-) -> list[int]:
-    """Return the source's partition numbers, all of which the target has as well. Raises `click.ClickException`."""
-    from kafka.cli.topic_ranges import partitions_of
-    from kafka.errors import UnknownTopicOrPartitionError, for_code
-
-    found = [tp.partition for tp in partitions_of(admin, [source])]
-    (there,) = other.describe_topics([target])
-    if there["error_code"] == UnknownTopicOrPartitionError.errno:
-        if create:
-            other.create_topics({target: {"num_partitions": len(found)}}, wait_for_metadata=True)
-    elif there["error_code"]:
-        raise for_code(there["error_code"])(f"cannot describe the target {target!r}")
-    elif len(there["partitions"]) < len(found):
-        raise click.ClickException(
-            f"{target} has {len(there['partitions'])} partitions, {source} has {len(found)}: add some with 'kafka "
-            f"topics alter {target} -p {len(found)}'"
-        )
-    return found
 
 
 def _progress(other: "KafkaAdminClient", name: str, target: str) -> "dict[int, OffsetAndMetadata]":
@@ -325,6 +292,28 @@ class _Copy:
                         f"{self._source.name} was deleted and recreated during the copy: start the copy again with "
                         "--restart, which copies all of the new topic"
                     ) from None
+        self._translate()
+
+    def run_equal(self, bounds: _Bounds) -> None:
+        """Copy so that offsets are equal, until the source ends; see `equal_offsets`."""
+        from kafka.cli.consume.source import closing
+        from kafka.cli.copied_groups import Sides
+        from kafka.cli.equal_offsets import EqualOffsets, open_equal
+
+        sides = Sides(self._session, self._to, self._source.name, self._target)
+        self._follow = bounds.follow
+        equal = EqualOffsets(sides, bounds.partitions)
+        with self._to.producer(acks="all", enable_idempotence=True) as producer, self._to.admin() as admin:
+            equal.fill(producer, admin)
+            self._progress = equal.next
+            with closing(open_equal(sides, equal.next, bounds.end, bounds.follow)) as reading:
+                for columns in reading.columns():
+                    equal.check(columns)
+                    self.records += self._send(producer, columns)
+                    producer.flush()
+                    equal.confirm()
+                    if self._follow and self.groups is not None:
+                        self._translate_again()
         self._translate()
 
     def _translate(self) -> None:
