@@ -45,7 +45,9 @@ from kafka.cli.ui_access import Listening, with_access
     metavar="DIRECTORY",
     help="Directory of a pipeline, or of a project with pipelines, to show; repeatable.",
 )
-@click.option("--allow-writes", is_flag=True, help="Allow operators to create topics and reset groups.")
+@click.option(
+    "--allow-writes", is_flag=True, help="Allow operators to produce messages, create topics and reset groups."
+)
 @click.option(
     "--interval",
     type=click.FloatRange(0.5, 3600),

@@ -1,6 +1,8 @@
 """The end of each page's header: whether writes are allowed, who is logged in, and the button for logging out.
 
-`page_frame.py` puts it into the header. Without a login, it only says whether writes are allowed.
+`page_frame.py` puts it into the header. Without a login, it only says whether writes are allowed. Programs that send
+their password or token with each request get no button, because they have no session to end. To show more about the
+user, such as the address, add it in `session_note`.
 """
 
 from __future__ import annotations
@@ -12,7 +14,11 @@ from kafka.ui.view import current_view
 
 
 def session_note(ui: Ui) -> Html:
-    """Return the note for the current user."""
+    """Return the note for the current user.
+
+    Arguments:
+        ui: the cluster that the page is about, which decides whether writes are allowed.
+    """
     mode = "writes allowed" if ui.may_write else "read-only"
     user = current_user()
     if ui.entrance.access is None or user.login == "none":

@@ -18,6 +18,7 @@ from kafka.ui.pipeline_logs import PipelineLogs, PipelineState
 from kafka.ui.poller import ClusterPoller, look
 from kafka.ui.search import Searches
 from kafka.ui.spark_log import Batch, SparkLog
+from kafka.ui.tail_reader import Tails
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class UiSettings:
         spark: a file that `kafka.spark.watch` writes as ``json_lines``.
         pipelines: directories with pipelines; see `PipelineLogs`.
         profile: the name under which the cluster is shown, usually that of a profile; "" for its id.
-        allow_writes: whether operators may create topics and reset groups.
+        allow_writes: whether operators may produce messages, create topics and reset groups.
         producer: keyword arguments of the producer that writes messages.
         access: logins, sessions and the audit log.
         names: host names that browsers may use for the UI, in addition to IP addresses and "localhost".
@@ -41,6 +42,8 @@ class UiSettings:
         search_s: timeout of a search, in seconds.
         search_records: maximum number of records that a search scans.
         searches: maximum number of concurrent searches.
+        tails: maximum number of concurrent live tails.
+        tail_s: duration after which a live tail ends, in seconds.
     """
 
     admin: Mapping[str, Any] = dataclasses.field(repr=False)
@@ -58,6 +61,8 @@ class UiSettings:
     search_s: float = 10.0
     search_records: int = 200_000
     searches: int = 4
+    tails: int = 8
+    tail_s: float = 3600.0
 
 
 class Entrance:
@@ -92,6 +97,7 @@ class Ui:
         self.admin = admin
         self.poller = ClusterPoller(lambda time: look(admin, time), settings.interval_s)
         self.searches = Searches(settings.consumer, settings.searches, settings.search_s, settings.search_records)
+        self.tails = Tails(settings.consumer, settings.tails, settings.tail_s)
         self.spark = SparkLog(settings.spark) if settings.spark is not None else None
         self.registry = PageRegistry(settings.registry) if settings.registry is not None else None
         self.pipelines = PipelineLogs(settings.pipelines) if settings.pipelines else None

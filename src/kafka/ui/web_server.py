@@ -4,7 +4,7 @@ import ipaddress
 import logging
 import pathlib
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from typing import Any
 from urllib.parse import quote
@@ -29,20 +29,29 @@ from kafka.ui.access.gate import Gate
 from kafka.ui.access.login_page import LoginPages
 from kafka.ui.access.user import current_user
 from kafka.ui.actions import create_topic, reset_group
+from kafka.ui.downloads import download
 from kafka.ui.groups_page import group_page, group_part, groups_page, groups_part
-from kafka.ui.guard import Guard
-from kafka.ui.messages_page import message_page, messages_page
+from kafka.ui.guard import LARGEST_FORM, Guard
+from kafka.ui.message_page import message_bytes, message_page
+from kafka.ui.messages_page import messages_page
 from kafka.ui.page_frame import page, trouble
 from kafka.ui.pipelines_page import pipeline_page, pipeline_part, pipelines_page, pipelines_part
+from kafka.ui.produce_page import LARGEST, produce, produce_page
 from kafka.ui.schemas_page import no_schema, schema_page, schemas_page
 from kafka.ui.shared_state import Entrance, Ui, UiSettings, connected
 from kafka.ui.spark_page import spark_page, spark_part
+from kafka.ui.tail_page import tail_events, tail_page
 from kafka.ui.topics_page import topic_page, topic_part, topics_page, topics_part
 from kafka.ui.view import THEME_COOKIE, THEMES, Viewed, is_own_page
 
 _STATIC = pathlib.Path(__file__).parent / "static"
 _THEME_KEPT_S = 365 * 24 * 3600
-_KINDS = {"style.css": "text/css", "live.js": "text/javascript", "icon.svg": "image/svg+xml"}
+_KINDS = {
+    "style.css": "text/css",
+    "live.js": "text/javascript",
+    "messages.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
 Answer = Callable[[Request], Awaitable[Response]]
 
 
@@ -106,7 +115,11 @@ def _cluster_app(ui: Ui) -> ASGIApp:
         Route("/pipelines", _page(ui, lambda given: pipelines_page(ui))),
         Route("/pipeline", _page(ui, lambda given: pipeline_page(ui, given), _no_pipeline)),
         Route("/message", _page(ui, lambda given: message_page(ui, given), _no_message)),
-        Route("/messages", _messages(ui)),
+        Route("/messages", _streamed(ui, messages_page)),
+        Route("/message-bytes", _page(ui, lambda given: message_bytes(ui, given), _no_message)),
+        Route("/download", _page(ui, lambda given: download(ui, given))),
+        Route("/tail", _streamed(ui, tail_page)),
+        Route("/tail-events", _tail_events(ui)),
         Route("/live/{part}", _events(ui)),
         Route("/theme", _theme(ui), methods=["POST"]),
         Route("/static/{name}", _static),
@@ -114,6 +127,8 @@ def _cluster_app(ui: Ui) -> ASGIApp:
     if ui.settings.allow_writes:
         routes += [
             Route("/topics", _action(ui, create_topic), methods=["POST"]),
+            Route("/produce", _page(ui, lambda given: _for_operators(ui, given))),
+            Route("/produce", _action(ui, produce, LARGEST), methods=["POST"]),
             Route("/reset-group", _action(ui, reset_group), methods=["POST"]),
         ]
     wrong_address = _wrong_address(ui)
@@ -154,7 +169,7 @@ def _answer(content: str, status: int = 200) -> HTMLResponse:
 
 def _page(
     ui: Ui,
-    made: Callable[[Mapping[str, str]], Awaitable[Html | None]],
+    made: Callable[[Mapping[str, str]], Awaitable[Html | Response | None]],
     missing: Callable[[Mapping[str, str]], str] = lambda _: "",
 ) -> Answer:
     """Return the endpoint for a page. If ``made`` returns None, ``missing`` returns the error message."""
@@ -169,19 +184,36 @@ def _page(
             return _answer(page(ui, "Error", "", trouble("the request timed out")), 504)
         if found is None:
             return _answer(page(ui, "Not found", "", trouble(missing(request.query_params))), 404)
-        return _answer(found)
+        return found if isinstance(found, Response) else _answer(found)
 
     return answer
 
 
-def _messages(ui: Ui) -> Answer:
+def _streamed(ui: Ui, made: Callable[[Ui, Mapping[str, str]], AsyncGenerator[Html]]) -> Answer:
+    """Return the endpoint for a page that is sent while it is made."""
+
     async def answer(request: Request) -> Response:
         async def body() -> AsyncIterator[bytes]:
-            async with aclosing(messages_page(ui, request.query_params)) as parts:
+            async with aclosing(made(ui, request.query_params)) as parts:
                 async for part in parts:
                     yield part.encode("utf-8", "backslashreplace")
 
         return StreamingResponse(body(), media_type="text/html")
+
+    return answer
+
+
+def _tail_events(ui: Ui) -> Answer:
+    """Return the endpoint that streams new messages as server-sent events."""
+
+    async def answer(request: Request) -> Response:
+        async def body() -> AsyncIterator[bytes]:
+            last = request.headers.get("last-event-id", "")
+            async with aclosing(tail_events(ui, request.query_params, last)) as events:
+                async for each in events:
+                    yield each
+
+        return StreamingResponse(body(), media_type="text/event-stream")
 
     return answer
 
@@ -210,10 +242,16 @@ def event(content: str) -> bytes:
     return "".join([*(f"data: {line}\n" for line in lines), "\n"]).encode("utf-8", "backslashreplace")
 
 
-def _action(ui: Ui, done: Callable[[Ui, Mapping[str, str]], Awaitable[Html]]) -> Answer:
+async def _for_operators(ui: Ui, given: Mapping[str, str]) -> Html:
+    if not ui.may_write:
+        raise ValueError(_refusal(ui, given))
+    return await produce_page(ui, given)
+
+
+def _action(ui: Ui, done: Callable[[Ui, Mapping[str, str]], Awaitable[Html]], largest: int = LARGEST_FORM) -> Answer:
     async def answer(request: Request) -> Response:
         try:
-            given = await ui.forms.fields(request)
+            given = await ui.forms.fields(request, largest)
         except ValueError as error:
             return _answer(page(ui, "Error", "", trouble(str(error))), 413)
         except ClientDisconnect:
@@ -343,5 +381,6 @@ class _Server(uvicorn.Server):
         """See `uvicorn.Server`."""
         for ui in self._uis:
             ui.searches.close()
+            ui.tails.close()
             await ui.poller.close()
         await super().shutdown(sockets)

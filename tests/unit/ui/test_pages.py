@@ -121,9 +121,9 @@ async def test_the_newest_messages_of_all_partitions_come_first(pages: Pages, to
 @pytest.mark.parametrize(
     ("query", "found"),
     [
-        ({"key": "k1"}, [1, 10, 11]),
+        ({"key": "k1"}, [11, 10, 1]),
         ({"key": "k1", "exact": "1"}, [1]),
-        ({"key": "6b 31", "match": "hex"}, [1, 10, 11]),
+        ({"key": "6b 31", "match": "hex"}, [11, 10, 1]),
         ({"value": "item 7"}, [7]),
         ({"value": "item", "from": "3", "until": "5"}, [3, 4]),
         ({"from": "9"}, [9, 10, 11]),
@@ -132,7 +132,8 @@ async def test_the_newest_messages_of_all_partitions_come_first(pages: Pages, to
         ({"key": "k1", "value": "item 10"}, [10]),
         ({"value": "nothing"}, []),
         ({"partition": "0", "from": "11"}, [11]),
-        ({"value": "item", "most": "2"}, [0, 1]),
+        ({"value": "item", "most": "2"}, [11, 10]),
+        ({"value": "item", "most": "2", "order": "oldest"}, [0, 1]),
     ],
 )
 async def test_messages_are_found(

@@ -158,7 +158,13 @@ async def test_messages_are_decoded_by_their_schema(
     page = await pages.get("/messages", topic=name)
     values = [row[4] for row in rows_of(page, "Messages found")]
     assert values[0] == "text"
-    assert json.loads(values[1]) == {"id": 7, "note": HOSTILE, "amount": "12.50", "day": "2026-01-31"}
+    text = values[1].removesuffix(" · 1 header")
+    assert json.loads(text) == {
+        "id": 7,
+        "note": HOSTILE,
+        "amount": "12.50",
+        "day": "2026-01-31",
+    }
     assert "<script>" not in page
     one = await pages.get("/message", topic=name, partition="0", offset="0")
     assert "AVRO, schema" in text_of(one)

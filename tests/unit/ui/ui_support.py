@@ -37,10 +37,10 @@ class Pages:
         assert answer.status_code == status, answer.text
         return answer.text
 
-    async def post(self, path: str, status: int = 200, headers: dict[str, str] | None = None, **fields: str) -> str:
+    async def post(self, path: str, status: int = 200, sent: dict[str, str] | None = None, /, **fields: str) -> str:
         """Send a form with the page's token; return the HTML of the response."""
         fields.setdefault("token", self.ui.forms.token)
-        answer = await self.browser.post(path, data=fields, headers=headers)
+        answer = await self.browser.post(path, data=fields, headers=sent)
         assert answer.status_code == status, answer.text
         return answer.text
 

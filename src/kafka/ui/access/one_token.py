@@ -22,6 +22,10 @@ class OneToken:
         token: the token; "" for a new random one.
         role: the role of its user.
 
+    Attributes:
+        token: the token in use.
+        is_new: whether it was made at random, so that it has to be printed.
+
     Raises `ValueError` if the token is too short.
     """
 

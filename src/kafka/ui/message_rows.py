@@ -1,0 +1,68 @@
+"""The rows of messages, which the list and the live tail share: time, place, key, value and headers."""
+
+from __future__ import annotations
+
+import datetime
+
+from kafka.display.page_elements import Html, html, joined, link, time
+from kafka.display.payload_text import Decoded, shown
+from kafka.ui.merged_scan import Found
+from kafka.ui.page_registry import RecordText
+from kafka.ui.shared_state import Ui
+from kafka.ui.when import in_zone
+
+_IN_A_ROW = 300
+"""Maximum number of bytes of a key or value shown in a row."""
+HEAD = Html(
+    '<thead><tr><th scope="col" class="n">partition</th><th scope="col" class="n">offset</th><th scope="col">time</th>'
+    '<th scope="col">key</th><th scope="col">value</th></tr></thead>'
+)
+
+
+async def rows_of(ui: Ui, topic: str, records: list[Found], way: str, zone: datetime.tzinfo) -> Html:
+    """Return records as rows of a table.
+
+    Arguments:
+        way: how to show bytes, one of `WAYS`.
+        zone: the zone in which times are shown, next to UTC.
+    """
+    texts = await decoded(ui, topic, records, way)
+    return joined(_row(topic, record, way, text, zone) for record, text in zip(records, texts, strict=True))
+
+
+async def decoded(ui: Ui, topic: str, records: list[Found], way: str) -> list[RecordText]:
+    """Decode records with their schemas, if the requested representation needs this."""
+    if ui.registry is None or way not in ("auto", "schema"):
+        return [RecordText()] * len(records)
+    return await ui.registry.decoded(topic, records)
+
+
+def _row(topic: str, record: Found, way: str, text: RecordText, zone: datetime.tzinfo) -> Html:
+    where = {"topic": topic, "partition": record.partition, "offset": record.offset}
+    headers = f" · {len(record.headers)} header{'s' if len(record.headers) > 1 else ''}" if record.headers else ""
+    return html(
+        '<tr><td class="n">{}</td><td class="n">{}</td><td class="when">{}</td><td>{}</td><td>{}{}</td></tr>',
+        record.partition,
+        link(record.offset, "/message", **where, as_=way if way != "auto" else None),
+        moment(record.timestamp, zone),
+        cell(record.key, way, text.key),
+        cell(record.value, way, text.value),
+        html('<span class="note">{}</span>', headers) if headers else "",
+    )
+
+
+def moment(timestamp_ms: int, zone: datetime.tzinfo) -> Html:
+    """Return a record's time: in the zone with UTC below it. Scripts add the browser's time if the zone is UTC."""
+    utc, local = time(timestamp_ms), in_zone(timestamp_ms, zone)
+    if not local:
+        return html('<time data-ms="{}">{}</time>', timestamp_ms, utc) if timestamp_ms >= 0 else html("{}", utc)
+    return html('<time>{}</time><br><span class="note">{}</span>', local, utc)
+
+
+def cell(data: bytes | None, way: str, text: Decoded | None = None) -> Html:
+    """Return a key, value or header for a row."""
+    found = shown(data, way, _IN_A_ROW, decoded=text)
+    if found.way == "null":
+        return html('<span class="quiet">null</span>')
+    note = html(' <span class="note">{}</span>', found.note) if found.note else ""
+    return html("<code>{}</code>{}", found.text, note)
