@@ -56,7 +56,7 @@ async def spark_part(ui: Ui) -> Html:
             trouble(failed),
             trouble(unread),
             table(_COLUMNS, rows, _COLUMNS[1:], "Queries"),
-            chart("Lag", lags, "offsets"),
+            chart("Lag", lags, "records", is_whole=True),
             chart("Rate", rates, "rows/s"),
             chart("Duration of micro-batches", took, "seconds"),
         ]

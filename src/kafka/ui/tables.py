@@ -49,6 +49,9 @@ class Column(Generic[T]):
         return self.title.replace(" ", "-")
 
 
+Columns = tuple[Column[T], ...]
+
+
 @dataclasses.dataclass(frozen=True)
 class Hiding(Generic[T]):
     """Entries that can be hidden and shown, with ``name=hide`` and ``name=show`` in the URL.
@@ -204,7 +207,7 @@ class Table(Generic[T]):
         is_sorted = bool(chosen.sort) and column.name == chosen.sort
         descending = not chosen.descending if is_sorted else column.is_number
         return {
-            "title": column.title,
+            "title": column.title[0].upper() + column.title[1:],
             "note": column.note,
             "is_number": column.is_number,
             "order": ("descending" if chosen.descending else "ascending") if is_sorted else "",

@@ -73,8 +73,8 @@ def test_links_keep_the_other_fields_and_return_to_the_first_page() -> None:
     links = addresses(page)
     assert links["Next"] == "?q=item&page=3&name=of+the+page&sort=-size"
     assert links["Previous"] == "?q=item&name=of+the+page&sort=-size"
-    assert links["size ▼"] == "?q=item&name=of+the+page&sort=size"
-    assert links["item name"] == "?q=item&name=of+the+page&sort=item-name"
+    assert links["Size ▼"] == "?q=item&name=of+the+page&sort=size"
+    assert links["Item name"] == "?q=item&name=of+the+page&sort=item-name"
     assert links["100"] == "?q=item&name=of+the+page&sort=-size&rows=100"
     hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page)
     assert hidden == [("name", "of the page"), ("sort", "-size")]
