@@ -23,6 +23,8 @@ KEPT = 720
 _PATIENCE = 3
 """Number of intervals for which polling continues after a page request, because browsers without JavaScript reload."""
 _LONGEST_PAUSE_S = 60.0
+_CALM = 9
+"""Minimum ratio of the pause to the duration of a poll, so that a large cluster is not polled all the time."""
 _ALIVE_S = 15.0
 """Seconds without a new snapshot before a stream sends a keep-alive, which detects closed connections."""
 
@@ -173,9 +175,13 @@ class ClusterPoller:
 
     async def _run(self) -> None:
         pause_s = self._interval_s
+        clock = asyncio.get_running_loop().time
+        longest_s = max(_LONGEST_PAUSE_S, self._interval_s)
         while self._is_wanted():
+            began = clock()
             await self._observe()
-            pause_s = min(2 * pause_s, max(_LONGEST_PAUSE_S, self._interval_s)) if self.trouble else self._interval_s
+            calm_s = max(self._interval_s, _CALM * (clock() - began))
+            pause_s = min(2 * pause_s if self.trouble else calm_s, longest_s)
             await asyncio.sleep(pause_s)
 
     async def _observe(self) -> None:

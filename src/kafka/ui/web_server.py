@@ -111,7 +111,7 @@ def _cluster_app(ui: Ui) -> ASGIApp:
         Route("/users", _page(ui, lambda given: users_page(ui))),
         Route("/quotas", _page(ui, lambda given: quotas_page(ui))),
         Route("/transactions", _page(ui, lambda given: transactions_page(ui))),
-        Route("/schemas", _page(ui, lambda given: schemas_page(ui, given))),
+        Route("/schemas", _page(ui, lambda given: schemas_page(ui))),
         Route("/schema", _page(ui, lambda given: schema_page(ui, given), no_schema)),
         Route("/spark", _page(ui, lambda given: spark_page(ui))),
         Route("/pipelines", _page(ui, lambda given: pipelines_page(ui))),

@@ -307,7 +307,7 @@ async def test_searches_end_with_the_page(
 async def test_the_page_of_spark_queries(broker: EmbeddedBroker, tmp_path: pathlib.Path, pages: Pages) -> None:
     file = tmp_path / "progress.jsonl"
     async with pages_of(settings(broker.bootstrap_servers, spark=file)) as watching:
-        assert rows_of(await watching.get("/spark"), "Queries") == [["none"]]
+        assert rows_of(await watching.get("/spark"), "Queries") == [["The file contains no query yet."]]
         file.write_text(line(1) + line(2, lag=1_234) + line(1, query=HOSTILE) + "{}\n")
         page = await watching.get("/spark")
         rows = {row[0]: row[1:] for row in rows_of(page, "Queries")}

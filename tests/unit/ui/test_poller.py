@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import itertools
 from contextlib import aclosing
 
 import pytest
@@ -263,3 +264,24 @@ def test_the_history_tells_the_lag_in_time() -> None:
     assert history.seconds_behind(TP, 35) == 1.0, "a group that is not on a page keeps its history"
     history.add(before, dataclasses.replace(snapshot(106.0), groups={}))
     assert history.seconds_behind(TP, 35) is None
+
+
+def test_slow_polls_are_far_apart() -> None:
+    async def scenario() -> None:
+        cluster = CountingCluster()
+        times = []
+
+        async def slow(time: float, need: Need) -> Snapshot:
+            times.append(asyncio.get_running_loop().time())
+            await asyncio.sleep(2)
+            return await cluster.look(time, need)
+
+        shared = ClusterPoller(slow, cluster.complete, 5.0)
+        async with aclosing(shared.follow()) as moments:
+            seen = 0
+            while seen < 3:
+                seen += await anext(moments)
+        assert [later - earlier for earlier, later in itertools.pairwise(times)] == [20.0, 20.0]
+        await shared.close()
+
+    simulate(scenario)
