@@ -75,7 +75,7 @@ def _value(config: Config) -> Html:
         return html('<span class="quiet">not shown</span>')
     if config.value is None or config.value == "":
         return html('<span class="quiet">{}</span>', "not set" if config.value is None else "empty")
-    return html("{}", config.value)
+    return html('<span class="long">{}</span>', config.value)
 
 
 def _source(config: Config) -> Html:

@@ -72,10 +72,10 @@ async def groups_part(ui: Ui) -> Html:
 
 
 def _lag_chart(title: str, lags: Mapping[str, Points]) -> Html:
-    """Draw the groups that had a lag; lines of zeros would hide each other."""
+    """Draw what had a lag; lines of zeros would hide each other."""
     lagging = {name: points for name, points in lags.items() if any(lag for _, lag in points)}
     if not lagging and any(len(points) > 1 for points in lags.values()):
-        return html('<figure><figcaption>{}</figcaption><p class="quiet">No group has a lag.</p></figure>', title)
+        return html('<figure><figcaption>{}</figcaption><p class="quiet">There was no lag.</p></figure>', title)
     return chart(title, lagging, "records", is_whole=True)
 
 
@@ -170,7 +170,7 @@ async def group_part(ui: Ui, name: str) -> Html:
             _place_table().html(places),
             _sources(places),
             html("<h2>Members without partitions</h2>{}", _idle_table().html(idle)) if idle else Html(""),
-            chart("Lag by topic", series, "records", is_whole=True),
+            _lag_chart("Lag by topic", series),
         ]
     )
 
@@ -216,7 +216,7 @@ def _place_table() -> Table[_Place]:
         Column("end offset", lambda each: count(each.end), lambda each: each.end, is_number=True),
         Column("lag", lambda each: count(each.lag), lambda each: each.lag, is_number=True, note="In records"),
         Column("behind", _behind, lambda each: each.behind.seconds, is_number=True),
-        Column("member", lambda each: each.member.name if each.member else _nobody(), lambda each: _of(each, "name")),
+        Column("member", _member, lambda each: _of(each, "name")),
         Column("client", lambda each: _of(each, "client"), lambda each: _of(each, "client")),
         Column("host", lambda each: _of(each, "host"), lambda each: _of(each, "host")),
     )
@@ -227,8 +227,10 @@ def _place_table() -> Table[_Place]:
     return Table("Partitions", columns, _text, hiding, "topic", empty=empty)
 
 
-def _nobody() -> Html:
-    return html('<span class="quiet">none</span>')
+def _member(place: _Place) -> Html:
+    if place.member is None:
+        return html('<span class="quiet">none</span>')
+    return html('<span class="long">{}</span>', place.member.name)
 
 
 def _of(place: _Place, field: str) -> str:

@@ -169,7 +169,11 @@ class Table(Generic[T]):
             chosen=chosen,
             cells=[[column.cell(row) for column in self.columns] for row in chosen.rows],
             heads=[self._head(column, chosen, given) for column in self.columns],
-            toggles=[self._toggle(each, chosen, given) for each in self.hiding if chosen.hidden[each.name]],
+            toggles=[
+                self._toggle(each, chosen, given)
+                for each in self.hiding
+                if chosen.hidden[each.name] and (is_long or each.is_hidden)
+            ],
             searches=self.text is not None and is_long,
             kept=self._kept(given),
             onward=self._onward(chosen, given),

@@ -102,7 +102,7 @@ def test_hidden_entries_are_counted_and_can_be_shown() -> None:
     [
         ([], {}, "nothing here"),
         (SOME, {"q": HOSTILE}, f"no match for “{HOSTILE}”"),
-        ([Item("__c")], {}, "none shown"),
+        ([Item("__c")], {}, "All entries are hidden; a link above shows them."),
     ],
 )
 def test_an_empty_table_says_why(rows: list[Item], query: dict[str, Any], told: str) -> None:
