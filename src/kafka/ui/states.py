@@ -44,7 +44,7 @@ def level_of(group: GroupState) -> Level:
 
 
 def group_state(group: GroupState) -> Html:
-    """Return the state of a group. "Empty" alone would not tell that nobody reads what is waiting."""
+    """Return the state of a group. "Empty" alone would not show that records are waiting without a reader."""
     name = group.state.replace("_", "").lower()
     word = _WORDS.get(name, group.state or "Unknown")
     if name == "empty" and group.lag:
