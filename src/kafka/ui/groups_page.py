@@ -179,7 +179,8 @@ def _warning(group: GroupState) -> Html:
     if level_of(group) != "bad":
         return Html("")
     return html(
-        '<p class="trouble">This group has no members: nobody reads the {} waiting records.</p>', count(group.lag or 0)
+        '<p class="trouble">This group has no members: no consumer reads the {} waiting records.</p>',
+        count(group.lag or 0),
     )
 
 
