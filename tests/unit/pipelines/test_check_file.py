@@ -305,3 +305,21 @@ def test_columns_of_times_watermarks_and_duplicates(tmp_path: Path) -> None:
         f"p.yaml:6: source.watermark.time: {expected} timestamp or timestamp_ntz, got 'day' of type date",
         "p.yaml:7: source.dedupe.by[0]: there is no column 'idd'; did you mean 'id'?",
     ]
+
+
+def test_a_query_can_use_the_column_that_a_step_adds_for_a_field_with_the_time(tmp_path: Path) -> None:
+    """`kafka_timestamp` for a watermark on `kafka.timestamp`; without the watermark, there is no such column."""
+
+    def found(step: str) -> list[str]:
+        text = (
+            "pipeline: p\nkafka: {bootstrap.servers: 'localhost:1'}\n"
+            f"source:\n  topic: a\n  value: {{format: json, schema: 'id int'}}\n{step}"
+            "query: select window(kafka_timestamp, '1 hour').start as hour, count(*) as n from source "
+            "group by window(kafka_timestamp, '1 hour')\nsink: {topic: b}\n"
+        )
+        (tmp_path / "p.yaml").write_text(text)
+        return [str(each) for each in check_file(tmp_path / "p.yaml", servers=False).errors]
+
+    assert found("  watermark: {time: kafka.timestamp, delay: 1 hour}\n") == []
+    (missing,) = found("")
+    assert "there is no column 'kafka_timestamp'" in missing

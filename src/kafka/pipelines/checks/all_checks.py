@@ -14,19 +14,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
 from kafka.errors import KafkaError
 from kafka.pipelines.checks import declared_options, permissions, positions, topics, value_schemas
 from kafka.pipelines.checks.cluster_state import Cluster
-from kafka.pipelines.checks.columns import KAFKA, Columns
+from kafka.pipelines.checks.columns import KAFKA, Column, Columns
 from kafka.pipelines.checks.expressions import check_condition
 from kafka.pipelines.checks.problem import Findings, Place, Places, Problem, Report, report_of
 from kafka.pipelines.checks.queries import HasTable, aggregates, check_query, no_tables
 from kafka.pipelines.checks.registries import quick, reaches
 from kafka.pipelines.checks.sinks import check_sink
-from kafka.pipelines.declaration import FUNCTION, Declaration, InvalidDeclaration, Location, Sink, declare
+from kafka.pipelines.declaration import FUNCTION, Declaration, InvalidDeclaration, Location, Sink, Source, declare
 from kafka.pipelines.directories import directory_of
 from kafka.pipelines.field_types import selects
 from kafka.pipelines.start_checks import check_owner
+from kafka.pipelines.step_checks import time_column
 from kafka.pipelines.targets.target import CHECK_S
 from kafka.pipelines.yaml_file import read
 
@@ -192,6 +195,7 @@ def _check_schemas(
             if isinstance(rule.holds, str):
                 at = ("sources", name, "rules", index, "holds")
                 check_condition(findings, at, rule.holds, columns[name], is_twice=is_twice)
+        columns[name] = _with_time(columns[name], source)
     result = None
     if declaration.query is not None and declaration.query != FUNCTION:  # the columns of a function are not known
         result = check_query(findings, declaration.query, columns, has_table)
@@ -201,6 +205,16 @@ def _check_schemas(
     if sink is not None:
         fast_sink = dataclasses.replace(sink, typed=_quick_typed(sink.typed, answer_s))
         check_sink(findings, declaration, fast_sink, result, has_registry=has_registry)
+
+
+def _with_time(columns: Columns | None, source: Source) -> Columns | None:
+    """Return the columns for the query. A declared step adds one if its time is a field, such as `kafka.timestamp`."""
+    steps = [each.time for each in (source.watermark, source.dedupe) if each is not None and each.time is not None]
+    added = [time_column(each) for each in dict.fromkeys(steps) if "." in each]
+    if columns is None or not added:
+        return columns
+    time_type = exp.DataType.build("timestamp", dialect="spark")
+    return Columns([*columns, *(Column(each, time_type) for each in added if each not in columns)])
 
 
 def _keeps_state(declaration: Declaration) -> bool:
