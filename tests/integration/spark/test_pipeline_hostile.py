@@ -16,7 +16,7 @@ from kafka.admin import NewTopic
 from kafka.broker import EmbeddedBroker
 from kafka.errors import IllegalStateError
 from kafka.pipelines.backfill import backfill
-from kafka.pipelines.declaration import Declaration
+from kafka.pipelines.declaration import Declaration, FieldFormat
 from kafka.pipelines.events import Event, EventFile
 from kafka.pipelines.replay import replay
 from kafka.pipelines.run import PipelineFailedError, run, start
@@ -30,6 +30,9 @@ __all__ = ["spark"]
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
 Headers = list[tuple[str, bytes | None]]
+
+
+INT = FieldFormat(format="int")
 
 
 class Numbers:
@@ -114,17 +117,30 @@ def test_headers_of_the_original_record_survive_replays_and_do_not_count_as_thos
     run(numbers.declaration(), spark)
     assert replay(numbers.declaration(most=300), spark, rule="last").rows == 0
     assert replay(numbers.declaration(), spark).dead == 1
+    (original,) = numbers.records(numbers.source)
     for attempt, record in enumerate(numbers.records(numbers.dead), 1):
         assert record.headers[: len(own)] == own
         added = record.headers[len(own) :]
         assert [value for name, value in added if name == "kafka.rule"] == [b"n is small"]
         assert dict(added)["kafka.attempt"] == b"%d" % attempt
+        assert dict(added)["kafka.timestamp"] == b"%d" % original.timestamp
         assert dict(added)["kafka.source"].startswith(f"{numbers.source}/0/0/".encode())
 
     # A new directory begins again with replay 1, which must not be taken for the one above.
     shutil.rmtree(numbers.directory / "pipeline")
     assert replay(numbers.declaration(most=300), spark).out == 2
     assert numbers.out() == [2, 2]
+
+
+def test_a_key_that_does_not_decode_is_in_the_dead_letter_as_it_was(spark, numbers):
+    numbers.produce({"id": 1, "n": 1})
+    declaration = numbers.declaration()
+    typed = {"source": declaration.all_sources["source"].model_copy(update={"key": INT})}
+    assert run(declaration.model_copy(update={"sources": typed}), spark).by_rule() == {"decodes": 1}
+    (letter,), (original,) = numbers.records(numbers.dead), numbers.records(numbers.source)
+    assert (letter.key, letter.value) == (original.key, original.value)
+    assert replay(declaration, spark).out == 1
+    assert numbers.out() == [1]
 
 
 def test_a_replay_continues_after_its_dead_letters_were_deleted_and_after_their_topic_was_created_again(spark, numbers):

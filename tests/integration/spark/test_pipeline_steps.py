@@ -118,11 +118,13 @@ def test_the_first_row_is_kept_in_a_batch(spark: Any) -> None:
         (None, "NULL is a key", DAY, ("t", 0, 1), None),
         (None, "NULL equals NULL", DAY, ("t", 0, 2), None),
         (2, "without a time", None, ("t", 0, 1), None),
+        (3, "another key", DAY, ("t", 0, 1), None),
+        (3, "10 minutes after it, so not kept", DAY + datetime.timedelta(minutes=10), ("t", 0, 2), None),
     ]
     position = "struct<topic: string, partition: int, offset: long>"
     schema = f"id int, text string, ts timestamp, kafka {position}, m map<string, int>"
     frame = spark.createDataFrame(data, schema)
-    kept = {"11 minutes after the first", "first position", "NULL is a key"}
+    kept = {"11 minutes after the first", "first position", "NULL is a key", "another key"}
     for rows in (frame, frame.repartition(5, "text"), frame.orderBy(f.desc("text"))):
         result = dedupe(rows, "id")
         assert result.schema == rows.schema
@@ -216,6 +218,9 @@ def test_a_joined_stream_gives_what_a_batch_gives(spark: Any, tmp_path: Path) ->
             minutes = [start + chosen.random() * 20 for _ in range(12)]
             without = {"id": 1, "minute": -1, "ts": None}
             side.add([*(row(chosen.randrange(4), minute) for minute in minutes), without])
+
+    left.add([row(8, 55), row(9, 50)])  # exactly 5 minutes apart, in both directions
+    right.add([row(8, 50), row(9, 55)])
 
     def joined(one: Any, other: Any, how: str) -> Any:
         result = join(one, other, "id", within="5 minutes", how=how, delay="20 minutes", markers=left.markers)
