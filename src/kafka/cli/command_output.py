@@ -112,7 +112,7 @@ def output_of(given: Mapping[str, Any]) -> Output:
 
 
 def note(text: str) -> None:
-    """Print a line for the user on standard error. It may contain data of records, so control characters are escaped."""
+    """Print a line on standard error. It may contain data of records, so control characters are escaped."""
     start = "\r" if text.startswith("\r") else ""  # overwrites a progress line
     click.echo(start + without_controls(text.removeprefix("\r")), err=True)
 
