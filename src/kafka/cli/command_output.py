@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from kafka.cli.escapes import escaped_json
+from kafka.cli.escapes import escaped_json, without_controls
 from kafka.cli.json_text import colored
 from kafka.display import size_text
 
@@ -112,8 +112,9 @@ def output_of(given: Mapping[str, Any]) -> Output:
 
 
 def note(text: str) -> None:
-    """Print a line for the user on standard error."""
-    click.echo(text, err=True)
+    """Print a line on standard error. It may contain data of records, so control characters are escaped."""
+    start = "\r" if text.startswith("\r") else ""  # overwrites a progress line
+    click.echo(start + without_controls(text.removeprefix("\r")), err=True)
 
 
 def aligned(rows: Sequence[Sequence[str]], numbers: Sequence[bool]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kafka.cli.command_output import Output
+from kafka.cli.command_output import Output, note
 from kafka.cli.consume.formats import Style, text_format
 from kafka.cli.consume.record_sink import open_sink
 from kafka.cli.consume.selection import Piece
@@ -56,6 +56,12 @@ def test_json_is_the_same_value_without_raw_control_characters() -> None:
     line = text_format("json", b"", None, b"", None).encode(piece()).decode()
     assert without_controls(line) == line
     assert json.loads(line)["value"].encode() == GOOD
+
+
+def test_notes_have_no_control_characters_of_records(capsys: pytest.CaptureFixture[str]) -> None:
+    note("no field; did you mean value.\x1b[31m\x9b\u202e?")
+    note("\rprogress\tüber")
+    assert capsys.readouterr().err == "no field; did you mean value.\\x1b[31m\\x9b\\u202e?\n\rprogress\tüber\n"
 
 
 def test_json_output_of_commands_has_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
