@@ -63,6 +63,8 @@ def _summary(status: "PipelineStatus") -> dict[str, Any]:
     found["rows"] = f"{totals.rows:,} in, {out} out, {totals.dead:,} dead, {totals.dropped:,} dropped"
     if totals.late:
         found["late_rows"] = totals.late
+    if totals.untimed:
+        found["rows_without_a_time"] = totals.untimed
     if totals.rate is not None:
         recent = "" if status.recent_rate is None else f", recently {status.recent_rate:,.0f}"
         found["rows_per_second"] = f"{totals.rate:,.0f}{recent}"
