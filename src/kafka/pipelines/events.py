@@ -62,6 +62,7 @@ class Event:
         sources: what happened to the rows of each source, by the source's name.
         out: number of rows that the query returned; None if unknown.
         late: number of rows that were dropped because they were older than the watermark.
+        untimed: number of rows that steps of the query dropped because their time is NULL.
         state_rows: number of rows in the state of stateful operators.
         watermark_ms: the watermark with which the batch was planned, in ms since 1970; None without one.
         declaration: with ``start``, the declaration as `Declaration.shown` returns it, without secrets.
@@ -79,6 +80,7 @@ class Event:
     sources: Mapping[str, SourceCounts] = dataclasses.field(default_factory=dict)
     out: int | None = None
     late: int = 0
+    untimed: int = 0
     state_rows: int = 0
     watermark_ms: int | None = None
     declaration: Mapping[str, Any] | None = None

@@ -24,6 +24,7 @@ _SAME_ROWS = frozenset({"SubqueryAlias", "View", "EventTimeWatermark"})
 _STATELESS = _SAME_ROWS | {
     "ArrowEvalPython",
     "BatchEvalPython",
+    "CollectMetrics",
     "DeserializeToObject",
     "Expand",
     "Filter",

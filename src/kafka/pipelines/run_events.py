@@ -25,6 +25,7 @@ from kafka.pipelines.rule_counts import read_counts
 from kafka.pipelines.rules import all_rules
 from kafka.pipelines.run_history import Totals
 from kafka.pipelines.source_rows import by_topic, start_options
+from kafka.pipelines.steps import UNTIMED
 from kafka.spark.monitoring.progress_reports import QueryProgress, query_progress, report_layout
 from kafka.spark.planning.checkpoint_layout import from_layout
 from kafka.structs import TopicPartition
@@ -137,6 +138,7 @@ class RunEvents:
             "sources": self._sources(observed, progress, _first_offsets(report)),
             "out": self.out.pop(progress.batch, result_count(observed)),
             "late": late,
+            "untimed": sum(each.get(UNTIMED) or 0 for name, each in observed.items() if name.startswith(UNTIMED)),
             "state_rows": progress.state_rows,
             "watermark_ms": _milliseconds((report.get("eventTime") or {}).get("watermark")),
         }

@@ -93,6 +93,7 @@ class Totals:
     sources: dict[str, SourceTotals] = dataclasses.field(default_factory=dict)
     out: int | None = 0
     late: int = 0
+    untimed: int = 0
     batches: int = 0
     busy: float = 0.0
 
@@ -141,6 +142,7 @@ class Totals:
         """Add the counts of a micro-batch."""
         self.batches += 1
         self.late += batch.late
+        self.untimed += batch.untimed
         self.out = None if self.out is None or batch.out is None else self.out + batch.out
         if batch.rows:
             self.busy += batch.seconds or 0.0

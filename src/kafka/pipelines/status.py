@@ -149,6 +149,7 @@ class PipelineStatus:
             "dead": self.totals.dead,
             "dropped": self.totals.dropped,
             "late": self.totals.late,
+            "untimed": self.totals.untimed,
             "rate": self.totals.rate,
             "recent_rate": self.recent_rate,
             "dead_by_rule": dict(self.dead_by_rule),

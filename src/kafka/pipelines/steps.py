@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import datetime
 import logging
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from operator import and_
@@ -32,6 +33,8 @@ log = logging.getLogger(__name__)
 
 POSITION = "kafka"
 """The struct column with the position of a row's record."""
+UNTIMED = "kafka_pipelines_untimed"
+"""The name under which the number of rows without a time is observed, with a suffix for each step."""
 PREFIX = "right_"
 """Prefix for columns of the right side of a join whose names occur on the left side, too."""
 
@@ -196,7 +199,7 @@ def dedupe(
             f"got {shown(within_us)}. Spark keeps keys for the delay of the watermark: increase the delay"
         )
     nested = {f"__by_{i}": key for i, key in enumerate(keys) if key not in frame.columns}
-    rows = frame.where(f.col(quoted(column)).isNotNull())
+    rows = _timed(frame, column)
     for name, key in nested.items():
         rows = rows.withColumn(name, f.col(reference(frame, key)))
     return rows.dropDuplicatesWithinWatermark([*(key for key in keys if key in frame.columns), *nested]).drop(*nested)
@@ -316,7 +319,6 @@ def _prepared(
     frame: DataFrame, time: str, what: str, are_streams: bool, delay: Duration, markers: Markers | None
 ) -> tuple[DataFrame, str]:
     """Return a side of a join without rows that have no time, with a watermark if needed, and its column of times."""
-    from pyspark.sql import functions as f
 
     frame, column = with_time(frame, time, what)
     found = watermarks(frame)
@@ -324,7 +326,18 @@ def _prepared(
         frame = watermark(frame, column, delay, markers=markers)
     elif are_streams and set(found) != {column}:
         raise IllegalArgumentError(f"{what}: expected a watermark on {time!r} alone, got one on {_listed(found)}")
-    return frame.where(f.col(quoted(column)).isNotNull()), column
+    return _timed(frame, column), column
+
+
+def _timed(frame: DataFrame, column: str) -> DataFrame:
+    """Return the rows that have a time. Of a stream, the others are counted, and events contain their number."""
+    from pyspark.sql import functions as f
+
+    has_time = f.col(quoted(column)).isNotNull()
+    if frame.isStreaming:
+        name = f"{UNTIMED}_{uuid.uuid4().hex[:12]}"
+        frame = frame.observe(name, f.count_if(~has_time).alias(UNTIMED))
+    return frame.where(has_time)
 
 
 def _renamed(left: DataFrame, right: DataFrame, keys: Sequence[str], prefix: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ from pyspark.sql import functions as f
 
 import kafka
 from kafka.errors import IllegalArgumentError, IllegalStateError
-from kafka.pipelines.steps import apply_steps, dedupe, join, longest_wait, watermark, watermarks
+from kafka.pipelines.steps import UNTIMED, apply_steps, dedupe, join, longest_wait, watermark, watermarks
 from kafka.pipelines.window_flush import Flush, Markers, flush
 from kafka.spark import run_available
 from kafka.spark.pyspark_versions import TELLS_TRIGGER
@@ -148,6 +148,15 @@ events = st.lists(
     min_size=1,
     max_size=25,
 )
+
+
+def test_a_stream_counts_the_rows_without_a_time_that_it_drops(spark: Any, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path)
+    stream.add([row(1, 0), {**row(2, 0), "ts": None}, {**row(3, 0), "ts": None}, row(4, 0)])
+    reports = stream.run(dedupe(stream.frame(), "id"))
+    observed = [each for report in reports for each in (report.get("observedMetrics") or {}).items()]
+    assert sum(values[UNTIMED] for name, values in observed if name.startswith(UNTIMED)) == 2
+    assert [each for each, _ in stream.written("id int, minute int")] == [1, 4]
 
 
 def test_a_stream_keeps_what_a_batch_keeps(spark: Any, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from kafka.pipelines.events import Event, EventFile, SourceCounts, read_events
 from kafka.pipelines.planning import RESULT
 from kafka.pipelines.run_events import ReportListener, RunEvents
 from kafka.pipelines.run_results import result_of
+from kafka.pipelines.steps import UNTIMED
 from kafka.pipelines.yaml_file import parse
 
 pytestmark = pytest.mark.once
@@ -171,6 +172,19 @@ def test_the_end_of_a_run_has_the_first_line_of_its_error(tmp_path: Path) -> Non
     found = [(each.kind, each.cause, each.run, each.number) for each in read_events(PipelineDirectory(tmp_path).events)]
     causes = ["wrong", "KeyError"]
     assert found == [("stop", None, "replay", 7), *(("failure", cause, "replay", 7) for cause in causes)]
+
+
+def test_the_watermark_and_the_rows_without_a_time(tmp_path: Path) -> None:
+    events = RunEvents(DECLARATION, PipelineDirectory(tmp_path))
+    given = report(0) | {"eventTime": {"max": "x", "watermark": "2026-11-28T00:00:01.500Z"}}
+    given["observedMetrics"] |= {f"{UNTIMED}_a": {UNTIMED: 2}, f"{UNTIMED}_b": {UNTIMED: 3}}
+    found = events.add_report(given)
+    assert found is not None
+    assert (found.watermark_ms, found.untimed) == (1_795_824_001_500, 5)
+    without = events.add_report(report(1))
+    assert without is not None
+    assert (without.watermark_ms, without.untimed) == (None, 0)
+    assert read_events(PipelineDirectory(tmp_path).events) == [found, without]
 
 
 def test_threads_record_a_micro_batch_once(tmp_path: Path) -> None:

@@ -128,6 +128,8 @@ class RunDisplay:
         lines = [("rows in", count(totals.rows)), ("rows out", count(totals.out))]
         if totals.late:
             lines.append(("late rows", count(totals.late)))
+        if totals.untimed:
+            lines.append(("rows without a time", count(totals.untimed)))
         letters = self._declaration.dead_letters
         if letters is not None or totals.dead:
             lines.append(("dead letters", count(totals.dead) + (f" in {letters.topic}" if letters else "")))

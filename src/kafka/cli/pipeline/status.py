@@ -65,6 +65,8 @@ def _summary(status: "PipelineStatus") -> dict[str, Any]:
         found[f"rows_of_{kind}s"] = _counts(each)
     if totals.late:
         found["late_rows"] = totals.late
+    if totals.untimed:
+        found["rows_without_a_time"] = totals.untimed
     if totals.rate is not None:
         recent = "" if status.recent_rate is None else f", recently {status.recent_rate:,.0f}"
         found["rows_per_second"] = f"{totals.rate:,.0f}{recent}"

@@ -98,6 +98,8 @@ def audit_pipeline(
     notes = [*_foreign_runs(directory, ids), *([] if computed is None else computed.notes)]
     if scope.late:
         notes.append(f"{scope.late:,} rows were late: Spark reports only their total, not their partitions or offsets")
+    if untimed := sum(batch.event.untimed for batch in scope.batches if batch.event is not None):
+        notes.append(f"{untimed:,} rows without a time were dropped by steps of the query")
     if not positions:
         reason = "do not have the positions of their input records" if sink is not None else "are not in a topic"
         notes = [*notes, f"rows of the sink were not compared by offset: they {reason}"]
